@@ -20,15 +20,15 @@ function(written_by file)
     set(page_files ${page_files} "${pages_dir}/${file}" PARENT_SCOPE)
 endfunction()
 
-# The verbs stand in cli.h, a row each, which the compiler compares with the command's table.
+# The verbs stand in cli.h, a row each, of which the command's table is made.
 file(READ "${PROJECT_SOURCE_DIR}/src/cli/cli.h" verb_rows)
-string(REGEX MATCHALL "\n    X\\([a-z]+\\)" verb_rows "${verb_rows}")
+string(REGEX MATCHALL "\n    X\\([a-z]+," verb_rows "${verb_rows}")
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/src/cli/cli.h")
 file(MAKE_DIRECTORY "${pages_dir}")
 written_by(pawl.1 help --man)
 foreach(row IN LISTS verb_rows)
-    string(REGEX REPLACE "\n    X\\(([a-z]+)\\)" "\\1" verb "${row}")
+    string(REGEX REPLACE "\n    X\\(([a-z]+)," "\\1" verb "${row}")
     written_by(pawl-${verb}.1 help --man ${verb})
 endforeach()
 set(manual_files ${page_files})

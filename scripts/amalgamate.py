@@ -22,7 +22,7 @@ DOORS = ["pawl", "operate", "test", "driver"]
 SQLITE = ["store/sql", "store/sql/dialects", "store/program", "store/sqlite"]
 # module.c loads modules, and store/linked has its functions; of the generic SQL store SQLite needs a part.
 LEFT_OUT = re.compile(r"""store/core/module\.c|store/sql/dialects/(?!sqlite\.c).*|store/sql/(ahead|failure|family|look
-    |prepared|queue_lock|queue_stamp|remote|rights|session|session_rows|session_write)\.c""", re.X)
+    |queue_lock|queue_stamp|remote|rights|session)\.c""", re.X)
 TABLE = "pawl_store_driver"  # of each module; here with the name of the module
 
 # Names of the C library that a source uses for its own, since it does not include the header.

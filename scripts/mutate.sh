@@ -20,6 +20,9 @@ if ! command -v python3 >/dev/null; then
     say "python3 is not installed; install it and start again"
     exit 2
 fi
+case " $* " in
+*" -h "* | *" --help "*) exec python3 scripts/mutate.py --help ;;
+esac
 missing=()
 for name in $(python3 scripts/mutate.py --needs-servers "$@"); do
     variable=PAWL_TEST_${name^^}

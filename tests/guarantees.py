@@ -55,16 +55,17 @@ def case_names(text):
 
 
 def function_names(text):
-    return re.findall(r"^static void (\w+)\(", text, re.M)
+    """Definitions: a test's begins with the macro that registers it."""
+    return re.findall(r"^(?:static void |(?!PAWL_)[A-Z][A-Z_]+\()(\w+)[(,)]", text, re.M)
 
 
 def section_names(text):
     return re.findall(r'^echo "== (.*)"$', text, re.M)
 
 
-# What runs on a server: the suite (test_contract_postgres), the rows of a test's table
-# that name servers, what is about one kind of server, and scripts that say so.
-ON_SERVERS = re.compile(r"\bON_(?:ALL|SQL)_STORES\((\w+)\)|\bON_STORE\((\w+),\s*\"postgres\"\)")
+# What runs on a server: the suite (test_contract_postgres), tests whose
+# rows name servers, what is about one kind of server, and scripts that say so.
+ON_SERVERS = re.compile(r"\b(?:ON_)?(?:ALL|SQL)_STORES(?:_ROWS)?\((\w+)[,)]|\bSTORE_ROW\((\w+),\s*\"postgres\"\)")
 OF_SERVERS = re.compile(r"src/conformance/|.*postgres")
 
 

@@ -43,7 +43,7 @@
  * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
  *
  * Tests: src/conformance/operation, tests/unit/store/test_store_operations.c,
- *     tests/unit/store/test_store_journal.c
+ *     tests/unit/store/test_store_operations_refused.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *
  * Threads: as the handle's. Of two appends at one version one wins, whatever the
  *     handles, processes and stores' isolation levels (O3, O4).
- * Tests: src/conformance/operation/journal.c, tests/unit/store/test_store_journal.c
+ * Tests: src/conformance/operation/journal.c, tests/unit/store/test_store_operations_refused.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -165,6 +165,13 @@ bool pawl__arena_is_short(const pawl_arena *arena)
     return arena->is_short;
 }
 
+pawl_text pawl__arena_uuid(pawl_arena *arena, pawl_uuid id)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id, text);
+    return pawl_arena_text(arena, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
+}
+
 pawl_arena_point pawl_arena_position(pawl_arena *arena)
 {
     return (pawl_arena_point){arena->current, arena->current->used};

@@ -1,4 +1,4 @@
-/* arena.h - memory that is zeroed in part; shortage of memory, as an arena knows it, and memory that is over.
+/* arena.h - memory that is zeroed in part; shortage of memory, as an arena knows it; ids as texts; memory that is over.
  *
  * Tests: tests/unit/engine/test_engine_memory.c, test_engine_random.c
  *
@@ -16,6 +16,9 @@ void *pawl__allocate_zeroed(size_t size, size_t zeroed);
 /* Since the last reset, was there no memory for something that was asked of it? Tells a
  * shortage from the PAWL_ENOMEM that an application's function answers of its own. */
 bool pawl__arena_is_short(const pawl_arena *arena);
+
+/* The text of the id, in the arena; data NULL: no memory. */
+pawl_text pawl__arena_uuid(pawl_arena *arena, pawl_uuid id);
 
 /* For tests: from now on reset and rewind overwrite what they give back, in every arena, so that
  * text that is read behind its end is not there by luck. At the start of a program. */

@@ -64,3 +64,11 @@ pawl_dispatch_id pawl_dispatch_id_make(pawl_text endpoint, pawl_text source, int
 {
     return pawl__dispatch_id_of(endpoint, PAWL__SUBJECT_SOURCE, source, version, index);
 }
+
+pawl_dispatch_id pawl__dispatch_id(pawl_text endpoint, pawl_text source, pawl_text message_id,
+                                   int64_t version, int32_t index)
+{
+    if (source.size == 0)
+        return pawl__dispatch_id_of(endpoint, PAWL__SUBJECT_MESSAGE, message_id, version, index);
+    return pawl_dispatch_id_make(endpoint, source, version, index);
+}

@@ -19,4 +19,8 @@
 pawl_dispatch_id pawl__dispatch_id_of(pawl_text endpoint, char kind, pawl_text subject,
                                       int64_t version, int32_t index);
 
+/* As pawl_dispatch_id_make; for an empty source the id of the message in hand stands in (O5). */
+pawl_dispatch_id pawl__dispatch_id(pawl_text endpoint, pawl_text source, pawl_text message_id,
+                                   int64_t version, int32_t index);
+
 #endif

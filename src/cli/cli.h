@@ -47,56 +47,55 @@ struct pawl__verb {
     const pawl__argument *arguments;
     const pawl__option   *options;
     pawl__verb_fn        *run;
-    const pawl__report   *reports; /* NULL: none */
+    const pawl__report   *reports;
 };
 
 /* Reads the words behind the verb into its fields: pawl__options_parse. */
-static inline pawl_code pawl__verb_parse(const pawl__verb *verb, int count, char **words,
-                                         void *fields, pawl_error *error)
-{
-    return pawl__options_parse(verb->name, verb->arguments, verb->options, count, words, fields,
-                               error);
-}
+pawl_code pawl__verb_parse(const pawl__verb *verb, int count, char **words, void *fields,
+                           pawl_error *error);
 
-/* The table of main.c, sorted by name. */
+/* The table that main.c makes of PAWL__VERBS. */
 const pawl__verb *pawl__verbs(size_t *count);
 const pawl__verb *pawl__verb_find(const char *name);
 /* PAWL_EINVAL: "there is no verb 'sned'; did you mean send?" */
 pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 
-/* Declares function, arguments and options of each verb, and its reports: only verbs that print JSON have some. */
-#define PAWL__VERB_NAMES(X) \
-    X(aggregator)           \
-    X(bench)                \
-    X(bulk)                 \
-    X(completion)           \
-    X(conformance)          \
-    X(console)              \
-    X(dead)                 \
-    X(doctor)               \
-    X(events)               \
-    X(find)                 \
-    X(help)                 \
-    X(outbox)               \
-    X(projection)           \
-    X(queue)                \
-    X(run)                  \
-    X(saga)                 \
-    X(schedule)             \
-    X(schema)               \
-    X(send)                 \
-    X(stats)                \
-    X(timeout)              \
-    X(topology)             \
-    X(version)              \
-    X(why)                  \
-    X(worker)
-#define PAWL__VERB_DECLARE(name)                                 \
+/* The verbs, sorted by name as the help shows them: each has a function, arguments, options, and reports of what it prints
+ * with --json. */
+#define PAWL__VERBS(X)                                                                             \
+    X(aggregator, "show what aggregators collect; run a partition now, or remove it")              \
+    X(bench, "measure pawl beside a hand-written loop on the same tables")                         \
+    X(bulk, "act on all that matches, and go on after an interruption; show how far it is")        \
+    X(completion, "print the script with which a shell completes the words of this command")       \
+    X(conformance, "check that a store keeps every promise, on tables of its own")                 \
+    X(console, "serve a page that shows what is stuck and why, and repairs it, to a browser")      \
+    X(dead, "show dead letters; retry, edit or discard them")                                      \
+    X(doctor, "find what is wrong with a store, its server and what waits; name the remedy")       \
+    X(events, "show what happened: the event store, also what operators did")                      \
+    X(find, "find messages by what is in them: customer_id=4711, header:tenant=acme")              \
+    X(help, "say what the command or one verb can do")                                             \
+    X(outbox, "show what is to be delivered to other systems; retry or discard what is dead")      \
+    X(projection, "show projections, restart one that waits, have one read events again")          \
+    X(queue, "show queues and messages in them; pause, resume, purge or move what is in one")      \
+    X(run, "run the endpoints of an application until it is told to stop")                         \
+    X(saga, "show sagas and the history of one, delete one; verify that a new program reads all")  \
+    X(schedule, "show messages that come again; add, pause, run or remove them")                   \
+    X(schema, "print, apply, verify or drop the tables of a store; print who needs which rights")  \
+    X(send, "send a message, or one for each line of a file")                                      \
+    X(stats, "count what is in a store, and judge its health; again and again with --watch")       \
+    X(timeout,                                                                                     \
+      "show what is to happen and when; cancel, move or run it now, clear leases of dead workers") \
+    X(topology, "print who handles, sends, publishes and times what, by an application's tables")  \
+    X(version, "say which pawl this is")                                                           \
+    X(why,                                                                                         \
+      "say where a message, timeout, saga, outbox row ... is, what it waits for, and what helps")  \
+    X(worker, "show the workers that are alive, who of them leads, and what one has in flight")
+#define PAWL__VERB_DECLARE(name, help)                           \
     extern const pawl__argument pawl__##name##_verb_arguments[]; \
     extern const pawl__option   pawl__##name##_verb_options[];   \
     extern const pawl__report   pawl__##name##_verb_reports[];   \
     pawl__verb_fn               pawl__##name##_verb;
-PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
+PAWL__VERBS(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
 
 /* The page of one verb, made from its row. */
@@ -124,28 +123,6 @@ typedef struct pawl__store_fields {
     int64_t     deadline;
 } pawl__store_fields;
 
-#define PAWL__PREFIX_DEFAULT "pawl_"
-#define PAWL__OPTION_DEADLINE(fields, member)                                                  \
-    PAWL__OPTION(fields, "deadline", DURATION, member.deadline, "DURATION", 0,                 \
-                 "longest wait for one call of the store", PAWL_MILLISECONDS(1), PAWL_DAYS(1), \
-                 .has_default = true, .value_default = PAWL_SECONDS(30))
-#define PAWL__OPTION_PREFIX(fields, member)                        \
-    PAWL__OPTION(fields, "prefix", TEXT, member.prefix, "NAME", 0, \
-                 "what the names of the shared tables begin with", \
-                 .text_default = PAWL__PREFIX_DEFAULT)
-#define PAWL__OPTION_STORE(fields, member)                      \
-    PAWL__OPTION(fields, "store", TEXT, member.store, "URL", 0, \
-                 "memory:, sqlite:PATH ...; else the variable PAWL_STORE")
-/* Of sagas, of the endpoint that --app has or runs. */
-#define PAWL__OPTION_SAGA_PREFIX(fields, member, actions)              \
-    PAWL__OPTION(fields, "saga-prefix", TEXT, member, "NAME", actions, \
-                 "what the names of saga tables begin with",           \
-                 .default_words = "the endpoint's name and _")
-/* `nouns`: what is listed. The field is 0 when it is not given, as pawl__rows_list takes it. */
-#define PAWL__OPTION_LIMIT(fields, member, actions, nouns)                                       \
-    PAWL__OPTION(fields, "limit", COUNT, member, "N", actions, "at most N " nouns, 1, INT64_MAX, \
-                 .default_words = PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all")
-
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
 pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
 /* The options to open the store with. */
@@ -157,7 +134,7 @@ typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_aren
 /* Refuses words that the table of options cannot, before the store is opened. */
 typedef pawl_code pawl__check_fn(void *fields, pawl_error *error);
 /* A whole verb: reads its words into the fields, checks them, and runs the action's of `looks` on the store at `at`, a part
- * of the fields. `check` may be NULL. */
+ * of the fields; of a verb without actions the only one. `check` may be NULL. */
 int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *fields,
                     pawl__store_fields *at, pawl__check_fn *check, pawl__look_fn *const *looks);
 /* Opens the store to look at it (a mistyped path is no new database), runs `look` and closes it;
@@ -176,18 +153,6 @@ pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *ar
  * it. A queue that only an endpoint of another name reads is not said to be read by nobody. */
 pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena,
                             pawl_error *error);
-
-#define PAWL__QUEUES_MAX 32 /* a warning for each; more are passed over */
-/* The names of different queues, copied into the arena. Zero but for it at the begin. */
-typedef struct pawl__queue_names {
-    pawl_arena *arena;
-    pawl_text   items[PAWL__QUEUES_MAX];
-    size_t      count;
-} pawl__queue_names;
-/* Adds the queue unless it is there, or empty. */
-void pawl__queue_names_add(pawl__queue_names *names, pawl_text queue);
-/* pawl__reader_warn for each. */
-pawl_code pawl__queue_names_warn(pawl__queue_names *names, pawl_store *store, pawl_error *error);
 
 /* ---- Applications --------------------------------------------------------- */
 
@@ -244,6 +209,9 @@ void pawl__interrupt_says(const char *text);
 
 /* ---- Files that are written ------------------------------------------------- */
 
+/* PAWL_EFULL or PAWL_EINPUT, by errno: "write PATH: no space left on device". */
+pawl_code pawl__file_fail(const char *doing, const char *path, pawl_error *error);
+
 /* A file under another name until it is whole: a reader sees the one that was there or the new one. The name is new,
  * so that no link of somebody else is followed, and only the user may read the file.
  *
@@ -265,8 +233,8 @@ pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, paw
 
 /* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any
  * other answer; both say that nothing was `done`: "dropped". */
-pawl_code pawl__agree(const char *action, const char *done, const char *question,
-                      pawl_error *error);
+pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, const char *question,
+                      ...) PAWL_PRINTF(4, 5);
 
 /* The name of the user who runs the command, or "user NUMBER"; behind it that of the console's user, for whom the
  * console runs the command: "pawl (ann)". */
@@ -295,5 +263,9 @@ pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error
  * until the next call. */
 pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *error);
 void      pawl__input_close(pawl__input *input);
+
+/* The text of --body, or of the file of --body-file, in the arena. PAWL_EINPUT: it is not JSON. */
+pawl_code pawl__body_read(const char *body, const char *file, pawl_arena *arena, pawl_text *text,
+                          pawl_error *error);
 
 #endif

@@ -17,14 +17,12 @@ typedef struct verb_fields {
     pawl__texts words;
 } verb_fields;
 
-static const char *const       action_names[] = {"bash", "fish", "words", "zsh", NULL};
-static const pawl__choice_line action_lines[] = {
-    {"", "in ~/.bashrc: source <(pawl completion bash)"},
-    {"", "into ~/.config/fish/completions/pawl.fish"},
-    {"[-- WORD ...]", "what may stand next: the scripts call this"},
-    {"", "into a file _pawl of a folder of $fpath"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define SHELLS(X)                                                                          \
+    X(BASH, "bash", "", "in ~/.bashrc: source <(pawl completion bash)", NULL)              \
+    X(FISH, "fish", "", "into ~/.config/fish/completions/pawl.fish", NULL)                 \
+    X(WORDS, "words", "[-- WORD ...]", "what may stand next: the scripts call this", NULL) \
+    X(ZSH, "zsh", "", "into a file _pawl of a folder of $fpath", NULL)
+PAWL__ACTIONS(SHELLS)
 
 const pawl__argument pawl__completion_verb_arguments[] = {
     {.name    = "SHELL",
@@ -40,6 +38,7 @@ const pawl__argument pawl__completion_verb_arguments[] = {
     {.name = NULL},
 };
 const pawl__option pawl__completion_verb_options[] = {{.name = NULL}};
+const pawl__report pawl__completion_verb_reports[] = {{.what = NULL}};
 
 /* ---- Scripts --------------------------------------------------------------- */
 
@@ -180,9 +179,11 @@ static bool fits(const place *at, const pawl__option *option)
 
 static void offer_options(const place *at, const char *typed)
 {
-    for (const pawl__option *option = at->verb->options; option->name != NULL; option++)
-        if (fits(at, option))
-            offer("--", option->name, option->help, typed);
+    const pawl__option *sorted[PAWL__OPTIONS_MAX];
+    size_t              count = pawl__options_sorted(at->verb->options, sorted);
+    for (size_t i = 0; i < count; i++)
+        if (fits(at, sorted[i]))
+            offer("--", sorted[i]->name, sorted[i]->help, typed);
     if (typed[0] != '\0')
         offer("--", "help", "say what the verb can do", typed);
 }
@@ -214,11 +215,7 @@ static bool offer_argument(const place *at, const char *typed)
 
 static const pawl__option *option_of(const place *at, const char *word)
 {
-    size_t size = strcspn(word, "=");
-    for (const pawl__option *option = at->verb->options; option->name != NULL; option++)
-        if (strlen(option->name) == size && strncmp(option->name, word, size) == 0)
-            return option;
-    return NULL;
+    return pawl__option_find(at->verb->options, word, strcspn(word, "="));
 }
 
 static void read_option(place *at, const char *word)

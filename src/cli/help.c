@@ -31,6 +31,7 @@ const pawl__option pawl__help_verb_options[] = {
            "as the source of a manual page: pawl(1), or pawl-VERB(1)"),
     {.name = NULL},
 };
+const pawl__report pawl__help_verb_reports[] = {{.what = NULL}};
 
 /* ---- Pages ------------------------------------------------------------------- */
 
@@ -262,23 +263,20 @@ static void print_option(const help_page *page, const pawl__verb *verb, const pa
     print_row(page, left, right);
 }
 
-/* Prints options by name, in whatever order the verb lists them. */
 static void print_options(const help_page *page, const pawl__verb *verb)
 {
     const pawl__option *sorted[PAWL__OPTIONS_MAX];
-    size_t              count = 0;
-    for (const pawl__option *option = verb->options; option->name != NULL; option++) {
-        if (page->actions != 0 && option->actions != 0 && (option->actions & page->actions) == 0)
+    size_t              count       = pawl__options_sorted(verb->options, sorted);
+    bool                has_heading = false;
+    for (size_t i = 0; i < count; i++) {
+        unsigned actions = sorted[i]->actions;
+        if (page->actions != 0 && actions != 0 && (actions & page->actions) == 0)
             continue;
-        size_t at = count++;
-        for (; at > 0 && strcmp(sorted[at - 1]->name, option->name) > 0; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = option;
-    }
-    if (count > 0)
-        print_heading(page, "options");
-    for (size_t i = 0; i < count; i++)
+        if (!has_heading)
+            print_heading(page, "options");
+        has_heading = true;
         print_option(page, verb, sorted[i]);
+    }
 }
 
 /* ---- Keys of --json -------------------------------------------------------------- */
@@ -307,7 +305,7 @@ static void print_report(const help_page *page, const pawl__report *report)
 
 static void print_reports(const help_page *page, const pawl__report *reports)
 {
-    if (reports == NULL)
+    if (reports[0].what == NULL)
         return;
     print_heading(page, "keys of --json, null for what a row does not have");
     for (const pawl__report *report = reports; report->what != NULL; report++)

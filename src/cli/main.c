@@ -1,4 +1,4 @@
-/* main.c - the command: one table of verbs.
+/* main.c - the command: finds the verb in the table of cli.h, and runs it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,70 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Sorted by name: the help shows it in this order. */
-#define VERB(verb, line)                                                         \
-    {                                                                            \
-#verb, line, pawl__##verb##_verb_arguments, pawl__##verb##_verb_options, \
-            pawl__##verb##_verb, NULL                                            \
-    }
-#define VERB_REPORTS(verb, line)                                                 \
-    {                                                                            \
-#verb, line, pawl__##verb##_verb_arguments, pawl__##verb##_verb_options, \
-            pawl__##verb##_verb, pawl__##verb##_verb_reports                     \
-    }
-static const pawl__verb verbs[] = {
-    VERB_REPORTS(aggregator, "show what aggregators collect; run a partition now, or remove it"),
-    VERB_REPORTS(bench, "measure pawl beside a hand-written loop on the same tables"),
-    VERB_REPORTS(bulk,
-                 "act on all that matches, and go on after an interruption; show how far it is"),
-    VERB(completion, "print the script with which a shell completes the words of this command"),
-    VERB_REPORTS(conformance, "check that a store keeps every promise, on tables of its own"),
-    VERB(console, "serve a page that shows what is stuck and why, and repairs it, to a browser"),
-    VERB_REPORTS(dead, "show dead letters; retry, edit or discard them"),
-    VERB_REPORTS(doctor,
-                 "find what is wrong with a store, its server and what waits; name the remedy"),
-    VERB_REPORTS(events, "show what happened: the event store, also what operators did"),
-    VERB_REPORTS(find, "find messages by what is in them: customer_id=4711, header:tenant=acme"),
-    VERB(help, "say what the command or one verb can do"),
-    VERB_REPORTS(outbox,
-                 "show what is to be delivered to other systems; retry or discard what is dead"),
-    VERB_REPORTS(projection,
-                 "show projections, restart one that waits, have one read events again"),
-    VERB_REPORTS(queue,
-                 "show queues and messages in them; pause, resume, purge or move what is in one"),
-    VERB_REPORTS(run, "run the endpoints of an application until it is told to stop"),
-    VERB_REPORTS(
-        saga, "show sagas and the history of one, delete one; verify that a new program reads all"),
-    VERB_REPORTS(schedule, "show messages that come again; add, pause, run or remove them"),
-    VERB(schema,
-         "print, apply, verify or drop the tables of a store; print who needs which rights"),
-    VERB_REPORTS(send, "send a message, or one for each line of a file"),
-    VERB_REPORTS(stats,
-                 "count what is in a store, and judge its health; again and again with --watch"),
-    VERB_REPORTS(
-        timeout,
-        "show what is to happen and when; cancel, move or run it now, clear leases of dead workers"),
-    VERB_REPORTS(topology,
-                 "print who handles, sends, publishes and times what, by an application's tables"),
-    VERB_REPORTS(version, "say which pawl this is"),
-    VERB_REPORTS(
-        why,
-        "say where a message, timeout, saga, outbox row ... is, what it waits for, and what helps"),
-    VERB_REPORTS(worker,
-                 "show the workers that are alive, who of them leads, and what one has in flight"),
-};
-#undef VERB_REPORTS
-#undef VERB
-
+#define ROW(name, help)             \
+    {#name,                         \
+     help,                          \
+     pawl__##name##_verb_arguments, \
+     pawl__##name##_verb_options,   \
+     pawl__##name##_verb,           \
+     pawl__##name##_verb_reports},
+static const pawl__verb verbs[] = {PAWL__VERBS(ROW)};
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])
-#define ONE_MORE(name) +1
-_Static_assert(VERB_COUNT == 0 PAWL__VERB_NAMES(ONE_MORE), "a verb without a row in the table");
-#undef ONE_MORE
 
 const pawl__verb *pawl__verbs(size_t *count)
 {
     *count = VERB_COUNT;
     return verbs;
+}
+
+pawl_code pawl__verb_parse(const pawl__verb *verb, int count, char **words, void *fields,
+                           pawl_error *error)
+{
+    return pawl__options_parse(verb->name, verb->arguments, verb->options, count, words, fields,
+                               error);
 }
 
 const pawl__verb *pawl__verb_find(const char *name)

@@ -52,13 +52,12 @@ static pawl_code send(pawl_context *ctx, const asked *request, const pawl_record
     pawl_message        made    = {.type           = pawl_text_of(pawl_record_type(record)),
                                    .correlation_id = command->correlation_id,
                                    .causation_id   = command->id};
-    char                id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_text name = pawl_arena_printf(arena, "answer/%.*s/%.*s", PAWL_TEXT_ARGS(cause.queue),
                                        PAWL_TEXT_ARGS(command->id));
     if (name.data == NULL)
         return pawl__context_no_memory(ctx);
-    pawl_uuid_format(pawl_uuid_v5(pawl__carried_dispatch(command), name.data, name.size), id);
-    made.id        = pawl_arena_text(arena, (pawl_text){.data = id, .size = PAWL_UUID_TEXT_SIZE});
+    made.id        = pawl__arena_uuid(arena,
+                                      pawl_uuid_v5(pawl__carried_dispatch(command), name.data, name.size));
     pawl_code code = pawl_record_encode(record, body, 0, arena, &made.body, &ctx->error);
     if (code == PAWL_OK)
         code = pawl__headers_build(cause.queue, NULL, extra, &cause, arena, &made.headers,

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/audit.h"
+#include "engine/batch.h"
 
 #include <string.h>
 
@@ -55,19 +55,16 @@ static pawl_code make_headers(const pawl__batch *batch, const pawl__unit *unit, 
 static pawl_code make_copy(pawl__batch *batch, const pawl__unit *unit, pawl_outbox_add *add)
 {
     pawl__engine *engine = batch->engine;
-    char          id[PAWL_UUID_TEXT_SIZE + 1];
-    *add = (pawl_outbox_add){.unit        = unit->index,
-                             .group       = pawl__group_of(batch, unit->index),
-                             .dispatch_id = {pawl_uuid_v7(engine->random, engine->machine_now)},
-                             .endpoint    = engine->model->endpoint,
-                             .destination = PAWL_TEXT(PAWL__AUDIT_ROUTE),
-                             .message     = unit->message,
-                             .due         = engine->is_virtual ? unit->now : 0,
-                             .at          = engine->machine_now};
-    if (!engine->audit->keeps_id) {
-        pawl_uuid_format(add->dispatch_id.uuid, id);
-        add->message.id = pawl_arena_text(batch->arena, pawl_text_of(id));
-    }
+    *add                 = (pawl_outbox_add){.unit        = unit->index,
+                                             .group       = pawl__group_of(batch, unit->index),
+                                             .dispatch_id = {pawl_uuid_v7(engine->random, engine->machine_now)},
+                                             .endpoint    = engine->model->endpoint,
+                                             .destination = PAWL_TEXT(PAWL__AUDIT_ROUTE),
+                                             .message     = unit->message,
+                                             .due         = engine->is_virtual ? unit->now : 0,
+                                             .at          = engine->machine_now};
+    if (!engine->audit->keeps_id)
+        add->message.id = pawl__arena_uuid(batch->arena, add->dispatch_id.uuid);
     return add->message.id.data != NULL ? make_headers(batch, unit, &add->message.headers)
                                         : PAWL_ENOMEM;
 }

@@ -5,7 +5,7 @@
  */
 #include "engine/batch.h"
 
-#include "engine/elsewhere.h"
+#include "base/dispatch.h"
 #include "engine/order.h"
 
 #include <stdlib.h>
@@ -82,10 +82,8 @@ pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *ro
     pawl__unit *unit = add_unit(batch, kind);
     if (unit == NULL)
         return PAWL_ENOMEM;
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(row->id.uuid, id);
     unit->timeout                = *row;
-    unit->message.id             = pawl_arena_text(batch->arena, pawl_text_of(id));
+    unit->message.id             = pawl__arena_uuid(batch->arena, row->id.uuid);
     unit->message.type           = row->name;
     unit->message.body           = PAWL_TEXT("{}");
     unit->message.headers        = row->headers;
@@ -102,17 +100,47 @@ pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model
     pawl__unit *unit = add_unit(batch, PAWL__UNIT_FLUSH);
     if (unit == NULL)
         return PAWL_ENOMEM;
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(session.uuid, id);
     unit->aggregator    = aggregator;
     unit->flush         = *flush;
     unit->leased        = *leased;
     unit->session       = session;
     unit->is_size_flush = is_size_flush;
-    unit->message.id    = pawl_arena_text(batch->arena, pawl_text_of(id));
+    unit->message.id    = pawl__arena_uuid(batch->arena, session.uuid);
     unit->message.type  = aggregator->type;
     if (leased->count > 0)
         unit->message.correlation_id = leased->items[0].message.correlation_id;
+    return unit->message.id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* The id of the message whose handling made the event. An event appended without one has an id made
+ * of its stream and version. */
+static pawl_text message_id_of(const pawl_event_row *row, pawl_arena *arena)
+{
+    if (row->event.message_id.size > 0)
+        return row->event.message_id;
+    pawl_dispatch_id id = pawl__dispatch_id_of((pawl_text){.data = "", .size = 0},
+                                               PAWL__SUBJECT_SOURCE, row->stream, row->version, 0);
+    return pawl__arena_uuid(arena, id.uuid);
+}
+
+pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,
+                                const pawl_event_row *row, int32_t attempts)
+{
+    const pawl_event *event = &row->event;
+    pawl__unit       *unit  = add_unit(batch, PAWL__UNIT_EVENT);
+    if (unit == NULL)
+        return PAWL_ENOMEM;
+    unit->projection   = projection;
+    unit->event        = row;
+    unit->row.attempts = attempts;
+    unit->message      = (pawl_message){.id             = message_id_of(row, batch->arena),
+                                        .type           = event->type,
+                                        .body           = event->body,
+                                        .headers        = event->headers,
+                                        .correlation_id = event->correlation_id,
+                                        .causation_id   = event->causation_id};
+    if (batch->engine->is_virtual)
+        unit->now = event->at;
     return unit->message.id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 

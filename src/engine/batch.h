@@ -8,7 +8,7 @@
  * copied into the batch when its handlers return PAWL_OK; on any other answer they vanish. A saga is
  * in the batch once (identity.c), so that two units of one saga see each other's effect.
  *
- * The engine reads no clock and does no I/O: pawl__engine lends both, and the runtime commits.
+ * The runtime lends clocks and reads (engine.h), and commits.
  *
  * Threads: a batch belongs to one worker.
  * Tests: tests/unit/engine
@@ -18,79 +18,31 @@
 #ifndef PAWL_ENGINE_BATCH_H
 #define PAWL_ENGINE_BATCH_H
 
+#include "base/arena.h"
 #include "base/delay.h"
+#include "engine/engine.h"
 #include "engine/entry.h"
 #include "engine/headers.h"
-#include "engine/noted.h"
-#include "engine/plan.h"
-#include "engine/recovery.h"
 #include "engine/starter.h"
-#include "engine/unread.h"
 #include "pawl/context.h"
-#include "pawl/store_calls.h"
-#include "workflow/model.h"
 
-/* Where a logical destination leads. */
-typedef struct pawl__destination {
-    bool      is_remote; /* through the outbox */
-    pawl_text queue;     /* local: the queue */
-} pawl__destination;
+/* ---- Notes of a unit, for dead letters and for the history ---- */
 
-/* A call of the application's code, as the thread that watches the worker names it in its log. */
-typedef struct pawl__call {
-    const char *what; /* "message" */
-    pawl_text   id, type;
-    const char *kind; /* "handler" */
-    const char *name; /* or NULL */
-} pawl__call;
+/* A run of a message's handlers that failed. */
+typedef struct pawl__attempt {
+    pawl_code code;
+    pawl_text error;
+    pawl_time at; /* machine time */
+} pawl__attempt;
 
-/* Functions, limits and clocks that the runtime lends to a batch. */
-typedef struct pawl__engine {
-    const pawl__model *model;
-    pawl_store        *store; /* reads only, through its ops */
-    pawl_random       *random;
-    pawl_arena        *scratch; /* emptied before each unit */
-    void              *user;
-    void              *runtime; /* for the calls below */
-    pawl__destination (*resolve)(void *runtime, pawl_text destination);
-    pawl_code (*subscriptions)(void *runtime, const pawl_subscriptions **list, pawl_error *error);
-    pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
-    pawl_code (*find_handler)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
-    /* Reads the row of a schedule that is due at `now`. */
-    pawl_code (*schedule)(void *runtime, const pawl_timeout_row *row, pawl_time now,
-                          pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
-    bool (*is_stopping)(void *runtime);
-    /* When the oldest message without a row was placed, those of the batch left out; PAWL_TIME_MIN: one may be unseen. Or NULL. */
-    pawl_time (*oldest_without_row)(void *runtime);
-    void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
-    bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
-    int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked while is_timed */
-    /* Did the saga of this value conflict often of late? Asked only while has_hot. */
-    bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
-                   const pawl_value *value);
-    /* False: another worker works on the saga of this hash (pawl__entry.hashes). NULL: it is the only one. */
-    bool (*take)(void *runtime, uint64_t hash);
-    /* Around each call of the application's code. False: the worker was given up, and may call and write nothing more. */
-    bool (*call_begin)(void *runtime, const pawl__call *call);
-    bool (*call_end)(void *runtime);
-    /* Did an earlier run of the unit outlive its claim? Then it fails with that, and does not run. */
-    bool (*has_outlived)(void *runtime, const struct pawl__unit *unit, pawl_error *why);
-    struct pawl__order       *order;       /* of an ordered endpoint: order.h; else NULL */
-    bool                      has_hot;     /* is_hot may answer true */
-    const struct pawl__audit *audit;       /* handled messages are copied: audit.h; or NULL */
-    bool                      has_history; /* each unit leaves lines of history (line.h) */
-    bool                      is_timed; /* history or audit: how long each unit takes is measured */
-    bool                      is_virtual; /* each unit has its own business time */
-    int32_t                   immediate_retries, delayed_retries;
-    int64_t                   retry_delay, retry_delay_max, not_found_wait, version_delay;
-    int32_t                   conflict_retries;
-    const pawl__recovery     *recovery; /* borrowed; NULL: no rows */
-    int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
-    bool         has_warned_recent;  /* so that the warning comes once */
-    pawl__unread unread[PAWL__UNREAD_COUNT];
-    pawl_time    unread_until; /* machine time; "no saga" is not final before */
-    pawl_time    machine_now, business_now;
-} pawl__engine;
+/* A line of history to be: the effect of a unit that was kept on one saga. */
+typedef struct pawl__line {
+    pawl_text source; /* empty: no saga */
+    int64_t   version;
+    pawl_text out;
+} pawl__line;
+
+/* ---- Units ---- */
 
 typedef enum pawl__unit_kind {
     PAWL__UNIT_MESSAGE,
@@ -205,8 +157,7 @@ pawl__batch *pawl__batch_create(pawl__engine *engine); /* NULL: out of memory */
 void         pawl__batch_destroy(pawl__batch *batch);
 void         pawl__batch_reset(pawl__batch *batch);
 
-/* Units in the order they are to run; begin sorts them by business time under a virtual clock,
- * timeouts first. Rows are copied. */
+/* Units in their order of running, by business time under a virtual clock (begin sorts), timeouts first; rows are copied. */
 pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts);
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row);
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
@@ -233,16 +184,14 @@ void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text)
 
 /* ---- Between the files of the engine -------------------------------------- */
 
-/* identity.c */
-pawl__entry *pawl__identity_find(pawl__batch *batch, const pawl__saga_model *model,
-                                 const pawl_value *main);
+/* identity.c: the entry of the main value, which is added unless it is there; NULL when out of memory. The value is
+ * borrowed. */
+pawl__entry *pawl__identity_get(pawl__batch *batch, const pawl__saga_model *model,
+                                const pawl_value *main);
 pawl__entry *pawl__identity_find_transitional(pawl__batch *batch, const pawl__saga_model *model,
                                               const pawl_value *value);
 pawl__entry *pawl__identity_find_id(pawl__batch *batch, const pawl__saga_model *model,
                                     pawl_saga_id id);
-/* NULL when out of memory. The value is borrowed. */
-pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *model,
-                                const pawl_value *main);
 /* False when out of memory. */
 bool pawl__identity_set_id(pawl__batch *batch, pawl__entry *entry, pawl_saga_id id);
 bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
@@ -260,6 +209,8 @@ pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *mod
 /* Notes that another worker has the row of this id or transitional value. */
 pawl_code pawl__identity_leave(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_key key,
                                const pawl_value *value, pawl_error *error);
+/* "NAME/ID": the source of what a saga sends, and where answers to it go. data NULL: no memory. */
+pawl_text pawl__saga_source(pawl_arena *arena, const pawl__saga_model *model, pawl_saga_id id);
 /* Notes that the unit read or wrote the entry: puts it in the entry's group. */
 void     pawl__identity_touch(pawl__batch *batch, pawl__entry *entry, pawl__unit *unit);
 uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);
@@ -276,6 +227,24 @@ bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
 /* Is there no older message, of this batch or another? */
 pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
                                pawl_error *error);
+/* elsewhere.c: leaves alone what other workers of the endpoint work on: sagas that are not loaded yet, by their
+ * main value, and loaded ones by their id, which a timeout or a finder knows alone. A unit that waits
+ * for row locks, or needs several sagas, asks nobody. */
+void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key);
+/* Puts back the units whose saga another worker has. */
+void pawl__elsewhere_put_back(pawl__batch *batch);
+void pawl__unit_put_back(pawl__unit *unit);
+/* When no unit ran because all their sagas are elsewhere, the claims are freed and nothing is
+ * written. */
+void pawl__elsewhere_give_way(pawl__batch *batch);
+/* origin.c: the metadata of a saga that began in this batch: a JSON object. data NULL: out of memory. */
+pawl_text pawl__origin_metadata(pawl__batch *batch, const pawl__entry *entry);
+/* The metadata with the machine's time as that of the save, for sagas with .idle_after; for others as it is.
+ * data NULL: out of memory. */
+pawl_text pawl__origin_changed(pawl__batch *batch, const pawl__entry *entry, pawl_text metadata);
+#define PAWL__SAGA_CHANGED "Changed"
+/* audit.c: adds the rows of the copies to the change set, behind all other outbox rows. PAWL_ENOMEM. */
+pawl_code pawl__audit_put(pawl__batch *batch);
 /* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);

@@ -7,20 +7,6 @@
 
 #include "record/record_internal.h"
 
-#include <string.h>
-
-static pawl_code check_type(pawl_context *ctx, const char *type)
-{
-    size_t size = type != NULL ? strlen(type) : 0;
-    if (size == 0 || size > PAWL_NAME_SIZE_MAX)
-        return pawl__context_refuse(ctx, PAWL_EINVAL,
-                                    "type of a message has %zu bytes, the limit is 1 to %d", size,
-                                    PAWL_NAME_SIZE_MAX);
-    if (!pawl_text_is_valid(pawl_text_of(type), NULL))
-        return pawl__context_refuse(ctx, PAWL_EINVAL, "type of a message '%s' is not UTF-8", type);
-    return PAWL_OK;
-}
-
 static pawl_code check_size(pawl_context *ctx, const char *type, size_t size)
 {
     if (size > PAWL_BODY_SIZE_MAX)
@@ -63,7 +49,7 @@ static pawl_code encode(pawl_context *ctx, const pawl__content *content, pawl_me
 pawl_code pawl__body_write(pawl_context *ctx, const pawl__content *content, pawl_message *message)
 {
     bool is_json = content->record == NULL;
-    if (is_json && (check_type(ctx, content->type) != PAWL_OK ||
+    if (is_json && (pawl__context_check_name(ctx, "type of a message", content->type) != PAWL_OK ||
                     check_size(ctx, content->type, content->json.size) != PAWL_OK))
         return ctx->failed;
     pawl_code code = is_json ? copy_json(ctx, content, message) : encode(ctx, content, message);

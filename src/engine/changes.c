@@ -7,9 +7,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/audit.h"
-#include "engine/line.h"
-#include "engine/origin.h"
 #include "engine/state.h"
 #include "engine/stream.h"
 
@@ -70,8 +67,7 @@ static pawl_text dead_headers(pawl__batch *batch, const pawl__unit *unit)
 
 static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    int32_t attempts =
-        unit->kind == PAWL__UNIT_MESSAGE ? unit->row.attempts : unit->timeout.attempts;
+    int32_t   attempts = pawl__unit_attempts(unit);
     pawl_text queue =
         unit->kind == PAWL__UNIT_FORWARD ? unit->timeout.destination : batch->engine->model->queue;
     *NEXT(batch, dead_set) = (pawl_dead_set){.unit     = unit->index,
@@ -104,10 +100,9 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
  * has a line of its own. */
 static void log_failed(const pawl__batch *batch, const pawl__unit *unit)
 {
-    pawl_text queue = batch->engine->model->queue;
-    int32_t   attempts =
-        unit->kind == PAWL__UNIT_MESSAGE ? unit->row.attempts : unit->timeout.attempts;
-    char due[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_text queue    = batch->engine->model->queue;
+    int32_t   attempts = pawl__unit_attempts(unit);
+    char      due[PAWL_TIME_TEXT_SIZE + 1];
     if (unit->end == PAWL__END_RETRY) {
         pawl_time_format(unit->due, due);
         pawl_log(

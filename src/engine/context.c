@@ -26,20 +26,12 @@ static pawl_code out_of_memory(pawl_context *ctx)
                                 PAWL_TEXT_ARGS(ctx->unit->message.id));
 }
 
-static pawl__touch *touch_in_hand(pawl_context *ctx)
-{
-    return ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
-}
-
 /* ---- Sending ------------------------------------------------------------------ */
 
 static pawl_text new_id(pawl_context *ctx)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(pawl_uuid_v7(ctx->batch->engine->random, ctx->batch->engine->machine_now),
-                     text);
-    return pawl_arena_text(ctx->batch->arena,
-                           (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
+    const pawl__engine *engine = ctx->batch->engine;
+    return pawl__arena_uuid(ctx->batch->arena, pawl_uuid_v7(engine->random, engine->machine_now));
 }
 
 static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const char *what,
@@ -58,11 +50,9 @@ static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const 
 /* Where answers go: "NAME/KEY" of a process, "NAME/ID" of a saga. NULL without memory. */
 static const char *address_of(pawl_context *ctx, const pawl__touch *touch)
 {
-    char id[PAWL_UUID_TEXT_SIZE + 1];
     if (touch->entry->stream != NULL)
         return touch->entry->stream->text.data;
-    pawl_uuid_format(touch->id.uuid, id);
-    return pawl_arena_printf(ctx->batch->arena, "%s/%s", touch->entry->model->saga->name, id).data;
+    return pawl__saga_source(ctx->batch->arena, touch->entry->model, touch->id).data;
 }
 
 /* A saga or a process with handlers for answers asks its receivers for them: returns the extra
@@ -74,7 +64,7 @@ static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra
                                          [PAWL__ANSWER_REJECTED] = "rejected",
                                          [PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED] =
                                              "accepted,rejected"};
-    const pawl__touch       *touch    = touch_in_hand(ctx);
+    const pawl__touch       *touch    = pawl__touch_in_hand(ctx);
     size_t                   count    = 0;
     if (extra == NULL)
         extra = &none;
@@ -191,7 +181,7 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
 static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
                           pawl_time due, bool has_id)
 {
-    const pawl__touch *touch = touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
     if (ctx->unit->kind == PAWL__UNIT_EVENT || (touch != NULL && touch->entry->stream != NULL))
         return add_dispatch(ctx, queue, message, due, has_id, true);
     return add_queued(ctx, queue, message, due);
@@ -205,18 +195,6 @@ pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl
     if (where.is_remote)
         return add_dispatch(ctx, destination, message, due, has_id, false);
     return add_send(ctx, where.queue, message, due, has_id);
-}
-
-static pawl_code check_destination(pawl_context *ctx, const char *destination)
-{
-    size_t size = destination != NULL ? strlen(destination) : 0;
-    if (size == 0 || size > PAWL_NAME_SIZE_MAX)
-        return pawl__context_refuse(ctx, PAWL_EINVAL,
-                                    "destination has %zu bytes, the limit is 1 to %d", size,
-                                    PAWL_NAME_SIZE_MAX);
-    if (!pawl_text_is_valid(pawl_text_of(destination), NULL))
-        return pawl__context_refuse(ctx, PAWL_EINVAL, "destination '%s' is not UTF-8", destination);
-    return PAWL_OK;
 }
 
 /* Options of a program that was built with older headers are shorter. NULL: none. */
@@ -234,7 +212,7 @@ pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const cha
 {
     pawl_message      made = {.id = {.size = 0}};
     pawl_send_options options;
-    pawl_code         code = check_destination(ctx, destination);
+    pawl_code         code = pawl__context_check_name(ctx, "destination", destination);
     if (code == PAWL_OK)
         code = take_options(ctx, given, &options);
     if (code == PAWL_OK)
@@ -329,7 +307,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
 /* The answer to a saga could come before the saga's row, and would be dropped. A process's waits. */
 static bool can_ask_now(pawl_context *ctx)
 {
-    const pawl__touch *touch = touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
     return touch != NULL && touch->entry->stream != NULL;
 }
 
@@ -340,7 +318,7 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
     pawl__engine                  *engine   = ctx->batch->engine;
     pawl_message                   made     = {.id = {.size = 0}};
     const pawl__content            content  = pawl__content_of(record, message);
-    pawl_code                      code     = check_destination(ctx, destination);
+    pawl_code                      code = pawl__context_check_name(ctx, "destination", destination);
     if (code == PAWL_OK)
         code = pawl__context_declared(ctx, PAWL_EFFECT_SEND, content.type, destination);
     if (code == PAWL_OK)
@@ -349,7 +327,6 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
         return code;
     pawl_text         name    = pawl_text_of(destination);
     pawl__destination where   = engine->resolve(engine->runtime, name);
-    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = engine->machine_now};
     pawl_queue_send   send    = {.queue = where.queue, .message = made, .due = ctx->unit->now};
     pawl_outbox_add   row     = {.dispatch_id = {pawl_uuid_v7(engine->random, engine->machine_now)},
                                  .endpoint    = engine->model->endpoint,
@@ -357,10 +334,11 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
                                  .message     = made,
                                  .due         = due_remote(ctx, PAWL__NO_DELAY),
                                  .at          = engine->machine_now};
-    changes.queue_send.items  = &send;
-    changes.queue_send.count  = !where.is_remote;
-    changes.outbox_add.items  = &row;
-    changes.outbox_add.count  = where.is_remote;
+    pawl_changes      changes = {.group_count = 1,
+                                 .unit_count  = 1,
+                                 .now         = engine->machine_now,
+                                 .queue_send  = {&send, !where.is_remote},
+                                 .outbox_add  = {&row, where.is_remote}};
     code                      = engine->send_now(engine->runtime, &changes, &ctx->error);
     return pawl__context_failed(ctx, code);
 }
@@ -447,7 +425,7 @@ pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup)
 
 static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due, bool is_cancel)
 {
-    pawl__touch *touch = touch_in_hand(ctx);
+    pawl__touch *touch = pawl__touch_in_hand(ctx);
     pawl_text    text  = pawl_text_of(name);
     if (touch == NULL)
         return pawl__context_refuse(
@@ -493,7 +471,7 @@ pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name)
 
 pawl_code pawl_complete(pawl_context *ctx)
 {
-    pawl__touch *touch = touch_in_hand(ctx);
+    pawl__touch *touch = pawl__touch_in_hand(ctx);
     if (touch == NULL)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "the handler has no saga or process to complete");
@@ -554,15 +532,17 @@ pawl_text pawl_header_value(pawl_context *ctx, const char *name)
 
 pawl_saga_id pawl_saga_id_in_flight(const pawl_context *ctx)
 {
-    return ctx->touch != 0 ? ctx->touches[ctx->touch - 1].id : (pawl_saga_id){{{0}}};
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    return touch != NULL ? touch->id : (pawl_saga_id){{{0}}};
 }
 
 int64_t pawl_saga_version(const pawl_context *ctx)
 {
-    if (ctx->touch == 0 || ctx->touches[ctx->touch - 1].is_begun)
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    if (touch == NULL || touch->is_begun)
         return 0;
-    const pawl__entry *entry = ctx->touches[ctx->touch - 1].entry;
-    return entry->is_new ? 1 : entry->stored.version; /* new: begun earlier in the batch */
+    /* New: begun earlier in the batch. */
+    return touch->entry->is_new ? 1 : touch->entry->stored.version;
 }
 
 pawl_text pawl_partition_in_flight(const pawl_context *ctx)
@@ -573,15 +553,7 @@ pawl_text pawl_partition_in_flight(const pawl_context *ctx)
 
 int32_t pawl_attempts(const pawl_context *ctx)
 {
-    switch (ctx->unit->kind) {
-    case PAWL__UNIT_MESSAGE:
-    case PAWL__UNIT_EVENT: return ctx->unit->row.attempts;
-    case PAWL__UNIT_TIMEOUT:
-    case PAWL__UNIT_SCHEDULE:
-    case PAWL__UNIT_FORWARD: return ctx->unit->timeout.attempts;
-    case PAWL__UNIT_FLUSH: return ctx->unit->flush.attempts;
-    }
-    return 0;
+    return pawl__unit_attempts(ctx->unit);
 }
 
 void *pawl_user(const pawl_context *ctx)

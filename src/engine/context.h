@@ -60,6 +60,12 @@ struct pawl_context {
     bool               is_answer;   /* the failure is the answer of the application's function */
 };
 
+/* The saga of the handler being called; NULL: it has none. */
+static inline pawl__touch *pawl__touch_in_hand(const pawl_context *ctx)
+{
+    return ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+}
+
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
 /* effect.c: refuses an effect that the handler being called does not declare. `type` NULL: a
  * timeout; `name` is its name, or the destination. */
@@ -73,6 +79,8 @@ pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
 pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 pawl_code pawl__context_no_memory(pawl_context *ctx);
+/* Refuses a name of something (`what`) that is empty, too long or not UTF-8. */
+pawl_code pawl__context_check_name(pawl_context *ctx, const char *what, const char *name);
 /* The code that counts: a refused effect without memory before the function's own answer. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer);
 
@@ -84,6 +92,14 @@ pawl_code pawl__call_end(pawl_context *ctx, pawl_code answer);
 pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler,
                              const pawl_effect *does, void *state, const void *message,
                              size_t count);
+
+/* line.c: lines of history, for endpoints that keep it (engine->has_history): what each unit came to, written in its
+ * commit. Notes the sagas of the unit and what leaves it: after ids and versions are known. */
+pawl_code pawl__lines_keep(pawl_context *ctx);
+/* How many changes the batch has room for; at most. */
+size_t pawl__lines_room(const pawl__batch *batch);
+/* Adds the lines of the unit to the change set, in which there is room. */
+void pawl__lines_put(pawl__batch *batch, const pawl__unit *unit, uint32_t group);
 
 /* event.c: calls the projection's handler for the event in hand. */
 pawl_code pawl__event_run(pawl_context *ctx);

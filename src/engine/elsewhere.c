@@ -6,9 +6,11 @@
  * due again in a moment, its place kept, nothing counted. A commit of these due times would keep
  * the losers as busy as the winner, so a batch without any other unit only frees its claims.
  *
+ *     leave -> load -> leave -> put_back -> run (unit_put_back) -> give_way
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/elsewhere.h"
+#include "engine/batch.h"
 
 static bool is_elsewhere(const pawl__entry *entry)
 {

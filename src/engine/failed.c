@@ -41,6 +41,17 @@ pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *fo
     return pawl__context_failed(ctx, code);
 }
 
+pawl_code pawl__context_check_name(pawl_context *ctx, const char *what, const char *name)
+{
+    size_t size = name != NULL ? strlen(name) : 0;
+    if (size == 0 || size > PAWL_NAME_SIZE_MAX)
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "%s has %zu bytes, the limit is 1 to %d",
+                                    what, size, PAWL_NAME_SIZE_MAX);
+    if (!pawl_text_is_valid(pawl_text_of(name), NULL))
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "%s '%s' is not UTF-8", what, name);
+    return PAWL_OK;
+}
+
 /* The code that counts for an answer that is no code. A function answers a retry class each time
  * that it comes to that line; other numbers have retries. */
 static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)

@@ -35,6 +35,27 @@ pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_
     return PAWL_OK;
 }
 
+/* Puts the event's type before a failure. */
+static pawl_code name_type(const pawl_event *event, pawl_code code, pawl_error *error)
+{
+    return code == PAWL_OK || code == PAWL_ENOMEM
+               ? code
+               : pawl_error_wrap(error, code, "event type %.*s", PAWL_TEXT_ARGS(event->type));
+}
+
+pawl_code pawl__event_decode(const pawl_record *record, const pawl_event *event, pawl_arena *arena,
+                             void **decoded, pawl_error *error)
+{
+    pawl_text body = event->body;
+    *decoded       = pawl_arena_take(arena, record->size);
+    pawl_code code = *decoded != NULL ? PAWL_OK : PAWL_ENOMEM;
+    if (code == PAWL_OK && event->type_version != pawl_record_version(record))
+        code = pawl_record_upcast(record, event->type_version, body, arena, &body, error);
+    if (code == PAWL_OK)
+        code = pawl_record_decode(record, body, 0, arena, *decoded, error);
+    return name_type(event, code, error);
+}
+
 static pawl_code call_apply(const pawl__apply_model *apply, void *state, const void *event,
                             pawl_arena *arena, pawl_error *error)
 {
@@ -57,18 +78,11 @@ pawl_code pawl__stream_apply(const pawl__stream_model *stream, const pawl_event 
     if (found == NULL)
         return pawl_error_set(error, PAWL_EDECODE, "event type '%.*s' has no function in .apply",
                               PAWL_TEXT_ARGS(event->type));
-    pawl_text body    = event->body;
-    void     *decoded = pawl_arena_take(arena, found->event->size);
-    pawl_code code    = decoded != NULL ? PAWL_OK : PAWL_ENOMEM;
-    if (code == PAWL_OK && event->type_version != pawl_record_version(found->event))
-        code = pawl_record_upcast(found->event, event->type_version, body, arena, &body, error);
-    if (code == PAWL_OK)
-        code = pawl_record_decode(found->event, body, 0, arena, decoded, error);
-    if (code == PAWL_OK)
-        code = call_apply(found, state, decoded, arena, error);
-    return code == PAWL_OK || code == PAWL_ENOMEM
-               ? code
-               : pawl_error_wrap(error, code, "event type %s", found->type.data);
+    void     *decoded;
+    pawl_code code = pawl__event_decode(found->event, event, arena, &decoded, error);
+    return code == PAWL_OK
+               ? name_type(event, call_apply(found, state, decoded, arena, error), error)
+               : code;
 }
 
 static pawl_code fold_all(const pawl__saga_model *model, const pawl_stream *loaded, pawl_text name,

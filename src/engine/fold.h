@@ -17,6 +17,10 @@
 
 /* Do the model's name and the key make a stream's name? PAWL_ELIMIT, PAWL_EINVAL. */
 pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error);
+/* Decodes the event, brought up to the record's version, into memory of the arena. An error names the event's type, but
+ * PAWL_ENOMEM. */
+pawl_code pawl__event_decode(const pawl_record *record, const pawl_event *event, pawl_arena *arena,
+                             void **decoded, pawl_error *error);
 /* Applies the event to the state. PAWL_EDECODE names the event's type. */
 pawl_code pawl__stream_apply(const pawl__stream_model *stream, const pawl_event *event, void *state,
                              pawl_arena *arena, pawl_error *error);

@@ -7,13 +7,13 @@
  *     type         the timeout's name, or "pawl.timeout"
  *     body         {}
  *     headers      the timeout's, with its saga's type and id
- * id made of the timeout's id and due time, as a timeout set again under its id is another message
+ *     id           made of the timeout's id and due time: set again under its id it is another message
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/context.h"
 
-#include "engine/ids.h"
+#include "base/dispatch.h"
 
 /* The timeout has the headers of the message that set it, without those that describe that message's
  * body. */
@@ -36,15 +36,13 @@ static pawl_code put_headers(const pawl_timeout_row *row, pawl_arena *arena, paw
 
 pawl_code pawl__forward_run(pawl_context *ctx)
 {
-    char                    id[PAWL_UUID_TEXT_SIZE + 1];
     const pawl_timeout_row *row     = &ctx->unit->timeout;
     pawl_arena             *arena   = ctx->batch->arena;
     pawl_message            message = ctx->unit->message;
     pawl_dispatch_id made = pawl__dispatch_id(ctx->batch->engine->model->endpoint, PAWL_TEXT(""),
                                               message.id, row->due, 0);
-    pawl_uuid_format(made.uuid, id);
-    message.causation_id = message.id;
-    message.id           = pawl_arena_text(arena, pawl_text_of(id));
+    message.causation_id  = message.id;
+    message.id            = pawl__arena_uuid(arena, made.uuid);
     if (message.type.size == 0)
         message.type = PAWL_TEXT("pawl.timeout");
     if (message.correlation_id.size == 0)

@@ -29,7 +29,17 @@ static void json_free(void *context, void *memory)
     pawl_free(memory);
 }
 
-static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
+const yyjson_alc pawl__json_memory = {json_take, json_resize, json_free, NULL};
+
+pawl_text pawl__list_next(pawl_text *list)
+{
+    const char *comma = memchr(list->data, ',', list->size);
+    size_t      size  = comma != NULL ? (size_t)(comma - list->data) : list->size;
+    pawl_text   item  = {.data = list->data, .size = size};
+    list->data += comma != NULL ? size + 1 : size;
+    list->size -= comma != NULL ? size + 1 : size;
+    return item;
+}
 
 bool pawl__headers_may_have(pawl_text headers, const char *name)
 {
@@ -44,7 +54,7 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
         return PAWL_OK;
     yyjson_read_err failure = {0};
     yyjson_doc     *doc =
-        yyjson_read_opts((char *)headers.data, headers.size, 0, &json_memory, &failure);
+        yyjson_read_opts((char *)headers.data, headers.size, 0, &pawl__json_memory, &failure);
     if (doc == NULL) /* headers that are no JSON count as none */
         return failure.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? PAWL_ENOMEM : PAWL_OK;
     yyjson_val *found = yyjson_obj_getn(yyjson_doc_get_root(doc), name.data, name.size);
@@ -58,8 +68,6 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
     return is_ok ? PAWL_OK : PAWL_ENOMEM;
 }
 
-/* "Base,BaseOfBase": lets a receiver that does not know the type run the
- * handlers of its base types (E9). */
 bool pawl__is_plain(pawl_text text)
 {
     for (size_t i = 0; i < text.size; i++)
@@ -68,6 +76,8 @@ bool pawl__is_plain(pawl_text text)
     return true;
 }
 
+/* "Base,BaseOfBase": lets a receiver that does not know the type run the
+ * handlers of its base types (E9). */
 static pawl_text base_names(const pawl_record *record, pawl_arena *arena)
 {
     pawl_text names = {.data = "", .size = 0};
@@ -180,7 +190,7 @@ static bool put_headers(yyjson_mut_doc *doc, yyjson_mut_val *object, pawl_text h
 {
     yyjson_read_err failure = {0};
     yyjson_doc     *read =
-        yyjson_read_opts((char *)headers.data, headers.size, 0, &json_memory, &failure);
+        yyjson_read_opts((char *)headers.data, headers.size, 0, &pawl__json_memory, &failure);
     bool is_ok = read != NULL ? put_all(doc, object, yyjson_doc_get_root(read))
                               : failure.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
     yyjson_doc_free(read);
@@ -191,7 +201,7 @@ static bool put_headers(yyjson_mut_doc *doc, yyjson_mut_val *object, pawl_text h
 static pawl_code write_headers(yyjson_mut_doc *doc, bool is_ok, pawl_arena *arena, pawl_text *made)
 {
     size_t size = 0;
-    char  *json = is_ok ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
+    char  *json = is_ok ? yyjson_mut_write_opts(doc, 0, &pawl__json_memory, &size, NULL) : NULL;
     *made       = json != NULL ? pawl_arena_text(arena, (pawl_text){.data = json, .size = size})
                                : (pawl_text){.data = NULL, .size = 0};
     pawl_free(json);
@@ -202,7 +212,7 @@ static pawl_code write_headers(yyjson_mut_doc *doc, bool is_ok, pawl_arena *aren
 pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
                               pawl_text *merged)
 {
-    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&pawl__json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
     bool is_ok =
@@ -213,7 +223,7 @@ pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *are
 pawl_code pawl__headers_change(pawl_text headers, const char *const *names,
                                const pawl__header_value *values, pawl_arena *arena, pawl_text *made)
 {
-    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&pawl__json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
     bool is_ok = object != NULL && put_headers(doc, object, headers);
@@ -253,24 +263,19 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
         return PAWL_ENOMEM;
     if (reply_to.size + bases.size + versions.size + trace.size == 0 && extra == NULL)
         return PAWL_OK;
-    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&pawl__json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
-    code        = object != NULL && put(doc, object, PAWL__HEADER_REPLY_TO, reply_to) &&
+    code              = object != NULL && put(doc, object, PAWL__HEADER_REPLY_TO, reply_to) &&
                    put(doc, object, PAWL_HEADER_BASE, bases) &&
                    put(doc, object, PAWL_HEADER_VERSION, versions) &&
                    put(doc, object, PAWL__HEADER_TRACE, trace) &&
                    put(doc, object, PAWL__HEADER_TRACE_STATE, state)
-                      ? put_extra(doc, object, extra, error)
-                      : PAWL_ENOMEM;
-    size_t size = 0;
-    char  *json = code == PAWL_OK ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
-    if (json != NULL)
-        *headers = pawl_arena_text(arena, (pawl_text){.data = json, .size = size});
-    if (code == PAWL_OK && (json == NULL || headers->data == NULL))
-        code = PAWL_ENOMEM;
-    pawl_free(json);
-    yyjson_mut_doc_free(doc);
+                            ? put_extra(doc, object, extra, error)
+                            : PAWL_ENOMEM;
+    pawl_code written = write_headers(doc, code == PAWL_OK, arena, headers);
+    if (code == PAWL_OK)
+        code = written;
     if (code == PAWL_OK && headers->size > PAWL_HEADERS_SIZE_MAX)
         return pawl_error_set(error, PAWL_ELIMIT, "headers have %zu bytes, the limit is %d",
                               headers->size, PAWL_HEADERS_SIZE_MAX);

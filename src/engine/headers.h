@@ -1,7 +1,7 @@
 /* headers.h - a message's headers, a JSON object of strings: read, built, changed.
  *
  * Threads: as the arena.
- * Tests: tests/unit/engine/test_engine_parts.c, test_engine_send.c
+ * Tests: tests/unit/engine/test_engine_parts.c, test_engine_send.c, test_engine_message_version.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +13,12 @@
 
 #define PAWL__HEADER_REPLY_TO "pawl.reply_to"
 
+/* Memory for documents that are freed before the function returns. */
+struct yyjson_alc;
+extern const struct yyjson_alc pawl__json_memory;
+
+/* Takes the first item off a list with commas that is not empty. */
+pawl_text pawl__list_next(pawl_text *list);
 /* May the text stand between quotes in JSON as it is? */
 bool pawl__is_plain(pawl_text text);
 /* False: the header is not there. Reads no JSON: most messages have none of pawl's own. */
@@ -51,5 +57,14 @@ pawl_code pawl__headers_change(pawl_text headers, const char *const *names,
 /* The headers without `names`, which end with NULL. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
                                 pawl_text *made);
+
+/* version.c: the version that a message was written in, in its header pawl.version: of that one of the message's types; 1
+ * when no header says it. PAWL_EDECODE names a header that says no version. */
+pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_arena *arena,
+                           int *version, pawl_error *error);
+/* The body, brought up to the record's version, as its struct; `decoded` is as in
+ * pawl_record_decode. PAWL_EVERSION: as in pawl_record_upcast. */
+pawl_code pawl__version_decode(const pawl_message *message, const pawl_record *record,
+                               pawl_arena *arena, void *decoded, pawl_error *error);
 
 #endif

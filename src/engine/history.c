@@ -16,27 +16,6 @@
 #define ATTEMPTS_MAX 32
 #define FIRST_KEPT 8
 
-static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
-{
-    (void)context;
-    (void)old_size;
-    return pawl_resize(memory, size);
-}
-
-static void *json_take(void *context, size_t size)
-{
-    (void)context;
-    return pawl_resize(NULL, size);
-}
-
-static void json_free(void *context, void *memory)
-{
-    (void)context;
-    pawl_free(memory);
-}
-
-static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
-
 void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error)
 {
     pawl__attempt *grown = pawl_arena_grow(batch->arena, unit->attempts, unit->attempt_count,
@@ -72,7 +51,7 @@ static bool add_stored(yyjson_mut_doc *doc, yyjson_mut_val *list, pawl_text stor
     if (stored.size == 0)
         return true;
     yyjson_doc *read =
-        yyjson_read_opts((char *)(uintptr_t)stored.data, stored.size, 0, &json_memory, NULL);
+        yyjson_read_opts((char *)(uintptr_t)stored.data, stored.size, 0, &pawl__json_memory, NULL);
     if (read == NULL)
         return false;
     yyjson_arr_foreach(yyjson_doc_get_root(read), index, count, item)
@@ -97,7 +76,7 @@ pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit)
     pawl_text       stored = unit->row.history;
     size_t          size   = 0;
     pawl_text       made   = {.data = NULL, .size = 0};
-    yyjson_mut_doc *doc    = unit->attempt_count > 0 ? yyjson_mut_doc_new(&json_memory) : NULL;
+    yyjson_mut_doc *doc = unit->attempt_count > 0 ? yyjson_mut_doc_new(&pawl__json_memory) : NULL;
     if (doc == NULL)
         return stored;
     yyjson_mut_val *list     = yyjson_mut_arr(doc);
@@ -107,7 +86,7 @@ pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit)
         is_whole &= yyjson_mut_arr_append(list, make_attempt(doc, &unit->attempts[i], ++number));
     cut(list);
     yyjson_mut_doc_set_root(doc, list);
-    char *text = is_whole ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
+    char *text = is_whole ? yyjson_mut_write_opts(doc, 0, &pawl__json_memory, &size, NULL) : NULL;
     if (text != NULL)
         made = pawl_arena_text(batch->arena, (pawl_text){.data = text, .size = size});
     pawl_free(text);

@@ -90,12 +90,6 @@ static pawl__entry *find(pawl__batch *batch, pawl__entry_key key, const pawl__sa
     return ended;
 }
 
-pawl__entry *pawl__identity_find(pawl__batch *batch, const pawl__saga_model *model,
-                                 const pawl_value *main)
-{
-    return find(batch, PAWL__BY_MAIN, model, main);
-}
-
 pawl__entry *pawl__identity_find_transitional(pawl__batch *batch, const pawl__saga_model *model,
                                               const pawl_value *value)
 {
@@ -126,8 +120,8 @@ static bool add_stream(pawl__batch *batch, pawl__entry *entry)
                                  pawl__stream_id(batch->engine->model->endpoint, stream->text));
 }
 
-pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *model,
-                                const pawl_value *main)
+static pawl__entry *add_entry(pawl__batch *batch, const pawl__saga_model *model,
+                              const pawl_value *main)
 {
     pawl__entry  *entry = pawl_arena_take(batch->arena, sizeof *entry);
     pawl__entry **grown = pawl_arena_grow(batch->arena, batch->entries, batch->entry_count,
@@ -143,6 +137,13 @@ pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *mode
         return NULL;
     batch->entries[batch->entry_count++] = entry;
     return entry;
+}
+
+pawl__entry *pawl__identity_get(pawl__batch *batch, const pawl__saga_model *model,
+                                const pawl_value *main)
+{
+    pawl__entry *found = find(batch, PAWL__BY_MAIN, model, main);
+    return found != NULL ? found : add_entry(batch, model, main);
 }
 
 bool pawl__identity_set_id(pawl__batch *batch, pawl__entry *entry, pawl_saga_id id)
@@ -166,7 +167,7 @@ static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const
 {
     const pawl__entry *found[] = {
         entry, pawl__identity_find_id(batch, entry->model, row->id),
-        pawl__identity_find(batch, entry->model, &row->main),
+        find(batch, PAWL__BY_MAIN, entry->model, &row->main),
         pawl__identity_find_transitional(batch, entry->model, &row->transitional)};
     for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
         if (found[i] != NULL && found[i]->is_elsewhere)
@@ -191,7 +192,7 @@ pawl_code pawl__identity_leave(pawl__batch *batch, const pawl__saga_model *model
                                const pawl_value *value, pawl_error *error)
 {
     static const pawl_value none;
-    pawl__entry            *entry = pawl__identity_add(batch, model, &none);
+    pawl__entry            *entry = add_entry(batch, model, &none);
     bool                    is_ok = entry != NULL;
     if (is_ok && key == PAWL_SAGA_BY_ID)
         is_ok = pawl__identity_set_id(batch, entry, (pawl_saga_id){value->as.uuid});
@@ -276,12 +277,12 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
 {
     *entry = pawl__identity_find_id(batch, model, row->id);
     if (*entry == NULL)
-        *entry = pawl__identity_find(batch, model, &row->main);
-    if (*entry != NULL && (*entry)->is_loaded && !(*entry)->is_elsewhere)
-        return PAWL_OK;
+        *entry = pawl__identity_get(batch, model, &row->main);
     if (*entry == NULL)
-        *entry = pawl__identity_add(batch, model, &row->main);
-    return *entry != NULL ? pawl__identity_fill(batch, *entry, row, error) : PAWL_ENOMEM;
+        return PAWL_ENOMEM;
+    return (*entry)->is_loaded && !(*entry)->is_elsewhere
+               ? PAWL_OK
+               : pawl__identity_fill(batch, *entry, row, error);
 }
 
 /* A batch of one in a hold waits for the row lock. */
@@ -313,6 +314,13 @@ pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *mod
     code   = pawl__identity_leave(batch, model, PAWL_SAGA_BY_ID, &value, error);
     *entry = pawl__identity_find_id(batch, model, id);
     return code;
+}
+
+pawl_text pawl__saga_source(pawl_arena *arena, const pawl__saga_model *model, pawl_saga_id id)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl_arena_printf(arena, "%s/%s", model->saga->name, text);
 }
 
 /* ---- Groups --------------------------------------------------------------- */

@@ -5,8 +5,7 @@
  */
 #include "engine/context.h"
 
-#include "engine/ids.h"
-#include "engine/line.h"
+#include "base/dispatch.h"
 #include "engine/stream.h"
 
 #include <string.h>
@@ -170,14 +169,12 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
         add->version               = stream->version + (int64_t)touch->event_count;
         add->index                 = touch->next_index++;
     } else if (dispatch->touch != 0) {
-        pawl__touch *touch = &ctx->touches[dispatch->touch - 1];
-        pawl__entry *entry = touch->entry;
-        char         id[PAWL_UUID_TEXT_SIZE + 1];
-        pawl_uuid_format(touch->id.uuid, id);
-        bool is_new  = touch->is_begun || entry->is_new;
-        add->source  = pawl_arena_printf(arena, "%s/%s", entry->model->saga->name, id);
-        add->version = is_new ? 1 : entry->stored.version + 1;
-        add->index   = entry->next_index++;
+        pawl__touch *touch  = &ctx->touches[dispatch->touch - 1];
+        pawl__entry *entry  = touch->entry;
+        bool         is_new = touch->is_begun || entry->is_new;
+        add->source         = pawl__saga_source(arena, entry->model, touch->id);
+        add->version        = is_new ? 1 : entry->stored.version + 1;
+        add->index          = entry->next_index++;
         if (add->source.data == NULL)
             return pawl__context_no_memory(ctx);
     }
@@ -185,9 +182,7 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
                                          add->version, add->index);
     if (dispatch->has_id)
         return PAWL_OK;
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(add->dispatch_id.uuid, id);
-    add->message.id = pawl_arena_text(arena, (pawl_text){.data = id, .size = PAWL_UUID_TEXT_SIZE});
+    add->message.id = pawl__arena_uuid(arena, add->dispatch_id.uuid);
     return add->message.id.data != NULL ? PAWL_OK : pawl__context_no_memory(ctx);
 }
 

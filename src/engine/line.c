@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/line.h"
+#include "engine/context.h"
 
 #include <string.h>
 
@@ -164,13 +164,6 @@ static pawl_code make_out(pawl_context *ctx, size_t touch, pawl_text *out)
 
 /* ---- Sagas -------------------------------------------------------------------- */
 
-static pawl_text source_of(pawl_arena *arena, pawl_text name, pawl_saga_id saga)
-{
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(saga.uuid, id);
-    return pawl_arena_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(name), id);
-}
-
 /* The version that the batch gives the saga, whichever of its units wrote it last. */
 static int64_t version_of(const pawl__touch *touch)
 {
@@ -187,7 +180,7 @@ static pawl_code keep_line(pawl_context *ctx, size_t touch, pawl__line *line)
         const pawl__touch *of = &ctx->touches[touch - 1];
         line->source          = of->entry->stream != NULL
                                     ? of->entry->stream->text
-                                    : source_of(ctx->batch->arena, of->entry->model->table.type, of->id);
+                                    : pawl__saga_source(ctx->batch->arena, of->entry->model, of->id);
         line->version         = version_of(of);
     } else if (ctx->unit->kind == PAWL__UNIT_EVENT) {
         line->source = ctx->unit->projection->source;
@@ -289,7 +282,7 @@ static pawl_text source_of_entry(pawl__batch *batch, const pawl__entry *entry)
     if (entry == NULL || (entry->stream == NULL && !entry->exists))
         return (pawl_text){.data = "", .size = 0};
     return entry->stream != NULL ? entry->stream->text
-                                 : source_of(batch->arena, entry->model->table.type, entry->id);
+                                 : pawl__saga_source(batch->arena, entry->model, entry->id);
 }
 
 static int64_t version_of_entry(const pawl__entry *entry)

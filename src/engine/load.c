@@ -8,7 +8,6 @@
  */
 #include "engine/batch.h"
 
-#include "engine/elsewhere.h"
 #include "engine/stream.h"
 
 /* Keys of one read, and the entries or lookups that its rows are for. */
@@ -27,16 +26,6 @@ static bool read_list_make(pawl__batch *batch, size_t capacity, read_list *list)
     list->entries = pawl_arena_take(batch->arena, (capacity + 1) * sizeof list->entries[0]);
     list->lookups = pawl_arena_take(batch->arena, (capacity + 1) * sizeof list->lookups[0]);
     return list->values != NULL && list->entries != NULL && list->lookups != NULL;
-}
-
-/* Is the key part of this read? The read with SKIP_LOCKED has the hot sagas; the read after it has
- * all keys not loaded by then, hot ones without a row included. */
-static bool is_wanted(const pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
-                      const pawl_value *value, pawl_saga_lock lock)
-{
-    const pawl__engine *engine = batch->engine;
-    return lock != PAWL_SAGA_SKIP_LOCKED ||
-           engine->is_hot(engine->runtime, &saga->table, key, value);
 }
 
 static pawl_code read_rows(pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
@@ -68,8 +57,7 @@ static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, paw
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->entry_count; i++) {
         pawl__entry *entry = batch->entries[i];
-        if (entry->model != saga || entry->is_loaded || entry->main.type == PAWL_VALUE_NONE ||
-            !is_wanted(batch, saga, PAWL_SAGA_BY_MAIN, &entry->main, lock))
+        if (entry->model != saga || entry->is_loaded || entry->main.type == PAWL_VALUE_NONE)
             continue;
         list.values[list.count]    = entry->main;
         list.entries[list.count++] = entry;
@@ -102,8 +90,7 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
         for (size_t j = 0; j < batch->units[i].lookup_count; j++) {
             pawl__lookup *lookup = &batch->units[i].lookups[j];
             if (lookup->binding->saga != saga || lookup->transitional.type == PAWL_VALUE_NONE ||
-                is_found_by_main(lookup) ||
-                !is_wanted(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &lookup->transitional, lock))
+                is_found_by_main(lookup))
                 continue;
             list.values[list.count]    = lookup->transitional;
             list.lookups[list.count++] = lookup;
@@ -144,11 +131,16 @@ static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
     }
 }
 
-static void want_id(pawl__batch *batch, const pawl__saga_model *saga, pawl_value value,
-                    pawl_saga_lock lock, read_list *list)
+static bool is_timeout_of(const pawl__unit *unit, const pawl__saga_model *saga)
 {
-    if (pawl__identity_find_id(batch, saga, (pawl_saga_id){value.as.uuid}) == NULL &&
-        is_wanted(batch, saga, PAWL_SAGA_BY_ID, &value, lock))
+    return unit->kind == PAWL__UNIT_TIMEOUT && unit->end == PAWL__END_NEW &&
+           pawl_text_equal(unit->timeout.saga_type, saga->table.type);
+}
+
+static void want_id(pawl__batch *batch, const pawl__saga_model *saga, pawl_value value,
+                    read_list *list)
+{
+    if (pawl__identity_find_id(batch, saga, (pawl_saga_id){value.as.uuid}) == NULL)
         list->values[list->count++] = value;
 }
 
@@ -160,12 +152,11 @@ static pawl_code load_ids(pawl__batch *batch, const pawl__saga_model *saga, pawl
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (unit->kind == PAWL__UNIT_TIMEOUT && unit->end == PAWL__END_NEW &&
-            pawl_text_equal(unit->timeout.saga_type, saga->table.type))
-            want_id(batch, saga, pawl_value_uuid(unit->timeout.saga_id.uuid), lock, &list);
+        if (is_timeout_of(unit, saga))
+            want_id(batch, saga, pawl_value_uuid(unit->timeout.saga_id.uuid), &list);
         for (size_t j = 0; j < unit->lookup_count; j++)
             if (is_answer_to(&unit->lookups[j], saga))
-                want_id(batch, saga, unit->lookups[j].value, lock, &list);
+                want_id(batch, saga, unit->lookups[j].value, &list);
     }
     pawl_code code = PAWL_OK;
     if (list.count > 0)
@@ -376,6 +367,43 @@ static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
     return code;
 }
 
+static bool is_hot(const pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
+                   pawl_value value)
+{
+    return value.type != PAWL_VALUE_NONE &&
+           batch->engine->is_hot(batch->engine->runtime, &saga->table, key, &value);
+}
+
+static bool unit_is_hot(const pawl__batch *batch, const pawl__unit *unit,
+                        const pawl__saga_model *saga)
+{
+    bool is_one = is_timeout_of(unit, saga) &&
+                  is_hot(batch, saga, PAWL_SAGA_BY_ID, pawl_value_uuid(unit->timeout.saga_id.uuid));
+    for (size_t i = 0; i < unit->lookup_count && !is_one; i++) {
+        const pawl__lookup *lookup = &unit->lookups[i];
+        if (lookup->binding->saga != saga)
+            continue;
+        is_one =
+            is_hot(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, lookup->transitional) ||
+            (is_answer_to(lookup, saga) && is_hot(batch, saga, PAWL_SAGA_BY_ID, lookup->value)) ||
+            (lookup->entry != NULL && is_hot(batch, saga, PAWL_SAGA_BY_MAIN, lookup->entry->main));
+    }
+    return is_one;
+}
+
+/* Whether a saga of the batch is hot. All of them are loaded with their rows locked then, those of new sagas left out: a
+ * worker that has the row of one saga and waits at its commit for that of another, while the worker that has that row
+ * waits for the first, is in a deadlock. */
+static bool has_hot(const pawl__batch *batch)
+{
+    const pawl__engine *engine = batch->engine;
+    bool                is_one = false;
+    for (size_t i = 0; i < engine->model->saga_count && engine->has_hot && !is_one; i++)
+        for (size_t j = 0; j < batch->unit_count && !is_one; j++)
+            is_one = unit_is_hot(batch, &batch->units[j], &engine->model->sagas[i]);
+    return is_one;
+}
+
 static pawl_code load_all(pawl__batch *batch, pawl_saga_lock lock, pawl_error *error)
 {
     const pawl__model *model = batch->engine->model;
@@ -399,7 +427,7 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
     pawl_saga_lock lock = pawl__identity_lock(batch);
     pawl_code      code = PAWL_OK;
     pawl__elsewhere_leave(batch, PAWL__BY_MAIN);
-    if (batch->engine->has_hot && lock == PAWL_SAGA_UNLOCKED)
+    if (lock == PAWL_SAGA_UNLOCKED && has_hot(batch))
         code = load_all(batch, PAWL_SAGA_SKIP_LOCKED, error);
     if (code == PAWL_OK)
         code = load_all(batch, lock, error);

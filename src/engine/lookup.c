@@ -9,7 +9,6 @@
  */
 #include "engine/lookup.h"
 #include "engine/stream.h"
-#include "engine/version.h"
 #include "pawl/process.h"
 
 #include <string.h>
@@ -30,13 +29,8 @@ static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message
     pawl_text names;
     pawl_code code =
         pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), batch->arena, &names);
-    while (names.size > 0) {
-        const char *comma = memchr(names.data, ',', names.size);
-        size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
-        add_type(batch->engine->model, (pawl_text){.data = names.data, .size = size}, types);
-        names.data += comma != NULL ? size + 1 : size;
-        names.size -= comma != NULL ? size + 1 : size;
-    }
+    while (names.size > 0)
+        add_type(batch->engine->model, pawl__list_next(&names), types);
     return code;
 }
 
@@ -156,9 +150,7 @@ static pawl_code find_stream(pawl__batch *batch, const pawl__unit *unit, pawl__l
     code = pawl__stream_check(binding->saga, lookup->value.as.text, error);
     if (code != PAWL_OK)
         return code;
-    lookup->entry = pawl__identity_find(batch, binding->saga, &lookup->value);
-    if (lookup->entry == NULL)
-        lookup->entry = pawl__identity_add(batch, binding->saga, &lookup->value);
+    lookup->entry = pawl__identity_get(batch, binding->saga, &lookup->value);
     return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
@@ -196,9 +188,7 @@ static pawl_code find_entry(pawl__batch *batch, const pawl__unit *unit, pawl__lo
         code = check_value(lookup, error);
     if (code != PAWL_OK || lookup->value.type == PAWL_VALUE_NONE)
         return code;
-    lookup->entry = pawl__identity_find(batch, saga, &lookup->value);
-    if (lookup->entry == NULL)
-        lookup->entry = pawl__identity_add(batch, saga, &lookup->value);
+    lookup->entry = pawl__identity_get(batch, saga, &lookup->value);
     return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 

@@ -5,7 +5,6 @@
 #include "engine/order.h"
 
 #include "engine/lookup.h"
-#include "engine/version.h"
 #include "pawl/process.h"
 
 #include <stdio.h>
@@ -147,23 +146,12 @@ static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_
 
 static uint32_t lane_of(pawl_text key)
 {
-    return (uint32_t)(pawl_value_hash(&(pawl_value){PAWL_VALUE_TEXT, .as.text = key}) %
-                      PAWL__LANES);
-}
-
-static bool is_older(pawl__place left, pawl__place right)
-{
-    return left.placed < right.placed || (left.placed == right.placed && left.seq < right.seq);
+    return (uint32_t)(pawl__text_hash(key) % PAWL__LANES);
 }
 
 static bool is_at(pawl__place left, pawl__place right)
 {
     return left.placed == right.placed && left.seq == right.seq;
-}
-
-static pawl__place place_of(const pawl_queue_row *row)
-{
-    return (pawl__place){row->placed, row->seq};
 }
 
 bool pawl__order_begin(pawl__order *order)
@@ -187,7 +175,7 @@ static void set_head(pawl__lane *lane, pawl__place place, pawl_time due, pawl_te
 
 static void set_last(pawl__lane *lane, pawl__place place, pawl_time due)
 {
-    if (!lane->has_last || is_older(lane->last, place))
+    if (!lane->has_last || pawl__place_is_older(lane->last, place))
         lane->last = place;
     if (!lane->has_last || due > lane->last_due)
         lane->last_due = due;
@@ -201,8 +189,8 @@ pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
     if (code != PAWL_OK || key.size == 0)
         return code;
     pawl__lane *lane  = &batch->engine->order->lanes[lane_of(key)];
-    pawl__place place = place_of(row);
-    if (!lane->has_head || is_older(place, lane->head))
+    pawl__place place = pawl__place_of(row);
+    if (!lane->has_head || pawl__place_is_older(place, lane->head))
         set_head(lane, place, row->due, row->message.id);
     set_last(lane, place, row->due);
     return PAWL_OK;
@@ -221,7 +209,7 @@ pawl_code pawl__order_note_absent(pawl__batch *batch, const pawl_queue_row *row,
     if (grown == NULL)
         return PAWL_ENOMEM;
     order->absent                = grown;
-    grown[order->absent_count++] = (pawl__absent){lane_of(key), place_of(row)};
+    grown[order->absent_count++] = (pawl__absent){lane_of(key), pawl__place_of(row)};
     return PAWL_OK;
 }
 
@@ -253,12 +241,6 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error)
 
 /* ---- Ends ------------------------------------------------------------------------ */
 
-bool pawl__order_is_over(const pawl__unit *unit)
-{
-    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DUPLICATE ||
-           unit->end == PAWL__END_DISCARDED || unit->end == PAWL__END_DEAD;
-}
-
 static bool is_put_off(const pawl__unit *unit)
 {
     return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
@@ -275,14 +257,15 @@ void pawl__order_release(pawl__batch *batch, size_t first)
 
 static void take_unit(pawl__lane *lane, const pawl__unit *unit)
 {
-    pawl__place place = place_of(&unit->row);
-    if (pawl__order_is_over(unit)) {
+    pawl__place place = pawl__place_of(&unit->row);
+    if (pawl__unit_is_done(unit)) {
         if (lane->has_head && is_at(lane->head, place))
             lane->has_head = false;
         if (lane->has_last && is_at(lane->last, place))
             lane->has_last = lane->has_head = false;
     } else if (is_put_off(unit)) {
-        if (unit->end != PAWL__END_HELD && (!lane->has_head || !is_older(lane->head, place)))
+        if (unit->end != PAWL__END_HELD &&
+            (!lane->has_head || !pawl__place_is_older(lane->head, place)))
             set_head(lane, place, unit->due, unit->message.id);
         set_last(lane, place, unit->due);
     }
@@ -300,7 +283,7 @@ void pawl__order_take(pawl__batch *batch)
 static bool is_in_batch(const pawl__unit *unit, pawl__place place)
 {
     for (; unit != NULL; unit = unit->before)
-        if (is_at(place_of(&unit->row), place))
+        if (is_at(pawl__place_of(&unit->row), place))
             return true;
     return false;
 }
@@ -309,7 +292,7 @@ static bool is_in_batch(const pawl__unit *unit, pawl__place place)
 static bool is_head_missing(const pawl__lane *lane, const pawl__unit *unit)
 {
     const pawl_queue_row *row = &unit->row;
-    return lane->has_head && is_older(lane->head, place_of(row)) &&
+    return lane->has_head && pawl__place_is_older(lane->head, pawl__place_of(row)) &&
            (row->due > lane->head_due ||
             (row->due == lane->head_due && row->seq > lane->head.seq)) &&
            !is_in_batch(unit, lane->head);
@@ -321,9 +304,9 @@ static void take_next_head(const pawl__batch *batch, pawl__lane *lane)
 {
     const pawl__unit *oldest = &batch->units[lane->unit];
     for (const pawl__unit *other = oldest->before; other != NULL; other = other->before)
-        if (is_older(place_of(&other->row), place_of(&oldest->row)))
+        if (pawl__place_is_older(pawl__place_of(&other->row), pawl__place_of(&oldest->row)))
             oldest = other;
-    set_head(lane, place_of(&oldest->row), oldest->row.due, oldest->message.id);
+    set_head(lane, pawl__place_of(&oldest->row), oldest->row.due, oldest->message.id);
 }
 
 static pawl_code look_for_head(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
@@ -387,13 +370,13 @@ static bool meet_units(const pawl__unit *unit, const pawl__lane *lane, bool *is_
                        bool *is_last_over, obstacle *found)
 {
     bool        has   = false;
-    pawl__place place = place_of(&unit->row);
+    pawl__place place = pawl__place_of(&unit->row);
     for (const pawl__unit *other = unit->before; other != NULL; other = other->before) {
-        pawl__place its = place_of(&other->row);
-        if (pawl__order_is_over(other)) {
+        pawl__place its = pawl__place_of(&other->row);
+        if (pawl__unit_is_done(other)) {
             *is_head_over |= is_at(lane->head, its);
             *is_last_over |= is_at(lane->last, its);
-        } else if (is_older(its, place)) {
+        } else if (pawl__place_is_older(its, place)) {
             has = true;
             if (is_put_off(other))
                 wait_for(found, other->due, other->row.seq, unit, other->message.id);
@@ -409,11 +392,12 @@ static bool meet_units(const pawl__unit *unit, const pawl__lane *lane, bool *is_
 static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
 {
     const pawl__lane *lane = &order->lanes[unit->lane];
-    if (lane->has_head && lane->stuck == order->batch && is_older(lane->head, place_of(&unit->row)))
+    if (lane->has_head && lane->stuck == order->batch &&
+        pawl__place_is_older(lane->head, pawl__place_of(&unit->row)))
         return true;
     for (size_t i = 0; i < order->absent_count; i++)
         if (order->absent[i].lane == unit->lane &&
-            is_older(order->absent[i].place, place_of(&unit->row)))
+            pawl__place_is_older(order->absent[i].place, pawl__place_of(&unit->row)))
             return true;
     return false;
 }
@@ -421,14 +405,14 @@ static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
 static bool find_obstacle(const pawl__order *order, const pawl__unit *unit, obstacle *found)
 {
     const pawl__lane *lane         = &order->lanes[unit->lane];
-    pawl__place       place        = place_of(&unit->row);
+    pawl__place       place        = pawl__place_of(&unit->row);
     bool              is_head_over = false, is_last_over = false;
     bool              has = meet_units(unit, lane, &is_head_over, &is_last_over, found);
-    if (lane->has_head && !is_head_over && is_older(lane->head, place)) {
+    if (lane->has_head && !is_head_over && pawl__place_is_older(lane->head, place)) {
         has = true;
         wait_for(found, lane->head_due, lane->head.seq, unit, pawl_text_of(lane->head_id));
     }
-    if (lane->has_last && !is_last_over && is_older(lane->last, place)) {
+    if (lane->has_last && !is_last_over && pawl__place_is_older(lane->last, place)) {
         has = true;
         wait_for(found, lane->last_due, lane->last.seq, unit,
                  lane->has_head && !is_head_over ? pawl_text_of(lane->head_id) : found->id);

@@ -47,6 +47,16 @@ typedef struct pawl__place {
     int64_t   seq;
 } pawl__place;
 
+static inline pawl__place pawl__place_of(const pawl_queue_row *row)
+{
+    return (pawl__place){row->placed, row->seq};
+}
+
+static inline bool pawl__place_is_older(pawl__place left, pawl__place right)
+{
+    return left.placed < right.placed || (left.placed == right.placed && left.seq < right.seq);
+}
+
 /* Zero: nothing of it was put off. */
 typedef struct pawl__lane {
     bool        has_head, has_last;
@@ -104,8 +114,6 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error);
 pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error);
 /* Puts the unit off if an earlier message of its lane has not come to its end. */
 bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit);
-/* Has the message left the queue with that end? */
-bool pawl__order_is_over(const pawl__unit *unit);
 /* Gives back the units from `first` on that were put off before anybody asked whether they are held. */
 void pawl__order_release(pawl__batch *batch, size_t first);
 /* Notes what became of the units, which are committed. */

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/origin.h"
+#include "engine/context.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ static pawl_code find_new(pawl_context *ctx, const pawl__touch *touch, const cha
 
 pawl_text pawl_saga_metadata(pawl_context *ctx, const char *name)
 {
-    const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
     pawl_text          value = {.data = NULL, .size = 0};
     pawl_code          code  = PAWL_OK;
     if (touch == NULL || touch->entry->stream != NULL)

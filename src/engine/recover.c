@@ -130,12 +130,12 @@ void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
 int32_t pawl__unit_attempts(const pawl__unit *unit)
 {
     switch (unit->kind) {
-    case PAWL__UNIT_MESSAGE: return unit->row.attempts;
+    case PAWL__UNIT_MESSAGE:
+    case PAWL__UNIT_EVENT: return unit->row.attempts;
     case PAWL__UNIT_TIMEOUT:
     case PAWL__UNIT_SCHEDULE:
     case PAWL__UNIT_FORWARD: return unit->timeout.attempts;
     case PAWL__UNIT_FLUSH: return unit->flush.attempts;
-    case PAWL__UNIT_EVENT: return unit->row.attempts;
     }
     return 0;
 }
@@ -155,7 +155,7 @@ static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code c
 /* Is it time to name the type in the log? With more types than slots some are named more often. */
 static bool is_news(pawl__engine *engine, pawl_text type)
 {
-    uint64_t      name = pawl_value_hash(&(pawl_value){.type = PAWL_VALUE_TEXT, .as.text = type});
+    uint64_t      name = pawl__text_hash(type);
     pawl__unread *seen = &engine->unread[name % PAWL__UNREAD_COUNT];
     if (seen->name == name && engine->machine_now < seen->due)
         return false;
@@ -190,15 +190,6 @@ static int32_t delayed_limit(const pawl__engine *engine, const pawl__unit *unit,
     return retries_of(row->delayed, pawl__code_is_hopeless(code) ? 0 : engine->delayed_retries);
 }
 
-/* Ends a unit without retries left. */
-static void end_for_good(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
-                         pawl_then then)
-{
-    pawl__unit_dead(batch, unit, code, error);
-    if (then == PAWL_THEN_DISCARD)
-        unit->end = PAWL__END_DISCARDED;
-}
-
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay)
 {
@@ -221,7 +212,9 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         return;
     }
     if (attempts >= delayed_limit(engine, unit, code, row)) {
-        end_for_good(batch, unit, code, error, row->then);
+        pawl__unit_dead(batch, unit, code, error);
+        if (row->then == PAWL_THEN_DISCARD)
+            unit->end = PAWL__END_DISCARDED;
         return;
     }
     pawl__unit_note(batch, unit, code, error);

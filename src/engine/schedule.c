@@ -32,12 +32,11 @@ static pawl_code send(pawl_context *ctx, const pawl__schedule_plan *plan, pawl_t
     const pawl_timeout_row *row     = &ctx->unit->timeout;
     pawl_arena             *arena   = ctx->batch->arena;
     pawl_message            message = plan->message;
-    char                    id[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
+    char                    at[PAWL_TIME_TEXT_SIZE + 1];
     pawl_dispatch_id        made =
         pawl__dispatch_id_of(row->destination, PAWL__SUBJECT_MESSAGE, row->name, planned, 0);
-    pawl_uuid_format(made.uuid, id);
     pawl_time_format(planned, at);
-    message.id             = pawl_arena_text(arena, pawl_text_of(id));
+    message.id             = pawl__arena_uuid(arena, made.uuid);
     message.correlation_id = message.id;
     if (message.id.data == NULL ||
         pawl__headers_set(plan->message.headers, PAWL_HEADER_PLANNED, pawl_text_of(at), arena,

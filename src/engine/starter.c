@@ -5,7 +5,6 @@
 #include "engine/starter.h"
 
 #include "engine/batch.h"
-#include "engine/version.h"
 
 /* Retried messages of one type that are read at once, and rows of the queue that are looked at for
  * them: a long queue is not walked. */

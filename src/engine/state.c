@@ -10,12 +10,11 @@
 
 /* ---- Reading ------------------------------------------------------------------ */
 
-/* The major number of the record that wrote the row: "2.0". 0 for a row that says none. */
-static int version_of(const pawl_saga_row *row)
+int pawl__state_version(pawl_text type_version)
 {
     int version = 0;
-    for (size_t i = 0; i < row->type_version.size && i < 6 && row->type_version.data[i] != '.'; i++)
-        version = version * 10 + (row->type_version.data[i] - '0');
+    for (size_t i = 0; i < type_version.size && i < 6 && type_version.data[i] != '.'; i++)
+        version = version * 10 + (type_version.data[i] - '0');
     return version;
 }
 
@@ -40,7 +39,8 @@ static pawl_code read_stored(const pawl__saga_model *model, const pawl_state_for
                              const pawl_saga_row *row, pawl_arena *arena, pawl_text *json,
                              pawl_error *error)
 {
-    const pawl_state_about about = {model->saga->name, row->id, version_of(row), format->context};
+    const pawl_state_about about = {model->saga->name, row->id,
+                                    pawl__state_version(row->type_version), format->context};
     *json                        = row->data;
     if (format->read == NULL)
         return PAWL_OK;
@@ -48,20 +48,22 @@ static pawl_code read_stored(const pawl__saga_model *model, const pawl_state_for
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "the format's reader");
 }
 
-static pawl_code name_row(const pawl__saga_model *model, const pawl_saga_row *row, pawl_code code,
-                          pawl_error *error)
+/* Puts the saga before a failure. */
+static pawl_code name_saga(const pawl__saga_model *model, pawl_saga_id saga, int version,
+                           pawl_code code, pawl_error *error)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(row->id.uuid, id);
-    return pawl_error_wrap(error, code, "saga %s %s of version %d", model->saga->name, id,
-                           version_of(row));
+    if (code == PAWL_OK)
+        return code;
+    pawl_uuid_format(saga.uuid, id);
+    return pawl_error_wrap(error, code, "saga %s %s of version %d", model->saga->name, id, version);
 }
 
 pawl_code pawl__state_read(const pawl__saga_model *model, const pawl_record *record,
                            const pawl_saga_row *row, pawl_arena *arena, void *state,
                            pawl_error *error)
 {
-    int                      version = version_of(row), today = pawl_record_version(record);
+    int version = pawl__state_version(row->type_version), today = pawl_record_version(record);
     const pawl_state_format *format    = format_of(model, version);
     bool                     is_listed = format != &model->format;
     pawl_text                json      = row->data;
@@ -76,18 +78,18 @@ pawl_code pawl__state_read(const pawl__saga_model *model, const pawl_record *rec
         code = pawl_record_decode(record, json,
                                   PAWL_DECODE_KEEP_EXTRA | PAWL_RECORD_TIMES(format->times), arena,
                                   state, error);
-    return code == PAWL_OK ? code : name_row(model, row, code, error);
+    return name_saga(model, row->id, version, code, error);
 }
 
 pawl_code pawl__state_json(const pawl__saga_model *model, const pawl_saga_row *row,
                            pawl_arena *arena, pawl_text *json, pawl_error *error)
 {
-    int version    = version_of(row);
+    int version    = pawl__state_version(row->type_version);
     *json          = row->data;
     pawl_code code = PAWL_OK;
     if (version <= pawl_record_version(model->state))
         code = read_stored(model, format_of(model, version), row, arena, json, error);
-    return code == PAWL_OK ? code : name_row(model, row, code, error);
+    return name_saga(model, row->id, version, code, error);
 }
 
 /* ---- Writing ------------------------------------------------------------------ */
@@ -136,10 +138,5 @@ pawl_code pawl__state_write(const pawl__saga_model *model, pawl_saga_id id, cons
     pawl_code code = pawl_record_encode(model->state, state, flags, arena, &json, error);
     if (code == PAWL_OK)
         code = write_stored(model, id, json, arena, data, error);
-    if (code == PAWL_OK)
-        return code;
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    return pawl_error_wrap(error, code, "saga %s %s of version %d", model->saga->name, text,
-                           pawl_record_version(model->state));
+    return name_saga(model, id, pawl_record_version(model->state), code, error);
 }

@@ -184,9 +184,7 @@ static pawl_code find_timeout(pawl__batch *batch, const pawl__saga_model *model,
         return code;
     pawl_value key = {.type = PAWL_VALUE_TEXT};
     key.as.text    = (pawl_text){.data = stream.data + name + 1, .size = stream.size - name - 1};
-    unit->entry    = pawl__identity_find(batch, model, &key);
-    if (unit->entry == NULL)
-        unit->entry = pawl__identity_add(batch, model, &key);
+    unit->entry    = pawl__identity_get(batch, model, &key);
     return unit->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
@@ -278,7 +276,7 @@ static pawl_code emit(pawl_context *ctx, pawl__touch *touch, const pawl__apply_m
 
 pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *event)
 {
-    pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    pawl__touch *touch = pawl__touch_in_hand(ctx);
     const char  *type  = pawl_record_type(record);
     if (touch == NULL || touch->entry->stream == NULL)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
@@ -302,7 +300,7 @@ pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *ev
 
 int64_t pawl_stream_version(const pawl_context *ctx)
 {
-    const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
     if (touch == NULL || touch->entry->stream == NULL)
         return 0;
     return touch->entry->stream->version + (int64_t)touch->event_count;
@@ -310,7 +308,7 @@ int64_t pawl_stream_version(const pawl_context *ctx)
 
 pawl_text pawl_stream_in_flight(const pawl_context *ctx)
 {
-    const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    const pawl__touch *touch = pawl__touch_in_hand(ctx);
     return touch != NULL && touch->entry->stream != NULL ? touch->entry->stream->text
                                                          : (pawl_text){.data = "", .size = 0};
 }

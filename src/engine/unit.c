@@ -11,24 +11,31 @@
 
 #include "base/arena.h"
 #include "base/calm.h"
-#include "engine/audit.h"
-#include "engine/elsewhere.h"
 #include "engine/lookup.h"
 #include "engine/stream.h"
-#include "engine/version.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Sagas in the unit's hands ---------------------------------------------- */
 
-static pawl__touch *add_touch(pawl_context *ctx, pawl__entry *entry)
+/* The saga in the unit's hands, or NULL: an earlier handler of this unit began, changed or
+ * completed it. */
+static pawl__touch *touch_of(const pawl_context *ctx, const pawl__entry *entry)
 {
     for (size_t i = 0; i < ctx->touch_count; i++)
-        if (ctx->touches[i].entry == entry) {
-            ctx->touch = i + 1;
+        if (ctx->touches[i].entry == entry)
             return &ctx->touches[i];
-        }
+    return NULL;
+}
+
+static pawl__touch *add_touch(pawl_context *ctx, pawl__entry *entry)
+{
+    pawl__touch *found = touch_of(ctx, entry);
+    if (found != NULL) {
+        ctx->touch = (size_t)(found - ctx->touches) + 1;
+        return found;
+    }
     pawl__touch *grown = pawl_arena_grow(ctx->batch->arena, ctx->touches, ctx->touch_count,
                                          &ctx->touch_capacity, sizeof ctx->touches[0]);
     if (grown == NULL)
@@ -84,19 +91,9 @@ static pawl__entry *existing_entry(pawl_context *ctx, pawl__lookup *lookup)
     return other != NULL && other->exists ? other : NULL;
 }
 
-/* The saga in the unit's hands, or NULL: an earlier handler of this unit began, changed or
- * completed it. */
-static const pawl__touch *touch_of(const pawl_context *ctx, const pawl__entry *entry)
-{
-    for (size_t i = 0; i < ctx->touch_count; i++)
-        if (ctx->touches[i].entry == entry)
-            return &ctx->touches[i];
-    return NULL;
-}
-
 static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const pawl_handler *handler)
 {
-    pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    pawl__touch *touch = pawl__touch_in_hand(ctx);
     ctx->lookup        = lookup;
     pawl_code code     = pawl__call_handler(ctx, handler, lookup->binding->does,
                                         touch != NULL ? touch->state : NULL, lookup->message, 1);
@@ -227,9 +224,7 @@ static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, paw
                                   "cannot be started by it",
                                   pawl_record_type(binding->message), binding->saga->saga->name,
                                   binding->key);
-    *entry = pawl__identity_find(ctx->batch, binding->saga, &main);
-    if (*entry == NULL)
-        *entry = pawl__identity_add(ctx->batch, binding->saga, &main);
+    *entry = pawl__identity_get(ctx->batch, binding->saga, &main);
     if (*entry == NULL)
         return pawl__context_no_memory(ctx);
     pawl__identity_touch(ctx->batch, *entry, ctx->unit);

@@ -7,7 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/version.h"
+#include "engine/headers.h"
+
+#include "pawl/record.h"
 
 #include <string.h>
 
@@ -16,13 +18,10 @@
 /* The item of a list with commas; size 0 behind its end. */
 static pawl_text item_of(pawl_text list, size_t index)
 {
-    for (size_t at = 0; at < list.size; index--) {
-        const char *begin = list.data + at;
-        const char *comma = memchr(begin, ',', list.size - at);
-        size_t      size  = comma != NULL ? (size_t)(comma - begin) : list.size - at;
+    for (; list.size > 0; index--) {
+        pawl_text item = pawl__list_next(&list);
         if (index == 0)
-            return (pawl_text){.data = begin, .size = size};
-        at += size + 1;
+            return item;
     }
     return (pawl_text){.data = "", .size = 0};
 }

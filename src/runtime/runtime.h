@@ -30,12 +30,12 @@
 #include "pawl/transport.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/metrics.h"
-#include "runtime/endpoint/audit.h"
 #include "runtime/endpoint/service.h"
 #include "runtime/inbound/connection_state.h"
 #include "runtime/worker/worker.h"
 #include "workflow/model.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -47,6 +47,14 @@ typedef struct pawl__flush_request {
     const pawl__aggregator_model *aggregator;
     char                          partition[PAWL_PARTITION_SIZE_MAX + 1]; /* empty: all */
 } pawl__flush_request;
+
+/* The option audit, read: copies of handled messages go by a route of the outbox. Constant once the endpoint is made. */
+typedef struct pawl__auditing {
+    bool        is_on;
+    pawl__audit copies;
+    char        machine[HOST_NAME_MAX + 1];
+    char       *address; /* owned: URL and queue, the '#' between them is a NUL */
+} pawl__auditing;
 
 #define PAWL__SENT_TO_MAX 64 /* destinations looked up for their endpoints */
 
@@ -120,6 +128,15 @@ pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadl
  * and their commits refused from now on. A worker that cannot be ended is logged. */
 void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
                                 size_t count);
+/* Was the checkpoint of the commit refused? Somebody else moved it: another leader, or an operator. */
+static inline bool pawl__refused_checkpoint(const pawl_refusals *refused)
+{
+    for (size_t i = 0; i < refused->count; i++)
+        if (refused->items[i].kind == pawl_change_checkpoint_set)
+            return true;
+    return false;
+}
+
 /* For stores that keep the reason of a wake-up until the handle claims again (PAWL_STORE_KEEPS_WAKE): a claim saved is a
  * statement saved. */
 static inline bool pawl__store_is_server(const pawl_store *store)

@@ -83,6 +83,10 @@ static inline void ok(const ground *p, pawl_code code)
     expect_code(p, code, PAWL_OK);
 }
 
+/* Commits one change, ONE_CHANGE. */
+#define COMMIT_OK(p, store, kind, now, ...) \
+    ok(p, pawl_store_commit(store, ONE_CHANGE(kind, now, __VA_ARGS__), NULL, &(p)->error))
+
 static inline void expect_text(const ground *p, const char *part)
 {
     if (strstr(p->error.text, part) == NULL)

@@ -110,7 +110,8 @@ static inline int ground_teardown(void **state)
             function, scheme                                                               \
         }                                                                                  \
     }
-#define ON_BOTH(function) ON_SERVER_OF(function, "mysql"), ON_SERVER_OF(function, "mariadb")
+#define ON_BOTH(function, parameter) \
+    TESTS(function, parameter, ON_SERVER_OF(function, "mysql"), ON_SERVER_OF(function, "mariadb"))
 
 /* Without either server the program is left out. */
 static inline int grounds_are_missing(void)

@@ -134,4 +134,17 @@ static inline void add_row(ground *p, bool is_timeout, const char *due)
     raw_run(p->pg, sql);
 }
 
+/* An event of the stream A/1. */
+static inline void append_event(ground *p, pawl_store *store, int64_t version)
+{
+    COMMIT_OK(p, store, event_append, NOW, .stream = TEXT("A/1"), .version = version,
+              .is_first = true,
+              .event    = {.type           = TEXT("noted"),
+                           .type_version   = 1,
+                           .body           = TEXT("{}"),
+                           .message_id     = TEXT("m"),
+                           .correlation_id = TEXT("m"),
+                           .at             = NOW});
+}
+
 #endif

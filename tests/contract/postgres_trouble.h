@@ -36,7 +36,7 @@ static inline int trouble_setup(void **state)
     return result;
 }
 
-#define ON_TROUBLE(function) GROUND_TEST(function, trouble_setup)
+#define ON_TROUBLE(function, parameter) GROUND_TEST(function, parameter, trouble_setup)
 
 /* ---- Waiting for others ------------------------------------------------- */
 

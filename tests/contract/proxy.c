@@ -343,10 +343,10 @@ void proxy_stall(proxy *p, bool is_stalled)
     change_and_wake(p);
 }
 
-void proxy_fake_pids(proxy *p)
+void proxy_fake_pids(proxy *p, bool is_on)
 {
     pthread_mutex_lock(&p->mutex);
-    p->fakes_pids = true;
+    p->fakes_pids = is_on;
     change_and_wake(p);
 }
 

@@ -41,7 +41,7 @@ int proxy_requests(proxy *p);
 /* Accepts, and moves no byte. */
 void proxy_stall(proxy *p, bool is_stalled);
 /* Tells clients another process number than the server's, as poolers do. */
-void proxy_fake_pids(proxy *p);
+void proxy_fake_pids(proxy *p, bool is_on);
 int  proxy_accepted(proxy *p); /* connections so far */
 void proxy_close(proxy *p);    /* accepts NULL */
 

@@ -48,7 +48,7 @@ static results run(pawl_saga_lock lock)
     return all;
 }
 
-static void row_locks_hold(void)
+TEST(row_locks_hold)
 {
     results all = run(PAWL_SAGA_SKIP_LOCKED);
     assert_int_equal(all.failed, 0);
@@ -56,15 +56,9 @@ static void row_locks_hold(void)
     assert_true(all.passed >= 4);
 }
 
-static void a_store_that_locks_nothing_is_caught(void)
+TEST(a_store_that_locks_nothing_is_caught)
 {
     results all = run(PAWL_SAGA_UNLOCKED);
     assert_int_equal(all.passed, 0);
     assert_true(all.failed >= 4);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(row_locks_hold),
-    TEST(a_store_that_locks_nothing_is_caught),
-    {.name = NULL},
-};

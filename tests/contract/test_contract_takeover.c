@@ -90,18 +90,18 @@ static void expect(pawl_code code, const char *text, results expected)
     assert_int_equal(all.left, expected.left);
 }
 
-static void a_store_that_takes_over_passes(void)
+TEST(a_store_that_takes_over_passes)
 {
     expect(PAWL_OK, "", (results){.passed = 3});
 }
 
-static void a_login_without_the_right_is_let_off(void)
+TEST(a_login_without_the_right_is_let_off)
 {
     expect(PAWL_EBUSY, "another session keeps lock 7: the login may not end another session",
            (results){.left = 3});
 }
 
-static void every_other_answer_fails(void)
+TEST(every_other_answer_fails)
 {
     expect(PAWL_EBUSY, "it is in a statement that does not end", (results){.failed = 3});
     expect(PAWL_EDENIED, "the login may not end another session", (results){.failed = 3});
@@ -109,11 +109,6 @@ static void every_other_answer_fails(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_store_that_takes_over_passes),
-        TEST(a_login_without_the_right_is_let_off),
-        TEST(every_other_answer_fails),
-    };
     pawl_error error              = PAWL_ERROR_INIT;
     ops                           = pawl__memory_driver;
     ops.scheme                    = "takeover";
@@ -126,5 +121,5 @@ int main(void)
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    return cmocka_run_group_tests_name("contract_takeover", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

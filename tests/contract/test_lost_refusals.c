@@ -74,13 +74,13 @@ static void expect_all_told(const char *given, lossy *way)
     }
 }
 
-static void o32_what_is_told_is_what_is_there(const char *url)
+ON_ALL_STORES_IN_TIME(o32_what_is_told_is_what_is_there, const char *url)
 {
     lossy way = {.lose = lose, .was_lost = was_lost};
     expect_all_told(url, &way);
 }
 
-static void o32_and_so_it_is_when_the_commit_came_in_time(const char *url)
+ON_ALL_STORES_IN_TIME(o32_and_so_it_is_when_the_commit_came_in_time, const char *url)
 {
     lossy way = {.lose = lose_in_time, .was_lost = was_lost};
     expect_all_told(url, &way);
@@ -88,11 +88,7 @@ static void o32_and_so_it_is_when_the_commit_came_in_time(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_IN_TIME(o32_what_is_told_is_what_is_there),
-        ON_ALL_STORES_IN_TIME(o32_and_so_it_is_when_the_commit_came_in_time),
-    };
     world_quiet();
     scenario_files_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -55,7 +55,7 @@ static pawl_code claim(ground *p, pawl_store *store, pawl_arena *arena, pawl_que
     return pawl_store_queue_claim(store, &asked, arena, rows, &p->error);
 }
 
-static void messages_of_a_claim_without_memory_are_claimed_again(ground *p)
+ON_GROUND(messages_of_a_claim_without_memory_are_claimed_again, ground *p)
 {
     pawl_store     *store  = open_worker(p, p->url);
     bool            is_met = true;
@@ -64,11 +64,9 @@ static void messages_of_a_claim_without_memory_are_claimed_again(ground *p)
     send_all(p, store);
     for (long n = 1; is_met; n++) {
         pawl_arena *arena = pawl_arena_create(512), *again = pawl_arena_create(0);
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = claim(p, store, arena, &rows);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         failed += code != PAWL_OK;
         if (code != PAWL_OK && claim(p, store, again, &rows) != PAWL_OK)
             fail_msg("allocation %ld: %s", n, p->error.text);
@@ -83,12 +81,9 @@ static void messages_of_a_claim_without_memory_are_claimed_again(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(messages_of_a_claim_without_memory_are_claimed_again),
-    };
     fault_memory_install();
     int missing = ground_is_missing();
-    return missing != 0 ? missing : cmocka_run_group_tests_name("mongodb_claim", tests, NULL, NULL);
+    return missing != 0 ? missing : tests_run(NULL, NULL);
 }
 
 #endif

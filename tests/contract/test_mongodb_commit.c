@@ -43,7 +43,7 @@ static int64_t messages(const ground *p)
 }
 
 /* Faults that the store settles by itself. */
-static void o32_a_commit_in_doubt_is_settled(ground *p)
+ON_GROUND(o32_a_commit_in_doubt_is_settled, ground *p)
 {
     static const struct {
         const char *mode, *data;
@@ -73,7 +73,7 @@ static void o32_a_commit_in_doubt_is_settled(ground *p)
 }
 
 /* Before the commit command nothing is there, and the caller is told so or never learns of it. */
-static void o32_every_command_of_a_commit_is_lost(ground *p)
+ON_GROUND(o32_every_command_of_a_commit_is_lost, ground *p)
 {
     pawl_store *store  = open_worker(p, p->url);
     int64_t     number = 0, struck = 1;
@@ -126,7 +126,7 @@ static pawl_code commit_parts(ground *p, pawl_store *store, pawl_uuid *id, pawl_
 
 /* The answer of the second part's commit is lost, and whoever asks what became of it gets none: the parts behind it are
  * not tried, and the caller is told. Once it can be asked, the fence's document says that it is in. */
-static void a_part_in_doubt_leaves_the_rest(ground *p)
+ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -153,7 +153,7 @@ static void a_part_in_doubt_leaves_the_rest(ground *p)
 }
 
 /* Each answer of the three commits is lost once. */
-static void lost_answers_of_parts_are_settled(ground *p)
+ON_GROUND(lost_answers_of_parts_are_settled, ground *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_refusals refused;
@@ -214,7 +214,7 @@ static int64_t commit_folds(ground *p, pawl_store *store, const char *name, size
 }
 
 /* Groups of 8 MB are one transaction; the one that is more has its own. */
-static void a_part_ends_before_its_size_is_too_much(ground *p)
+ON_GROUND(a_part_ends_before_its_size_is_too_much, ground *p)
 {
     pawl_store *store = open_worker(p, p->url);
     assert_int_equal(commit_folds(p, store, "a", 4, (size_t)2 << 20), 2); /* with their names */
@@ -224,7 +224,7 @@ static void a_part_ends_before_its_size_is_too_much(ground *p)
 }
 
 /* Of four groups with 240 documents each, which one transaction takes: 500 documents are two of them, and 250 one. */
-static void after_two_aborts_parts_are_half_as_large(ground *p)
+ON_GROUND(after_two_aborts_parts_are_half_as_large, ground *p)
 {
     static const int expected[] = {1, 1, 2, 2, 4};
     pawl_store      *store      = open_worker(p, p->url);
@@ -302,7 +302,7 @@ static void *run_slow_add(void *context)
 
 /* An add whose key is there takes a trip more, a slow one here. Other workers add to the partition all the time, and it
  * is in before they have ended. */
-static void a25_an_add_of_a_known_key_is_not_overtaken_for_ever(ground *p)
+ON_GROUND(a25_an_add_of_a_known_key_is_not_overtaken_for_ever, ground *p)
 {
     slow_add  slow = {.store = open_worker(p, p->url), .arena = pawl_arena_create(0)};
     char      url[500], own[20];
@@ -364,7 +364,7 @@ static void settle_all(ground *p, pawl_store *store, const pawl_queue_rows *rows
 }
 
 /* Of many messages: find and stamp are a claim; the fence, a bulk for each kind and the commit are a commit. */
-static void a_batch_is_a_command_for_each_kind(ground *p)
+ON_GROUND(a_batch_is_a_command_for_each_kind, ground *p)
 {
     pawl_store     *store = open_worker(p, p->url);
     pawl_queue_rows rows  = {.count = 0};
@@ -380,17 +380,6 @@ static void a_batch_is_a_command_for_each_kind(ground *p)
     assert_int_equal(fault_off(p), 4);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a25_an_add_of_a_known_key_is_not_overtaken_for_ever),
-    ON_GROUND(a_batch_is_a_command_for_each_kind),
-    ON_GROUND(a_part_ends_before_its_size_is_too_much),
-    ON_GROUND(after_two_aborts_parts_are_half_as_large),
-    ON_GROUND(a_part_in_doubt_leaves_the_rest),
-    ON_GROUND(lost_answers_of_parts_are_settled),
-    ON_GROUND(o32_a_commit_in_doubt_is_settled),
-    ON_GROUND(o32_every_command_of_a_commit_is_lost),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -24,7 +24,7 @@ static pawl_finding clock_behind(ground *p, pawl_store *store, int64_t behind)
     return rows.items[0];
 }
 
-static void a_clock_that_is_off(ground *p)
+ON_GROUND(a_clock_that_is_off, ground *p)
 {
     static const struct {
         int64_t            behind;
@@ -45,10 +45,6 @@ static void a_clock_that_is_off(ground *p)
     }
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_clock_that_is_off),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

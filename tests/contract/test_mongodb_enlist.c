@@ -79,7 +79,7 @@ static void expect(const both *b, int messages, int own)
     assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"mine\"}"), "n"), own);
 }
 
-static void both_are_there_or_neither(ground *p)
+ON_GROUND(both_are_there_or_neither, ground *p)
 {
     both         b;
     bson_error_t error;
@@ -103,7 +103,7 @@ static void both_are_there_or_neither(ground *p)
     close_both(&b);
 }
 
-static void a_session_without_a_transaction_is_refused(ground *p)
+ON_GROUND(a_session_without_a_transaction_is_refused, ground *p)
 {
     both b;
     open_both(&b, p);
@@ -114,7 +114,7 @@ static void a_session_without_a_transaction_is_refused(ground *p)
 }
 
 /* A message that is there already writes nothing; one that has to be new fails, and the caller aborts. */
-static void a_refused_change_fails_the_call(ground *p)
+ON_GROUND(a_refused_change_fails_the_call, ground *p)
 {
     both         b;
     bson_error_t error;
@@ -132,7 +132,7 @@ static void a_refused_change_fails_the_call(ground *p)
 }
 
 /* libmongoc begins no transaction with it, but one that has a write concern of its own. */
-static void m1_a_client_whose_writes_have_no_answer_is_refused(ground *p)
+ON_GROUND(m1_a_client_whose_writes_have_no_answer_is_refused, ground *p)
 {
     both                      b;
     bson_error_t              error;
@@ -152,13 +152,6 @@ static void m1_a_client_whose_writes_have_no_answer_is_refused(ground *p)
     close_both(&b);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(m1_a_client_whose_writes_have_no_answer_is_refused),
-    ON_GROUND(both_are_there_or_neither),
-    ON_GROUND(a_session_without_a_transaction_is_refused),
-    ON_GROUND(a_refused_change_fails_the_call),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -60,7 +60,7 @@ static bool leads(ground *p, pawl_store *store)
 /* ---- Leases -------------------------------------------------------------------- */
 
 /* A machine whose clock is an hour ahead takes no lease that runs, and keeps none for an hour. */
-static void a_lease_is_one_of_the_servers_clock(ground *p)
+ON_GROUND(a_lease_is_one_of_the_servers_clock, ground *p)
 {
     pawl_store *right = open_now(p), *wrong = open_now(p);
     ahead_s = 0;
@@ -128,7 +128,7 @@ static void stand_still(ground *p, int seconds)
 }
 
 /* Its document, as a pawl that knew nothing of programs writes it, tells of none. */
-static void a_worker_of_an_older_pawl_is_listed(ground *p)
+ON_GROUND(a_worker_of_an_older_pawl_is_listed, ground *p)
 {
     pawl_store *store = open_now(p);
     size_t      count = 0;
@@ -144,7 +144,7 @@ static void a_worker_of_an_older_pawl_is_listed(ground *p)
 }
 
 /* Another handle, which has no worker, beats for it: the worker of no document is passed over. */
-static void a_handle_beats_for_workers_of_others(ground *p)
+ON_GROUND(a_handle_beats_for_workers_of_others, ground *p)
 {
     pawl_store    *first = open_now(p), *second = open_now(p), *aside = NULL;
     pawl_worker_id beating[] = {pawl_store_worker(first), {{{9}}}, pawl_store_worker(second)};
@@ -197,7 +197,7 @@ static size_t claim_of_another(ground *p)
 }
 
 /* Its handler takes longer than the time after which it would be dead: another handle beats for it. */
-static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
+ON_GROUND(o26_a_worker_that_takes_long_keeps_its_claims, ground *p)
 {
     pawl_store    *slow  = open_claimer(p);
     pawl_worker_id self  = pawl_store_worker(slow);
@@ -234,7 +234,7 @@ PAWL_API bool mongoc_client_session_start_transaction(mongoc_client_session_t   
 }
 
 /* Between the look at the dead and the transaction that frees what they have. */
-static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground *p)
+ON_GROUND(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground *p)
 {
     pawl_store *slow = open_claimer(p);
     assert_int_equal(claim(p, slow), 1);
@@ -246,14 +246,6 @@ static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground
     assert_int_equal(claim_of_another(p), 1);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_lease_is_one_of_the_servers_clock),
-    ON_GROUND(a_handle_beats_for_workers_of_others),
-    ON_GROUND(a_worker_of_an_older_pawl_is_listed),
-    ON_GROUND(o26_a_worker_that_takes_long_keeps_its_claims),
-    ON_GROUND(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

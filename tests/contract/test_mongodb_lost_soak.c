@@ -64,7 +64,7 @@ static void no_line(pawl_text line, void *context)
     (void)line, (void)context;
 }
 
-static void o32_what_is_told_is_what_is_there(ground *p)
+ON_GROUND(o32_what_is_told_is_what_is_there, ground *p)
 {
     char         failure[1000];
     suite_tables tables;
@@ -89,10 +89,6 @@ static void o32_what_is_told_is_what_is_there(ground *p)
     assert_true(lost > 100);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(o32_what_is_told_is_what_is_there),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -55,7 +55,7 @@ static void create(ground *p, const char *url, const pawl_saga_table *table)
 }
 
 /* Whichever word of the URL says so, before anything is asked of the server. */
-static void m1_writes_without_an_answer_are_refused(ground *p)
+ON_GROUND(m1_writes_without_an_answer_are_refused, ground *p)
 {
     static const char *const words[] = {"w=0", "journal=false&w=0", "W=0", "w=-1", "safe=false"};
     char                     url[600];
@@ -68,7 +68,7 @@ static void m1_writes_without_an_answer_are_refused(ground *p)
     create(p, url, NULL);
 }
 
-static void m9_a_server_without_transactions_is_refused(ground *p)
+ON_GROUND(m9_a_server_without_transactions_is_refused, ground *p)
 {
     char url[500];
     ground_url(p->database, p->database, STANDALONE_PORT, url, sizeof url);
@@ -81,7 +81,7 @@ static void m9_a_server_without_transactions_is_refused(ground *p)
     create(p, url, NULL);
 }
 
-static void m3_names_that_mongodb_writes_alike_are_refused(ground *p)
+ON_GROUND(m3_names_that_mongodb_writes_alike_are_refused, ground *p)
 {
     const pawl_saga_table plus  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table line  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A_B"));
@@ -120,7 +120,7 @@ static void run_line(pawl_text line, void *context)
 }
 
 /* Before either has a mark that would tell. */
-static void m3_names_of_one_program_that_become_one_are_refused(ground *p)
+ON_GROUND(m3_names_of_one_program_that_become_one_are_refused, ground *p)
 {
     const pawl_saga_table plus           = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table line           = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
@@ -154,7 +154,7 @@ static int64_t marks(const ground *p, const char *table)
 }
 
 /* A script of another program takes no mark away, whatever was there when it was printed. */
-static void m3_a_script_leaves_the_mark_of_another_name(ground *p)
+ON_GROUND(m3_a_script_leaves_the_mark_of_another_name, ground *p)
 {
     const pawl_saga_table        plus     = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table        line     = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
@@ -162,8 +162,7 @@ static void m3_a_script_leaves_the_mark_of_another_name(ground *p)
     const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
     lines                        l        = {.ground = p};
     create(p, p->url, &plus);
-    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
-                     PAWL_OK);
+    must(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, world_error()));
     assert_int_equal(marks(p, "shop_A+B"), 1);
     assert_int_equal(marks(p, "shop_A_B"), 0);
     refuse(p, p->url, PAWL_OPEN_CREATE, &line, PAWL_ECONFIG, "'shop_A+B'");
@@ -187,7 +186,7 @@ static pawl_code open_one_of_two(void *context, pawl_error *error)
     return code == PAWL_ECONFIG ? PAWL_OK : code;
 }
 
-static void m3_of_processes_at_once_those_of_one_name_open(ground *p)
+ON_GROUND(m3_of_processes_at_once_those_of_one_name_open, ground *p)
 {
     tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(t != MAP_FAILED);
@@ -199,7 +198,7 @@ static void m3_of_processes_at_once_those_of_one_name_open(ground *p)
     assert_int_equal(munmap(t, sizeof *t), 0);
 }
 
-static void m3_an_older_collection_is_reported_with_the_command(ground *p)
+ON_GROUND(m3_an_older_collection_is_reported_with_the_command, ground *p)
 {
     const pawl_saga_table plus = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     (void)raw_number(p->raw, p->database, json("{\"create\": \"shop_A+B\"}"), "ok");
@@ -213,7 +212,7 @@ static void m3_an_older_collection_is_reported_with_the_command(ground *p)
 }
 
 /* The index is on the member that the value stands in. */
-static void m2_a_second_saga_of_a_value_is_refused_by_the_index(ground *p)
+ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index, ground *p)
 {
     const pawl_saga_table order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     bson_t                reply;
@@ -229,7 +228,7 @@ static void m2_a_second_saga_of_a_value_is_refused_by_the_index(ground *p)
     }
 }
 
-static void open_creates_unless_it_is_told_not_to(ground *p)
+ON_GROUND(open_creates_unless_it_is_told_not_to, ground *p)
 {
     char url[600];
     snprintf(url, sizeof url, "%s&create=no", p->url);
@@ -252,7 +251,7 @@ static void count_missing(pawl_text line, void *context)
 
 /* Whichever collection's indexes failed, the shared ones' or a saga's, they are there after the next open. Verifying
  * looks at the collections themselves only where it tells lines. */
-static void m8_a_failed_set_up_is_made_again(ground *p)
+ON_GROUND(m8_a_failed_set_up_is_made_again, ground *p)
 {
     const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     const pawl_saga_table *const tables[]  = {&order};
@@ -271,8 +270,7 @@ static void m8_a_failed_set_up_is_made_again(ground *p)
         (void)pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, count_missing, &missing,
                                 &p->error);
         assert_int_equal(missing, 0);
-        assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, &p->error),
-                         PAWL_OK);
+        must(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
     }
     create(p, p->url, NULL);
     /* Once it is there, nothing is made again. */
@@ -282,7 +280,7 @@ static void m8_a_failed_set_up_is_made_again(ground *p)
     assert_int_equal(fault_off(p), 0);
 }
 
-static void the_printed_script_makes_what_verify_asks_for(ground *p)
+ON_GROUND(the_printed_script_makes_what_verify_asks_for, ground *p)
 {
     const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     const pawl_saga_table *const tables[] = {&order};
@@ -290,49 +288,30 @@ static void the_printed_script_makes_what_verify_asks_for(ground *p)
     lines                        l        = {.ground = p};
     assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, run_line, &l, &p->error),
                      PAWL_ESCHEMA);
-    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
-                     PAWL_OK);
+    must(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, world_error()));
     int printed = l.count;
     if (pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, run_line, &l, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     create(p, p->url, &order);
     /* The same indexes as an open makes: nothing is in its way. */
-    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, run_line, &l, &p->error),
-                     PAWL_OK);
+    must(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, run_line, &l, world_error()));
     spec.is_drop = true;
-    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, &p->error),
-                     PAWL_OK);
+    must(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, world_error()));
     assert_true(l.drops > 2);
     assert_int_equal(l.drops + 2,
                      printed); /* two marks: of the version, and of the saga's collection */
-    assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, run_line, &l, &p->error),
-                     PAWL_OK);
+    must(pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, run_line, &l, world_error()));
     assert_int_equal(raw_number(p->raw, p->database, json("{\"listCollections\": 1}"),
                                 "cursor.firstBatch.0.type"),
                      -1);
 }
 
-static void a_server_that_is_not_there_is_unreachable(ground *p)
+ON_GROUND(a_server_that_is_not_there_is_unreachable, ground *p)
 {
     refuse(p, "mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100", PAWL_OPEN_CREATE, NULL,
            PAWL_EUNREACHABLE, "127.0.0.1:1");
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(m1_writes_without_an_answer_are_refused),
-    ON_GROUND(m9_a_server_without_transactions_is_refused),
-    ON_GROUND(m3_names_that_mongodb_writes_alike_are_refused),
-    ON_GROUND(m3_names_of_one_program_that_become_one_are_refused),
-    ON_GROUND(m3_a_script_leaves_the_mark_of_another_name),
-    ON_GROUND(m3_of_processes_at_once_those_of_one_name_open),
-    ON_GROUND(m3_an_older_collection_is_reported_with_the_command),
-    ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index),
-    ON_GROUND(open_creates_unless_it_is_told_not_to),
-    ON_GROUND(m8_a_failed_set_up_is_made_again),
-    ON_GROUND(the_printed_script_makes_what_verify_asks_for),
-    ON_GROUND(a_server_that_is_not_there_is_unreachable),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -75,7 +75,7 @@ static pawl_code open_and_close(void *context, pawl_error *error)
 }
 
 /* A unique index stands on the path of the value, whoever was first, and no second one. */
-static void m2_processes_make_the_indexes_at_once(ground *p)
+ON_GROUND(m2_processes_make_the_indexes_at_once, ground *p)
 {
     bson_t      reply;
     bson_iter_t at, list, index;
@@ -131,7 +131,7 @@ static void add(ground *p, pawl_store *store, const char *key, pawl_time at)
 }
 
 /* The index refuses what the store takes for done; of a saga it is a duplicate. */
-static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
+ON_GROUND(m10_a_second_insert_is_known_and_a_second_saga_is_refused, ground *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     bson_t        reply;
@@ -160,7 +160,7 @@ static void m10_a_second_insert_is_known_and_a_second_saga_is_refused(ground *p)
 
 /* ---- Sagas ---------------------------------------------------------------- */
 
-static void m4_an_update_finds_id_and_version_and_leaves_the_id(ground *p)
+ON_GROUND(m4_an_update_finds_id_and_version_and_leaves_the_id, ground *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row   = {.id = {id_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
@@ -187,7 +187,7 @@ static void m4_an_update_finds_id_and_version_and_leaves_the_id(ground *p)
 }
 
 /* A document as another program may have written it: it is loaded, changed in another member, and saved. */
-static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
+ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save, ground *p)
 {
     pawl_store *store   = open_worker(p, p->url);
     uint8_t     who[16] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16};
@@ -223,7 +223,7 @@ static void members_that_json_does_not_know_survive_a_load_and_a_save(ground *p)
 }
 
 /* Another program may have written what JSON calls a number in 32 bits. */
-static void a_number_is_found_whatever_its_width(ground *p)
+ON_GROUND(a_number_is_found_whatever_its_width, ground *p)
 {
     static const pawl_saga_table table = {
         .type = PAWL_TEXT_INIT("Invoice"),
@@ -260,7 +260,7 @@ static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_ti
     return leased;
 }
 
-static void m5_rows_come_in_order_and_a_release_is_of_one_session(ground *p)
+ON_GROUND(m5_rows_come_in_order_and_a_release_is_of_one_session, ground *p)
 {
     pawl_store *store = open_worker(p, p->url);
     add(p, store, "late", NOW + 1);
@@ -330,7 +330,7 @@ static pawl_code take_some(void *context, pawl_error *error)
     return code;
 }
 
-static void m7_batches_have_a_cap_and_reaping_is_one_update(ground *p)
+ON_GROUND(m7_batches_have_a_cap_and_reaping_is_one_update, ground *p)
 {
     pawl_store *store = open_worker(p, p->url);
     int64_t     count = 0;
@@ -348,7 +348,7 @@ static void m7_batches_have_a_cap_and_reaping_is_one_update(ground *p)
 }
 
 /* Each document has one owner, and all that were taken are different ones. */
-static void m7_claims_at_once_take_each_timeout_once(ground *p)
+ON_GROUND(m7_claims_at_once_take_each_timeout_once, ground *p)
 {
     pawl_store *store = open_worker(p, p->url);
     bson_t     *owned = BCON_NEW("count", "pawl_timeouts", "query", "{", "owner", "{", "$exists",
@@ -362,7 +362,7 @@ static void m7_claims_at_once_take_each_timeout_once(ground *p)
 
 /* ---- Errors --------------------------------------------------------------- */
 
-static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause(ground *p)
+ON_GROUND(m6_what_the_server_does_not_understand_is_persistence_with_its_cause, ground *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row;
@@ -380,7 +380,7 @@ static void m6_what_the_server_does_not_understand_is_persistence_with_its_cause
 }
 
 /* The network between a router and its shards, too: "connection lost" is tried again, unlike other failures. */
-static void m6_a_lost_server_is_told_from_what_it_does_not_understand(ground *p)
+ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand, ground *p)
 {
     static const int codes[] = {6, 7, 89, 91, 189, 9001, 10107, 11600, 11602};
     pawl_store      *store   = open_worker(p, p->url);
@@ -411,7 +411,7 @@ static pawl_text nested(char *text, size_t levels)
     return pawl_text_of(text);
 }
 
-static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
+ON_GROUND(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, ground *p)
 {
     pawl_store *store = open_worker(p, p->url);
     char        text[1000];
@@ -446,20 +446,6 @@ static void m6_a_state_that_nests_too_deeply_is_refused_by_its_limit(ground *p)
     assert_true(pawl_text_equal(row.data, nested(text, 99)));
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(m2_processes_make_the_indexes_at_once),
-    ON_GROUND(m10_a_second_insert_is_known_and_a_second_saga_is_refused),
-    ON_GROUND(m4_an_update_finds_id_and_version_and_leaves_the_id),
-    ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save),
-    ON_GROUND(a_number_is_found_whatever_its_width),
-    ON_GROUND(m5_rows_come_in_order_and_a_release_is_of_one_session),
-    ON_GROUND(m7_batches_have_a_cap_and_reaping_is_one_update),
-    ON_GROUND(m7_claims_at_once_take_each_timeout_once),
-    ON_GROUND(m6_what_the_server_does_not_understand_is_persistence_with_its_cause),
-    ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand),
-    ON_GROUND(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

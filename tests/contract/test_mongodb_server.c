@@ -9,6 +9,9 @@
 
 #include "contract/mongodb_ground.h"
 
+#define ON_MADE(function) \
+    TESTS(function, ground *p, GROUND_ROW(function, made_setup, ground_teardown))
+
 #define TRANSIENT "TransientTransactionError"
 #define UNKNOWN "UnknownTransactionCommitResult"
 
@@ -98,9 +101,7 @@ static int made_setup(void **state)
     return result;
 }
 
-#define ON_MADE(function) GROUND_TEST(function, made_setup)
-
-static void a_transaction_is_seen_when_it_is_committed(ground *p)
+ON_MADE(a_transaction_is_seen_when_it_is_committed)
 {
     user u;
     open_user(p, &u);
@@ -118,7 +119,7 @@ static void a_transaction_is_seen_when_it_is_committed(ground *p)
     close_user(&u);
 }
 
-static void two_that_change_a_document_meet(ground *p)
+ON_MADE(two_that_change_a_document_meet)
 {
     user   first, second;
     bson_t reply;
@@ -147,7 +148,7 @@ static void two_that_change_a_document_meet(ground *p)
     close_user(&second);
 }
 
-static void an_error_ends_the_transaction(ground *p)
+ON_MADE(an_error_ends_the_transaction)
 {
     user u;
     open_user(p, &u);
@@ -161,7 +162,7 @@ static void an_error_ends_the_transaction(ground *p)
     close_user(&u);
 }
 
-static void a_unique_index_is_made_twice_and_refuses(ground *p)
+ON_MADE(a_unique_index_is_made_twice_and_refuses)
 {
     static const char index[] =
         "{\"createIndexes\": \"a\", \"indexes\": [{\"key\": {\"d.k\": 1}, \"name\": \"k\", \"unique\": true}]}";
@@ -180,7 +181,7 @@ static void a_unique_index_is_made_twice_and_refuses(ground *p)
 }
 
 /* The subtype of a UUID, a date beyond the year 9999 and a 64-bit integer come back as they were. */
-static void values_come_back_as_they_were(ground *p)
+ON_MADE(values_come_back_as_they_were)
 {
     static const char document[] =
         "{\"_id\": {\"$binary\": {\"base64\": \"AAECAwQFBgcICQoLDA0ODw==\", \"subType\": \"04\"}}, "
@@ -199,7 +200,7 @@ static void values_come_back_as_they_were(ground *p)
     mongoc_collection_destroy(all);
 }
 
-static void a_sorted_cursor_has_all_of_its_pages(ground *p)
+ON_MADE(a_sorted_cursor_has_all_of_its_pages)
 {
     mongoc_collection_t *all = mongoc_client_get_collection(p->raw, p->database, "a");
     bson_t       *sort = json("{\"sort\": {\"k\": 1}, \"batchSize\": 10}"), any = BSON_INITIALIZER;
@@ -236,7 +237,7 @@ static void lose_commits(const ground *p, const char *mode, bool is_applied)
 }
 
 /* The driver asks once more; when that is lost, too, nobody knows. */
-static void a_commit_whose_answers_are_lost_is_unknown(ground *p)
+ON_MADE(a_commit_whose_answers_are_lost_is_unknown)
 {
     user   u;
     bson_t reply;
@@ -259,7 +260,7 @@ static void a_commit_whose_answers_are_lost_is_unknown(ground *p)
     close_user(&u);
 }
 
-static void an_unnamed_label_is_that_of_a_server(ground *p)
+ON_MADE(an_unnamed_label_is_that_of_a_server)
 {
     user   u;
     bson_t reply;
@@ -276,7 +277,7 @@ static void an_unnamed_label_is_that_of_a_server(ground *p)
     close_user(&u);
 }
 
-static void a_fault_strikes_its_application_alone(ground *p)
+ON_MADE(a_fault_strikes_its_application_alone)
 {
     user u;
     open_user(p, &u);
@@ -290,7 +291,7 @@ static void a_fault_strikes_its_application_alone(ground *p)
 }
 
 /* The driver sends it again, with the number of the first. */
-static void a_retried_write_is_applied_once(ground *p)
+ON_MADE(a_retried_write_is_applied_once)
 {
     mongoc_client_t     *own = mongoc_client_new(p->url);
     mongoc_collection_t *all = mongoc_client_get_collection(own, p->database, "a");
@@ -311,7 +312,7 @@ static void a_retried_write_is_applied_once(ground *p)
     mongoc_client_destroy(own);
 }
 
-static void a_change_stream_tells_of_commits(ground *p)
+ON_MADE(a_change_stream_tells_of_commits)
 {
     mongoc_client_t        *own   = mongoc_client_new(p->url);
     mongoc_collection_t    *all   = mongoc_client_get_collection(own, p->database, "a");
@@ -357,7 +358,7 @@ static int transaction_at(const ground *p, int behind)
     return code;
 }
 
-static void other_kinds_of_servers_have_no_transactions(ground *p)
+ON_MADE(other_kinds_of_servers_have_no_transactions)
 {
     assert_int_not_equal(transaction_at(p, STANDALONE_PORT), 0);
     assert_int_not_equal(transaction_at(p, OLD_PORT), 0);
@@ -366,21 +367,6 @@ static void other_kinds_of_servers_have_no_transactions(ground *p)
     assert_int_equal(documents(p), 1);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_MADE(a_transaction_is_seen_when_it_is_committed),
-    ON_MADE(two_that_change_a_document_meet),
-    ON_MADE(an_error_ends_the_transaction),
-    ON_MADE(a_unique_index_is_made_twice_and_refuses),
-    ON_MADE(values_come_back_as_they_were),
-    ON_MADE(a_sorted_cursor_has_all_of_its_pages),
-    ON_MADE(a_commit_whose_answers_are_lost_is_unknown),
-    ON_MADE(an_unnamed_label_is_that_of_a_server),
-    ON_MADE(a_fault_strikes_its_application_alone),
-    ON_MADE(a_retried_write_is_applied_once),
-    ON_MADE(a_change_stream_tells_of_commits),
-    ON_MADE(other_kinds_of_servers_have_no_transactions),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

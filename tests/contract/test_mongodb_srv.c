@@ -106,7 +106,7 @@ static pawl_code open_named(ground *p, const char *host, const char *options, pa
 }
 
 /* Two clusters that have a database of one name are two stores, though their members are not known before. */
-static void the_members_are_those_that_the_dns_names(ground *p)
+ON_GROUND(the_members_are_those_that_the_dns_names, ground *p)
 {
     pawl_store *db = NULL, *same = NULL, *other = NULL;
     find_port();
@@ -122,7 +122,7 @@ static void the_members_are_those_that_the_dns_names(ground *p)
     assert_string_not_equal(pawl_store_identity(db), pawl_store_identity(other));
 }
 
-static void a_name_without_members_is_unreachable(ground *p)
+ON_GROUND(a_name_without_members_is_unreachable, ground *p)
 {
     pawl_store *store = NULL;
     find_port();
@@ -132,7 +132,7 @@ static void a_name_without_members_is_unreachable(ground *p)
 }
 
 /* In the URL before anything is looked up; of a TXT record libmongoc takes no such option. */
-static void m1_writes_without_an_answer_are_refused_here_too(ground *p)
+ON_GROUND(m1_writes_without_an_answer_are_refused_here_too, ground *p)
 {
     pawl_store *store = NULL;
     find_port();
@@ -145,12 +145,6 @@ static void m1_writes_without_an_answer_are_refused_here_too(ground *p)
     assert_true(asked > 0);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(the_members_are_those_that_the_dns_names),
-    ON_GROUND(a_name_without_members_is_unreachable),
-    ON_GROUND(m1_writes_without_an_answer_are_refused_here_too),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -79,7 +79,7 @@ static void make(ground *p)
 #define MESSAGE \
     "\"queue\": \"q\", \"due\": 1, \"attempts\": 0, \"message_id\": \"m\", \"type\": \"t\""
 
-static void documents_of_another_shape_are_refused(ground *p)
+ON_GROUND(documents_of_another_shape_are_refused, ground *p)
 {
     make(p);
     assert_int_equal(insert(p, "pawl_queue", "{\"_id\": 1, " MESSAGE "}"), -1);
@@ -92,7 +92,7 @@ static void documents_of_another_shape_are_refused(ground *p)
 }
 
 /* A newer pawl writes more members, a body is bytes as well, and the state of a saga is the program's. */
-static void whatever_else_a_document_has_is_free(ground *p)
+ON_GROUND(whatever_else_a_document_has_is_free, ground *p)
 {
     make(p);
     assert_int_equal(insert(p, "pawl_queue",
@@ -106,7 +106,7 @@ static void whatever_else_a_document_has_is_free(ground *p)
     assert_int_equal(insert(p, "pawl_workers", "{\"_id\": 1}"), -1);
 }
 
-static void verify_names_them_and_apply_sets_them(ground *p)
+ON_GROUND(verify_names_them_and_apply_sets_them, ground *p)
 {
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
@@ -124,7 +124,7 @@ static void verify_names_them_and_apply_sets_them(ground *p)
 }
 
 /* Marks say that they were made. */
-static void verify_names_what_was_dropped_and_apply_makes_it(ground *p)
+ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it, ground *p)
 {
     make(p);
     run(p, "{\"dropIndexes\": \"pawl_queue\", \"index\": \"queue_message_id\"}");
@@ -147,7 +147,7 @@ static pawl_code apply_in_child(void *context, pawl_error *error)
     return code;
 }
 
-static void processes_apply_at_once_and_again(ground *p)
+ON_GROUND(processes_apply_at_once_and_again, ground *p)
 {
     run_at_once(apply_in_child, p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
@@ -161,7 +161,7 @@ static void processes_apply_at_once_and_again(ground *p)
     "\"update\", \"findAndModify\"], \"closeConnection\": true"
 
 /* Every fifth of its commands in turn, or its answer: what is there is then made whole by another one. */
-static void a_lost_command_of_apply_leaves_what_the_next_one_mends(ground *p)
+ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends, ground *p)
 {
     int64_t struck = 1;
     int     losses = 0;
@@ -184,7 +184,7 @@ static void a_lost_command_of_apply_leaves_what_the_next_one_mends(ground *p)
 }
 
 /* More of others than one answer holds. */
-static void verify_finds_its_collections_among_others(ground *p)
+ON_GROUND(verify_finds_its_collections_among_others, ground *p)
 {
     for (int i = 0; i < 110; i++) {
         char name[20];
@@ -195,7 +195,7 @@ static void verify_finds_its_collections_among_others(ground *p)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
-static void who_may_set_none_is_told_of_which(ground *p)
+ON_GROUND(who_may_set_none_is_told_of_which, ground *p)
 {
     make(p);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
@@ -206,7 +206,7 @@ static void who_may_set_none_is_told_of_which(ground *p)
 }
 
 /* An open may not have the right, and sets none. */
-static void an_open_makes_collections_without(ground *p)
+ON_GROUND(an_open_makes_collections_without, ground *p)
 {
     fault_on(p, "\"alwaysOn\"",
              "\"failCommands\": [\"collMod\", \"listCollections\"], \"errorCode\": 13");
@@ -268,7 +268,7 @@ static void expect_fits(const ground *p, size_t collections)
     mongoc_database_destroy(database);
     assert_int_equal(found, collections);
 }
-static void pawl_writes_what_its_validators_ask_for(ground *p)
+ON_GROUND(pawl_writes_what_its_validators_ask_for, ground *p)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
@@ -321,19 +321,6 @@ static void pawl_writes_what_its_validators_ask_for(ground *p)
     expect_fits(p, 12);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(documents_of_another_shape_are_refused),
-    ON_GROUND(whatever_else_a_document_has_is_free),
-    ON_GROUND(verify_names_them_and_apply_sets_them),
-    ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it),
-    ON_GROUND(processes_apply_at_once_and_again),
-    ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends),
-    ON_GROUND(verify_finds_its_collections_among_others),
-    ON_GROUND(who_may_set_none_is_told_of_which),
-    ON_GROUND(an_open_makes_collections_without),
-    ON_GROUND(pawl_writes_what_its_validators_ask_for),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

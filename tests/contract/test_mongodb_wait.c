@@ -69,7 +69,7 @@ static int64_t wait_counted(const pair *t, int64_t milliseconds, const char *com
     return fault_off(t->p);
 }
 
-static void what_was_committed_before_a_wait_ends_it(ground *p)
+ON_GROUND(what_was_committed_before_a_wait_ends_it, ground *p)
 {
     pair t = open_pair(p);
     wait_for(&t, 0);
@@ -84,7 +84,7 @@ static void what_was_committed_before_a_wait_ends_it(ground *p)
 
 /* The stream is opened before the caller looks: so the wait that opens it is over, and a wait of no time takes what
  * there is. */
-static void the_wait_that_opens_the_stream_is_over(ground *p)
+ON_GROUND(the_wait_that_opens_the_stream_is_over, ground *p)
 {
     pair t = open_pair(p);
     send_messages(&t, "a");
@@ -94,7 +94,7 @@ static void the_wait_that_opens_the_stream_is_over(ground *p)
     assert_true(wait_counted(&t, 900, STREAMED) > 1);
 }
 
-static void what_nobody_waits_for_ends_none(ground *p)
+ON_GROUND(what_nobody_waits_for_ends_none, ground *p)
 {
     pair             t    = open_pair(p);
     pawl_inbox_entry mark = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
@@ -105,7 +105,7 @@ static void what_nobody_waits_for_ends_none(ground *p)
 }
 
 /* Timeouts are set outside of the counter that polling looks at. */
-static void a_timeout_ends_a_wait(ground *p)
+ON_GROUND(a_timeout_ends_a_wait, ground *p)
 {
     pair             t       = open_pair(p);
     pawl_timeout_set timeout = {
@@ -118,7 +118,7 @@ static void a_timeout_ends_a_wait(ground *p)
 }
 
 /* Of another transaction than pawl's: there is no worker in it. */
-static void what_is_enlisted_ends_a_wait(ground *g)
+ON_GROUND(what_is_enlisted_ends_a_wait, ground *g)
 {
     pair                     t       = open_pair(g);
     mongoc_client_session_t *session = mongoc_client_start_session(t.p->raw, NULL, NULL);
@@ -136,7 +136,7 @@ static void what_is_enlisted_ends_a_wait(ground *g)
 }
 
 /* Errors that say so for good: the stream is asked for once, and the counter looked at from then on. */
-static void a_server_without_change_streams_is_polled(ground *p)
+ON_GROUND(a_server_without_change_streams_is_polled, ground *p)
 {
     static const int codes[] = {13, 59, 115, 303, 40324, 40573};
     for (size_t i = 0; i < COUNT(codes); i++) {
@@ -154,7 +154,7 @@ static void a_server_without_change_streams_is_polled(ground *p)
 }
 
 /* A failure that may pass: this wait polls, the next one asks for the stream again. */
-static void a_stream_that_cannot_be_opened_now_is_asked_for_again(ground *p)
+ON_GROUND(a_stream_that_cannot_be_opened_now_is_asked_for_again, ground *p)
 {
     pair t = open_pair(p);
     assert_int_equal(wait_counted(&t, 300, OPENED ", \"errorCode\": 8"), 1);
@@ -163,7 +163,7 @@ static void a_stream_that_cannot_be_opened_now_is_asked_for_again(ground *p)
 }
 
 /* Whose cursor is over with its first answer: opened in each wait, which is as long as it was to be. */
-static void a_stream_that_is_over_at_once_is_no_news(ground *g)
+ON_GROUND(a_stream_that_is_over_at_once_is_no_news, ground *g)
 {
     pair t = open_pair(g);
     assert_int_equal(wait_counted(&t, 0, OPENED ", \"closeCursor\": true"), 1);
@@ -177,7 +177,7 @@ static void a_stream_that_is_over_at_once_is_no_news(ground *g)
 
 /* Lost with its connection, its primary, its history or its cursor. This wait polls, so it is no longer than it was to
  * be; the next one opens another stream and is over. */
-static void a_stream_that_ends_is_opened_again(ground *g)
+ON_GROUND(a_stream_that_ends_is_opened_again, ground *g)
 {
     static const char *const faults[] = {
         STREAMED ", \"closeConnection\": true",
@@ -204,7 +204,7 @@ static void a_stream_that_ends_is_opened_again(ground *g)
 }
 
 /* MongoDB ends the stream of a database that is dropped, without an event for who asks for inserts alone. */
-static void a_stream_whose_database_is_dropped_is_opened_again(ground *g)
+ON_GROUND(a_stream_whose_database_is_dropped_is_opened_again, ground *g)
 {
     pair t = open_pair(g);
     wait_for(&t, 0);
@@ -213,19 +213,6 @@ static void a_stream_whose_database_is_dropped_is_opened_again(ground *g)
     assert_int_equal(wait_counted(&t, 9000, OPENED), 1);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(what_was_committed_before_a_wait_ends_it),
-    ON_GROUND(the_wait_that_opens_the_stream_is_over),
-    ON_GROUND(what_nobody_waits_for_ends_none),
-    ON_GROUND(a_timeout_ends_a_wait),
-    ON_GROUND(what_is_enlisted_ends_a_wait),
-    ON_GROUND(a_server_without_change_streams_is_polled),
-    ON_GROUND(a_stream_that_cannot_be_opened_now_is_asked_for_again),
-    ON_GROUND(a_stream_that_is_over_at_once_is_no_news),
-    ON_GROUND(a_stream_that_ends_is_opened_again),
-    ON_GROUND(a_stream_whose_database_is_dropped_is_opened_again),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

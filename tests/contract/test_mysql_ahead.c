@@ -8,6 +8,7 @@
 #ifdef PAWL_HAVE_MYSQL
 
 #include "contract/mysql_ground.h"
+#include "store/mysql/mysql.h"
 
 #include <pthread.h>
 
@@ -106,7 +107,7 @@ static MYSQL *lock(ground *p, const char *names)
 /* ---- Failures that are read late ----------------------------------------- */
 
 /* The message's insert was sent, and run, behind the statement that could not have its row. */
-static void a_failure_read_late_names_its_change(ground *p)
+ON_BOTH(a_failure_read_late_names_its_change, ground *p)
 {
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
@@ -124,7 +125,7 @@ static void a_failure_read_late_names_its_change(ground *p)
 }
 
 /* A failure of another kind behind it names its own change again. */
-static void a_failure_behind_a_late_one_names_its_own(ground *p)
+ON_BOTH(a_failure_behind_a_late_one_names_its_own, ground *p)
 {
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
@@ -192,7 +193,7 @@ static void watch_end(watch *w)
 
 /* Behind a deadlock the server has no transaction: the message that was sent behind it is not there all the
  * same. Done again, the commit finds what the rival wrote. */
-static void what_stands_behind_a_deadlock_is_not_written(ground *p)
+ON_BOTH(what_stands_behind_a_deadlock_is_not_written, ground *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     watch       w;
@@ -219,7 +220,7 @@ static void what_stands_behind_a_deadlock_is_not_written(ground *p)
 
 /* ---- Interrupts and deadlines --------------------------------------------- */
 
-static void an_interrupt_leaves_no_answer_unread(ground *p)
+ON_BOTH(an_interrupt_leaves_no_answer_unread, ground *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     watch       w;
@@ -240,7 +241,7 @@ static void an_interrupt_leaves_no_answer_unread(ground *p)
 
 /* The statement that waits is ended; the next one, which is at the server already, waits as well. The session
  * is ended then, with the locks that it has. */
-static void a_flight_that_waits_twice_is_given_up(ground *p)
+ON_BOTH(a_flight_that_waits_twice_is_given_up, ground *p)
 {
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
@@ -280,7 +281,7 @@ static long long status_of(pawl_store *store, const char *name)
 #define MANY 150 /* more than twice the answers that may be unread */
 
 /* Timeouts are cancelled by statements of one each; none has its row. */
-static void more_statements_than_answers_may_be_unread(ground *p)
+ON_BOTH(more_statements_than_answers_may_be_unread, ground *p)
 {
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_timeout_cancel cancels[MANY];
@@ -300,7 +301,7 @@ static void more_statements_than_answers_may_be_unread(ground *p)
 #define ADDED 10
 
 /* The row of a partition is there from its second message on. */
-static void a_row_that_is_there_as_a_rule_costs_no_round(ground *p)
+ON_BOTH(a_row_that_is_there_as_a_rule_costs_no_round, ground *p)
 {
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_aggregator_add adds[2 * ADDED];
@@ -325,7 +326,7 @@ static void a_row_that_is_there_as_a_rule_costs_no_round(ground *p)
 
 /* The update of a saga is looked at in a round whose insert has failed already: what is told is the
  * insert's refusal, as if one had followed the other. */
-static void a_round_that_was_not_right_refuses_nothing(ground *p)
+ON_BOTH(a_round_that_was_not_right_refuses_nothing, ground *p)
 {
     pawl_store      *store   = open_worker(p, LONG_MS);
     pawl_saga_id     id      = id_of(1);
@@ -359,7 +360,7 @@ static void a_round_that_was_not_right_refuses_nothing(ground *p)
 }
 
 /* The worker's row is another handle's now. */
-static void o32_a_fence_is_read_late(ground *p)
+ON_BOTH(o32_a_fence_is_read_late, ground *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     set         s;
@@ -374,7 +375,7 @@ static void o32_a_fence_is_read_late(ground *p)
 
 #define SETTLED 8 /* on both servers a set */
 
-static void a_set_that_finds_fewer_rows_is_noticed(ground *p)
+ON_BOTH(a_set_that_finds_fewer_rows_is_noticed, ground *p)
 {
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_timeout_settle settles[SETTLED];
@@ -393,18 +394,43 @@ static void a_set_that_finds_fewer_rows_is_noticed(ground *p)
     assert_int_equal(refused.count, SETTLED);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(a_failure_read_late_names_its_change),
-    ON_BOTH(a_failure_behind_a_late_one_names_its_own),
-    ON_BOTH(what_stands_behind_a_deadlock_is_not_written),
-    ON_BOTH(an_interrupt_leaves_no_answer_unread),
-    ON_BOTH(a_flight_that_waits_twice_is_given_up),
-    ON_BOTH(more_statements_than_answers_may_be_unread),
-    ON_BOTH(a_row_that_is_there_as_a_rule_costs_no_round),
-    ON_BOTH(a_round_that_was_not_right_refuses_nothing),
-    ON_BOTH(o32_a_fence_is_read_late),
-    ON_BOTH(a_set_that_finds_fewer_rows_is_noticed),
-    {.name = NULL},
-};
+/* ---- Autocommit ----------------------------------------------------------- */
+
+static unsigned transaction_flags(pawl_store *store)
+{
+    return pawl__mysql_of(store)->main.mysql->server_status &
+           (SERVER_STATUS_IN_TRANS | SERVER_STATUS_AUTOCOMMIT);
+}
+
+/* Autocommit stays off behind a commit, for the next begin. A read that comes first would open a transaction: it switches
+ * autocommit on. */
+ON_BOTH(a_read_behind_a_commit_opens_no_transaction, ground *p)
+{
+    pawl_store *store = open_worker(p, LONG_MS);
+    pawl_text   id    = TEXT("m");
+    bool        known = true;
+    set         s;
+    size_t      refused;
+    commit_first(p, store);
+    make_set(&s, 1, "next");
+    ok(p, commit_set(p, store, &s, &refused));
+    assert_int_equal(transaction_flags(store), 0);
+    ok(p, pawl_store_inbox_known(store, TEXT("orders"), &id, 1, &known, &p->error));
+    assert_int_equal(transaction_flags(store), SERVER_STATUS_AUTOCOMMIT);
+}
+
+/* A pooler keeps the connection of a session without autocommit for it alone. */
+ON_BOTH(a_session_behind_a_pooler_keeps_autocommit, ground *p)
+{
+    pawl_store *store = open_worker(p, LONG_MS);
+    set         s;
+    size_t      refused;
+    pawl__mysql_of(store)->remote.server.beats = true;
+    commit_first(p, store);
+    make_set(&s, 1, "next");
+    ok(p, commit_set(p, store, &s, &refused));
+    assert_int_equal(transaction_flags(store), SERVER_STATUS_AUTOCOMMIT);
+}
+
 int (*const tests_missing)(void) = grounds_are_missing;
 #endif

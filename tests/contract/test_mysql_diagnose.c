@@ -21,7 +21,7 @@ static pawl_store *open_here(ground *p, const char *url)
     return store;
 }
 
-static void a_server_that_is_well(ground *p)
+ON_BOTH(a_server_that_is_well, ground *p)
 {
     pawl_store       *store = open_here(p, p->url);
     pawl_finding_rows rows  = diagnose(p, store);
@@ -33,14 +33,14 @@ static void a_server_that_is_well(ground *p)
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none", NULL);
 }
 
-static void a_clock_that_is_off(ground *p)
+ON_BOTH(a_clock_that_is_off, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
 }
 
-static void a_setting_that_does_harm(ground *p)
+ON_BOTH(a_setting_that_does_harm, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
     raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 2");
@@ -76,7 +76,7 @@ static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, cons
     return rows;
 }
 
-static void a_transaction_that_stays_open(ground *p)
+ON_BOTH(a_transaction_that_stays_open, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
     MYSQL      *other = raw_connect(p, p->database);
@@ -93,7 +93,7 @@ static void a_transaction_that_stays_open(ground *p)
     mysql_close(other);
 }
 
-static void rows_that_nobody_takes(ground *p)
+ON_BOTH(rows_that_nobody_takes, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
     raw_run(p->raw,
@@ -116,7 +116,7 @@ static void rows_that_nobody_takes(ground *p)
 
 /* ---- Rights ------------------------------------------------------------- */
 
-static void a_user_without_rights(ground *p)
+ON_BOTH(a_user_without_rights, ground *p)
 {
     char sql[400], url[300], name[32];
     snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
@@ -142,14 +142,5 @@ static void a_user_without_rights(ground *p)
     raw_run(p->raw, sql);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(a_server_that_is_well),
-    ON_BOTH(a_clock_that_is_off),
-    ON_BOTH(a_setting_that_does_harm),
-    ON_BOTH(a_transaction_that_stays_open),
-    ON_BOTH(rows_that_nobody_takes),
-    ON_BOTH(a_user_without_rights),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = grounds_are_missing;
 #endif

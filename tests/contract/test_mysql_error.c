@@ -55,7 +55,7 @@ static void expect(unsigned number, pawl_code code, pawl__sql_left left)
 
 /* ---- Numbers ------------------------------------------------------------ */
 
-static void d37_numbers_have_codes(void)
+TEST(d37_numbers_have_codes)
 {
     expect(1213, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
     expect(1205, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE);
@@ -75,7 +75,7 @@ static void d37_numbers_have_codes(void)
 
 /* bsearch finds every row of a sorted table: each number up to the largest is asked for, and as
  * many are known as there are rows. */
-static void d37_every_number_is_found(void)
+TEST(d37_every_number_is_found)
 {
     int known = 0;
     for (unsigned number = 0; number < 10000; number++)
@@ -83,7 +83,7 @@ static void d37_every_number_is_found(void)
     assert_int_equal(known, 70);
 }
 
-static void d37_a_commit_that_is_lost_is_unknown(void)
+TEST(d37_a_commit_that_is_lost_is_unknown)
 {
     assert_int_equal(commit_code_of(2013), PAWL_EUNKNOWN);
     assert_int_equal(commit_code_of(2006), PAWL_EUNKNOWN);
@@ -231,12 +231,12 @@ static void check_server(const char *variable, const char *server)
     mysql_close(b);
 }
 
-static void d37_failures_of_mariadb(void)
+TEST(d37_failures_of_mariadb)
 {
     check_server("PAWL_TEST_MARIADB", "mariadb");
 }
 
-static void d37_failures_of_mysql(void)
+TEST(d37_failures_of_mysql)
 {
     check_server("PAWL_TEST_MYSQL", "mysql");
 }
@@ -245,14 +245,7 @@ static void d37_failures_of_mysql(void)
 int main(void)
 {
 #ifdef PAWL_HAVE_MYSQL
-    const struct CMUnitTest tests[] = {
-        TEST(d37_numbers_have_codes),
-        TEST(d37_every_number_is_found),
-        TEST(d37_a_commit_that_is_lost_is_unknown),
-        TEST(d37_failures_of_mariadb),
-        TEST(d37_failures_of_mysql),
-    };
-    return cmocka_run_group_tests(tests, load, NULL);
+    return tests_run(load, NULL);
 #else
     printf("skipped: the driver of MySQL and MariaDB was not built\n");
     return 77;

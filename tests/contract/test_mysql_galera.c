@@ -13,6 +13,9 @@
 #undef TEXT
 #include "contract/mysql_ground.h"
 
+#define CASE(function) \
+    TESTS(function, void **state, cmocka_unit_test_setup_teardown(function, setup, teardown))
+
 #define NODES 3
 #define TRIES 20000 /* of what another node has to apply first */
 
@@ -111,7 +114,7 @@ static void change_elsewhere(cluster *c, MYSQL *own)
 }
 
 /* The node says at the rollback that it undid the transaction: that is no reason to leave it. */
-static void o32_a_hold_that_was_undone_ends_and_keeps_its_session(void **state)
+CASE(o32_a_hold_that_was_undone_ends_and_keeps_its_session)
 {
     cluster *c = *state;
     IN_SUITE(c);
@@ -127,7 +130,7 @@ static void o32_a_hold_that_was_undone_ends_and_keeps_its_session(void **state)
     assert_int_equal(mysql_thread_id(own), session);
 }
 
-static void o32_a_hold_that_was_undone_is_lost_at_its_commit(void **state)
+CASE(o32_a_hold_that_was_undone_is_lost_at_its_commit)
 {
     cluster *c = *state;
     IN_SUITE(c);
@@ -146,7 +149,7 @@ static void o32_a_hold_that_was_undone_is_lost_at_its_commit(void **state)
 }
 
 /* Told to a statement that begins a transaction, which then is begun again. */
-static void e8_what_was_undone_outside_a_transaction_is_done_again(void **state)
+CASE(e8_what_was_undone_outside_a_transaction_is_done_again)
 {
     cluster *c = *state;
     IN_SUITE(c);
@@ -163,7 +166,7 @@ static void e8_what_was_undone_outside_a_transaction_is_done_again(void **state)
 /* ---- The schema ------------------------------------------------------------- */
 
 /* The other node has a great change to apply first, and the table a moment later. */
-static void d26_a_table_that_another_node_made_is_waited_for(void **state)
+CASE(d26_a_table_that_another_node_made_is_waited_for)
 {
     cluster           *c     = *state;
     pawl_schema_spec   spec  = {.tables = order_tables, .table_count = 1};
@@ -192,7 +195,7 @@ static void wait_for_rows(cluster *c, unsigned node, long long count)
     assert_int_equal(raw_number(c->raw[node], "select count(*) from pawl_queue"), count);
 }
 
-static void e8_two_nodes_claim_no_row_twice(void **state)
+CASE(e8_two_nodes_claim_no_row_twice)
 {
     enum { ROWS = 40 };
     cluster *c = *state;
@@ -217,7 +220,7 @@ static void e8_two_nodes_claim_no_row_twice(void **state)
 }
 
 /* A node knows the numbers of what it has applied, and a version follows only one that it has. */
-static void e8_a_stream_that_grows_on_all_nodes_keeps_its_order(void **state)
+CASE(e8_a_stream_that_grows_on_all_nodes_keeps_its_order)
 {
     enum { VERSIONS = 60 };
     cluster *c = *state;
@@ -246,17 +249,8 @@ static void e8_a_stream_that_grows_on_all_nodes_keeps_its_order(void **state)
 
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(o32_a_hold_that_was_undone_ends_and_keeps_its_session),
-        CASE(o32_a_hold_that_was_undone_is_lost_at_its_commit),
-        CASE(e8_what_was_undone_outside_a_transaction_is_done_again),
-        CASE(d26_a_table_that_another_node_made_is_waited_for),
-        CASE(e8_two_nodes_claim_no_row_twice),
-        CASE(e8_a_stream_that_grows_on_all_nodes_keeps_its_order),
-    };
     if (getenv("PAWL_TEST_GALERA") != NULL)
-        return cmocka_run_group_tests_name("mysql_galera", tests, NULL, NULL);
+        return tests_run(NULL, NULL);
     puts("skipped: PAWL_TEST_GALERA names no cluster");
     return server_may_be_missing("galera") ? SKIPPED : 1;
 }

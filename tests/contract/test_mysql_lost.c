@@ -33,7 +33,7 @@ static int requests(const lossy *way)
     return proxy_requests(way->context);
 }
 
-static void o32_what_is_told_is_what_is_there(ground *p)
+ON_BOTH(o32_what_is_told_is_what_is_there, ground *p)
 {
     char         failure[1000];
     suite_tables tables;
@@ -56,10 +56,6 @@ static void o32_what_is_told_is_what_is_there(ground *p)
     assert_true(lost > (turns_are_whole() ? 100 : 25));
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(o32_what_is_told_is_what_is_there),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = grounds_are_missing;
 
 #endif

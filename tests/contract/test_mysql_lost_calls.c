@@ -173,7 +173,7 @@ static bool claim_two(trip *t)
     return was;
 }
 
-static void e8_a_claim_that_was_lost_is_nobodys(ground *p)
+ON_BOTH(e8_a_claim_that_was_lost_is_nobodys, ground *p)
 {
     lose_in_turn(p, claim_two);
 }
@@ -213,7 +213,7 @@ static bool walk_two(trip *t)
     return was_first || was_second;
 }
 
-static void a_walk_that_was_lost_goes_on(ground *p)
+ON_BOTH(a_walk_that_was_lost_goes_on, ground *p)
 {
     lose_each(p, walk_two, 1);
 }
@@ -248,7 +248,7 @@ static bool enlist_one(trip *t)
     return was;
 }
 
-static void o32_an_enlist_that_was_lost_is_told(ground *p)
+ON_BOTH(o32_an_enlist_that_was_lost_is_told, ground *p)
 {
     lose_in_turn(p, enlist_one);
 }
@@ -279,7 +279,7 @@ static bool begin_one(trip *t)
     return was;
 }
 
-static void o20_a_worker_that_was_lost_while_it_began_begins_again(ground *p)
+ON_BOTH(o20_a_worker_that_was_lost_while_it_began_begins_again, ground *p)
 {
     lose_in_turn(p, begin_one);
 }
@@ -318,7 +318,7 @@ static bool try_apply(const trip *t)
     return was;
 }
 
-static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(ground *p)
+ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next, ground *p)
 {
     trip t    = begin_trip(p);
     t.loss    = PROXY_LOSES_ANSWER;
@@ -336,14 +336,6 @@ static void d34_an_apply_that_was_lost_is_told_and_finished_by_the_next(ground *
     proxy_close(t.between);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(e8_a_claim_that_was_lost_is_nobodys),
-    ON_BOTH(a_walk_that_was_lost_goes_on),
-    ON_BOTH(o32_an_enlist_that_was_lost_is_told),
-    ON_BOTH(o20_a_worker_that_was_lost_while_it_began_begins_again),
-    ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = grounds_are_missing;
 
 #endif

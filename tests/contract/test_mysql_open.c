@@ -39,7 +39,7 @@ static void leads_nowhere(ground *p, const char *format, pawl_code code, const c
         fail_msg("'%s' shows a password", p->error.text);
 }
 
-static void d37_urls_that_lead_nowhere(ground *p)
+ON_BOTH(d37_urls_that_lead_nowhere, ground *p)
 {
     leads_nowhere(p, "%s://pawl_nobody:" SECRET "@%s/%s", PAWL_EDENIED, "Access denied for user");
     leads_nowhere(p, "%s://root@%s/x%s", PAWL_ENOTSTORE, "Unknown database");
@@ -53,7 +53,7 @@ static void d37_urls_that_lead_nowhere(ground *p)
 }
 
 /* A server without TLS is refused where it is required: the library would go on in plain text. */
-static void d37_required_tls_is_there_or_the_server_is_refused(ground *p)
+ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused, ground *p)
 {
     char        url[400];
     pawl_store *store = NULL;
@@ -86,7 +86,7 @@ static int listen_silently(unsigned *port)
     return fd;
 }
 
-static void d37_the_first_host_that_answers_is_taken(ground *p)
+ON_BOTH(d37_the_first_host_that_answers_is_taken, ground *p)
 {
     char        url[400];
     unsigned    silent;
@@ -103,7 +103,7 @@ static void d37_the_first_host_that_answers_is_taken(ground *p)
 }
 
 /* Without a limit of its own a host has the call's deadline. */
-static void d37_a_host_that_is_silent_is_given_up_at_the_deadline(ground *p)
+ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, ground *p)
 {
     char        url[400];
     unsigned    silent;
@@ -127,7 +127,7 @@ static pawl_store *open_worker(ground *p, const char *url)
     return store;
 }
 
-static void d20_a_session_has_pawls_settings(ground *p)
+ON_BOTH(d20_a_session_has_pawls_settings, ground *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -184,7 +184,7 @@ static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
 
 /* "localhost" has a port in the URL, and other hosts stand before it: a statement is ended where it runs, and its
  * session lives on. */
-static void d37_a_statement_is_ended_where_it_runs(ground *p)
+ON_BOTH(d37_a_statement_is_ended_where_it_runs, ground *p)
 {
     static const char *const formats[] = {"%s://root@localhost:%u/%s",
                                           "%s://root@localhost:1,localhost:%u/%s",
@@ -226,7 +226,7 @@ static pawl_store *open_with_packets_of(ground *p, size_t size)
 }
 
 /* A value as large as a packet of the server goes in parts, and each of them has a packet's own bytes beside it. */
-static void a_body_as_large_as_a_packet_is_sent(ground *p)
+ON_BOTH(a_body_as_large_as_a_packet_is_sent, ground *p)
 {
     size_t max = PAWL_BODY_SIZE_MAX;
     char  *all = calloc(1, max);
@@ -271,7 +271,7 @@ static void kill_session(ground *p, pawl_store *of)
 }
 
 /* Its worker is dead at once for the others; at its next call it connects again and lives. */
-static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(ground *p)
+ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it, ground *p)
 {
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
@@ -286,7 +286,7 @@ static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(ground *p
 
 /* OpenSSL's list of errors is the thread's: what the end of a session leaves there is no failure of
  * another session's calls. MySQL speaks TLS unless it is told not to. */
-static void o20_a_session_that_is_ended_ends_no_other_over_tls(ground *p)
+ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls, ground *p)
 {
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
@@ -303,7 +303,7 @@ static void o20_a_session_that_is_ended_ends_no_other_over_tls(ground *p)
 
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
  * other databases. */
-static void o20_a_worker_has_one_session(ground *p)
+ON_BOTH(o20_a_worker_has_one_session, ground *p)
 {
     pawl_store *second;
     apply(p);
@@ -329,7 +329,7 @@ static int64_t waited(ground *p, pawl_store *store, int64_t milliseconds, pawl_c
     return clock_ms() - begun;
 }
 
-static void o21_a_wait_ends_with_a_row_that_another_commits(ground *p)
+ON_BOTH(o21_a_wait_ends_with_a_row_that_another_commits, ground *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -354,7 +354,7 @@ static void *interrupt_soon(void *store)
     return NULL;
 }
 
-static void o21_a_wait_is_interrupted_from_another_thread(ground *p)
+ON_BOTH(o21_a_wait_is_interrupted_from_another_thread, ground *p)
 {
     pthread_t thread;
     pawl_code code = PAWL_OK;
@@ -377,7 +377,7 @@ static void enlist_is_refused(ground *p, pawl_store *store, MYSQL *native, const
     expect_text(p, words);
 }
 
-static void a_connection_that_is_not_fit_is_refused(ground *p)
+ON_BOTH(a_connection_that_is_not_fit_is_refused, ground *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -394,25 +394,10 @@ static void a_connection_that_is_not_fit_is_refused(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_BOTH(d37_urls_that_lead_nowhere),
-        ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused),
-        ON_BOTH(d37_the_first_host_that_answers_is_taken),
-        ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline),
-        ON_BOTH(d20_a_session_has_pawls_settings),
-        ON_BOTH(d37_a_statement_is_ended_where_it_runs),
-        ON_BOTH(a_body_as_large_as_a_packet_is_sent),
-        ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it),
-        ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls),
-        ON_BOTH(o20_a_worker_has_one_session),
-        ON_BOTH(o21_a_wait_ends_with_a_row_that_another_commits),
-        ON_BOTH(o21_a_wait_is_interrupted_from_another_thread),
-        ON_BOTH(a_connection_that_is_not_fit_is_refused),
-    };
     char path[100]; /* where the library looks for a socket, read when it begins */
     snprintf(path, sizeof path, "/tmp/pawl_mysql_%ld.sock", (long)getpid());
     setenv("MYSQL_UNIX_PORT", path, 1);
     int missing = grounds_are_missing();
-    return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_open", tests, NULL, NULL);
+    return missing != 0 ? missing : tests_run(NULL, NULL);
 }
 #endif

@@ -62,7 +62,7 @@ static void break_off(ground *p, const script *s, size_t done)
 
 /* An apply that broke off may leave anything: no program opens the store before it is whole, verify
  * says what is missing, and the next apply makes the rest. */
-static void d34_an_apply_that_broke_off_is_finished_by_the_next(ground *p)
+ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, ground *p)
 {
     script     *s     = calloc(1, sizeof *s);
     pawl_store *store = NULL;
@@ -120,7 +120,7 @@ static void differs(ground *p, const char *sql, const char *words, const char *u
 
 #define EXACT(p) (strcmp((p)->scheme, "mysql") == 0 ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
 
-static void d38_verify_sees_every_difference(ground *p)
+ON_BOTH(d38_verify_sees_every_difference, ground *p)
 {
     char undo[300];
     bool is_mariadb = strcmp(p->scheme, "mariadb") == 0;
@@ -174,7 +174,7 @@ static void d38_verify_sees_every_difference(ground *p)
 }
 
 /* Columns that came with version 5. */
-static void a_table_of_the_version_before_gets_its_columns(ground *p)
+ON_BOTH(a_table_of_the_version_before_gets_its_columns, ground *p)
 {
     found_lines l = {{0}, 0};
     apply(p);
@@ -212,7 +212,7 @@ static void plan_is_run(ground *p, const char *difference)
     free(s);
 }
 
-static void d34_a_plan_makes_what_apply_makes(ground *p)
+ON_BOTH(d34_a_plan_makes_what_apply_makes, ground *p)
 {
     plan_is_run(p, "table pawl_queue is missing");
     raw_run(p->raw, "drop table pawl_dead");
@@ -224,7 +224,7 @@ static void d34_a_plan_makes_what_apply_makes(ground *p)
 
 /* ---- Together ---------------------------------------------------------------- */
 
-static void d26_a_second_apply_waits_for_the_first_within_its_deadline(ground *p)
+ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline, ground *p)
 {
     pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
     raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
@@ -241,7 +241,7 @@ static void d26_a_second_apply_waits_for_the_first_within_its_deadline(ground *p
         -1);
 }
 
-static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(ground *p)
+ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused, ground *p)
 {
     pawl_store *store = NULL;
     apply(p);
@@ -262,7 +262,7 @@ static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(ground *
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
 }
 
-static void d27_drop_leaves_what_is_not_pawls(ground *p)
+ON_BOTH(d27_drop_leaves_what_is_not_pawls, ground *p)
 {
     apply(p);
     raw_run(p->raw, "create table mine (id int primary key)");
@@ -289,7 +289,7 @@ static void expect_type(const ground *p, const char *table, const char *column, 
         fail_msg("%s.%s is not %s", table, column, type);
 }
 
-static void d14_columns_have_the_types_of_the_source(ground *p)
+ON_BOTH(d14_columns_have_the_types_of_the_source, ground *p)
 {
     static const pawl_saga_table by_time = {
         .type         = PAWL_TEXT_INIT("Shift"),
@@ -316,7 +316,7 @@ static void d14_columns_have_the_types_of_the_source(ground *p)
     expect_type(p, "shop_Visit", "Correlation_guest", "varchar(38) ascii");
 }
 
-static void d36_uuids_are_texts_of_one_form(ground *p)
+ON_BOTH(d36_uuids_are_texts_of_one_form, ground *p)
 {
     pawl_store      *store   = NULL;
     pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
@@ -324,12 +324,10 @@ static void d36_uuids_are_texts_of_one_form(ground *p)
                                 .destination = PAWL_TEXT("orders"),
                                 .due         = 1};
     pawl_changes     changes = {.now = 1, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
-    assert_int_equal(
-        pawl_uuid_parse(PAWL_TEXT("ABCDEF01-2345-7789-8bcd-eF0123456789"), &set.id.uuid, NULL),
-        PAWL_OK);
-    assert_int_equal(
-        pawl_uuid_parse(PAWL_TEXT("0F1E2D3C-4B5A-7697-8887-A6B5C4D3E2F1"), &set.saga_id.uuid, NULL),
-        PAWL_OK);
+    must(pawl_uuid_parse(PAWL_TEXT("ABCDEF01-2345-7789-8bcd-eF0123456789"), &set.id.uuid,
+                         world_error()));
+    must(pawl_uuid_parse(PAWL_TEXT("0F1E2D3C-4B5A-7697-8887-A6B5C4D3E2F1"), &set.saga_id.uuid,
+                         world_error()));
     apply(p);
     ok(p, open_at(p, p->url, 0, &store));
     ok(p, pawl_store_worker_open(store, PAWL_TEXT("orders"), PAWL_TEXT("[]"), 1, &p->error));
@@ -342,7 +340,7 @@ static void d36_uuids_are_texts_of_one_form(ground *p)
 }
 
 /* A correlation that is new gets its column, with null in the rows that are there. */
-static void d12_apply_adds_what_is_missing(ground *p)
+ON_BOTH(d12_apply_adds_what_is_missing, ground *p)
 {
     apply(p);
     raw_run(p->raw, "alter table shop_Order drop index Index_Correlation_order_id, "
@@ -355,18 +353,5 @@ static void d12_apply_adds_what_is_missing(ground *p)
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next),
-    ON_BOTH(d38_verify_sees_every_difference),
-    ON_BOTH(a_table_of_the_version_before_gets_its_columns),
-    ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline),
-    ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused),
-    ON_BOTH(d27_drop_leaves_what_is_not_pawls),
-    ON_BOTH(d12_apply_adds_what_is_missing),
-    ON_BOTH(d34_a_plan_makes_what_apply_makes),
-    ON_BOTH(d14_columns_have_the_types_of_the_source),
-    ON_BOTH(d36_uuids_are_texts_of_one_form),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = grounds_are_missing;
 #endif

@@ -72,7 +72,7 @@ static pair open_pair(ground *p)
     return it;
 }
 
-static void e8_two_workers_claim_no_row_twice(ground *p)
+ON_BOTH(e8_two_workers_claim_no_row_twice, ground *p)
 {
     pair it             = open_pair(p);
     bool is_taken[ROWS] = {false};
@@ -90,7 +90,7 @@ static void e8_two_workers_claim_no_row_twice(ground *p)
 }
 
 /* The stamp goes with the row, or with its claim. */
-static void e8_what_is_settled_leaves_no_stamp(ground *p)
+ON_BOTH(e8_what_is_settled_leaves_no_stamp, ground *p)
 {
     pair            it   = open_pair(p);
     pawl_queue_rows done = claim(p, it.a, 4);
@@ -105,7 +105,7 @@ static void e8_what_is_settled_leaves_no_stamp(ground *p)
 }
 
 /* Of a worker that was taken for dead: its stamps were deleted, and others have the rows. */
-static void e8_a_claim_that_went_to_another_settles_nothing(ground *p)
+ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing, ground *p)
 {
     pair            it   = open_pair(p);
     pawl_queue_rows lost = claim(p, it.a, 3);
@@ -121,7 +121,7 @@ static void e8_a_claim_that_went_to_another_settles_nothing(ground *p)
 }
 
 /* An answer to a claim was lost: the worker has stamps that it does not know, and keeps them. */
-static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(ground *p)
+ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers, ground *p)
 {
     pair it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
@@ -132,7 +132,7 @@ static void e8_stamps_of_a_claim_without_an_answer_are_its_workers(ground *p)
     ok(p, settle(p, it.a, &rows, PAWL_QUEUE_DONE));
 }
 
-static void e8_a_worker_that_ends_leaves_its_claims(ground *p)
+ON_BOTH(e8_a_worker_that_ends_leaves_its_claims, ground *p)
 {
     pair it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
@@ -163,7 +163,7 @@ static size_t claim_of_another(ground *p)
 
 /* A handle without a worker beats for one whose handler takes longer than the time after which it would
  * be dead, and for no worker beside it. */
-static void o26_a_worker_that_takes_long_keeps_its_claims(ground *p)
+ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims, ground *p)
 {
     pair           it     = open_pair(p);
     pawl_worker_id slow[] = {{{{9}}}, pawl_store_worker(it.a)};
@@ -199,7 +199,7 @@ static pawl_code look(pawl_store *store, pawl__sql_life *const *lives, size_t co
 }
 
 /* Between the look at the dead and the freeing of what they have. */
-static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground *p)
+ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground *p)
 {
     pair          it = open_pair(p);
     pawl__sql_ops ops;
@@ -220,16 +220,6 @@ static void o26_a_worker_that_beats_while_others_free_it_keeps_its_claims(ground
     assert_int_equal(claim_of_another(p), ROWS);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(e8_two_workers_claim_no_row_twice),
-    ON_BOTH(e8_what_is_settled_leaves_no_stamp),
-    ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing),
-    ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers),
-    ON_BOTH(e8_a_worker_that_ends_leaves_its_claims),
-    ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims),
-    ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = grounds_are_missing;
 
 #endif

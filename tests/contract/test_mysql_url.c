@@ -49,7 +49,7 @@ static void refused(const char *text, pawl_code code, const char *words)
     url_free(&url);
 }
 
-static void a_short_url_has_defaults(void)
+TEST(a_short_url_has_defaults)
 {
     pawl__mysql_url url = take("mysql://db/shop");
     assert_null(url.parts.user);
@@ -69,7 +69,7 @@ static void a_short_url_has_defaults(void)
     assert_null(url.parts.text);
 }
 
-static void every_part_is_decoded(void)
+TEST(every_part_is_decoded)
 {
     pawl__mysql_url url = take(
         "mariadb://caf%C3%A9:a%2Fb%40c%3a%25@db-1.local:3307/my%20shop?application_name=x%26y");
@@ -84,7 +84,7 @@ static void every_part_is_decoded(void)
     url_free(&url);
 }
 
-static void hosts_are_kept_in_their_order(void)
+TEST(hosts_are_kept_in_their_order)
 {
     pawl__mysql_url url = take("mysql://app@db-1,db-2:3307,[::1],[fe80::2]:3308/shop");
     assert_int_equal(url.parts.host_count, 4);
@@ -103,7 +103,7 @@ static void hosts_are_kept_in_their_order(void)
     url_free(&url);
 }
 
-static void options_are_pawls_or_the_librarys(void)
+TEST(options_are_pawls_or_the_librarys)
 {
     pawl__mysql_url url =
         take("mysql:///shop?pooler=transaction&create=no&socket=/run/my.sock&"
@@ -125,7 +125,7 @@ static void options_are_pawls_or_the_librarys(void)
     url_free(&url);
 }
 
-static void tls_modes_have_the_names_of_mysql(void)
+TEST(tls_modes_have_the_names_of_mysql)
 {
     pawl__mysql_url url = take("mysql://db/shop?ssl-mode=disabled");
     assert_int_equal(url.tls, PAWL__MYSQL_TLS_DISABLED);
@@ -142,7 +142,7 @@ static void tls_modes_have_the_names_of_mysql(void)
     url_free(&url);
 }
 
-static void d35_an_option_that_is_none_is_named(void)
+TEST(d35_an_option_that_is_none_is_named)
 {
     refused("mysql://db/shop?schema=x", PAWL_ECONFIG,
             "unknown option 'schema', known: application_name, connect_timeout, create, "
@@ -165,7 +165,7 @@ static void d35_an_option_that_is_none_is_named(void)
     refused("mysql://localhost,db/shop?socket=/run/s", PAWL_EINVAL, "a socket is on this machine");
 }
 
-static void what_cannot_be_read_shows_no_password(void)
+TEST(what_cannot_be_read_shows_no_password)
 {
     refused("mysql:shop", PAWL_EINVAL, "does not begin with mysql://");
     refused("mysql://db", PAWL_EINVAL, "no database is named");
@@ -189,7 +189,7 @@ static void what_cannot_be_read_shows_no_password(void)
 }
 
 /* Both schemes are masked like any other, whatever the options. */
-static void a_password_is_masked(void)
+TEST(a_password_is_masked)
 {
     pawl_arena *arena = test_arena();
     assert_string_equal(
@@ -203,15 +203,14 @@ static void a_password_is_masked(void)
     assert_null(strstr(pawl_url_masked("mariadb://app:se/secret@db/shop", arena).data, "secret"));
 }
 
-static void without_memory_nothing_is_left(void)
+TEST(without_memory_nothing_is_left)
 {
     pawl__mysql_url url;
     pawl_code       code = PAWL_ENOMEM;
     long            n    = 0;
     for (n = 1; code != PAWL_OK; n++) {
         long before = fault_memory_live();
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         code = url_read(&url, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", NULL);
         fault_memory_pause();
         assert_true(code == PAWL_OK || (code == PAWL_ENOMEM && fault_memory_is_met()));
@@ -223,19 +222,8 @@ static void without_memory_nothing_is_left(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_short_url_has_defaults),
-        TEST(every_part_is_decoded),
-        TEST(hosts_are_kept_in_their_order),
-        TEST(options_are_pawls_or_the_librarys),
-        TEST(tls_modes_have_the_names_of_mysql),
-        TEST(d35_an_option_that_is_none_is_named),
-        TEST(what_cannot_be_read_shows_no_password),
-        TEST(a_password_is_masked),
-        TEST(without_memory_nothing_is_left),
-    };
     fault_memory_install();
-    return cmocka_run_group_tests_name("mysql_url", tests, load, NULL);
+    return tests_run(load, NULL);
 }
 
 #endif

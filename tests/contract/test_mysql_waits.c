@@ -70,7 +70,7 @@ static pawl_store *open_worker(ground *p, bool has_stamps)
 }
 
 /* Another node's stamps arrive between this one's look at the queue and its own stamps. */
-static void e8_rows_that_others_stamp_meanwhile_are_passed_over(ground *p)
+ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over, ground *p)
 {
     job j;
     apply(p);
@@ -131,7 +131,7 @@ static void expect_order(ground *p, pawl_store *store, const char *stream, size_
 
 /* A set waits for its first row. Meanwhile the event before its last one is committed, with a number behind
  * those that the set may have for all its rows. */
-static void o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it(ground *p)
+ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it, ground *p)
 {
     enum { STREAMS = 8 }; /* one statement, where it is a set */
     job               j;
@@ -161,11 +161,6 @@ static void o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it(
     mysql_close(other);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over),
-    ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = grounds_are_missing;
 
 #endif

@@ -13,6 +13,11 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#define SCRIPTED_ROW(function, dialect) SCRIPTED_TEST(#function " on " dialect, function, dialect)
+#define SCRIPTED(function)                                        \
+    TESTS(function, scripted *p, SCRIPTED_ROW(function, "mysql"), \
+          SCRIPTED_ROW(function, "postgres"), SCRIPTED_ROW(function, "mssql"))
+
 #define FIRST_COMMIT "'00000000-0000-0001-0000-000000000001'" /* epoch 1, the first of it */
 #define DEADLINE_MS 20000
 
@@ -392,7 +397,7 @@ static void check_enlisted(scripted *p, const failure *f)
 
 /* The savepoint undoes a statement, and on PostgreSQL whatever failed behind it; elsewhere a transaction that is gone
  * is rolled back whole, before anything else is sent, and on a connection that is lost nothing is sent. */
-static void d37_a_failure_in_ones_own_transaction(scripted *p)
+SCRIPTED(d37_a_failure_in_ones_own_transaction)
 {
     const failure_list *list = list_of(p);
     for (size_t i = 0; i < list->count; i++)
@@ -430,7 +435,7 @@ static void check_statement(scripted *p, const failure *f)
 }
 
 /* A deadlock is tried again, whole; behind any other failure nothing of the transaction is there. */
-static void d37_a_failure_in_a_commit(scripted *p)
+SCRIPTED(d37_a_failure_in_a_commit)
 {
     const failure_list *list = list_of(p);
     for (size_t i = 0; i < list->count; i++)
@@ -477,7 +482,7 @@ static void check_commit(scripted *p, const failure *f, bool is_applied)
         fail_msg("'%s': sent %d times, not %d", f->record, sent, tries);
 }
 
-static void d37_a_failure_at_the_commit(scripted *p)
+SCRIPTED(d37_a_failure_at_the_commit)
 {
     static const failure during = {ERROR_DURING_COMMIT, PAWL_EPERSIST, STATEMENT};
     const failure_list  *list   = list_of(p);
@@ -490,18 +495,4 @@ static void d37_a_failure_at_the_commit(scripted *p)
     }
 }
 
-#define SCRIPTED(function, dialect) SCRIPTED_TEST(#function " on " dialect, function, dialect)
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(d37_a_failure_in_ones_own_transaction, "mysql"),
-    SCRIPTED(d37_a_failure_in_a_commit, "mysql"),
-    SCRIPTED(d37_a_failure_at_the_commit, "mysql"),
-    SCRIPTED(d37_a_failure_in_ones_own_transaction, "postgres"),
-    SCRIPTED(d37_a_failure_in_a_commit, "postgres"),
-    SCRIPTED(d37_a_failure_at_the_commit, "postgres"),
-    SCRIPTED(d37_a_failure_in_ones_own_transaction, "mssql"),
-    SCRIPTED(d37_a_failure_in_a_commit, "mssql"),
-    SCRIPTED(d37_a_failure_at_the_commit, "mssql"),
-    {.name = NULL},
-};
 #endif

@@ -12,6 +12,8 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#define SCRIPTED(function) TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "mssql"))
+
 #define DEADLINE_MS 20000
 #define SHORT_MS 500
 #define SET 32 /* rows that are written at once */
@@ -50,14 +52,14 @@ static void claim_one(scripted *p, const char *rules)
 #define AGAIN "on select [Seq] from [dbo].[pawl_queue] with (updlock*\n"
 
 /* The server rolled all back: nothing is sent but a rollback, and the locks are taken again. */
-static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
+SCRIPTED(d37_claims_are_kept_behind_a_deadlock)
 {
     claim_one(p, DEADLOCK ONE_DUE AGAIN "  row '7'\n");
     scripted_code(p, scripted_settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, INSERT, ROLLBACK, BEGIN, LOCK, FENCE, SETTLE, INSERT, COMMIT);
 }
 
-static void d37_a_claim_that_another_took_is_gone(scripted *p)
+SCRIPTED(d37_a_claim_that_another_took_is_gone)
 {
     claim_one(p, DEADLOCK ONE_DUE AGAIN "  columns 1\n");
     scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
@@ -66,7 +68,7 @@ static void d37_a_claim_that_another_took_is_gone(scripted *p)
 }
 
 /* SQL_ERROR without a record; the worker's lock is taken again. */
-static void d37_claims_go_with_the_connection(scripted *p)
+SCRIPTED(d37_claims_go_with_the_connection)
 {
     claim_one(p, "on insert into [dbo].[pawl_queue]*\n times 1\n error\n gone\n" ONE_DUE);
     scripted_code(p, scripted_settle_and_send(p), PAWL_ELOST);
@@ -76,7 +78,7 @@ static void d37_claims_go_with_the_connection(scripted *p)
 }
 
 /* A transaction that is not the one that was begun: the guard of the commit, which is done again. */
-static void a_commit_of_another_transaction_is_none(scripted *p)
+SCRIPTED(a_commit_of_another_transaction_is_none)
 {
     scripted_open(p,
                   "on if @@trancount <> 1*\n times 1\non if @@trancount <> 1*\n times 1\n"
@@ -87,7 +89,7 @@ static void a_commit_of_another_transaction_is_none(scripted *p)
 }
 
 /* A text of several statements may fail behind its first result. */
-static void a_failure_behind_a_result_is_a_failure(scripted *p)
+SCRIPTED(a_failure_behind_a_result_is_a_failure)
 {
     scripted_open(p,
                   "on set implicit_transactions off;*\n times 1\n"
@@ -101,7 +103,7 @@ static void a_failure_behind_a_result_is_a_failure(scripted *p)
 /* ---- A round --------------------------------------------------------------- */
 
 /* In UTF-16 a text has no more than 4000 units unless it is of a long type. */
-static void d36_long_texts_have_a_long_type(scripted *p)
+SCRIPTED(d36_long_texts_have_a_long_type)
 {
     char headers[4002];
     memset(headers, 'h', sizeof headers);
@@ -125,7 +127,7 @@ static void d36_long_texts_have_a_long_type(scripted *p)
 #define APPLIED "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* 31 */
 
 /* 32 go in one text, with what became of each: a message that is there is left. */
-static void a_round_is_one_text(scripted *p)
+SCRIPTED(a_round_is_one_text)
 {
     scripted_open(p, ROUND " row '" APPLIED "d'\n", DEADLINE_MS);
     scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
@@ -135,7 +137,7 @@ static void a_round_is_one_text(scripted *p)
                     INSERT, COMMIT);
 }
 
-static void the_answer_of_a_round_is_looked_for(scripted *p)
+SCRIPTED(the_answer_of_a_round_is_looked_for)
 {
     scripted_open(p, ROUND " count 1\n then\n row '" APPLIED "a'\n", DEADLINE_MS);
     scripted_code(p, scripted_send_many(p, SET), PAWL_OK);
@@ -143,7 +145,7 @@ static void the_answer_of_a_round_is_looked_for(scripted *p)
     scripted_code(p, scripted_send_many(p, SET), PAWL_EBUSY);
 }
 
-static void an_answer_that_is_none_is_a_failure(scripted *p)
+SCRIPTED(an_answer_that_is_none_is_a_failure)
 {
     static const char *const answers[] = {" row '" APPLIED "'\n", " row '" APPLIED "x'\n",
                                           " columns 1\n", " count 32\n"};
@@ -159,7 +161,7 @@ static void an_answer_that_is_none_is_a_failure(scripted *p)
 
 /* ---- Values ---------------------------------------------------------------- */
 
-static void a_space_at_the_end_is_told(scripted *p)
+SCRIPTED(a_space_at_the_end_is_told)
 {
     pawl_queue_rows rows;
     pawl_queue_send send = {
@@ -192,7 +194,7 @@ static void claims_body(scripted *p, const char *body, size_t size, pawl_code ex
 }
 
 /* FreeTDS tells the length of a text with its last piece. */
-static void a_length_may_be_told_at_the_end(scripted *p)
+SCRIPTED(a_length_may_be_told_at_the_end)
 {
     claims_body(p, "open:1", 1, PAWL_OK);
     claims_body(p, "open:2046", 2046, PAWL_OK);
@@ -214,7 +216,7 @@ static void find_retried(scripted *p, pawl_time after)
 
 /* FreeTDS makes another day of a day before March 1600, and of the first one a number below zero. A column of the type
  * datetime, from before this store, takes three decimals and no more. */
-static void d13_times_are_sent_as_texts(scripted *p)
+SCRIPTED(d13_times_are_sent_as_texts)
 {
     scripted_open(p, "on select [Seq], [Due]*) looked where*\n columns 13\n", DEADLINE_MS);
     find_retried(p, PAWL_TIME_MIN);
@@ -230,7 +232,7 @@ static void d13_times_are_sent_as_texts(scripted *p)
 }
 
 /* A second statement while a result is open would be refused (24000): rows are read at once. */
-static void rows_are_read_at_once(scripted *p)
+SCRIPTED(rows_are_read_at_once)
 {
     pawl_queue_rows rows;
     scripted_open(p, CLAIM ROW("7", "m-7", "'{}'") ROW("8", "m-8", "'{}'"), DEADLINE_MS);
@@ -242,7 +244,7 @@ static void rows_are_read_at_once(scripted *p)
 }
 
 /* No right is needed to end a statement of one's own: the driver cancels it. */
-static void a_deadline_cancels_a_call(scripted *p)
+SCRIPTED(a_deadline_cancels_a_call)
 {
     scripted_open(p,
                   "on insert into [dbo].[pawl_queue]*\n times 1\n blocks\n"
@@ -257,7 +259,7 @@ static void a_deadline_cancels_a_call(scripted *p)
 /* ---- Refusals at open ------------------------------------------------------- */
 
 /* Editions 5 and 8 (Azure) and 12 (Fabric) call themselves version 12: the statement asks for their edition. */
-static void editions_without_versions_are_taken(scripted *p)
+SCRIPTED(editions_without_versions_are_taken)
 {
     scripted_code(
         p, scripted_try(p, "on select case when cast(*\n row '99' '5' '130' 'shop'\n", DEADLINE_MS),
@@ -268,7 +270,7 @@ static void editions_without_versions_are_taken(scripted *p)
         1);
 }
 
-static void others_are_refused(scripted *p)
+SCRIPTED(others_are_refused)
 {
     scripted_code(
         p, scripted_try(p, "on select case when cast(*\n row '12' '5' '130' 'shop'\n", DEADLINE_MS),
@@ -300,25 +302,4 @@ static void others_are_refused(scripted *p)
     scripted_text(p, "make the database");
 }
 
-#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "mssql")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
-    SCRIPTED(d37_a_claim_that_another_took_is_gone),
-    SCRIPTED(d13_times_are_sent_as_texts),
-    SCRIPTED(d37_claims_go_with_the_connection),
-    SCRIPTED(a_commit_of_another_transaction_is_none),
-    SCRIPTED(a_failure_behind_a_result_is_a_failure),
-    SCRIPTED(d36_long_texts_have_a_long_type),
-    SCRIPTED(a_round_is_one_text),
-    SCRIPTED(the_answer_of_a_round_is_looked_for),
-    SCRIPTED(an_answer_that_is_none_is_a_failure),
-    SCRIPTED(a_space_at_the_end_is_told),
-    SCRIPTED(a_length_may_be_told_at_the_end),
-    SCRIPTED(rows_are_read_at_once),
-    SCRIPTED(a_deadline_cancels_a_call),
-    SCRIPTED(editions_without_versions_are_taken),
-    SCRIPTED(others_are_refused),
-    {.name = NULL},
-};
 #endif

@@ -8,6 +8,8 @@
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
 
+#define SCRIPTED(function) TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "mssql"))
+
 #define DEADLINE_MS 20000
 #define SET 32 /* rows that are written at once */
 #define ROUND "on set nocount on; declare @f*\n"
@@ -37,7 +39,7 @@ static pawl_saga_row load_order(scripted *p, const char *rules, pawl_saga_lock l
 }
 
 /* Under read_committed_snapshot a read with readpast alone is refused. */
-static void s32_locked_loads_have_hints(scripted *p)
+SCRIPTED(s32_locked_loads_have_hints)
 {
     assert_int_equal(load_order(p, "on " WAITS "\n" THERE, PAWL_SAGA_LOCKED).presence,
                      PAWL_SAGA_THERE);
@@ -48,7 +50,7 @@ static void s32_locked_loads_have_hints(scripted *p)
 }
 
 /* A row that was passed over is looked for without a lock. */
-static void s9_a_row_that_is_passed_over_is_elsewhere(scripted *p)
+SCRIPTED(s9_a_row_that_is_passed_over_is_elsewhere)
 {
     assert_int_equal(
         load_order(p, "on " SKIPS "\n columns 6\non " LOOKS "\n" THERE, PAWL_SAGA_SKIP_LOCKED)
@@ -116,7 +118,7 @@ static void load_alarm(scripted *p, bool with_offset, pawl_time at, pawl_saga_ro
 #define UTC "cast(switchoffset([Correlation_RingsAt], '+00:00') as datetime2(6))"
 
 /* Looked up by the instant, whatever the offset of the row is, and read in UTC. */
-static void d17_times_with_an_offset_are_looked_up_and_read(scripted *p)
+SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read)
 {
     pawl_saga_row row;
     scripted_code(p,
@@ -146,7 +148,7 @@ static void d17_times_with_an_offset_are_looked_up_and_read(scripted *p)
 #define CUT "cast(cast(? as datetime2(6)) as datetime)"
 
 /* A column from before pawl is told once, looked up and written cut to it, and read from the state. */
-static void d13_an_old_column_cuts_times(scripted *p)
+SCRIPTED(d13_an_old_column_cuts_times)
 {
     const pawl_saga_table alarm = alarm_of(false);
     pawl_saga_row         row   = {.data         = PAWL_TEXT("{}"),
@@ -178,7 +180,7 @@ static void d13_an_old_column_cuts_times(scripted *p)
 }
 
 /* A column that pawl made is not cut. */
-static void d13_a_column_of_now_is_whole(scripted *p)
+SCRIPTED(d13_a_column_of_now_is_whole)
 {
     pawl_saga_row row;
     scripted_code(p,
@@ -193,7 +195,7 @@ static void d13_a_column_of_now_is_whole(scripted *p)
 }
 
 /* The same of a set. */
-static void d13_a_set_cuts_times(scripted *p)
+SCRIPTED(d13_a_set_cuts_times)
 {
     const pawl_saga_table alarm = alarm_of(false);
     pawl_saga_insert      inserts[SET];
@@ -228,7 +230,7 @@ static void keep_line(pawl_text line, void *context)
 }
 
 /* Verify passes an old column with a warning, and no other type. */
-static void d13_d19_an_old_column_is_a_warning(scripted *p)
+SCRIPTED(d13_d19_an_old_column_is_a_warning)
 {
     static const char *const types[] = {"datetime", "datetime2(3)", "nvarchar(200)",
                                         "nvarchar(100)", "nvarchar(400)"};
@@ -258,7 +260,7 @@ static void d13_d19_an_old_column_is_a_warning(scripted *p)
 }
 
 /* The rows of the table are counted by a statement of the dialect. */
-static void d28_a_column_of_another_type_is_refused(scripted *p)
+SCRIPTED(d28_a_column_of_another_type_is_refused)
 {
     scripted_code(p, open_alarm(p, "datetime2(6)", true, COUNT_ROWS), PAWL_ESCHEMA);
     scripted_text(p, "expected datetimeoffset(7), found datetime2(6); nothing is converted; the "
@@ -270,17 +272,4 @@ static void d28_a_column_of_another_type_is_refused(scripted *p)
     scripted_code(p, open_alarm(p, "datetime2(6)", false, ""), PAWL_OK);
 }
 
-#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "mssql")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(s32_locked_loads_have_hints),
-    SCRIPTED(s9_a_row_that_is_passed_over_is_elsewhere),
-    SCRIPTED(d17_times_with_an_offset_are_looked_up_and_read),
-    SCRIPTED(d13_an_old_column_cuts_times),
-    SCRIPTED(d13_a_column_of_now_is_whole),
-    SCRIPTED(d13_a_set_cuts_times),
-    SCRIPTED(d13_d19_an_old_column_is_a_warning),
-    SCRIPTED(d28_a_column_of_another_type_is_refused),
-    {.name = NULL},
-};
 #endif

@@ -24,6 +24,8 @@ int main(void)
 #include <sql.h>
 #include <sqlext.h>
 
+#define ON_MARIADB(function) TESTS(function, ground *p, ON_SERVER_OF(function, "mariadb"))
+
 #define TRIES 400
 #define FRESH_MS 150 /* the server shows the same again to a reader that comes sooner */
 
@@ -46,7 +48,7 @@ static void refused_with(ground *p, const char *url, pawl_code code, const char 
         fail_msg("%s", p->error.text);
 }
 
-static void a_refusal_says_why(ground *p)
+ON_MARIADB(a_refusal_says_why)
 {
     char url[ODBC_URL_SIZE];
     url_with(p, ";Port=1;PWD=secret", url);
@@ -83,7 +85,7 @@ static pawl_code send_body(ground *p, pawl_store *store, const char *id, pawl_te
 }
 
 /* A session that was ended is made anew by the operation after the one that noticed. */
-static void a_lost_session_is_made_anew(ground *p)
+ON_MARIADB(a_lost_session_is_made_anew)
 {
     char url[ODBC_URL_SIZE], sql[100];
     url_with(p, "", url);
@@ -136,7 +138,7 @@ static void end_job(ground *p, job *j, pawl_code code)
     test_now(j->store);
 }
 
-static void a_call_ends_at_its_deadline(ground *p)
+ON_MARIADB(a_call_ends_at_its_deadline)
 {
     char url[ODBC_URL_SIZE];
     url_with(p, "", url);
@@ -146,7 +148,7 @@ static void a_call_ends_at_its_deadline(ground *p)
     end_job(p, &j, PAWL_ETIMEOUT);
 }
 
-static void an_interrupt_ends_a_call(ground *p)
+ON_MARIADB(an_interrupt_ends_a_call)
 {
     char url[ODBC_URL_SIZE];
     url_with(p, "", url);
@@ -168,7 +170,7 @@ static void an_interrupt_ends_a_call(ground *p)
 /* ---- Values ------------------------------------------------------------------- */
 
 /* Longer than a piece that is read at once, with bytes that are no text. */
-static void long_values_come_back(ground *p)
+ON_MARIADB(long_values_come_back)
 {
     char url[ODBC_URL_SIZE];
     url_with(p, "", url);
@@ -213,7 +215,7 @@ static void enlist_one(ground *p, pawl_store *store, SQLHDBC dbc, pawl_code code
     expect_code(p, pawl_store_enlist(store, dbc, &changes, &p->error), code);
 }
 
-static void messages_are_sent_with_ones_own_transaction(ground *p)
+ON_MARIADB(messages_are_sent_with_ones_own_transaction)
 {
     char url[ODBC_URL_SIZE];
     url_with(p, "", url);
@@ -235,24 +237,14 @@ static void messages_are_sent_with_ones_own_transaction(ground *p)
     SQLFreeHandle(SQL_HANDLE_ENV, env);
 }
 
-#define ON_MARIADB(function) ON_SERVER_OF(function, "mariadb")
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_MARIADB(a_refusal_says_why),
-        ON_MARIADB(a_lost_session_is_made_anew),
-        ON_MARIADB(a_call_ends_at_its_deadline),
-        ON_MARIADB(an_interrupt_ends_a_call),
-        ON_MARIADB(long_values_come_back),
-        ON_MARIADB(messages_are_sent_with_ones_own_transaction),
-    };
     char path[200];
     if (ground_server("mariadb") == NULL || !odbc_driver(path, sizeof path)) {
         puts("skipped: PAWL_TEST_MARIADB names no server, or odbc-mariadb is not installed");
         return server_may_be_missing("mariadb") ? SKIPPED : 1;
     }
-    return cmocka_run_group_tests_name("odbc_open", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

@@ -8,6 +8,9 @@
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
 
+#define SCRIPTED(function) \
+    TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
+
 #define DEADLINE_MS 20000
 #define SHORT_MS 500
 #define BEGIN "* run declare i varchar2*"
@@ -43,7 +46,7 @@ static void claim_one(scripted *p, const char *rules)
 
 /* The rows are the block's implicit result; the transaction begins before it and ends with the commit, and
  * the driver commits nothing in between. */
-static void a_claim_is_a_block(scripted *p)
+SCRIPTED(a_claim_is_a_block)
 {
     claim_one(p, CLAIM ROW);
     SCRIPTED_EXPECT(
@@ -58,7 +61,7 @@ static void a_claim_is_a_block(scripted *p)
 }
 
 /* No other session may end a statement: the driver is asked to. */
-static void a_deadline_cancels_a_call(scripted *p)
+SCRIPTED(a_deadline_cancels_a_call)
 {
     scripted_open(p,
                   "on insert into \"PAWL_QUEUE\"*\n times 1\n blocks\n"
@@ -73,7 +76,7 @@ static void a_deadline_cancels_a_call(scripted *p)
 }
 
 /* A goodbye would commit what is open. */
-static void a_session_is_rolled_back_before_it_ends(scripted *p)
+SCRIPTED(a_session_is_rolled_back_before_it_ends)
 {
     claim_one(p, CLAIM ROW);
     scripted_close(p);
@@ -81,7 +84,7 @@ static void a_session_is_rolled_back_before_it_ends(scripted *p)
 }
 
 /* By position: the values stand in the order of the statement's markers. */
-static void d36_texts_numbers_and_times_travel_so(scripted *p)
+SCRIPTED(d36_texts_numbers_and_times_travel_so)
 {
     scripted_open(p, "", DEADLINE_MS);
     scripted_code(p, scripted_send(p), PAWL_OK);
@@ -94,7 +97,7 @@ static void d36_texts_numbers_and_times_travel_so(scripted *p)
 
 #define DEADLOCK "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 60 ORA-00060: deadlock\n"
 
-static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
+SCRIPTED(d37_claims_are_kept_behind_a_deadlock)
 {
     claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  row '7'\n");
     scripted_mark(p);
@@ -103,13 +106,13 @@ static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
                     SETTLE, SEND, "1 run commit");
 }
 
-static void d37_a_claim_that_another_took_is_gone(scripted *p)
+SCRIPTED(d37_a_claim_that_another_took_is_gone)
 {
     claim_one(p, DEADLOCK CLAIM ROW LOCK_AGAIN "  columns 1\n");
     scripted_code(p, scripted_settle_and_send(p), PAWL_EGONE);
 }
 
-static void d37_claims_go_with_the_session(scripted *p)
+SCRIPTED(d37_claims_go_with_the_session)
 {
     claim_one(p, "on insert into \"PAWL_QUEUE\"*\n times 1\n error HY000 28 ORA-00028: killed\n"
                  " gone\n" CLAIM ROW);
@@ -122,7 +125,7 @@ static void d37_claims_go_with_the_session(scripted *p)
 }
 
 /* A row that is there already is left, and nothing else of the commit is undone. */
-static void d37_a_message_that_is_there_is_left(scripted *p)
+SCRIPTED(d37_a_message_that_is_there_is_left)
 {
     scripted_open(p,
                   "on insert into \"PAWL_QUEUE\"*\n error 23000 1 ORA-00001: unique constraint\n",
@@ -138,7 +141,7 @@ static void d37_a_message_that_is_there_is_left(scripted *p)
     "'[]' '1' '5' " TIME " '0' " TIME " '0' '0' '0' '0' '0' '0' null 'shop' '\1' '0.1.0' null\n"
 
 /* No worker has a lock: its heartbeat is younger than 15 s by the server's clock, or it is dead. */
-static void a_worker_lives_by_its_heartbeat(scripted *p)
+SCRIPTED(a_worker_lives_by_its_heartbeat)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
@@ -174,7 +177,7 @@ static pawl_finding finding_of(scripted *p, const char *rules, const char *name)
 }
 
 /* Tables of earlier versions go on working; each finding has the statement that mends it. */
-static void doctor_names_what_older_tables_lack(scripted *p)
+SCRIPTED(doctor_names_what_older_tables_lack)
 {
     static const char wrong[] = CHECKS
         "on select 1, 'numbers of *all_tab_identity_cols*in ('\"PAWL_QUEUE\"', '\"PAWL_OUTBOX\"', "
@@ -193,7 +196,7 @@ static void doctor_names_what_older_tables_lack(scripted *p)
 }
 
 /* Of the queue, the outbox, events, aggregators and the history. */
-static void numbers_of_new_tables_are_ordered(scripted *p)
+SCRIPTED(numbers_of_new_tables_are_ordered)
 {
     pawl_schema_spec spec = {.table_count = 0};
     scripted_write(p, "on select table_name, column_name*\n columns 6\non *execute immediate*\n",
@@ -226,7 +229,7 @@ static pawl_code send_many(scripted *p, size_t count, size_t body_size)
 }
 
 /* A single trip for all writes of a round, each with a letter in the answer. */
-static void a_round_is_a_block(scripted *p)
+SCRIPTED(a_round_is_a_block)
 {
     scripted_open(p, ANSWER("aaaa"), DEADLINE_MS);
     scripted_code(p, send_many(p, 3, 2), PAWL_OK);
@@ -250,7 +253,7 @@ static void expect_again(scripted *p, const char *rules)
 }
 
 /* A fence that found no row, a key that is there, an answer that is too short: item by item, each is told. */
-static void a_block_that_is_unlike_is_done_item_by_item(scripted *p)
+SCRIPTED(a_block_that_is_unlike_is_done_item_by_item)
 {
     expect_again(p, ANSWER("maaa"));
     expect_again(p, ANSWER("aaa"));
@@ -258,7 +261,7 @@ static void a_block_that_is_unlike_is_done_item_by_item(scripted *p)
     expect_again(p, "on declare s varchar2*\n error HY000 12899 ORA-12899: too large\n");
 }
 
-static void a_block_that_is_undone_is_sent_again(scripted *p)
+SCRIPTED(a_block_that_is_undone_is_sent_again)
 {
     scripted_open(
         p, "on declare s varchar2*\n times 1\n error HY000 60 ORA-00060: deadlock\n" ANSWER("aaaa"),
@@ -272,7 +275,7 @@ static void a_block_that_is_undone_is_sent_again(scripted *p)
 }
 
 /* A body that is no part of a set goes by itself, behind those before it. */
-static void long_bodies_go_by_themselves(scripted *p)
+SCRIPTED(long_bodies_go_by_themselves)
 {
     scripted_open(p, ANSWER("a"), DEADLINE_MS);
     scripted_code(p, send_many(p, 3, 1901), PAWL_OK);
@@ -280,7 +283,7 @@ static void long_bodies_go_by_themselves(scripted *p)
 }
 
 /* 32,000 bytes of a parameter: 8 of these messages. */
-static void a_set_is_cut_by_bytes(scripted *p)
+SCRIPTED(a_set_is_cut_by_bytes)
 {
     scripted_open(p, ANSWER("aaaaaaaaaa"), DEADLINE_MS);
     scripted_code(p, send_many(p, 9, 1900), PAWL_OK);
@@ -324,7 +327,7 @@ static const pawl_saga_table long_name  = SAGA("shop_456789012345678901234567890
 static const pawl_saga_table long_alike = SAGA("shop_T", LONG_PROPERTY "z", LONG_PROPERTY "a");
 
 /* No MERGE, which takes no long value: a row that is not there is inserted behind the update. */
-static void a_state_of_a_stream_is_updated_or_else_inserted(scripted *p)
+SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted)
 {
     static const struct {
         const char *rules;
@@ -350,7 +353,8 @@ static void a_state_of_a_stream_is_updated_or_else_inserted(scripted *p)
     }
 }
 
-static void d6_d8_names_of_30_bytes(scripted *p)
+TESTS(d6_d8_names_of_30_bytes, scripted *p,
+      SCRIPTED_TEST("d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, "oracle&names=30"))
 {
     static const pawl_saga_table fits =
         SAGA("shop_4567890123456789012345678", LONG_PROPERTY "z", "Id");
@@ -364,7 +368,7 @@ static void d6_d8_names_of_30_bytes(scripted *p)
     scripted_text(p, "has 11 bytes, limit 10");
 }
 
-static void d6_names_of_128_bytes_are_whole(scripted *p)
+SCRIPTED(d6_names_of_128_bytes_are_whole)
 {
     scripted_code(p, open_with(p, "pawl_567890", &long_name), PAWL_ESCHEMA);
     scripted_text(p, "without the column Id");
@@ -377,7 +381,7 @@ static void keep_line(pawl_text line, void *context)
 }
 
 /* Verify passes a column that was made for 200 units, not characters, with a warning; a shorter one is refused. */
-static void d19_an_older_column_of_texts_is_a_warning(scripted *p)
+SCRIPTED(d19_an_older_column_of_texts_is_a_warning)
 {
     static const char *const found[][2] = {
         {"NVARCHAR2(200)",
@@ -402,7 +406,7 @@ static void d19_an_older_column_of_texts_is_a_warning(scripted *p)
     }
 }
 
-static void d17_a_time_with_an_offset_is_refused(scripted *p)
+SCRIPTED(d17_a_time_with_an_offset_is_refused)
 {
     static const pawl_saga_table alarm = {
         .type = PAWL_TEXT_INIT("Alarm"),
@@ -421,7 +425,7 @@ typedef struct refusal {
     const char *text;
 } refusal;
 
-static void open_says_what_is_wrong(scripted *p)
+SCRIPTED(open_says_what_is_wrong)
 {
     static const refusal refusals[] = {
         {"on connect *\n error 28000 1017 ORA-01017: invalid username/password\n", PAWL_EDENIED,
@@ -475,7 +479,7 @@ static pawl_code open_by_url(scripted *p, const char *options)
     return pawl_store_open(url, &options_of, &p->store, &p->error);
 }
 
-static void a_url_is_a_connect_descriptor(scripted *p)
+SCRIPTED(a_url_is_a_connect_descriptor)
 {
     scripted_code(p, open_by_url(p, ""), PAWL_OK);
     assert_int_equal(
@@ -493,7 +497,7 @@ static void a_url_is_a_connect_descriptor(scripted *p)
         1);
 }
 
-static void bad_options_of_a_url_are_named(scripted *p)
+SCRIPTED(bad_options_of_a_url_are_named)
 {
     static const char *const bad[][2] = {
         {"&sid=maybe", "sid is 'maybe', may be no or yes"},
@@ -510,33 +514,4 @@ static void bad_options_of_a_url_are_named(scripted *p)
     }
 }
 
-#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "oracle")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted),
-    SCRIPTED(a_claim_is_a_block),
-    SCRIPTED(a_deadline_cancels_a_call),
-    SCRIPTED(a_session_is_rolled_back_before_it_ends),
-    SCRIPTED(d36_texts_numbers_and_times_travel_so),
-    SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
-    SCRIPTED(d37_a_claim_that_another_took_is_gone),
-    SCRIPTED(d37_claims_go_with_the_session),
-    SCRIPTED(d37_a_message_that_is_there_is_left),
-    SCRIPTED(a_worker_lives_by_its_heartbeat),
-    SCRIPTED(doctor_names_what_older_tables_lack),
-    SCRIPTED(numbers_of_new_tables_are_ordered),
-    SCRIPTED(a_round_is_a_block),
-    SCRIPTED(a_block_that_is_unlike_is_done_item_by_item),
-    SCRIPTED(a_block_that_is_undone_is_sent_again),
-    SCRIPTED(long_bodies_go_by_themselves),
-    SCRIPTED(a_set_is_cut_by_bytes),
-    SCRIPTED(a_url_is_a_connect_descriptor),
-    SCRIPTED(bad_options_of_a_url_are_named),
-    SCRIPTED(d6_names_of_128_bytes_are_whole),
-    SCRIPTED(d19_an_older_column_of_texts_is_a_warning),
-    SCRIPTED(d17_a_time_with_an_offset_is_refused),
-    SCRIPTED_TEST("d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, "oracle&names=30"),
-    SCRIPTED(open_says_what_is_wrong),
-    {.name = NULL},
-};
 #endif

@@ -8,6 +8,9 @@
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
 
+#define SCRIPTED(function) \
+    TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
+
 #define DEADLINE_MS 20000
 #define BEGIN "* run declare i varchar2*"
 #define FENCE "* run update \"PAWL_WORKERS\" set \"LASTCOMMIT\"*"
@@ -123,7 +126,7 @@ static void check_code(const scripted *p, const failure *f, pawl_code code, pawl
 
 /* A transaction that the server undid, or is about to, is done again, whole; behind any other failure nothing of the
  * transaction is there, and the store is as good as before. */
-static void d37_a_failure_in_a_commit(scripted *p)
+SCRIPTED(d37_a_failure_in_a_commit)
 {
     for (size_t i = 0; i < COUNT(failures); i++) {
         const failure *f        = &failures[i];
@@ -144,7 +147,7 @@ static void d37_a_failure_in_a_commit(scripted *p)
 }
 
 /* A commit whose end nobody knows is asked for by the fence row. */
-static void o32_a_failure_at_the_commit(scripted *p)
+SCRIPTED(o32_a_failure_at_the_commit)
 {
     for (size_t i = 0; i < COUNT(failures); i++) {
         const failure *f          = &failures[i];
@@ -165,11 +168,4 @@ static void o32_a_failure_at_the_commit(scripted *p)
     }
 }
 
-#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "oracle")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(d37_a_failure_in_a_commit),
-    SCRIPTED(o32_a_failure_at_the_commit),
-    {.name = NULL},
-};
 #endif

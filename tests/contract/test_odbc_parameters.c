@@ -8,6 +8,9 @@
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
 
+#define SCRIPTED(function) \
+    TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
+
 #define DEADLINE_MS 20000
 
 static pawl_code send_sized(scripted *p, size_t headers_size, size_t body_size)
@@ -28,7 +31,7 @@ static pawl_code send_sized(scripted *p, size_t headers_size, size_t body_size)
 }
 
 /* A longer one than a column of short texts or bytes can have is refused as such. */
-static void d36_long_values_have_long_types(scripted *p)
+SCRIPTED(d36_long_values_have_long_types)
 {
     scripted_open(p, "types\n", DEADLINE_MS);
     scripted_code(p, send_sized(p, 4000, 2000), PAWL_OK);
@@ -39,7 +42,7 @@ static void d36_long_values_have_long_types(scripted *p)
     assert_int_equal(scripted_count(p, "* run insert* '.' long 'hhh*'... long 'bbb*'..."), 1);
 }
 
-static void d36_uuids_are_texts_of_one_form(scripted *p)
+SCRIPTED(d36_uuids_are_texts_of_one_form)
 {
     pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
                                 .saga_type   = PAWL_TEXT("Order"),
@@ -63,11 +66,4 @@ static void d36_uuids_are_texts_of_one_form(scripted *p)
                      1);
 }
 
-#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "oracle")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(d36_long_values_have_long_types),
-    SCRIPTED(d36_uuids_are_texts_of_one_form),
-    {.name = NULL},
-};
 #endif

@@ -33,7 +33,7 @@ static void refused_with(const char *more, pawl_code code, const char *words)
     refused_at(url, code, words);
 }
 
-static void a_refusal_says_why(void)
+TEST(a_refusal_says_why)
 {
     char url[ODBC_URL_SIZE], path[200];
     refused_with(";Port=1;PWD=secret", PAWL_EUNREACHABLE, "port 1");
@@ -54,13 +54,12 @@ static void a_refusal_says_why(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(a_refusal_says_why)};
-    char                    url[ODBC_URL_SIZE];
+    char url[ODBC_URL_SIZE];
     if (!odbc_postgres_url("", url)) {
         puts("skipped: PAWL_TEST_POSTGRES names no server, or odbc-postgresql is not installed");
         return server_may_be_missing("postgres") ? SKIPPED : 1;
     }
-    return cmocka_run_group_tests_name("odbc_postgres", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

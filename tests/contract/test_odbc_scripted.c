@@ -15,6 +15,11 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#define SCRIPTED_ON(function, dialect) \
+    TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, dialect))
+
+#define SCRIPTED(function) SCRIPTED_ON(function, "mysql")
+
 #define DEADLINE_MS 20000
 #define SHORT_MS 2000
 #define TRIES 4000
@@ -45,7 +50,7 @@ static void claim_one(scripted *p, const char *rules)
 #define SEND "* run insert into `pawl_queue`*'m-8'*"
 
 /* The locks went with the transaction: they are taken again before anything else is done. */
-static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
+SCRIPTED(d37_claims_are_kept_behind_a_deadlock)
 {
     claim_one(p,
               "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
@@ -56,7 +61,7 @@ static void d37_claims_are_kept_behind_a_deadlock(scripted *p)
 }
 
 /* Another worker was faster: the group is refused, and nothing of it is committed. */
-static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(scripted *p)
+SCRIPTED(d37_a_claim_that_another_took_behind_a_deadlock_is_gone)
 {
     claim_one(p,
               "on insert into `pawl_queue`*\n times 1\n error 40001 1213 Deadlock found\n" ONE_DUE
@@ -67,7 +72,7 @@ static void d37_a_claim_that_another_took_behind_a_deadlock_is_gone(scripted *p)
                     "1 run start transaction", FENCE, "1 run commit");
 }
 
-static void d37_claims_go_with_the_connection(scripted *p)
+SCRIPTED(d37_claims_go_with_the_connection)
 {
     claim_one(p, "on insert into `pawl_queue`*\n times 1\n error\n gone\n" ONE_DUE);
     scripted_code(p, scripted_settle_and_send(p), PAWL_ELOST);
@@ -82,7 +87,7 @@ static void d37_claims_go_with_the_connection(scripted *p)
 #define BODIES_PAGE "1 run select max(`Stream`)* <- 'pawl.dead/' *"
 
 /* Behind a deadlock, the page of bodies is the one that was undone. */
-static void positions_sweeps_and_reaps_are_done_behind_a_deadlock(scripted *p)
+SCRIPTED(positions_sweeps_and_reaps_are_done_behind_a_deadlock)
 {
     int64_t           count = 0;
     bool              more  = false;
@@ -116,7 +121,7 @@ static void positions_sweeps_and_reaps_are_done_behind_a_deadlock(scripted *p)
 /* ---- Counts ------------------------------------------------------------------ */
 
 /* No row of that worker and epoch: the driver has a code of its own for none, or the count. */
-static void none_is_told_in_two_ways(scripted *p)
+SCRIPTED(none_is_told_in_two_ways)
 {
     scripted_open(p, "on update `pawl_workers` set `LastCommit`*\n nodata\n", DEADLINE_MS);
     scripted_code(p, scripted_send(p), PAWL_EFENCED);
@@ -126,7 +131,7 @@ static void none_is_told_in_two_ways(scripted *p)
 }
 
 /* A count that the driver does not know is no row that was found. */
-static void an_unknown_count_is_a_failure(scripted *p)
+SCRIPTED(an_unknown_count_is_a_failure)
 {
     static const char *const answers[] = {"count -1", "nodata\n count -1"};
     for (size_t i = 0; i < COUNT(answers); i++) {
@@ -140,7 +145,7 @@ static void an_unknown_count_is_a_failure(scripted *p)
     }
 }
 
-static void o32_an_unknown_count_does_not_resolve(scripted *p)
+SCRIPTED(o32_an_unknown_count_does_not_resolve)
 {
     scripted_open(p,
                   "on commit\n times 1\non commit\n times 1\n error 08S01 2013 Lost\n"
@@ -155,7 +160,7 @@ static void o32_an_unknown_count_does_not_resolve(scripted *p)
 #define INSERTS "* run insert into `pawl_queue`*"
 
 /* The sum of a set is asked for nothing; a set that fails is written row by row. */
-static void a_set_has_a_sum_alone(scripted *p)
+SCRIPTED(a_set_has_a_sum_alone)
 {
     scripted_open(p, "on insert into `pawl_queue`*, (*\n count 31\n", DEADLINE_MS);
     scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
@@ -174,7 +179,7 @@ static void a_set_has_a_sum_alone(scripted *p)
 
 /* The stream of an event is null where the version before it is missing, which is a refusal and not a failure; any
  * other number is one. */
-static void o4_a_null_refuses_an_event(scripted *p)
+SCRIPTED(o4_a_null_refuses_an_event)
 {
     pawl_event_append event = {
         .stream   = PAWL_TEXT("Cart/c-1"),
@@ -195,7 +200,7 @@ static void o4_a_null_refuses_an_event(scripted *p)
 
 /* Numbers and counts are read by the driver's name alone: one of another name is not guessed at, whatever it says
  * that it can. */
-static void a_driver_is_known_by_its_name(scripted *p)
+SCRIPTED(a_driver_is_known_by_its_name)
 {
     static const char *const names[] = {"psqlodbcw.so", "libdb2.so", "xlibmaodbc.so", "lib"};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -239,7 +244,7 @@ static void interrupt_when_blocked(scripted *p, pawl_code expected)
 #define BLOCKED_INSERT "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED HEARS
 
 /* The server ends the statement on a connection of its own; the session is as good as before. */
-static void an_interrupt_ends_a_call(scripted *p)
+SCRIPTED(an_interrupt_ends_a_call)
 {
     scripted_open(p, BLOCKED_INSERT, DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_EINTERRUPTED);
@@ -250,7 +255,7 @@ static void an_interrupt_ends_a_call(scripted *p)
     assert_int_equal(scripted_count(p, "* connect *"), 0);
 }
 
-static void a_deadline_ends_a_call(scripted *p)
+SCRIPTED(a_deadline_ends_a_call)
 {
     scripted_open(p, BLOCKED_INSERT, SHORT_MS);
     scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
@@ -259,7 +264,7 @@ static void a_deadline_ends_a_call(scripted *p)
 }
 
 /* A server that is asked before the statement has begun ends nothing: it is asked again. */
-static void an_end_that_comes_too_early_is_asked_for_again(scripted *p)
+SCRIPTED(an_end_that_comes_too_early_is_asked_for_again)
 {
     scripted_open(p,
                   "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED
@@ -269,7 +274,7 @@ static void an_end_that_comes_too_early_is_asked_for_again(scripted *p)
     assert_int_equal(scripted_count(p, "* run kill query 1"), 2);
 }
 
-static void a_cancel_that_comes_too_early_is_said_again(scripted *p)
+SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql")
 {
     scripted_open(p,
                   "on insert into [dbo].[pawl_queue]*\n times 1\n blocks\n deaf 2\n"
@@ -283,14 +288,14 @@ static void a_cancel_that_comes_too_early_is_said_again(scripted *p)
 }
 
 /* The kill came too late: the statement's own answer counts. */
-static void a_call_that_is_done_all_the_same_is_done(scripted *p)
+SCRIPTED(a_call_that_is_done_all_the_same_is_done)
 {
     scripted_open(p, "on commit\n times 1\non commit\n times 1\n blocks\n" HEARS, DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_OK);
 }
 
 /* A commit that was cut off by the driver's own time-out: the fence row says whether it is there. */
-static void o32_a_commit_that_is_cut_off_is_resolved(scripted *p)
+SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved)
 {
     scripted_open(p,
                   "on commit\n times 1\n"
@@ -320,7 +325,7 @@ static pawl_code claim_body(scripted *p, const char *rules, size_t size)
     return code;
 }
 
-static void long_values_come_in_pieces(scripted *p)
+SCRIPTED(long_values_come_in_pieces)
 {
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:0"), 0), PAWL_OK);
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("fill:1023"), 1023), PAWL_OK);
@@ -331,7 +336,7 @@ static void long_values_come_in_pieces(scripted *p)
 }
 
 /* Bytes that the driver did not give are no value. */
-static void a_value_that_is_not_whole_is_a_failure(scripted *p)
+SCRIPTED(a_value_that_is_not_whole_is_a_failure)
 {
     scripted_code(p, claim_body(p, CLAIM ROW_WITH("lie:5000:3000"), 0), PAWL_EPERSIST);
     scripted_text(p, "column 13");
@@ -340,7 +345,7 @@ static void a_value_that_is_not_whole_is_a_failure(scripted *p)
 }
 
 /* Rows that came before do not count. */
-static void a_failure_behind_a_row_is_a_failure(scripted *p)
+SCRIPTED(a_failure_behind_a_row_is_a_failure)
 {
     scripted_code(p, claim_body(p, ONE_DUE "  fetch 08S01 2013 Lost\n", 0), PAWL_ELOST);
     SCRIPTED_EXPECT(p, "1 run select count(*)*", "1 run start transaction",
@@ -393,7 +398,7 @@ static void has_record(SQLHSTMT stmt, const char *state, int native)
     assert_int_equal(number, native);
 }
 
-static void the_driver_has_several_results(scripted *p)
+SCRIPTED(the_driver_has_several_results)
 {
     SQLHENV     env;
     SQLHDBC     dbc;
@@ -417,7 +422,7 @@ static void the_driver_has_several_results(scripted *p)
     hang_up(env, dbc, stmt);
 }
 
-static void the_driver_tells_a_length_at_the_end(scripted *p)
+SCRIPTED(the_driver_tells_a_length_at_the_end)
 {
     SQLHENV  env;
     SQLHDBC  dbc;
@@ -457,7 +462,7 @@ static void *cancel(void *context)
     return NULL;
 }
 
-static void the_driver_ends_a_call_that_is_cancelled(scripted *p)
+SCRIPTED(the_driver_ends_a_call_that_is_cancelled)
 {
     SQLHENV   env;
     SQLHDBC   dbc;
@@ -472,7 +477,7 @@ static void the_driver_ends_a_call_that_is_cancelled(scripted *p)
 
 /* The ends of transactions have rules, too; the statement without one is missing, which the teardown
  * would see. */
-static void the_driver_names_a_statement_without_an_answer(scripted *p)
+SCRIPTED(the_driver_names_a_statement_without_an_answer)
 {
     SQLHENV  env;
     SQLHDBC  dbc;
@@ -487,33 +492,4 @@ static void the_driver_names_a_statement_without_an_answer(scripted *p)
     assert_int_equal(remove(p->log), 0);
 }
 
-#define SCRIPTED_ON(function, dialect) SCRIPTED_TEST(#function, function, dialect)
-#define SCRIPTED(function) SCRIPTED_ON(function, "mysql")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(d37_claims_are_kept_behind_a_deadlock),
-    SCRIPTED(d37_a_claim_that_another_took_behind_a_deadlock_is_gone),
-    SCRIPTED(d37_claims_go_with_the_connection),
-    SCRIPTED(positions_sweeps_and_reaps_are_done_behind_a_deadlock),
-    SCRIPTED(none_is_told_in_two_ways),
-    SCRIPTED(an_unknown_count_is_a_failure),
-    SCRIPTED(o32_an_unknown_count_does_not_resolve),
-    SCRIPTED(a_set_has_a_sum_alone),
-    SCRIPTED(o4_a_null_refuses_an_event),
-    SCRIPTED(a_driver_is_known_by_its_name),
-    SCRIPTED(an_interrupt_ends_a_call),
-    SCRIPTED(a_deadline_ends_a_call),
-    SCRIPTED(an_end_that_comes_too_early_is_asked_for_again),
-    SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql"),
-    SCRIPTED(a_call_that_is_done_all_the_same_is_done),
-    SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved),
-    SCRIPTED(long_values_come_in_pieces),
-    SCRIPTED(a_value_that_is_not_whole_is_a_failure),
-    SCRIPTED(a_failure_behind_a_row_is_a_failure),
-    SCRIPTED(the_driver_has_several_results),
-    SCRIPTED(the_driver_tells_a_length_at_the_end),
-    SCRIPTED(the_driver_ends_a_call_that_is_cancelled),
-    SCRIPTED(the_driver_names_a_statement_without_an_answer),
-    {.name = NULL},
-};
 #endif

@@ -8,6 +8,8 @@
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
 
+#define SCRIPTED(function) TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "mssql"))
+
 #define DEADLINE_MS 20000
 #define SHORT_MS 500
 
@@ -41,7 +43,7 @@ static int64_t second_wait(scripted *p)
 
 /* The session that has the lock is ended; without the right to look or to end it, it is waited for, once, by what is
  * left of the deadline. */
-static void e29_the_session_that_has_the_lock_is_ended(scripted *p)
+SCRIPTED(e29_the_session_that_has_the_lock_is_ended)
 {
     scripted_code(p, open_beside(p, HELD("1") ASKS_HOLDER "\n row '57'\non kill 57\n", DEADLINE_MS),
                   PAWL_OK);
@@ -71,7 +73,7 @@ static void e29_the_session_that_has_the_lock_is_ended(scripted *p)
 }
 
 /* The whole deadline went by in `kill`: nothing is left of it for the lock. */
-static void e29_the_second_wait_has_what_is_left(scripted *p)
+SCRIPTED(e29_the_second_wait_has_what_is_left)
 {
     scripted_code(p,
                   open_beside(p,
@@ -83,11 +85,4 @@ static void e29_the_second_wait_has_what_is_left(scripted *p)
     assert_int_equal(second_wait(p), 0);
 }
 
-#define SCRIPTED(function) SCRIPTED_TEST(#function, function, "mssql")
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(e29_the_session_that_has_the_lock_is_ended),
-    SCRIPTED(e29_the_second_wait_has_what_is_left),
-    {.name = NULL},
-};
 #endif

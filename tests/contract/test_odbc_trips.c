@@ -9,6 +9,9 @@
 #ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
 
+#define SCRIPTED_ROW(test, dialect) SCRIPTED_TEST(#test " (" dialect ")", test, dialect)
+#define SCRIPTED(test, dialect) TESTS(test, scripted *p, SCRIPTED_ROW(test, dialect))
+
 #define DEADLINE_MS 20000
 #define SET 32 /* rows that are written at once */
 #define APPLIED "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -65,7 +68,7 @@ static void send_all(scripted *p, const sent *all, size_t count)
 
 /* FreeTDS makes a trip of its own for a statement whose parameters were bound anew. A place of 64 bytes doubles; a text
  * of more than 4,000 units is of another type, and its parameter stays of it; one over 64 KB has no place. */
-static void parameters_are_bound_once(scripted *p)
+SCRIPTED(parameters_are_bound_once, "mssql")
 {
     static const sent all[] = {
         {2, 2, true},     {64, 32, false},  {3, 9, false},     {65, 2, true},     {128, 32, false},
@@ -80,7 +83,7 @@ static void parameters_are_bound_once(scripted *p)
     assert_int_equal(scripted_bound(p, "*"), 0); /* nor is the fence */
 }
 
-static void a_set_is_bound_once(scripted *p)
+SCRIPTED(a_set_is_bound_once, "mssql")
 {
     scripted_open(p, "on set nocount on; declare @f*\n row '" APPLIED "'\n", DEADLINE_MS);
     for (char i = 0; i < 3; i++)
@@ -92,7 +95,7 @@ static void a_set_is_bound_once(scripted *p)
 }
 
 /* The statements of a connection are bound anew with it. */
-static void a_new_connection_has_nothing_bound(scripted *p)
+SCRIPTED(a_new_connection_has_nothing_bound, "mssql")
 {
     scripted_open(p,
                   "on insert into *pawl_queue]*\n times 1\n count 1\n"
@@ -112,7 +115,9 @@ static void a_new_connection_has_nothing_bound(scripted *p)
 
 /* Each further piece of a long value may be a trip. One whose length is told is read in two calls; of one whose length is
  * told at the end each piece is as long as all before it, 64 KB at least. */
-static void the_rest_of_a_value_is_one_piece(scripted *p)
+TESTS(the_rest_of_a_value_is_one_piece, scripted *p,
+      SCRIPTED_ROW(the_rest_of_a_value_is_one_piece, "oracle"),
+      SCRIPTED_ROW(the_rest_of_a_value_is_one_piece, "mssql"))
 {
     static const struct {
         const char *body;
@@ -151,7 +156,7 @@ static void the_rest_of_a_value_is_one_piece(scripted *p)
 #define OF_SAGA "*[Id] in (select *" NAMED " union all select *" OWN ")"
 
 /* A claim for any destination names its index, once a look has found a row; a saga's timeouts are asked for by the conditions of theirs. */
-static void timeouts_go_by_their_indexes(scripted *p)
+SCRIPTED(timeouts_go_by_their_indexes, "mssql")
 {
     const pawl_uuid          id      = {{1, 2, 3}};
     const pawl_timeout_claim claim   = {.due_max   = SCRIPTED_NOW,
@@ -224,7 +229,7 @@ static void answers(char *rules, size_t size, size_t count)
 
 /* A server parses each text that is new to it. Messages of 3 to 64 in a round, from 2 to 1,900 bytes: 1, 2, 4 or 8 sets
  * behind the fence. */
-static void rounds_have_few_texts(scripted *p)
+SCRIPTED(rounds_have_few_texts, "oracle")
 {
     static const size_t sizes[] = {2, 700, 1300, 1900};
     texts               found   = {0};
@@ -245,7 +250,7 @@ static void rounds_have_few_texts(scripted *p)
 }
 
 /* 18 sets are as many as 32, for which there is no room behind the fence; of 50 none is one. */
-static void a_round_of_many_sets_has_room(scripted *p)
+SCRIPTED(a_round_of_many_sets_has_room, "oracle")
 {
     static const char fence[] = "on declare s varchar2*\n times 1\n count 0\n then\n row 'a'\n";
     char              rules[400];
@@ -280,7 +285,7 @@ static pawl_code set_checkpoints(scripted *p, unsigned bits)
 
 /* One after another, in any order: a statement stands once in a block, behind the fence or the other one or first. The answer
  * fits none of the blocks, so that each round is done again, too. */
-static void runs_that_alternate_have_few_texts(scripted *p)
+SCRIPTED(runs_that_alternate_have_few_texts, "oracle")
 {
     static const char rules[] = "on insert into \"PAWL_CHECKPOINTS\"*\n count 1\n"
                                 "on update \"PAWL_CHECKPOINTS\"*\n count 1\n"
@@ -299,18 +304,4 @@ static void runs_that_alternate_have_few_texts(scripted *p)
     free_texts(&found);
 }
 
-#define SCRIPTED(test, dialect) SCRIPTED_TEST(#test " (" dialect ")", test, dialect)
-
-const struct CMUnitTest tests[] = {
-    SCRIPTED(parameters_are_bound_once, "mssql"),
-    SCRIPTED(a_set_is_bound_once, "mssql"),
-    SCRIPTED(a_new_connection_has_nothing_bound, "mssql"),
-    SCRIPTED(the_rest_of_a_value_is_one_piece, "oracle"),
-    SCRIPTED(the_rest_of_a_value_is_one_piece, "mssql"),
-    SCRIPTED(timeouts_go_by_their_indexes, "mssql"),
-    SCRIPTED(rounds_have_few_texts, "oracle"),
-    SCRIPTED(a_round_of_many_sets_has_room, "oracle"),
-    SCRIPTED(runs_that_alternate_have_few_texts, "oracle"),
-    {.name = NULL},
-};
 #endif

@@ -78,7 +78,7 @@ static void refused(const char *text, pawl_code code, const char *words)
     url_free(&url);
 }
 
-static void connection_strings_go_to_the_driver_as_they_are(void)
+TEST(connection_strings_go_to_the_driver_as_they_are)
 {
     goes("odbc:shop?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop");
     goes("odbc:My Shop?dialect=mysql&create=no", PAWL__ODBC_MYSQL, "DSN=My Shop");
@@ -89,7 +89,7 @@ static void connection_strings_go_to_the_driver_as_they_are(void)
     goes("odbc:DSN=shop;PWD=a?b?dialect=mysql", PAWL__ODBC_MYSQL, "DSN=shop;PWD=a?b");
 }
 
-static void others_are_refused(void)
+TEST(others_are_refused)
 {
     char *text = malloc(5000);
     assert_non_null(text);
@@ -107,7 +107,7 @@ static void others_are_refused(void)
     free(text);
 }
 
-static void mssql_goes_to_freetds(void)
+TEST(mssql_goes_to_freetds)
 {
     goes("mssql://sa:secret@db/shop", PAWL__ODBC_MSSQL,
          "Driver=FreeTDS;Server=db;Port=1433;Database=shop;UID=sa;PWD=secret");
@@ -118,7 +118,7 @@ static void mssql_goes_to_freetds(void)
         "Driver=/opt/libtdsodbc.so;Server=db;Port=99;Database={my shop};UID={a;b};PWD={secret}};x}");
 }
 
-static void mssql_goes_to_microsofts_driver(void)
+TEST(mssql_goes_to_microsofts_driver)
 {
     goes("mssql://sa:secret@db:1444/shop?driver=ODBC%20Driver%2018%20for%20SQL%20Server"
          "&encrypt=strict&trust_server_certificate=no&hostname-in-certificate=db.example"
@@ -129,7 +129,7 @@ static void mssql_goes_to_microsofts_driver(void)
          ";TrustServerCertificate=no;MultiSubnetFailover=Yes");
 }
 
-static void others_of_servers_are_refused(void)
+TEST(others_of_servers_are_refused)
 {
     refused("mssql://sa:secret@db", PAWL_EINVAL, "no database is named: mssql://host/database");
     refused("mssql://sa:secret@a,b/shop", PAWL_EINVAL, "one host alone");
@@ -160,7 +160,7 @@ static void is_taken_as(pawl__odbc_extra extra, const char *text, const char *ta
 }
 
 /* 'a' and 'a ' are equal to SQL Server, under any collation. */
-static void a_text_that_ends_with_a_space_has_one_behind(void)
+TEST(a_text_that_ends_with_a_space_has_one_behind)
 {
     is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "", "");
     is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a", "a");
@@ -171,7 +171,7 @@ static void a_text_that_ends_with_a_space_has_one_behind(void)
 }
 
 /* '' is null to Oracle. */
-static void the_empty_text_has_one_before(void)
+TEST(the_empty_text_has_one_before)
 {
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "", "\x01");
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "a ", "a ");
@@ -179,7 +179,7 @@ static void the_empty_text_has_one_before(void)
     is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01z", "\x01\x01z");
 }
 
-static void other_databases_take_a_text_as_it_is(void)
+TEST(other_databases_take_a_text_as_it_is)
 {
     is_taken_as(PAWL__ODBC_NO_EXTRA, "", "");
     is_taken_as(PAWL__ODBC_NO_EXTRA, "a ", "a ");
@@ -201,7 +201,7 @@ static void survives(const char *text, size_t units)
     pawl_free(wide);
 }
 
-static void characters_survive(void)
+TEST(characters_survive)
 {
     survives("", 0);
     survives("a ", 2);
@@ -220,7 +220,7 @@ static void becomes(const char *text, size_t count, const uint16_t *expected)
     pawl_free(wide);
 }
 
-static void bytes_that_are_no_text_are_replaced(void)
+TEST(bytes_that_are_no_text_are_replaced)
 {
     static const uint16_t none[] = {0xFFFD, 0xFFFD, 0xFFFD, 'a'};
     char                  back[10];
@@ -269,7 +269,7 @@ static void expect(const char *state, unsigned number, pawl_code code, pawl__sql
 }
 
 /* States of one kind stand beside numbers of another: the number decides. */
-static void d37_the_native_number_decides(void)
+TEST(d37_the_native_number_decides)
 {
     expect("23000", 1062, PAWL_EDUPLICATE, PAWL__SQL_STATEMENT_UNDONE);
     expect("23000", 1048, PAWL_EINVAL, PAWL__SQL_STATEMENT_UNDONE);
@@ -281,7 +281,7 @@ static void d37_the_native_number_decides(void)
     expect("HY000", 9999, PAWL_EPERSIST, PAWL__SQL_STATEMENT_UNDONE);
 }
 
-static void d37_without_a_number_the_state_does(void)
+TEST(d37_without_a_number_the_state_does)
 {
     expect("", 0, PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
     expect("08001", 0, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
@@ -305,7 +305,7 @@ static void expect_commit(const char *state, unsigned number, pawl_code code)
 }
 
 /* psqlODBC has a number of its own for each failure of a statement. */
-static void d37_postgres_is_read_by_its_states(void)
+TEST(d37_postgres_is_read_by_its_states)
 {
     static const char driver[] = "psqlodbca.so";
     expect_of(driver, "23505", 7, PAWL_EDUPLICATE, PAWL__SQL_TRANSACTION_UNDONE);
@@ -324,7 +324,7 @@ static void d37_postgres_is_read_by_its_states(void)
     assert_int_equal(commit_code_of(failures[PAWL__ODBC_POSTGRES], &busy), PAWL_EBUSY);
 }
 
-static void d37_a_commit_that_is_lost_is_unknown(void)
+TEST(d37_a_commit_that_is_lost_is_unknown)
 {
     expect_commit("", 0, PAWL_EUNKNOWN);
     expect_commit("08S01", 0, PAWL_EUNKNOWN);
@@ -338,22 +338,6 @@ static void d37_a_commit_that_is_lost_is_unknown(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(connection_strings_go_to_the_driver_as_they_are),
-        TEST(others_are_refused),
-        TEST(mssql_goes_to_freetds),
-        TEST(mssql_goes_to_microsofts_driver),
-        TEST(others_of_servers_are_refused),
-        TEST(a_text_that_ends_with_a_space_has_one_behind),
-        TEST(the_empty_text_has_one_before),
-        TEST(other_databases_take_a_text_as_it_is),
-        TEST(characters_survive),
-        TEST(bytes_that_are_no_text_are_replaced),
-        TEST(d37_the_native_number_decides),
-        TEST(d37_without_a_number_the_state_does),
-        TEST(d37_postgres_is_read_by_its_states),
-        TEST(d37_a_commit_that_is_lost_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, load, NULL);
+    return tests_run(load, NULL);
 }
 #endif

@@ -103,7 +103,7 @@ static pawl_code settle_both(ground *p, pawl_store *store, const pawl_queue_rows
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static void e5_the_next_message_is_the_workers_once_its_commit_returned(ground *p)
+ON_TROUBLE(e5_the_next_message_is_the_workers_once_its_commit_returned, ground *p)
 {
     two t = open_two(p, true);
     assert_true(has_rows(t.worker));
@@ -114,7 +114,7 @@ static void e5_the_next_message_is_the_workers_once_its_commit_returned(ground *
     assert_int_equal(queue_count(p), 0);
 }
 
-static void e5_a_handle_that_did_not_ask_claims_nothing_ahead(ground *p)
+ON_TROUBLE(e5_a_handle_that_did_not_ask_claims_nothing_ahead, ground *p)
 {
     two t = open_two(p, false);
     assert_false(has_rows(t.worker));
@@ -200,7 +200,7 @@ static void give_back_by_a_search(ground *p, two *t)
 }
 
 /* Whatever comes instead of the claim, another worker gets the rows, and each message is handled once. */
-static void e5_rows_that_are_not_asked_for_go_back(ground *p)
+ON_TROUBLE(e5_rows_that_are_not_asked_for_go_back, ground *p)
 {
     static void (*const ways[])(ground *, two *) = {
         give_back_by_wait,    give_back_by_a_send,     give_back_by_close,
@@ -219,7 +219,7 @@ static void e5_rows_that_are_not_asked_for_go_back(ground *p)
 }
 
 /* The worker learns of it at its commit, as of any connection that is lost while handlers run. */
-static void e5_rows_of_a_lost_connection_are_handled_once(ground *p)
+ON_TROUBLE(e5_rows_of_a_lost_connection_are_handled_once, ground *p)
 {
     two t = open_two(p, true);
     kill_pid(p, pid_of(t.worker));
@@ -230,7 +230,7 @@ static void e5_rows_of_a_lost_connection_are_handled_once(ground *p)
     expect_next(p, t.worker, "m-3");
 }
 
-static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(ground *p)
+ON_TROUBLE(e5_a_smaller_claim_takes_no_more_than_it_asks_for, ground *p)
 {
     two t = open_two(p, true);
     expect_next(p, t.worker, "m-2");
@@ -242,7 +242,7 @@ static void e5_a_smaller_claim_takes_no_more_than_it_asks_for(ground *p)
 }
 
 /* Of two that were locked ahead one is asked for: the other one is free. */
-static void e5_a_smaller_claim_leaves_the_rest_to_others(ground *p)
+ON_TROUBLE(e5_a_smaller_claim_leaves_the_rest_to_others, ground *p)
 {
     two t = open_two(p, true);
     give_back_by_wait(p, &t);
@@ -258,7 +258,7 @@ static void e5_a_smaller_claim_leaves_the_rest_to_others(ground *p)
 }
 
 /* A worker that gives a message back, or only writes its in-flight marker, does not go on. */
-static void e5_a_commit_that_gives_back_claims_nothing_ahead(ground *p)
+ON_TROUBLE(e5_a_commit_that_gives_back_claims_nothing_ahead, ground *p)
 {
     two t = open_two(p, true);
     give_back_by_wait(p, &t);
@@ -269,15 +269,13 @@ static void e5_a_commit_that_gives_back_claims_nothing_ahead(ground *p)
     assert_int_equal(rows.count, 2);
     ok(p, settle_both(p, t.worker, &rows, PAWL_QUEUE_RETRY));
     assert_true(has_rows(t.worker)); /* one of the two was handled */
-    rows                     = claim_next(p, t.worker, 1);
-    pawl_queue_settle settle = {
-        .queue = TEXT("orders"), .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY, .due = NOW};
-    pawl_changes marks = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
-    ok(p, pawl_store_commit(t.worker, &marks, NULL, &p->error));
+    rows = claim_next(p, t.worker, 1);
+    COMMIT_OK(p, t.worker, queue_settle, NOW, .queue = TEXT("orders"), .seq = rows.items[0].seq,
+              .action = PAWL_QUEUE_RETRY, .due = NOW);
     assert_false(has_rows(t.worker));
 }
 
-static void e5_rows_that_were_locked_long_ago_are_claimed_anew(ground *p)
+ON_TROUBLE(e5_rows_that_were_locked_long_ago_are_claimed_anew, ground *p)
 {
     two       t      = open_two(p, true);
     pawl__pg *driver = pawl__pg_of(t.worker);
@@ -288,7 +286,7 @@ static void e5_rows_that_were_locked_long_ago_are_claimed_anew(ground *p)
     assert_int_equal(driver->main.transactions, before + 1);
 }
 
-static void e15_nothing_goes_ahead_while_the_clock_is_behind(ground *p)
+ON_TROUBLE(e15_nothing_goes_ahead_while_the_clock_is_behind, ground *p)
 {
     two              t     = open_two(p, true);
     pawl_queue_rows  rows  = {0};
@@ -300,7 +298,7 @@ static void e15_nothing_goes_ahead_while_the_clock_is_behind(ground *p)
 }
 
 /* Two of the three that are claimed are settled: those in hand stay claimed, and nothing goes ahead. */
-static void e5_claims_in_hand_stay_where_a_commit_settles_some(ground *p)
+ON_TROUBLE(e5_claims_in_hand_stay_where_a_commit_settles_some, ground *p)
 {
     two             t    = open_two(p, true);
     pawl_queue_rows rows = claim_next(p, t.worker, 1);
@@ -314,7 +312,7 @@ static void e5_claims_in_hand_stay_where_a_commit_settles_some(ground *p)
 }
 
 /* The guarded commit fails as its message is known: nothing goes ahead of the claim that stays. */
-static void e5_a_refused_commit_claims_nothing_ahead(ground *p)
+ON_TROUBLE(e5_a_refused_commit_claims_nothing_ahead, ground *p)
 {
     two               t      = open_two(p, true);
     pawl_queue_rows   rows   = claim_next(p, t.worker, 1);
@@ -333,7 +331,7 @@ static void e5_a_refused_commit_claims_nothing_ahead(ground *p)
     assert_int_equal(queue_count(p), 2);
 }
 
-static void e15_what_is_sent_after_an_empty_look_ahead_is_found(ground *p)
+ON_TROUBLE(e15_what_is_sent_after_an_empty_look_ahead_is_found, ground *p)
 {
     two t = open_two(p, true);
     for (int i = 2; i <= 5; i++) {
@@ -348,7 +346,7 @@ static void e15_what_is_sent_after_an_empty_look_ahead_is_found(ground *p)
 }
 
 /* The due time moves with the machine's clock: a row that is due in a minute is not taken. */
-static void e15_rows_that_are_not_due_yet_are_left(ground *p)
+ON_TROUBLE(e15_rows_that_are_not_due_yet_are_left, ground *p)
 {
     two t = open_two(p, true);
     raw_run(p->pg, "update pawl_queue set \"Due\" = \"Due\" + interval '1 minute' "
@@ -361,7 +359,7 @@ static void e15_rows_that_are_not_due_yet_are_left(ground *p)
 }
 
 /* One in 16 goes alone, so that its time is known; so does each behind one that took long (front.h). */
-static void e15_the_due_time_moves_with_the_machines_clock(ground *p)
+ON_TROUBLE(e15_the_due_time_moves_with_the_machines_clock, ground *p)
 {
     two             t      = open_two(p, true);
     pawl__pg       *driver = pawl__pg_of(t.worker);
@@ -374,7 +372,7 @@ static void e15_the_due_time_moves_with_the_machines_clock(ground *p)
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
 }
 
-static void e5_rows_are_of_the_queue_that_is_asked_for(ground *p)
+ON_TROUBLE(e5_rows_are_of_the_queue_that_is_asked_for, ground *p)
 {
     two t = open_two(p, true);
     ok(p, send_one(p, t.other, "others", "o-1"));
@@ -385,7 +383,7 @@ static void e5_rows_are_of_the_queue_that_is_asked_for(ground *p)
 }
 
 /* The next transaction of the session may be another worker's there. */
-static void e5_behind_a_pooler_nothing_goes_ahead(ground *p)
+ON_TROUBLE(e5_behind_a_pooler_nothing_goes_ahead, ground *p)
 {
     two t                                  = open_two(p, false);
     pawl__pg_of(t.worker)->ahead.is_wanted = true;
@@ -395,7 +393,7 @@ static void e5_behind_a_pooler_nothing_goes_ahead(ground *p)
     assert_null(pawl__pg_of(t.worker)->ahead.front);
 }
 
-static void e15_some_claims_go_alone(ground *p)
+ON_TROUBLE(e15_some_claims_go_alone, ground *p)
 {
     two t     = open_two(p, true);
     int alone = 0;
@@ -416,26 +414,6 @@ static void e15_some_claims_go_alone(ground *p)
     assert_false(has_rows(t.worker));
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(e5_the_next_message_is_the_workers_once_its_commit_returned),
-    ON_TROUBLE(e5_a_handle_that_did_not_ask_claims_nothing_ahead),
-    ON_TROUBLE(e5_rows_that_are_not_asked_for_go_back),
-    ON_TROUBLE(e5_rows_of_a_lost_connection_are_handled_once),
-    ON_TROUBLE(e5_a_smaller_claim_takes_no_more_than_it_asks_for),
-    ON_TROUBLE(e5_a_smaller_claim_leaves_the_rest_to_others),
-    ON_TROUBLE(e5_a_commit_that_gives_back_claims_nothing_ahead),
-    ON_TROUBLE(e5_rows_that_were_locked_long_ago_are_claimed_anew),
-    ON_TROUBLE(e15_nothing_goes_ahead_while_the_clock_is_behind),
-    ON_TROUBLE(e5_claims_in_hand_stay_where_a_commit_settles_some),
-    ON_TROUBLE(e5_a_refused_commit_claims_nothing_ahead),
-    ON_TROUBLE(e15_what_is_sent_after_an_empty_look_ahead_is_found),
-    ON_TROUBLE(e15_rows_that_are_not_due_yet_are_left),
-    ON_TROUBLE(e15_the_due_time_moves_with_the_machines_clock),
-    ON_TROUBLE(e5_rows_are_of_the_queue_that_is_asked_for),
-    ON_TROUBLE(e5_behind_a_pooler_nothing_goes_ahead),
-    ON_TROUBLE(e15_some_claims_go_alone),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

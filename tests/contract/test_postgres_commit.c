@@ -11,7 +11,7 @@
 
 /* The row was locked when it was loaded, by the transaction that holds the claims. Another
  * connection would wait for it until the deadline. */
-static void a_saga_is_saved_where_it_was_locked(ground *p)
+ON_TROUBLE(a_saga_is_saved_where_it_was_locked, ground *p)
 {
     pawl_store      *store  = open_store(p, p->url);
     pawl_saga_update update = begin_order(p, store, 1);
@@ -31,7 +31,7 @@ static void a_saga_is_saved_where_it_was_locked(ground *p)
 
 /* Another transaction has added a message, and is not committed: the flush waits for it,
  * sees the message, and the row stays, else nobody would hand the message over. */
-static void a_flush_row_waits_for_an_add(ground *p)
+ON_TROUBLE(a_flush_row_waits_for_an_add, ground *p)
 {
     pawl_store         *store   = open_store(p, p->url);
     PGconn             *other   = raw_open(p->schema);
@@ -65,6 +65,31 @@ static void a_flush_row_waits_for_an_add(ground *p)
     PQfinish(other);
 }
 
+/* Behind a refusal a commit is not guarded. A saga that is outdated refuses it before it writes anything that follows: it
+ * would wait here for a row that another transaction removes, and two workers for each other's rows. */
+ON_TROUBLE(an_outdated_saga_is_refused_before_the_rest_is_written, ground *p)
+{
+    pawl_store      *store   = open_store(p, p->url);
+    PGconn          *other   = raw_open(p->schema);
+    pawl_saga_update update  = begin_order(p, store, 1);
+    pawl_changes     changes = one_update(&update);
+    pawl_outbox_add  row     = {.source      = TEXT("orders"),
+                                .dispatch_id = {uuid_of(7)},
+                                .destination = TEXT("bus"),
+                                .message     = message_of("m-1")};
+    changes.outbox_add.items = &row;
+    changes.outbox_add.count = 1;
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    expect_code(p, settle_one(p, store, "orders", 1000000), PAWL_EGONE);
+    raw_run(other, "begin; delete from pawl_outbox");
+    set_deadline(store, SHORT_MS);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ECONFLICT);
+    set_deadline(store, ENOUGH_MS);
+    raw_run(other, "rollback");
+    assert_int_equal(order_version(p, 1), 2);
+    PQfinish(other);
+}
+
 /* ---- The fence ---------------------------------------------------------- */
 
 /* The guarded fence finds the worker's row by the place where this handle has left it. */
@@ -72,7 +97,7 @@ static void a_flush_row_waits_for_an_add(ground *p)
 
 /* Another handle raises the epoch and has not committed when the fence finds the row. PostgreSQL
  * may go on with the row's new version, wherever that lies: it depends on its release. */
-static void o32_a_commit_that_waited_for_a_take_over_is_fenced(ground *p)
+ON_TROUBLE(o32_a_commit_that_waited_for_a_take_over_is_fenced, ground *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     PGconn         *other   = raw_open(p->schema);
@@ -90,7 +115,7 @@ static void o32_a_commit_that_waited_for_a_take_over_is_fenced(ground *p)
 
 /* The server gives a place again that no session can see any more: behind a take-over and a commit
  * the worker's row lies where the old handle has left it. */
-static void o32_a_place_that_was_given_again_does_not_pass_the_fence(ground *p)
+ON_TROUBLE(o32_a_place_that_was_given_again_does_not_pass_the_fence, ground *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -113,7 +138,7 @@ static void o32_a_place_that_was_given_again_does_not_pass_the_fence(ground *p)
 
 /* Two commits that each have both sagas meet at the same one, so that neither waits for the other
  * in a circle. */
-static void sagas_of_one_set_are_locked_by_their_ids(ground *p)
+ON_TROUBLE(sagas_of_one_set_are_locked_by_their_ids, ground *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_saga_update updates[3];
@@ -141,7 +166,7 @@ static void sagas_of_one_set_are_locked_by_their_ids(ground *p)
 }
 
 /* As with sagas: two commits that have marked the same messages meet at the same mark. */
-static void marks_of_one_set_are_written_by_their_ids(ground *p)
+ON_TROUBLE(marks_of_one_set_are_written_by_their_ids, ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     PGconn          *other   = raw_open(p->schema);
@@ -176,7 +201,7 @@ static void expect_no_transaction(ground *p, pawl_store *store)
 }
 
 /* Nothing behind a transaction that stays open can be vacuumed. */
-static void a_claim_of_nothing_leaves_no_transaction(ground *p)
+ON_TROUBLE(a_claim_of_nothing_leaves_no_transaction, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
@@ -200,7 +225,7 @@ static void a_claim_of_nothing_leaves_no_transaction(ground *p)
     "create trigger take_first after delete on pawl_queue for each statement execute " \
     "function take_first()"
 
-static void a_row_that_another_took_is_claimed_anew(ground *p)
+ON_TROUBLE(a_row_that_another_took_is_claimed_anew, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     for (const char *const *id = (const char *const[]){"m-1", "m-2", "m-3", NULL}; *id != NULL;
@@ -217,7 +242,7 @@ static void a_row_that_another_took_is_claimed_anew(ground *p)
 }
 
 /* Locks that were taken without a hold end with the wait. */
-static void a_wait_ends_a_transaction_without_claims(ground *p)
+ON_TROUBLE(a_wait_ends_a_transaction_without_claims, ground *p)
 {
     static const char free_count[] = "select count(*) from (select 1 from \"shop_Order\" "
                                      "for update skip locked) as free";
@@ -234,7 +259,7 @@ static void a_wait_ends_a_transaction_without_claims(ground *p)
 }
 
 /* An operator reads in the inbox how each message ended. */
-static void marks_say_how_it_ended(ground *p)
+ON_TROUBLE(marks_say_how_it_ended, ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_changes     changes = {.now = NOW, ONE_UNIT};
@@ -255,7 +280,7 @@ static void marks_say_how_it_ended(ground *p)
 }
 
 /* Of what is inserted only the row that is there is refused, beside others of its kind. */
-static void of_a_set_what_is_there_is_refused(ground *p)
+ON_TROUBLE(of_a_set_what_is_there_is_refused, ground *p)
 {
     pawl_store         *store   = open_store(p, p->url);
     pawl_refusals       refused = {.arena = p->arena};
@@ -274,7 +299,7 @@ static void of_a_set_what_is_there_is_refused(ground *p)
 }
 
 /* Of two sets of one name the second sets the timeout anew; of new ones that whose id is there is refused. */
-static void of_timeouts_each_is_told_apart(ground *p)
+ON_TROUBLE(of_timeouts_each_is_told_apart, ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_refusals    refused = {.arena = p->arena};
@@ -300,21 +325,6 @@ static void of_timeouts_each_is_told_apart(ground *p)
     assert_int_equal(refused.items[0].group, 3);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(a_saga_is_saved_where_it_was_locked),
-    ON_TROUBLE(a_flush_row_waits_for_an_add),
-    ON_TROUBLE(o32_a_commit_that_waited_for_a_take_over_is_fenced),
-    ON_TROUBLE(o32_a_place_that_was_given_again_does_not_pass_the_fence),
-    ON_TROUBLE(sagas_of_one_set_are_locked_by_their_ids),
-    ON_TROUBLE(marks_of_one_set_are_written_by_their_ids),
-    ON_TROUBLE(a_claim_of_nothing_leaves_no_transaction),
-    ON_TROUBLE(a_row_that_another_took_is_claimed_anew),
-    ON_TROUBLE(a_wait_ends_a_transaction_without_claims),
-    ON_TROUBLE(marks_say_how_it_ended),
-    ON_TROUBLE(of_a_set_what_is_there_is_refused),
-    ON_TROUBLE(of_timeouts_each_is_told_apart),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

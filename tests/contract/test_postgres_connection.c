@@ -13,7 +13,7 @@
 
 /* ---- Killed back ends --------------------------------------------------- */
 
-static void an_idle_handle_connects_again(ground *p)
+ON_TROUBLE(an_idle_handle_connects_again, ground *p)
 {
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows;
@@ -37,7 +37,7 @@ static void an_idle_handle_connects_again(ground *p)
 }
 
 /* Nothing is lost: what was held is free at once, and this handle is told. */
-static void claims_end_with_the_back_end(ground *p)
+ON_TROUBLE(claims_end_with_the_back_end, ground *p)
 {
     pawl_store       *store = open_store(p, p->url);
     pawl_store       *other = open_store(p, p->url);
@@ -65,7 +65,7 @@ static void claims_end_with_the_back_end(ground *p)
 
 /* A session that rested too long in its transaction is lost like one that was ended: the handle connects again, and the
  * claim is free. */
-static void a_session_that_rested_too_long_is_lost(ground *p)
+ON_TROUBLE(a_session_that_rested_too_long_is_lost, ground *p)
 {
     char url[1300];
     snprintf(url, sizeof url, "%s&options=-c%%20idle_in_transaction_session_timeout%%3D300",
@@ -81,7 +81,7 @@ static void a_session_that_rested_too_long_is_lost(ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 2);
 }
 
-static void killed_in_a_commit_nothing_is_applied(ground *p)
+ON_TROUBLE(killed_in_a_commit_nothing_is_applied, ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
@@ -104,7 +104,7 @@ static void killed_in_a_commit_nothing_is_applied(ground *p)
 }
 
 /* In a hold the pipeline is off, which is another way to the same answers. */
-static void killed_in_a_hold_nothing_is_applied(ground *p)
+ON_TROUBLE(killed_in_a_hold_nothing_is_applied, ground *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -189,7 +189,7 @@ static void expect_each_once(ground *p)
     assert_int_equal(raw_number(p->pg, "select sum(\"Messages\") from pawl_workers"), expected);
 }
 
-static void a_lost_answer_is_found_out(ground *p)
+ON_TROUBLE(a_lost_answer_is_found_out, ground *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -211,7 +211,7 @@ static void a_lost_answer_is_found_out(ground *p)
 
 /* Where the old session goes on in the pooler's hands: its lock on the worker's
  * row is all that tells which one it is. */
-static void a_lost_answer_is_found_out_behind_a_pooler(ground *p)
+ON_TROUBLE(a_lost_answer_is_found_out_behind_a_pooler, ground *p)
 {
     char   url[1400];
     proxy *between = open_pooled_proxy(p, url, sizeof url);
@@ -247,7 +247,7 @@ static void expect_walked(ground *p, proxy *between, pawl_store *store, proxy_lo
     }
 }
 
-static void a_lost_walk_goes_on(ground *p)
+ON_TROUBLE(a_lost_walk_goes_on, ground *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -266,7 +266,7 @@ static void a_lost_walk_goes_on(ground *p)
 /* Claims are held on one connection; the send that does not wait goes over the
  * other, which ends behind the fence, its session kept. Nothing but its lock on
  * the worker's row tells of it. */
-static void a_lost_second_connection_is_found_out(ground *p)
+ON_TROUBLE(a_lost_second_connection_is_found_out, ground *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -296,7 +296,7 @@ static void a_lost_second_connection_is_found_out(ground *p)
 }
 
 /* A server that says nothing, not even to a cancel, costs a deadline and a bit. */
-static void a_silent_server_is_given_up(ground *p)
+ON_TROUBLE(a_silent_server_is_given_up, ground *p)
 {
     proxy          *between = open_proxy(p);
     char            url[1400];
@@ -329,7 +329,7 @@ static void a_silent_server_is_given_up(ground *p)
     proxy_close(between);
 }
 
-static void connecting_can_be_interrupted(ground *p)
+ON_TROUBLE(connecting_can_be_interrupted, ground *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -372,7 +372,7 @@ static int refuse_in_child(ground *p, pawl_store *store)
     return 0;
 }
 
-static void a_child_leaves_the_parents_session_alone(ground *p)
+ON_TROUBLE(a_child_leaves_the_parents_session_alone, ground *p)
 {
     int         status = -1;
     char        sql[100];
@@ -395,21 +395,6 @@ static void a_child_leaves_the_parents_session_alone(ground *p)
     assert_int_equal(pid_of(store), pid);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(an_idle_handle_connects_again),
-    ON_TROUBLE(claims_end_with_the_back_end),
-    ON_TROUBLE(a_session_that_rested_too_long_is_lost),
-    ON_TROUBLE(killed_in_a_commit_nothing_is_applied),
-    ON_TROUBLE(killed_in_a_hold_nothing_is_applied),
-    ON_TROUBLE(a_lost_answer_is_found_out),
-    ON_TROUBLE(a_lost_answer_is_found_out_behind_a_pooler),
-    ON_TROUBLE(a_lost_walk_goes_on),
-    ON_TROUBLE(a_lost_second_connection_is_found_out),
-    ON_TROUBLE(a_silent_server_is_given_up),
-    ON_TROUBLE(connecting_can_be_interrupted),
-    ON_TROUBLE(a_child_leaves_the_parents_session_alone),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

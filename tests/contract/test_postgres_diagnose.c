@@ -21,7 +21,7 @@ static pawl_store *open_at(ground *p, const char *more)
     return store;
 }
 
-static void a_server_that_is_well(ground *p)
+ON_GROUND(a_server_that_is_well, ground *p)
 {
     pawl_store       *store = open_at(p, "");
     pawl_finding_rows rows  = diagnose(p, store);
@@ -34,14 +34,14 @@ static void a_server_that_is_well(ground *p)
     expect_finding(&rows, "indexes", PAWL_FINDING_OK, "valid", NULL);
 }
 
-static void a_clock_that_is_off(ground *p)
+ON_GROUND(a_clock_that_is_off, ground *p)
 {
     pawl_store *store = open_at(p, "");
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
 }
 
-static void settings_that_do_harm(ground *p)
+ON_GROUND(settings_that_do_harm, ground *p)
 {
     pawl_store       *store = open_at(p, "&options=-c%20synchronous_commit%3Doff%20-c%20"
                                                "default_transaction_isolation%3Dserializable");
@@ -53,7 +53,7 @@ static void settings_that_do_harm(ground *p)
                    "reset default_transaction_isolation");
 }
 
-static void a_session_that_may_not_write(ground *p)
+ON_GROUND(a_session_that_may_not_write, ground *p)
 {
     pawl_store       *store = open_at(p, "&options=-c%20default_transaction_read_only%3Don");
     pawl_finding_rows rows  = diagnose(p, store);
@@ -62,7 +62,7 @@ static void a_session_that_may_not_write(ground *p)
 }
 
 /* By the name that it gave itself, and by its age. */
-static void a_transaction_that_stays_open(ground *p)
+ON_GROUND(a_transaction_that_stays_open, ground *p)
 {
     pawl_store       *store = open_at(p, "");
     PGconn           *other = raw_open(p->schema);
@@ -80,7 +80,7 @@ static void a_transaction_that_stays_open(ground *p)
     PQfinish(other);
 }
 
-static void an_index_that_was_not_built_to_its_end(ground *p)
+ON_GROUND(an_index_that_was_not_built_to_its_end, ground *p)
 {
     pawl_store *store = open_at(p, "");
     raw_run(p->pg, "update pg_index set indisvalid = false where "
@@ -90,7 +90,7 @@ static void an_index_that_was_not_built_to_its_end(ground *p)
 }
 
 /* Leases that ran out a while ago, and events without a position where projections read. */
-static void rows_that_nobody_takes(ground *p)
+ON_GROUND(rows_that_nobody_takes, ground *p)
 {
     pawl_store *store = open_at(p, "");
     raw_run(p->pg,
@@ -136,7 +136,7 @@ static pawl_store *open_as_role(ground *p)
     return store;
 }
 
-static void a_role_without_rights(ground *p)
+ON_GROUND(a_role_without_rights, ground *p)
 {
     char              sql[400];
     pawl_store       *store = open_as_role(p);
@@ -159,17 +159,6 @@ static void a_role_without_rights(ground *p)
     raw_run(p->pg, sql);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_server_that_is_well),
-    ON_GROUND(a_clock_that_is_off),
-    ON_GROUND(settings_that_do_harm),
-    ON_GROUND(a_session_that_may_not_write),
-    ON_GROUND(a_transaction_that_stays_open),
-    ON_GROUND(an_index_that_was_not_built_to_its_end),
-    ON_GROUND(rows_that_nobody_takes),
-    ON_GROUND(a_role_without_rights),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -49,7 +49,7 @@ static int64_t mine(PGconn *pg)
 
 /* ---- With the caller -------------------------------------------------------- */
 
-static void enlisted_changes_follow_the_caller(ground *p)
+ON_GROUND(enlisted_changes_follow_the_caller, ground *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -74,7 +74,7 @@ static void enlisted_changes_follow_the_caller(ground *p)
 }
 
 /* Nothing that pawl did is left on the connection, but for the rows. */
-static void the_connection_is_left_as_it_was(ground *p)
+ON_GROUND(the_connection_is_left_as_it_was, ground *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -94,7 +94,7 @@ static void the_connection_is_left_as_it_was(ground *p)
 }
 
 /* Savepoints of the caller hold for changes that were enlisted after them. */
-static void savepoints_of_the_caller_hold(ground *p)
+ON_GROUND(savepoints_of_the_caller_hold, ground *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -115,7 +115,7 @@ static void savepoints_of_the_caller_hold(ground *p)
 
 /* ---- What is refused ---------------------------------------------------------- */
 
-static void a_refused_change_leaves_the_transaction_usable(ground *p)
+ON_GROUND(a_refused_change_leaves_the_transaction_usable, ground *p)
 {
     PGconn          *other;
     pawl_store      *store = open_with_own_table(p, &other);
@@ -141,7 +141,7 @@ static void a_refused_change_leaves_the_transaction_usable(ground *p)
 }
 
 /* The same when it is the server that refuses: no table. */
-static void a_failed_statement_leaves_the_transaction_usable(ground *p)
+ON_GROUND(a_failed_statement_leaves_the_transaction_usable, ground *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -155,7 +155,7 @@ static void a_failed_statement_leaves_the_transaction_usable(ground *p)
     PQfinish(other);
 }
 
-static void a_claim_is_settled_by_its_worker_alone(ground *p)
+ON_GROUND(a_claim_is_settled_by_its_worker_alone, ground *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -178,7 +178,7 @@ static void expect_no_enlist(ground *p, pawl_store *store, PGconn *pg, const cha
     expect_text(p, says);
 }
 
-static void enlist_wants_a_transaction_on_the_same_database(ground *p)
+ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     expect_no_enlist(p, store, NULL, "the connection is NULL");
@@ -206,7 +206,7 @@ static void enlist_wants_a_transaction_on_the_same_database(ground *p)
 }
 
 /* The caller's session is gone: an error, whose rows went with the session. */
-static void a_lost_connection_is_told(ground *p)
+ON_GROUND(a_lost_connection_is_told, ground *p)
 {
     PGconn     *other;
     char        sql[100];
@@ -363,7 +363,7 @@ static void expect_picture(PGconn *pg, const char *expected)
         expected);
 }
 
-static void all_kinds_follow_the_caller(ground *p)
+ON_GROUND(all_kinds_follow_the_caller, ground *p)
 {
     PGconn      *other;
     all_kinds    all;
@@ -406,15 +406,12 @@ static void all_kinds_follow_the_caller(ground *p)
 #define PAID(F) F(TEXT, order_id)
 PAWL_RECORD(paid, PAID);
 
-static void a_sender_writes_at_once(ground *p)
+ON_GROUND(a_sender_writes_at_once, ground *p)
 {
-    PGconn               *other;
-    pawl_sender          *sender       = NULL;
-    pawl_store           *store        = open_with_own_table(p, &other);
-    pawl_subscription_set subscription = {.type = TEXT("paid"), .queue = TEXT("letters")};
-    pawl_changes          changes      = {
-                      .now = NOW, ONE_UNIT, .subscription_set = {.items = &subscription, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    PGconn      *other;
+    pawl_sender *sender = NULL;
+    pawl_store  *store  = open_with_own_table(p, &other);
+    COMMIT_OK(p, store, subscription_set, NOW, .type = TEXT("paid"), .queue = TEXT("letters"));
     for (int i = 0; i < 2; i++) {
         pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = "m-1", .due = NOW};
         ok(p, pawl_enlist(store, p->pg, &sender, &p->error));
@@ -441,7 +438,7 @@ static void a_sender_writes_at_once(ground *p)
 
 /* ---- Waking -------------------------------------------------------------------- */
 
-static void a_sleeper_wakes_at_the_commit_and_not_before(ground *p)
+ON_GROUND(a_sleeper_wakes_at_the_commit_and_not_before, ground *p)
 {
     sleeper     it;
     PGconn     *other;
@@ -465,20 +462,6 @@ static void a_sleeper_wakes_at_the_commit_and_not_before(ground *p)
     PQfinish(other);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(enlisted_changes_follow_the_caller),
-    ON_GROUND(the_connection_is_left_as_it_was),
-    ON_GROUND(savepoints_of_the_caller_hold),
-    ON_GROUND(a_refused_change_leaves_the_transaction_usable),
-    ON_GROUND(a_failed_statement_leaves_the_transaction_usable),
-    ON_GROUND(a_claim_is_settled_by_its_worker_alone),
-    ON_GROUND(enlist_wants_a_transaction_on_the_same_database),
-    ON_GROUND(a_lost_connection_is_told),
-    ON_GROUND(all_kinds_follow_the_caller),
-    ON_GROUND(a_sender_writes_at_once),
-    ON_GROUND(a_sleeper_wakes_at_the_commit_and_not_before),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -18,9 +18,8 @@
 
 static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due)
 {
-    pawl_queue_send send    = {.queue = TEXT("orders"), .message = message_of(id), .due = due};
-    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    COMMIT_OK(p, store, queue_send, NOW, .queue = TEXT("orders"), .message = message_of(id),
+              .due = due);
 }
 
 /* One from the first row took 600 ms, `ago_ms` ago by the monotonic clock and by that of the due
@@ -45,14 +44,14 @@ static pawl_store *open_behind(ground *p)
     return store;
 }
 
-static void e15_a_row_before_the_front_is_claimed_when_there_is_no_other(ground *p)
+ON_GROUND(e15_a_row_before_the_front_is_claimed_when_there_is_no_other, ground *p)
 {
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
 }
 
-static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(ground *p)
+ON_GROUND(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause, ground *p)
 {
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, 0, NOW);
@@ -66,7 +65,7 @@ static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).items[0].due, NOW - PAWL_MINUTES(60));
 }
 
-static void e15_a_row_before_the_front_waits_for_others_up_to_the_pause(ground *p)
+ON_GROUND(e15_a_row_before_the_front_waits_for_others_up_to_the_pause, ground *p)
 {
     pawl_store *store = open_behind(p);
     send_due(p, store, "second", NOW);
@@ -89,7 +88,7 @@ static void expect_first_row(ground *p, int64_t passed_ms, int64_t moved)
     raw_run(p->pg, "delete from pawl_queue");
 }
 
-static void e15_with_a_virtual_clock_claims_begin_with_the_first_row(ground *p)
+ON_GROUND(e15_with_a_virtual_clock_claims_begin_with_the_first_row, ground *p)
 {
     expect_first_row(p, 0, PAWL_SECONDS(2));
     expect_first_row(p, 0, -PAWL_SECONDS(2));
@@ -127,7 +126,7 @@ typedef void end_fn(pawl__pg_outbox_front *, const pawl__pg_outbox_scan *);
 
 /* Rows before the front wait: the next claim goes back to them when the first of all that were seen is due, and
  * forgets none because of those that came later. */
-static void rows_that_were_passed_over_are_gone_back_to(void)
+TEST(rows_that_were_passed_over_are_gone_back_to)
 {
     pawl__pg_outbox_front front = {.is_claimed = false};
     char                  path[1000];
@@ -155,14 +154,6 @@ static void rows_that_were_passed_over_are_gone_back_to(void)
     dlclose(module);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(e15_a_row_before_the_front_is_claimed_when_there_is_no_other),
-    ON_GROUND(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause),
-    ON_GROUND(e15_a_row_before_the_front_waits_for_others_up_to_the_pause),
-    ON_GROUND(e15_with_a_virtual_clock_claims_begin_with_the_first_row),
-    TEST(rows_that_were_passed_over_are_gone_back_to),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -103,7 +103,7 @@ static void commit_late(const ground *p, PGconn *late, insert_fn *insert)
     PQfinish(late);
 }
 
-static void a_claim_begins_before_what_is_committed_late(ground *p)
+ON_GROUND(a_claim_begins_before_what_is_committed_late, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim(p, store), 0);
@@ -116,7 +116,7 @@ static void a_claim_begins_before_what_is_committed_late(ground *p)
     assert_int_equal(claim(p, store), 2);
 }
 
-static void an_event_of_such_a_transaction_is_numbered(ground *p)
+ON_GROUND(an_event_of_such_a_transaction_is_numbered, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
@@ -137,7 +137,7 @@ static int64_t number_some(ground *p, pawl_store *store, size_t count_max)
 }
 
 /* The horizon can move over events that the scan before it left for the next one. */
-static void events_that_a_scan_left_are_numbered_by_the_next(ground *p)
+ON_GROUND(events_that_a_scan_left_are_numbered_by_the_next, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
@@ -155,7 +155,7 @@ static void events_that_a_scan_left_are_numbered_by_the_next(ground *p)
 }
 
 /* Were the horizon wrong, an event would wait for a minute and not for ever. */
-static void the_whole_is_looked_at_from_time_to_time(ground *p)
+ON_GROUND(the_whole_is_looked_at_from_time_to_time, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
@@ -182,7 +182,7 @@ static void wait_for_horizon(ground *p, pawl_store *store, int64_t from)
 
 /* Rows that were delivered stay in the index while somebody's snapshot can see it pending;
  * that one writes nothing, and so nothing can come late. */
-static void claims_begin_behind_what_was_delivered(ground *p)
+ON_GROUND(claims_begin_behind_what_was_delivered, ground *p)
 {
     pawl_store *store  = open_store(p, p->url);
     PGconn     *leased = raw_open(p->schema);
@@ -202,7 +202,7 @@ static void claims_begin_behind_what_was_delivered(ground *p)
 }
 
 /* The horizon is that of the endpoint whose rows were claimed last. */
-static void each_endpoint_has_a_horizon_of_its_own(ground *p)
+ON_GROUND(each_endpoint_has_a_horizon_of_its_own, ground *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
@@ -232,7 +232,7 @@ static void check_rows_of(const ground *p, const char *table)
 
 /* A row can wait for the end of another transaction that has the same key, so that
  * any number of others are numbered, delivered and over before it is there. */
-static void a_transaction_is_numbered_before_its_rows(ground *p)
+ON_GROUND(a_transaction_is_numbered_before_its_rows, ground *p)
 {
     pawl_store       *store  = open_store(p, p->url);
     pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
@@ -277,16 +277,6 @@ static void a_transaction_is_numbered_before_its_rows(ground *p)
     expect_refused(p->pg, "insert into one values (1)", "P0001", "no number");
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_claim_begins_before_what_is_committed_late),
-    ON_GROUND(an_event_of_such_a_transaction_is_numbered),
-    ON_GROUND(events_that_a_scan_left_are_numbered_by_the_next),
-    ON_GROUND(the_whole_is_looked_at_from_time_to_time),
-    ON_GROUND(claims_begin_behind_what_was_delivered),
-    ON_GROUND(each_endpoint_has_a_horizon_of_its_own),
-    ON_GROUND(a_transaction_is_numbered_before_its_rows),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -75,7 +75,7 @@ static void open_at(ground *p, const char *list, const char *parameters, int64_t
     test_now(store);
 }
 
-static void the_next_host_is_tried(ground *p)
+ON_TROUBLE(the_next_host_is_tried, ground *p)
 {
     char  list[200], parameters[200];
     hosts h;
@@ -111,7 +111,7 @@ static void *start_up(void *context)
     return NULL;
 }
 
-static void a_host_s_time_begins_with_it(ground *p)
+ON_TROUBLE(a_host_s_time_begins_with_it, ground *p)
 {
     char      list[200];
     hosts     h;
@@ -124,7 +124,7 @@ static void a_host_s_time_begins_with_it(ground *p)
     hosts_close(&h);
 }
 
-static void the_last_host_has_its_time_too(ground *p)
+ON_TROUBLE(the_last_host_has_its_time_too, ground *p)
 {
     char  list[100], text[200];
     hosts h;
@@ -140,12 +140,6 @@ static void the_last_host_has_its_time_too(ground *p)
     hosts_close(&h);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(the_next_host_is_tried),
-    ON_TROUBLE(a_host_s_time_begins_with_it),
-    ON_TROUBLE(the_last_host_has_its_time_too),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -69,7 +69,7 @@ static void insert_raw(PGconn *pg, const char *stream)
 
 /* ---- Positions ------------------------------------------------------------ */
 
-static void an_event_committed_late_comes_behind(ground *p)
+ON_GROUND(an_event_committed_late_comes_behind, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
@@ -114,7 +114,7 @@ static int64_t begins_at(pawl_store *store)
 }
 
 /* However many were numbered since: what its commit was followed by comes behind it. */
-static void an_event_committed_very_late_comes_before_what_followed(ground *p)
+ON_GROUND(an_event_committed_very_late_comes_before_what_followed, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
@@ -139,7 +139,7 @@ static void an_event_committed_very_late_comes_before_what_followed(ground *p)
 /* Events that were numbered stay in the index while somebody's snapshot can see it without a
  * position; that one writes nothing, and so nothing can come late. Where to begin moves
  * when others are over that were under way, to an event that was seen before. */
-static void numbering_begins_behind_what_was_numbered(ground *p)
+ON_GROUND(numbering_begins_behind_what_was_numbered, ground *p)
 {
     pawl_store *store  = open_store(p, p->url);
     PGconn     *leased = raw_open(p->schema);
@@ -158,7 +158,7 @@ static void numbering_begins_behind_what_was_numbered(ground *p)
 }
 
 /* The claims' transaction is rolled back; what was numbered is durable. */
-static void numbering_is_no_part_of_the_claims(ground *p)
+ON_GROUND(numbering_is_no_part_of_the_claims, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -190,7 +190,7 @@ static void *number_all(void *context)
     return NULL;
 }
 
-static void two_that_number_give_each_position_once(ground *p)
+ON_GROUND(two_that_number_give_each_position_once, ground *p)
 {
     numbering numbers[2] = {{.error = PAWL_ERROR_INIT}, {.error = PAWL_ERROR_INIT}};
     for (size_t i = 0; i < 2; i++)
@@ -253,7 +253,7 @@ static void number_beside(ground *p, pawl_store *store, pawl_store *elsewhere, c
 
 /* The turn is that of the tables: who numbers in another schema, or under another prefix, is not
  * waited for. */
-static void tables_elsewhere_are_numbered_at_the_same_time(ground *p)
+ON_GROUND(tables_elsewhere_are_numbered_at_the_same_time, ground *p)
 {
     void *other = NULL;
     assert_int_equal(ground_setup(&other), 0);
@@ -269,7 +269,7 @@ static void tables_elsewhere_are_numbered_at_the_same_time(ground *p)
 
 /* Two workers meet on their streams in one order, so that neither waits for the
  * other in a circle. */
-static void streams_are_appended_in_one_order(ground *p)
+ON_GROUND(streams_are_appended_in_one_order, ground *p)
 {
     pawl_store       *store = open_store(p, p->url);
     pawl_event_append items[3 * 2];
@@ -283,7 +283,7 @@ static void streams_are_appended_in_one_order(ground *p)
 }
 
 /* The first round of a commit says nothing of what it refuses: the second does. */
-static void both_rounds_tell_taken_from_missing(ground *p)
+ON_GROUND(both_rounds_tell_taken_from_missing, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, append(p, store, "a", 0, 2));
@@ -296,7 +296,7 @@ static void both_rounds_tell_taken_from_missing(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_events"), 2);
 }
 
-static void an_appender_waits_for_the_other(ground *p)
+ON_GROUND(an_appender_waits_for_the_other, ground *p)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -313,7 +313,7 @@ static void an_appender_waits_for_the_other(ground *p)
     ok(p, append(p, store, "a", 1, 1));
 }
 
-static void an_enlist_sees_what_its_transaction_appended(ground *p)
+ON_GROUND(an_enlist_sees_what_its_transaction_appended, ground *p)
 {
     pawl_store       *store = open_store(p, p->url);
     pawl_event_append items[EVENTS_MAX];
@@ -333,7 +333,7 @@ static void an_enlist_sees_what_its_transaction_appended(ground *p)
 /* ---- Checkpoints ---------------------------------------------------------- */
 
 /* A statement moves a row once. */
-static void a_checkpoint_moves_twice_in_a_set(ground *p)
+ON_GROUND(a_checkpoint_moves_twice_in_a_set, ground *p)
 {
     pawl_store         *store   = open_store(p, p->url);
     pawl_checkpoint_set moves[] = {
@@ -385,7 +385,7 @@ static void commit_one_of_two(ground *p, pawl_store *store, int64_t version)
 
 /* A sequence counts what is rolled back, too. The fence is written once, so there was one
  * transaction, and in it the messages stayed locked. */
-static void a_refused_group_sets_no_claim_free(ground *p)
+ON_GROUND(a_refused_group_sets_no_claim_free, ground *p)
 {
     pawl_store *store = open_store(p, p->url), *other = open_store(p, p->url);
     for (int i = 0; i < 4; i++) {
@@ -412,21 +412,6 @@ static void a_refused_group_sets_no_claim_free(ground *p)
                     "whole@1 whole@2");
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(an_event_committed_late_comes_behind),
-    ON_GROUND(an_event_committed_very_late_comes_before_what_followed),
-    ON_GROUND(numbering_begins_behind_what_was_numbered),
-    ON_GROUND(numbering_is_no_part_of_the_claims),
-    ON_GROUND(two_that_number_give_each_position_once),
-    ON_GROUND(tables_elsewhere_are_numbered_at_the_same_time),
-    ON_GROUND(streams_are_appended_in_one_order),
-    ON_GROUND(both_rounds_tell_taken_from_missing),
-    ON_GROUND(an_appender_waits_for_the_other),
-    ON_GROUND(a_refused_group_sets_no_claim_free),
-    ON_GROUND(an_enlist_sees_what_its_transaction_appended),
-    ON_GROUND(a_checkpoint_moves_twice_in_a_set),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

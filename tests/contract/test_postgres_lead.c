@@ -67,7 +67,7 @@ static void stand_still(ground *p, pawl_store *store)
     raw_run(store->ops->native(store), lock);
 }
 
-static void a_commit_that_stands_still_is_ended(ground *p)
+ON_TROUBLE(a_commit_that_stands_still_is_ended, ground *p)
 {
     pair            it;
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -97,7 +97,7 @@ static void a_commit_that_stands_still_is_ended(ground *p)
 
 /* On whichever connection: of the handle, its second one, a pooler's. The server does not
  * forget a pipeline whose end never came, as it does a transaction. */
-static void a_pipeline_without_its_end_is_ended(ground *p)
+ON_TROUBLE(a_pipeline_without_its_end_is_ended, ground *p)
 {
     pair it;
     char update[300], lock[200];
@@ -161,14 +161,14 @@ static void expect_followed(ground *p, pair *it)
 }
 
 /* The lease's own row is locked: it is not waited for until the deadline. */
-static void o20_a_renewal_that_stands_still_is_ended(ground *p)
+ON_TROUBLE(o20_a_renewal_that_stands_still_is_ended, ground *p)
 {
     pair it;
     lock_lease(p, &it, "update %s.pawl_leases set \"Expires\" = now()");
     expect_followed(p, &it);
 }
 
-static void o20_a_lead_given_back_that_stands_still_is_ended(ground *p)
+ON_TROUBLE(o20_a_lead_given_back_that_stands_still_is_ended, ground *p)
 {
     pair it;
     lock_lease(p, &it, "delete from %s.pawl_leases");
@@ -185,7 +185,7 @@ static int64_t lease_count(ground *p, const pawl_store *store)
 
 /* While it holds claims: the lease goes over its second connection, and is there for others
  * whatever becomes of the claims. */
-static void o20_one_with_claims_follows_as_soon(ground *p)
+ON_TROUBLE(o20_one_with_claims_follows_as_soon, ground *p)
 {
     pair it;
     bool is_held = false;
@@ -201,7 +201,7 @@ static void o20_one_with_claims_follows_as_soon(ground *p)
 }
 
 /* The server works for it: its client is alive, or was until a moment ago. */
-static void o20_a_renewal_that_is_slow_is_left_alone(ground *p)
+ON_TROUBLE(o20_a_renewal_that_is_slow_is_left_alone, ground *p)
 {
     pair    it;
     bool    is_held = true;
@@ -264,7 +264,7 @@ static void expect_second_look(ground *p, pair *it, const char *sql, bool expect
     assert_int_equal(is_held, expected);
 }
 
-static void o20_of_two_that_find_it_free_one_leads(ground *p)
+ON_TROUBLE(o20_of_two_that_find_it_free_one_leads, ground *p)
 {
     pair it;
     begin_led(p, &it);
@@ -276,7 +276,7 @@ static void o20_of_two_that_find_it_free_one_leads(ground *p)
 }
 
 /* Of a lease: how often it went from one to another. */
-static void o20_the_epoch_counts_take_overs(ground *p)
+ON_TROUBLE(o20_the_epoch_counts_take_overs, ground *p)
 {
     pair it;
     begin_led(p, &it);
@@ -291,7 +291,7 @@ static void o20_the_epoch_counts_take_overs(ground *p)
 
 /* A handler may take longer than the lease lasts: what it has claimed, and its own SQL,
  * are in nobody's way. */
-static void a_leader_that_is_slow_is_left_alone(ground *p)
+ON_TROUBLE(a_leader_that_is_slow_is_left_alone, ground *p)
 {
     pair it;
     begin_led(p, &it);
@@ -313,7 +313,7 @@ static void a_leader_that_is_slow_is_left_alone(ground *p)
 }
 
 /* Whose sessions are another role's. */
-static void without_the_right_the_lead_is_taken_all_the_same(ground *p)
+ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same, ground *p)
 {
     pair it;
     char sql[400], url[1400];
@@ -343,7 +343,7 @@ static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* Long before its lease is over. */
-static void a_leader_without_its_session_is_not_listed(ground *p)
+ON_TROUBLE(a_leader_without_its_session_is_not_listed, ground *p)
 {
     pair it;
     begin_led(p, &it);
@@ -353,7 +353,7 @@ static void a_leader_without_its_session_is_not_listed(ground *p)
 }
 
 /* The row of its lease would stay for ever. */
-static void a_leader_that_closes_leaves_no_lease(ground *p)
+ON_TROUBLE(a_leader_that_closes_leaves_no_lease, ground *p)
 {
     pair it;
     begin_led(p, &it);
@@ -364,21 +364,6 @@ static void a_leader_that_closes_leaves_no_lease(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(a_commit_that_stands_still_is_ended),
-    ON_TROUBLE(a_pipeline_without_its_end_is_ended),
-    ON_TROUBLE(o20_a_renewal_that_stands_still_is_ended),
-    ON_TROUBLE(o20_a_lead_given_back_that_stands_still_is_ended),
-    ON_TROUBLE(o20_one_with_claims_follows_as_soon),
-    ON_TROUBLE(o20_a_renewal_that_is_slow_is_left_alone),
-    ON_TROUBLE(o20_of_two_that_find_it_free_one_leads),
-    ON_TROUBLE(o20_the_epoch_counts_take_overs),
-    ON_TROUBLE(a_leader_that_is_slow_is_left_alone),
-    ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same),
-    ON_TROUBLE(a_leader_without_its_session_is_not_listed),
-    ON_TROUBLE(a_leader_that_closes_leaves_no_lease),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

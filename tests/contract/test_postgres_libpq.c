@@ -215,17 +215,17 @@ static void try_messages(ground *p, size_t size, bool is_lasting)
     free(body);
 }
 
-static void a_message_survives_one_failure(ground *p)
+ON_TROUBLE(a_message_survives_one_failure, ground *p)
 {
     try_messages(p, 2, false);
 }
 
-static void a_message_survives_a_shortage(ground *p)
+ON_TROUBLE(a_message_survives_a_shortage, ground *p)
 {
     try_messages(p, 2, true);
 }
 
-static void a_large_message_survives_one_failure(ground *p)
+ON_TROUBLE(a_large_message_survives_one_failure, ground *p)
 {
     try_messages(p, 100000, false);
 }
@@ -234,7 +234,7 @@ static void a_large_message_survives_one_failure(ground *p)
 #define COMMIT_MS 1000   /* until a dropped answer is noticed */
 
 /* Tries are over when the deadline is: the last pause and the last try do not go on behind it. */
-static void an_unknown_outcome_keeps_the_deadline(ground *p)
+ON_TROUBLE(an_unknown_outcome_keeps_the_deadline, ground *p)
 {
     pawl_store     *keeper = open_store(p, p->url);
     pawl_queue_send send   = send_of("orders", "e-1");
@@ -259,12 +259,6 @@ static void an_unknown_outcome_keeps_the_deadline(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_TROUBLE(a_message_survives_one_failure),
-        ON_TROUBLE(a_message_survives_a_shortage),
-        ON_TROUBLE(a_large_message_survives_one_failure),
-        ON_TROUBLE(an_unknown_outcome_keeps_the_deadline),
-    };
     if (ground_server() == NULL)
         return ground_skip();
     (void)dl_iterate_phdr(find_libpq, NULL);
@@ -272,7 +266,7 @@ int main(void)
         print_error("libpq is not among the loaded libraries\n");
         return 1;
     }
-    return cmocka_run_group_tests_name("postgres_libpq", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

@@ -54,7 +54,7 @@ static void expect_all_told(ground *p, lossy *way, const char *through)
     assert_true(lost > (turns_are_whole() ? 100 : 25));
 }
 
-static void o32_what_is_told_is_what_is_there(ground *p)
+ON_TROUBLE(o32_what_is_told_is_what_is_there, ground *p)
 {
     char url[1400];
     strcat(p->url, "&options=-c%20synchronous_commit%3Doff");
@@ -65,7 +65,7 @@ static void o32_what_is_told_is_what_is_there(ground *p)
     expect_all_told(p, &way, url);
 }
 
-static void o32_what_is_told_is_what_is_there_behind_a_pooler(ground *p)
+ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, ground *p)
 {
     char  url[1400];
     lossy way   = {.is_brief = true, .part = PART + 1, .lose = lose, .was_lost = was_lost};
@@ -75,11 +75,6 @@ static void o32_what_is_told_is_what_is_there_behind_a_pooler(ground *p)
     expect_all_told(p, &way, url);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(o32_what_is_told_is_what_is_there),
-    ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

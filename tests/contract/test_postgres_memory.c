@@ -32,7 +32,7 @@ static pawl_code open_and_attach(ground *p, pawl_store **store)
     return code;
 }
 
-static void opening_survives(ground *p)
+ON_TROUBLE(opening_survives, ground *p)
 {
     bool is_met = true;
     apply_schema(p, p->url, order_tables, 1);
@@ -40,11 +40,9 @@ static void opening_survives(ground *p)
         pawl_store *store = NULL;
         long        live  = fault_memory_live();
         assert_true(n < FAULTS_MAX);
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = open_and_attach(p, &store);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         if (is_met && code == PAWL_OK)
             ok(p, send_one(p, store, "orders", "m-1"));
         else if (is_met)
@@ -157,11 +155,9 @@ static bool try_message(message_trip *t)
     t->store = open_more(p, p->url);
     t->arena = pawl_arena_create(0);
     assert_non_null(t->arena);
-    fault_memory_set(t->n);
-    fault_memory_go_on();
-    pawl_code code = go(t);
-    fault_memory_pause();
-    bool is_met = fault_memory_is_met();
+    fault_memory_begin(t->n);
+    pawl_code code   = go(t);
+    bool      is_met = fault_memory_end();
     if (!is_met)
         ok(p, code);
     else if (code != PAWL_OK)
@@ -196,24 +192,24 @@ static void try_messages(ground *p, bool is_refused, bool is_held)
     test_now(keeper);
 }
 
-static void a_message_survives(ground *p)
+ON_TROUBLE(a_message_survives, ground *p)
 {
     try_messages(p, false, false);
 }
 
-static void a_refusal_survives(ground *p)
+ON_TROUBLE(a_refusal_survives, ground *p)
 {
     try_messages(p, true, false);
 }
 
-static void a_hold_survives(ground *p)
+ON_TROUBLE(a_hold_survives, ground *p)
 {
     try_messages(p, false, true);
 }
 
 /* Claims are given back by a rollback. Without memory for its text the transaction would stay open: the
  * connection is given up, and with it the row locks. */
-static void a_release_survives(ground *p)
+ON_TROUBLE(a_release_survives, ground *p)
 {
     pawl_store       *keeper = open_store(p, p->url);
     bool              is_met = true;
@@ -225,11 +221,9 @@ static void a_release_survives(ground *p)
         pawl_queue_rows rows  = claim_some(p, store, "orders", NOW, 1);
         assert_true(n < FAULTS_MAX && rows.count == 1);
         settle.seq = rows.items[0].seq;
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         if (code == PAWL_OK) { /* at the handle's next call, whatever it is */
             ok(p, pawl_store_wait(store, 0, -1, &p->error));
             assert_int_equal(claim_some(p, keeper, "orders", NOW, 1).count, 1);
@@ -243,7 +237,7 @@ static void a_release_survives(ground *p)
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-static void an_enlist_survives(ground *p)
+ON_TROUBLE(an_enlist_survives, ground *p)
 {
     pawl_store *store  = open_store(p, p->url);
     PGconn     *pg     = raw_open(p->schema);
@@ -258,11 +252,9 @@ static void an_enlist_survives(ground *p)
         send.message = message_of(id);
         assert_true(n < FAULTS_MAX);
         raw_run(pg, "begin; insert into mine values (1)");
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = pawl_store_enlist(store, pg, &changes, &p->error);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         if (is_met && code != PAWL_OK)
             assert_int_equal(code, PAWL_ENOMEM);
         else
@@ -283,7 +275,7 @@ static void an_enlist_survives(ground *p)
 
 /* A lease and the question what is due next go to the server together, COMMIT behind them: a claim
  * that failed has leased nothing. */
-static void a_claim_of_timeouts_survives(ground *p)
+ON_TROUBLE(a_claim_of_timeouts_survives, ground *p)
 {
     open_store(p, p->url);
     assert_non_null(pawl_arena_take(p->arena, 1)); /* its first block counts as live */
@@ -302,11 +294,9 @@ static void a_claim_of_timeouts_survives(ground *p)
         long        live  = fault_memory_live();
         pawl_store *store = open_more(p, p->url);
         assert_true(n < FAULTS_MAX);
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         if (is_met && code != PAWL_OK)
             expect_failure(p, code, n);
         else
@@ -325,18 +315,14 @@ static void a_claim_of_timeouts_survives(ground *p)
 
 static void append_event(ground *p, pawl_store *store)
 {
-    pawl_event_append item = {.stream   = TEXT("s"),
-                              .version  = 1,
-                              .is_first = true,
-                              .event    = {.type = TEXT("Paid"), .type_version = 1, .at = NOW}};
-    pawl_changes changes   = {.now = NOW, ONE_UNIT, .event_append = {.items = &item, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    COMMIT_OK(p, store, event_append, NOW, .stream = TEXT("s"), .version = 1, .is_first = true,
+              .event = {.type = TEXT("Paid"), .type_version = 1, .at = NOW});
 }
 
 /* The turn to number, the positions and COMMIT go to the server together: without the turn, which keeps
  * others from numbering, nothing behind it is sent. Readers are told behind the commit, by what an
  * append has prepared already. */
-static void a_numbering_survives(ground *p)
+ON_TROUBLE(a_numbering_survives, ground *p)
 {
     open_store(p, p->url);
     bool is_met = true;
@@ -345,11 +331,9 @@ static void a_numbering_survives(ground *p)
         pawl_store *store = open_more(p, p->url);
         append_event(p, store);
         assert_true(n < FAULTS_MAX);
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = pawl_store_event_number(store, 10, &count, &p->error);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         if (is_met && code != PAWL_OK)
             expect_failure(p, code, n);
         else
@@ -364,16 +348,10 @@ static void a_numbering_survives(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_TROUBLE(opening_survives),     ON_TROUBLE(a_message_survives),
-        ON_TROUBLE(a_refusal_survives),   ON_TROUBLE(a_hold_survives),
-        ON_TROUBLE(a_release_survives),   ON_TROUBLE(an_enlist_survives),
-        ON_TROUBLE(a_numbering_survives), ON_TROUBLE(a_claim_of_timeouts_survives),
-    };
     if (ground_server() == NULL)
         return ground_skip();
     fault_memory_install();
-    return cmocka_run_group_tests_name("postgres_memory", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

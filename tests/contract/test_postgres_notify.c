@@ -73,7 +73,7 @@ static void send_everything(ground *p, pawl_store *store, unsigned number)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-static void one_notification_a_commit_at_most(ground *p)
+ON_GROUND(one_notification_a_commit_at_most, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *ear   = raw_open(p->schema);
@@ -97,7 +97,7 @@ static void one_notification_a_commit_at_most(ground *p)
 }
 
 /* LISTEN is of handles that sleep, which one that claims again and again does not. */
-static void a_busy_queue_notifies_nobody(ground *p)
+ON_GROUND(a_busy_queue_notifies_nobody, ground *p)
 {
     pawl_store *worker = open_sleeper(p, "orders");
     pawl_store *store  = open_store(p, p->url);
@@ -133,7 +133,7 @@ static pawl_code claim_outbox(ground *p, pawl_store *store, pawl_outbox_rows *ro
 }
 
 /* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */
-static void each_sleeps_for_what_it_claims(ground *p)
+ON_GROUND(each_sleeps_for_what_it_claims, ground *p)
 {
     pawl_store      *store  = open_store(p, p->url);
     pawl_store      *idle   = open_store(p, p->url);
@@ -158,12 +158,6 @@ static void each_sleeps_for_what_it_claims(ground *p)
     PQfinish(ear);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(one_notification_a_commit_at_most),
-    ON_GROUND(a_busy_queue_notifies_nobody),
-    ON_GROUND(each_sleeps_for_what_it_claims),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

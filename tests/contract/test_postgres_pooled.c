@@ -39,7 +39,7 @@ static pawl_store *open_pooled(ground *p, pawl_time now)
 }
 
 /* Nothing is listened to: a wait is over soon, whoever sent what. */
-static void a_pooled_wait_is_short(ground *p)
+ON_GROUND(a_pooled_wait_is_short, ground *p)
 {
     pawl_store *store = open_pooled(p, NOW);
     sleeper     it;
@@ -61,7 +61,7 @@ static void let_pass(pawl_store *store, int64_t seconds)
     driver->beat_ms -= seconds * 1000;
 }
 
-static void a_pooled_worker_says_that_it_lives(ground *p)
+ON_GROUND(a_pooled_worker_says_that_it_lives, ground *p)
 {
     static const char is_later[] = "select \"Seen\" >= '2026-01-01 00:00:06Z' and \"Seen\" < "
                                    "'2026-01-01 00:00:30Z' from pawl_workers where \"Epoch\" > 0";
@@ -101,7 +101,7 @@ static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* The heartbeat of a worker that was seen at NOW, and is gone without a word, ends after 15 s. */
-static void a_dead_pooled_worker_is_known_after_15_s(ground *p)
+ON_GROUND(a_dead_pooled_worker_is_known_after_15_s, ground *p)
 {
     pawl_store *dead  = open_pooled(p, NOW);
     bool        leads = false;
@@ -125,7 +125,7 @@ static void a_dead_pooled_worker_is_known_after_15_s(ground *p)
 }
 
 /* Its handler takes longer than 15 s: another handle beats for it, and for nobody beside it. */
-static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(ground *p)
+ON_GROUND(o26_a_pooled_worker_that_takes_long_keeps_what_it_has, ground *p)
 {
     pawl_store    *slow   = open_pooled(p, NOW);
     pawl_worker_id self[] = {{uuid_of(99)}, pawl_store_worker(slow)};
@@ -141,7 +141,7 @@ static void o26_a_pooled_worker_that_takes_long_keeps_what_it_has(ground *p)
 }
 
 /* The heartbeat is in a transaction while another worker looks for the dead, which does not wait for it. */
-static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has(ground *p)
+ON_GROUND(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has, ground *p)
 {
     pawl_store *slow = open_pooled(p, NOW);
     add_row(p, true, "2026-01-01 00:00:00Z");
@@ -157,7 +157,7 @@ static void o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_ha
 
 /* The worker's row tells which of the pooler's sessions has the queue locked in a commit that does
  * not end. */
-static void a_pooled_commit_that_stands_still_is_ended(ground *p)
+ON_GROUND(a_pooled_commit_that_stands_still_is_ended, ground *p)
 {
     pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
     bool        leads = false;
@@ -194,7 +194,7 @@ static void expect_setting(pawl_store *store, const char *name, const char *want
 
 /* Statistics of a small table would have a set of thousands walk it for each of its items. A claim
  * leaves its transaction open. */
-static void a_pooled_transaction_has_the_plans_of_a_session(ground *p)
+ON_GROUND(a_pooled_transaction_has_the_plans_of_a_session, ground *p)
 {
     pawl_store *store = open_pooled(p, NOW);
     PGconn     *pg    = pawl__pg_of(store)->main.pg;
@@ -211,7 +211,7 @@ static void a_pooled_transaction_has_the_plans_of_a_session(ground *p)
     assert_int_equal(PQenterPipelineMode(pg), 1);
 }
 
-static void a_pooled_handler_has_the_plans_of_the_server(ground *p)
+ON_GROUND(a_pooled_handler_has_the_plans_of_the_server, ground *p)
 {
     pawl_store *store = open_pooled(p, NOW);
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
@@ -220,17 +220,6 @@ static void a_pooled_handler_has_the_plans_of_the_server(ground *p)
     expect_setting(store, "idle_in_transaction_session_timeout", "2min");
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_pooled_wait_is_short),
-    ON_GROUND(a_pooled_worker_says_that_it_lives),
-    ON_GROUND(a_dead_pooled_worker_is_known_after_15_s),
-    ON_GROUND(o26_a_pooled_worker_that_takes_long_keeps_what_it_has),
-    ON_GROUND(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has),
-    ON_GROUND(a_pooled_commit_that_stands_still_is_ended),
-    ON_GROUND(a_pooled_transaction_has_the_plans_of_a_session),
-    ON_GROUND(a_pooled_handler_has_the_plans_of_the_server),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

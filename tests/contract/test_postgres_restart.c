@@ -7,88 +7,19 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
+#include "contract/own_server.h"
 #include "contract/postgres_trouble.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #define SECRET "Se-kret"
-
-typedef struct server {
-    char folder[100];
-    char script[600];
-    int  port;
-} server;
-
-static server shared;
-
-static bool is_free(int port)
-{
-    struct sockaddr_in address    = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    int                descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_addr.s_addr       = htonl(INADDR_LOOPBACK);
-    bool is_bound =
-        descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    return is_bound;
-}
-
-/* Below the ports that the system hands out for connections: while the server is away
- * none of those takes its port. */
-static int free_port(void)
-{
-    pawl_random random;
-    int         port;
-    pawl_random_seed(&random, (uint64_t)clock_ms() << 20 ^ (uint64_t)getpid());
-    do
-        port = 20000 + (int)pawl_random_below(&random, 12000);
-    while (!is_free(port));
-    return port;
-}
-
-static bool run_script(const char *verb)
-{
-    char command[900];
-    snprintf(command, sizeof command, "bash '%s' %s '%s' %d >/dev/null 2>&1", shared.script, verb,
-             shared.folder, shared.port);
-    return system(command) == 0;
-}
-
-static void must_run(const char *verb)
-{
-    if (!run_script(verb))
-        fail_msg("%s %s does not work", shared.script, verb);
-}
 
 /* The database without pawl: raw_open connects to what the environment names. */
 static bool begin_server(void)
 {
-    const char *source = getenv("PAWL_SOURCE_DIR");
-    char        url[200];
-    if (source == NULL)
+    char url[200];
+    if (!own_server_begin("postgres", 1))
         return false;
-    snprintf(shared.script, sizeof shared.script, "%s/tests/servers/postgres.sh", source);
-    snprintf(shared.folder, sizeof shared.folder, "/tmp/pawl-server-XXXXXX");
-    if (mkdtemp(shared.folder) == NULL)
-        return false;
-    int tries = 3; /* somebody else may take the port first */
-    do
-        shared.port = free_port();
-    while (!run_script("start") && --tries > 0);
-    if (tries == 0)
-        return false;
-    snprintf(url, sizeof url, "postgres://postgres:" SECRET "@127.0.0.1:%d/postgres", shared.port);
+    snprintf(url, sizeof url, "postgres://postgres:" SECRET "@127.0.0.1:%d/postgres", own.port);
     return setenv("PAWL_TEST_POSTGRES", url, 1) == 0;
-}
-
-static void end_server(void)
-{
-    char command[200];
-    (void)run_script("crash");
-    snprintf(command, sizeof command, "rm -rf '%s'", shared.folder);
-    if (shared.folder[0] != '\0' && system(command) != 0)
-        fprintf(stderr, "%s stays\n", shared.folder);
 }
 
 static void expect_no_secret(const ground *p)
@@ -120,7 +51,7 @@ static void try_end(ground *p, pawl_store *store, const char *verb, const char *
     ok(p, send_one(p, store, "orders", id));
     rows = claim_some(p, store, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
-    must_run(verb);
+    own_server_must_run(verb, "");
     expect_no_server(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                      PAWL_ELOST, "postgres: ");
     expect_no_server(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
@@ -128,7 +59,7 @@ static void try_end(ground *p, pawl_store *store, const char *verb, const char *
     expect_text(p, "postgres:***@127.0.0.1");
     expect_no_server(p, send_one(p, store, "orders", "lost"), PAWL_EUNREACHABLE, "refused");
     expect_no_server(p, pawl_store_wait(store, 1, -1, &p->error), PAWL_EUNREACHABLE, "refused");
-    must_run("start");
+    own_server_must_run("start", "");
     reopen(p);
     assert_int_equal(queue_count(p), 1);
     rows = claim_some(p, store, "orders", NOW, 9);
@@ -137,7 +68,7 @@ static void try_end(ground *p, pawl_store *store, const char *verb, const char *
     assert_int_equal(queue_count(p), 0);
 }
 
-static void a_handle_outlives_its_server(ground *p)
+ON_TROUBLE(a_handle_outlives_its_server, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     try_end(p, store, "stop", "m-1");
@@ -146,7 +77,7 @@ static void a_handle_outlives_its_server(ground *p)
 }
 
 /* The server goes while a commit waits in it. */
-static void a_commit_meets_the_end_of_the_server(ground *p)
+ON_TROUBLE(a_commit_meets_the_end_of_the_server, ground *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
@@ -156,8 +87,8 @@ static void a_commit_meets_the_end_of_the_server(ground *p)
     lock_order(p, 1);
     start_job(p, &commit, store, &changes);
     wait_for_waiting(p, 1);
-    must_run("crash");
-    must_run("start");
+    own_server_must_run("crash", "");
+    own_server_must_run("start", "");
     expect_job(p, &commit, PAWL_ELOST);
     expect_no_secret(p);
     reopen(p);
@@ -225,7 +156,8 @@ static int standby_teardown(void **state)
 
 /* A commit that no standby has is not said to stand, not even when the server, asked to
  * cancel, says so. */
-static void a_commit_without_its_standby_is_unknown(ground *p)
+TESTS(a_commit_without_its_standby_is_unknown, ground *p,
+      GROUND_ROW(a_commit_without_its_standby_is_unknown, trouble_setup, standby_teardown))
 {
     pawl_queue_rows rows;
     pawl_store     *store = open_store(p, p->url);
@@ -251,7 +183,7 @@ static void a_commit_without_its_standby_is_unknown(ground *p)
 }
 
 /* The set is durable then: what comes behind the commit cannot undo it. */
-static void a_wake_up_that_fails_is_no_failure(ground *p)
+ON_TROUBLE(a_wake_up_that_fails_is_no_failure, ground *p)
 {
     char url[1400], sql[600];
     apply_schema(p, p->url, order_tables, 1);
@@ -281,7 +213,7 @@ static void wait_for_refusal(const char *user)
     char    url[200];
     bool    is_refused = false;
     int64_t end        = clock_ms() + PATIENCE_MS;
-    snprintf(url, sizeof url, "postgres://%s@127.0.0.1:%d/postgres", user, shared.port);
+    snprintf(url, sizeof url, "postgres://%s@127.0.0.1:%d/postgres", user, own.port);
     while (!is_refused) {
         PGconn *pg = PQconnectdb(url);
         is_refused = PQstatus(pg) != CONNECTION_OK;
@@ -291,7 +223,7 @@ static void wait_for_refusal(const char *user)
     }
 }
 
-static void a_wrong_password_is_refused(ground *p)
+ON_TROUBLE(a_wrong_password_is_refused, ground *p)
 {
     pawl_store *store = NULL;
     char        command[300], url[300];
@@ -299,42 +231,34 @@ static void a_wrong_password_is_refused(ground *p)
     snprintf(command, sizeof command,
              "echo 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256' "
              ">'%s/data/pg_hba.conf'",
-             shared.folder);
+             own.folder);
     assert_int_equal(system(command), 0);
     raw_run(p->pg, "select pg_reload_conf()");
     wait_for_refusal("clerk");
     apply_schema(p, p->url, NULL, 0);
     snprintf(url, sizeof url, "postgres://clerk:" SECRET "@127.0.0.1:%d/postgres?schema=%s",
-             shared.port, p->schema);
+             own.port, p->schema);
     expect_no_server(p, open_with(p, url, NULL, 0, &store), PAWL_EDENIED,
                      "password authentication failed for user \"clerk\"");
-    snprintf(url, sizeof url, "postgres://clerk@127.0.0.1:%d/postgres?schema=%s", shared.port,
+    snprintf(url, sizeof url, "postgres://clerk@127.0.0.1:%d/postgres?schema=%s", own.port,
              p->schema);
     expect_no_server(p, open_with(p, url, NULL, 0, &store), PAWL_EDENIED, "no password supplied");
-    snprintf(url, sizeof url, "postgres://clerk:right@127.0.0.1:%d/postgres?schema=%s", shared.port,
+    snprintf(url, sizeof url, "postgres://clerk:right@127.0.0.1:%d/postgres?schema=%s", own.port,
              p->schema);
     ok(p, open_with(p, url, NULL, 0, &store));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_TROUBLE(a_handle_outlives_its_server),
-        ON_TROUBLE(a_commit_meets_the_end_of_the_server),
-        GROUND_TEST_BETWEEN(a_commit_without_its_standby_is_unknown, trouble_setup,
-                            standby_teardown),
-        ON_TROUBLE(a_wake_up_that_fails_is_no_failure),
-        ON_TROUBLE(a_wrong_password_is_refused),
-    };
     if (ground_server() == NULL)
         return ground_skip();
     if (!begin_server()) {
-        end_server();
+        own_server_end();
         puts("skipped: no server of the test's own can be started here");
         return 77;
     }
-    int result = cmocka_run_group_tests_name("postgres_restart", tests, NULL, NULL);
-    end_server();
+    int result = tests_run(NULL, NULL);
+    own_server_end();
     return result;
 }
 

@@ -21,7 +21,7 @@ static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
 
 /* ---- The script --------------------------------------------------------- */
 
-static void the_script_makes_what_apply_makes(ground *p)
+ON_GROUND(the_script_makes_what_apply_makes, ground *p)
 {
     lines *script = calloc(2, sizeof *script);
     char   other[60], sql[300];
@@ -58,7 +58,7 @@ static void the_script_makes_what_apply_makes(ground *p)
 }
 
 /* The script by itself is what open, verify and the function want. */
-static void a_schema_made_by_hand_verifies(ground *p)
+ON_GROUND(a_schema_made_by_hand_verifies, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     char   sql[100];
@@ -73,7 +73,7 @@ static void a_schema_made_by_hand_verifies(ground *p)
 }
 
 /* No row of the catalog is written again: no lock is taken then either. */
-static void applying_twice_changes_nothing(ground *p)
+ON_GROUND(applying_twice_changes_nothing, ground *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
@@ -97,7 +97,7 @@ static int64_t object_count(ground *p)
                              "where pronamespace = to_regnamespace(current_schema()))");
 }
 
-static void dropping_leaves_what_is_not_ours(ground *p)
+ON_GROUND(dropping_leaves_what_is_not_ours, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -122,7 +122,7 @@ static pawl_code apply_both(void *context, pawl_error *error)
 }
 
 /* D34: whoever comes second waits, and finds it done. */
-static void processes_may_apply_at_once(ground *p)
+ON_GROUND(processes_may_apply_at_once, ground *p)
 {
     run_at_once(apply_both, p);
     lines *out = calloc(1, sizeof *out);
@@ -229,7 +229,7 @@ static void verify_round(ground *p, unsigned round, lines *out)
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out));
 }
 
-static void verify_names_each_difference(ground *p)
+ON_GROUND(verify_names_each_difference, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -241,7 +241,7 @@ static void verify_names_each_difference(ground *p)
 }
 
 /* Apply puts right all that it can. */
-static void apply_makes_what_is_missing(ground *p)
+ON_GROUND(apply_makes_what_is_missing, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -256,7 +256,7 @@ static void apply_makes_what_is_missing(ground *p)
 
 /* ---- Versions, and opening without tables ------------------------------- */
 
-static void a_newer_schema_is_left_alone(ground *p)
+ON_GROUND(a_newer_schema_is_left_alone, ground *p)
 {
     lines      *out   = calloc(1, sizeof *out);
     pawl_store *store = NULL;
@@ -276,7 +276,7 @@ static void a_newer_schema_is_left_alone(ground *p)
     free(out);
 }
 
-static void opening_says_what_to_run(ground *p)
+ON_GROUND(opening_says_what_to_run, ground *p)
 {
     pawl_store *store = NULL;
     char        url[1300];
@@ -310,7 +310,7 @@ static void opening_says_what_to_run(ground *p)
 /* ---- Sagas -------------------------------------------------------------- */
 
 /* D27: rows stay and are null in the new column; then it is used. */
-static void a_correlation_column_is_added(ground *p)
+ON_GROUND(a_correlation_column_is_added, ground *p)
 {
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
@@ -333,7 +333,7 @@ static void a_correlation_column_is_added(ground *p)
 }
 
 /* D28: nothing is converted, nothing else is made either. */
-static void another_type_of_correlation_is_refused(ground *p)
+ON_GROUND(another_type_of_correlation_is_refused, ground *p)
 {
     static const char      says[]  = "column Correlation_order_id: incorrect data type: expected "
                                      "timestamp without time zone, found character varying(200)";
@@ -354,7 +354,7 @@ static void another_type_of_correlation_is_refused(ground *p)
 }
 
 /* D26: neither taken for the saga's, nor changed. */
-static void a_strangers_table_is_refused(ground *p)
+ON_GROUND(a_strangers_table_is_refused, ground *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
@@ -374,7 +374,7 @@ static void a_strangers_table_is_refused(ground *p)
     free(out);
 }
 
-static void quotes_in_names_are_refused(ground *p)
+ON_GROUND(quotes_in_names_are_refused, ground *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
     lines                   *out     = calloc(1, sizeof *out);
@@ -396,7 +396,7 @@ static void quotes_in_names_are_refused(ground *p)
 }
 
 /* D5: in bytes, never cut; what just fits works. */
-static void long_names_are_refused(ground *p)
+ON_GROUND(long_names_are_refused, ground *p)
 {
     static const char      bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789"
                                      "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -425,7 +425,7 @@ static void long_names_are_refused(ground *p)
 }
 
 /* D10, D11: the same property in two tables; each has its own index. */
-static void index_names_are_short(ground *p)
+ON_GROUND(index_names_are_short, ground *p)
 {
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
@@ -442,7 +442,7 @@ static void index_names_are_short(ground *p)
 }
 
 /* D12, D16: types, and what an operator reads with plain SQL. */
-static void columns_hold_readable_values(ground *p)
+ON_GROUND(columns_hold_readable_values, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     expect_raw_text(p->pg,
@@ -463,7 +463,7 @@ static void columns_hold_readable_values(ground *p)
 }
 
 /* D35 */
-static void schemas_do_not_see_one_another(ground *p)
+ON_GROUND(schemas_do_not_see_one_another, ground *p)
 {
     char        schema[60], url[1200], sql[200];
     pawl_value  value = pawl_value_text(TEXT("order-1"));
@@ -486,7 +486,7 @@ static void schemas_do_not_see_one_another(ground *p)
 }
 
 /* The last table's name is taken, which is met when all others are made. */
-static void d34_a_failed_install_leaves_nothing(ground *p)
+ON_GROUND(d34_a_failed_install_leaves_nothing, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     char   sql[100];
@@ -504,7 +504,7 @@ static void d34_a_failed_install_leaves_nothing(ground *p)
 }
 
 /* Before anything is sent: the schema is not even made. */
-static void d34_a_prefix_is_looked_at_first(ground *p)
+ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
 {
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
@@ -515,28 +515,6 @@ static void d34_a_prefix_is_looked_at_first(ground *p)
     assert_int_equal(object_count(p), 0);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(the_script_makes_what_apply_makes),
-    ON_GROUND(a_schema_made_by_hand_verifies),
-    ON_GROUND(applying_twice_changes_nothing),
-    ON_GROUND(dropping_leaves_what_is_not_ours),
-    ON_GROUND(processes_may_apply_at_once),
-    ON_GROUND(verify_names_each_difference),
-    ON_GROUND(apply_makes_what_is_missing),
-    ON_GROUND(a_newer_schema_is_left_alone),
-    ON_GROUND(opening_says_what_to_run),
-    ON_GROUND(a_correlation_column_is_added),
-    ON_GROUND(another_type_of_correlation_is_refused),
-    ON_GROUND(a_strangers_table_is_refused),
-    ON_GROUND(quotes_in_names_are_refused),
-    ON_GROUND(long_names_are_refused),
-    ON_GROUND(index_names_are_short),
-    ON_GROUND(columns_hold_readable_values),
-    ON_GROUND(schemas_do_not_see_one_another),
-    ON_GROUND(d34_a_failed_install_leaves_nothing),
-    ON_GROUND(d34_a_prefix_is_looked_at_first),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "contract/postgres_ground.h"
 
-static void a_message_sent_with_sql_is_claimed(ground *p)
+ON_GROUND(a_message_sent_with_sql_is_claimed, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "begin");
@@ -36,7 +36,7 @@ static void a_message_sent_with_sql_is_claimed(ground *p)
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
 }
 
-static void what_is_not_given_is_made(ground *p)
+ON_GROUND(what_is_not_given_is_made, ground *p)
 {
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "begin; select pawl_send('orders', 'ping', '')");
@@ -50,7 +50,7 @@ static void what_is_not_given_is_made(ground *p)
 
 /* A search path that finds other tables changes nothing: a trigger runs with
  * whatever its client has set. */
-static void the_function_finds_its_own_tables(ground *p)
+ON_GROUND(the_function_finds_its_own_tables, ground *p)
 {
     char sql[200];
     apply_schema(p, p->url, NULL, 0);
@@ -62,7 +62,7 @@ static void the_function_finds_its_own_tables(ground *p)
     assert_int_equal(raw_number(p->pg, sql), 1);
 }
 
-static void a_live_id_is_sent_once(ground *p)
+ON_GROUND(a_live_id_is_sent_once, ground *p)
 {
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "select pawl_send('orders', 'ping', 'first', message_id => 'm-1')");
@@ -79,7 +79,7 @@ static void a_live_id_is_sent_once(ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 1);
 }
 
-static void the_function_refuses_what_pawl_refuses(ground *p)
+ON_GROUND(the_function_refuses_what_pawl_refuses, ground *p)
 {
     static const struct {
         const char *arguments;
@@ -126,7 +126,7 @@ static PGnotify *next_notify(PGconn *pg)
     return PQnotifies(pg);
 }
 
-static void sending_wakes_who_listens(ground *p)
+ON_GROUND(sending_wakes_who_listens, ground *p)
 {
     char    sql[300];
     PGconn *other = raw_open(p->schema);
@@ -149,15 +149,6 @@ static void sending_wakes_who_listens(ground *p)
     PQfinish(other);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_message_sent_with_sql_is_claimed),
-    ON_GROUND(what_is_not_given_is_made),
-    ON_GROUND(the_function_finds_its_own_tables),
-    ON_GROUND(a_live_id_is_sent_once),
-    ON_GROUND(the_function_refuses_what_pawl_refuses),
-    ON_GROUND(sending_wakes_who_listens),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

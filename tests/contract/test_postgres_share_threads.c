@@ -6,66 +6,15 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_sleep.h"
-#include "contract/postgres_trouble.h"
-#include "store/postgres/share.h"
+#include "contract/postgres_share.h"
 
 #include <sys/wait.h>
 
 #define HANDLES 12
 
-static int share_setup(void **state)
-{
-    int result = trouble_setup(state);
-    if (result == 0) {
-        ground *p    = *state;
-        size_t  size = strlen(p->url);
-        snprintf(p->url + size, sizeof p->url - size, "&sessions=2");
-    }
-    return result;
-}
-
-#define SHARED(function) GROUND_TEST(function, share_setup)
-
-/* The keeper's check is due then: never, unless a test calls for it, so that a NOTIFY alone wakes. */
-static void set_check(pawl_store *store, int64_t due_ms)
-{
-    const uint64_t         one   = 1;
-    struct pawl__pg_share *share = pawl__pg_of(store)->member.share;
-    pthread_mutex_lock(&share->mutex);
-    share->checked_ms = due_ms;
-    pthread_mutex_unlock(&share->mutex);
-    assert_int_equal(write(share->kick_fd, &one, sizeof one), sizeof one);
-}
-
-#define NEVER INT64_C(1000000000000000)
-
-/* Handles with a worker each that wait for the same queue, and have lent their sessions. */
-static void open_idle(ground *p, pawl_store **handles, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        handles[i] = i == 0 ? open_store(p, p->url) : open_more(p, p->url);
-        find_nothing(p, handles[i], "orders");
-        sleep_briefly(p, handles[i]);
-    }
-    set_check(handles[0], NEVER);
-}
-
-/* The back end that listens for all. */
-static int keeper_pid(ground *p)
-{
-    char sql[300];
-    snprintf(
-        sql, sizeof sql,
-        "select min(pid) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and pid in "
-        "(select pid from pg_stat_activity where application_name = '%s')",
-        p->schema);
-    return (int)raw_number(p->pg, sql);
-}
-
 /* ---- Sessions ------------------------------------------------------------ */
 
-static void idle_handles_have_no_sessions(ground *p)
+SHARED(idle_handles_have_no_sessions, ground *p)
 {
     pawl_store *handles[HANDLES];
     open_idle(p, handles, HANDLES);
@@ -76,7 +25,7 @@ static void idle_handles_have_no_sessions(ground *p)
     wait_for_sessions(p, 0);
 }
 
-static void no_more_are_kept_than_the_url_says(ground *p)
+SHARED(no_more_are_kept_than_the_url_says, ground *p)
 {
     pawl_store *handles[5];
     open_idle(p, handles, 5);
@@ -89,7 +38,7 @@ static void no_more_are_kept_than_the_url_says(ground *p)
 }
 
 /* The claim's row lock is in the session's transaction: the handle keeps it, whatever it waits for. */
-static void a_handle_with_claims_keeps_its_session(ground *p)
+SHARED(a_handle_with_claims_keeps_its_session, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -103,7 +52,7 @@ static void a_handle_with_claims_keeps_its_session(ground *p)
     assert_int_equal(queue_count(p), 0);
 }
 
-static void a_lent_session_that_ended_is_not_used(ground *p)
+SHARED(a_lent_session_that_ended_is_not_used, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -116,7 +65,7 @@ static void a_lent_session_that_ended_is_not_used(ground *p)
 }
 
 /* As with a session of its own: the claims are free, and the worker goes on. */
-static void a_session_that_is_lost_at_work_is_replaced(ground *p)
+SHARED(a_session_that_is_lost_at_work_is_replaced, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -133,7 +82,7 @@ static void a_session_that_is_lost_at_work_is_replaced(ground *p)
 }
 
 /* A session that stands still with a claim while its handle believes it lost: it is ended, so the row is free. */
-static void a_lost_session_gives_its_rows_back(ground *p)
+SHARED(a_lost_session_gives_its_rows_back, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -148,7 +97,7 @@ static void a_lost_session_gives_its_rows_back(ground *p)
 }
 
 /* A worker whose thread was given up: another handle ends it in its name. */
-static void a_worker_that_is_ended_loses_its_claims(ground *p)
+SHARED(a_worker_that_is_ended_loses_its_claims, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -174,7 +123,7 @@ static size_t dead_count(ground *p, pawl_store *store)
     return count;
 }
 
-static void workers_without_a_session_live(ground *p)
+SHARED(workers_without_a_session_live, ground *p)
 {
     pawl_store *handles[3];
     int         go[2];
@@ -206,7 +155,7 @@ static void workers_without_a_session_live(ground *p)
         assert_true(clock_ms() < until);
 }
 
-static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
+SHARED(a_keeper_that_is_lost_takes_all_locks_again, ground *p)
 {
     pawl_store *handles[3];
     open_idle(p, handles, 3);
@@ -226,22 +175,21 @@ static void a_keeper_that_is_lost_takes_all_locks_again(ground *p)
 }
 
 /* A session that shows life, and what the handles had in it, are told apart: nobody of the process is dead. */
-static void without_its_keeper_nobody_is_dead(ground *p)
+SHARED(without_its_keeper_nobody_is_dead, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
     find_nothing(p, handles[0], "orders");
-    struct pawl__pg_share *share = pawl__pg_of(handles[0])->member.share;
-    pthread_mutex_lock(&share->mutex); /* the keeper's thread cannot connect again */
+    struct pawl__pg_share *share = share_of(handles[0]);
+    pthread_mutex_lock(&share->keeper_mutex); /* its thread cannot connect again */
+    atomic_store(&share->is_away, true);
     kill_pid(p, PQbackendPID(share->keeper.main.pg));
-    share->keeper.main.is_lost = true;
-    pthread_mutex_unlock(&share->mutex);
-    for (int i = 0; i < 20; i++)
-        assert_int_equal(dead_count(p, handles[0]), 0);
+    assert_int_equal(dead_count(p, handles[0]), 0);
+    pthread_mutex_unlock(&share->keeper_mutex);
 }
 
 /* Settings, temporary tables and locks of a handler's own SQL are no other handler's. */
-static void a_session_of_a_handler_is_not_lent(ground *p)
+SHARED(a_session_of_a_handler_is_not_lent, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -255,7 +203,7 @@ static void a_session_of_a_handler_is_not_lent(ground *p)
 
 /* ---- Waking -------------------------------------------------------------- */
 
-static void a_message_wakes_the_handle_of_its_queue(ground *p)
+SHARED(a_message_wakes_the_handle_of_its_queue, ground *p)
 {
     pawl_store *handles[2], *other;
     handles[0] = open_sleeper(p, "orders");
@@ -270,6 +218,7 @@ static void a_message_wakes_the_handle_of_its_queue(ground *p)
     expect_code(p, send_one(p, other, "orders", "m-1"), PAWL_OK);
     expect_woken(&it[0]);
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
+    expect_sleeps_on(p, handles[0]); /* the wake-up counts once */
     assert_int_not_equal(pthread_tryjoin_np(it[1].thread, NULL), 0);
     expect_code(p, send_one(p, other, "billing", "m-2"), PAWL_OK);
     expect_woken(&it[1]);
@@ -277,7 +226,7 @@ static void a_message_wakes_the_handle_of_its_queue(ground *p)
 }
 
 /* A NOTIFY while the handle works is found when it goes to sleep. */
-static void a_message_that_came_before_the_wait_is_not_slept_through(ground *p)
+SHARED(a_message_that_came_before_the_wait_is_not_slept_through, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -287,7 +236,47 @@ static void a_message_that_came_before_the_wait_is_not_slept_through(ground *p)
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
 }
 
-static void a_row_that_nobody_told_of_is_found_by_the_keeper(ground *p)
+/* Of too many queues to name. */
+SHARED(a_notify_for_all_wakes_all, ground *p)
+{
+    pawl_store *handles[2];
+    sleeper     it;
+    char        sql[200];
+    open_idle(p, handles, 2);
+    lie_down(&it, handles[0]);
+    snprintf(sql, sizeof sql, "select pg_notify('%s', '')", pawl__pg_of(handles[1])->channel);
+    raw_run(p->pg, sql);
+    expect_woken(&it);
+}
+
+/* A send of this process is told by the descriptor: the next claim looks from the beginning. */
+SHARED(what_the_caller_wakes_by_looks, ground *p)
+{
+    pawl_store *handles[1];
+    open_idle(p, handles, 1);
+    find_nothing(p, handles[0], "orders");
+    int wake_fd = eventfd(1, EFD_CLOEXEC);
+    assert_false(pawl__pg_of(handles[0])->is_woken);
+    ok(p, pawl_store_wait(handles[0], SLEEP, wake_fd, &p->error));
+    assert_true(pawl__pg_of(handles[0])->is_woken);
+    close(wake_fd);
+}
+
+/* Its commit came before the locks, and sent no NOTIFY. */
+SHARED(an_event_of_before_the_wait_is_not_slept_through, ground *p)
+{
+    pawl_store      *reader = open_store(p, p->url), *other = open_more(p, p->url);
+    pawl_event_query query = {.is_by_position = true};
+    pawl_event_rows  rows;
+    int64_t          count = -1;
+    ok(p, pawl_store_event_list(reader, &query, p->arena, &rows, &p->error));
+    append_event(p, other, 1);
+    ok(p, pawl_store_event_number(other, 100, &count, &p->error));
+    assert_int_equal(count, 1);
+    expect_does_not_sleep(p, reader);
+}
+
+SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper, ground *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -299,7 +288,7 @@ static void a_row_that_nobody_told_of_is_found_by_the_keeper(ground *p)
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
 }
 
-static void an_interrupt_ends_the_wait(ground *p)
+SHARED(an_interrupt_ends_the_wait, ground *p)
 {
     pawl_store *handles[1];
     sleeper     it;
@@ -314,7 +303,7 @@ static void an_interrupt_ends_the_wait(ground *p)
 
 /* ---- The URL ------------------------------------------------------------- */
 
-static void a_number_of_sessions_has_bounds(ground *p)
+SHARED(a_number_of_sessions_has_bounds, ground *p)
 {
     static const char *const wrong[] = {"&sessions=", "&sessions=0", "&sessions=1001",
                                         "&sessions=two", "&sessions=-1"};
@@ -333,27 +322,9 @@ static void a_number_of_sessions_has_bounds(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        SHARED(idle_handles_have_no_sessions),
-        SHARED(no_more_are_kept_than_the_url_says),
-        SHARED(a_handle_with_claims_keeps_its_session),
-        SHARED(a_lent_session_that_ended_is_not_used),
-        SHARED(a_session_that_is_lost_at_work_is_replaced),
-        SHARED(a_lost_session_gives_its_rows_back),
-        SHARED(a_worker_that_is_ended_loses_its_claims),
-        SHARED(workers_without_a_session_live),
-        SHARED(a_keeper_that_is_lost_takes_all_locks_again),
-        SHARED(without_its_keeper_nobody_is_dead),
-        SHARED(a_session_of_a_handler_is_not_lent),
-        SHARED(a_message_wakes_the_handle_of_its_queue),
-        SHARED(a_message_that_came_before_the_wait_is_not_slept_through),
-        SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper),
-        SHARED(an_interrupt_ends_the_wait),
-        SHARED(a_number_of_sessions_has_bounds),
-    };
     if (ground_server() == NULL)
         return ground_skip();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

@@ -105,7 +105,7 @@ static void wait_for_end(ground *p, int pid)
     raw_wait(p->pg, sql, 0);
 }
 
-static void a_worker_stopped_in_its_commit_is_waited_for_once(ground *p)
+ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once, ground *p)
 {
     pair    it;
     PGconn *pg = NULL;
@@ -124,7 +124,7 @@ static void a_worker_stopped_in_its_commit_is_waited_for_once(ground *p)
 }
 
 /* The server works for the one; the other one is no commit. */
-static void one_that_works_and_one_that_is_not_ours_are_left_alone(ground *p)
+ON_TROUBLE(one_that_works_and_one_that_is_not_ours_are_left_alone, ground *p)
 {
     pair    it;
     PGconn *busy, *other;
@@ -169,7 +169,7 @@ static int64_t find_turn(ground *p, pawl_store *store)
     return number;
 }
 
-static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(ground *p)
+ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still, ground *p)
 {
     char    sql[100];
     int64_t count = -1;
@@ -207,7 +207,7 @@ static void expect_lead_in_one_piece(ground *p, pawl_store *store)
     assert_int_equal(syncs, 1);
 }
 
-static void what_is_short_leaves_in_one_piece(ground *p)
+ON_TROUBLE(what_is_short_leaves_in_one_piece, ground *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
@@ -235,7 +235,7 @@ static pawl_code mark_one(ground *p, pawl_store *store)
 
 /* A refusal is seldom alone: as long as they come, no commit is tried first in the form that says
  * nothing of what it refuses. */
-static void of_many_refusals_the_first_alone_costs_a_round(ground *p)
+ON_TROUBLE(of_many_refusals_the_first_alone_costs_a_round, ground *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
@@ -250,7 +250,7 @@ static void of_many_refusals_the_first_alone_costs_a_round(ground *p)
     }
 }
 
-static void a_client_that_is_gone_is_noticed(ground *p)
+ON_TROUBLE(a_client_that_is_gone_is_noticed, ground *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
@@ -263,15 +263,6 @@ static void a_client_that_is_gone_is_noticed(ground *p)
     assert_int_equal(PQenterPipelineMode(pg), 1);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once),
-    ON_TROUBLE(one_that_works_and_one_that_is_not_ours_are_left_alone),
-    ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still),
-    ON_TROUBLE(what_is_short_leaves_in_one_piece),
-    ON_TROUBLE(of_many_refusals_the_first_alone_costs_a_round),
-    ON_TROUBLE(a_client_that_is_gone_is_noticed),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

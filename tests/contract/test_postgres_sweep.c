@@ -66,7 +66,7 @@ static int64_t keep_hand(ground *p)
 }
 
 /* Oldest first, as they are made: the hand follows them, for any worker. */
-static void the_hand_follows_the_oldest(ground *p)
+ON_GROUND(the_hand_follows_the_oldest, ground *p)
 {
     bool        more   = false;
     pawl_store *first  = open_store(p, p->url);
@@ -94,7 +94,7 @@ static void the_hand_follows_the_oldest(ground *p)
 
 /* Thousands of pages with an old mark here and there: a sweep stops on its way, says that there is more, and the next
  * one goes on from there. */
-static void a_walk_that_stops_on_its_way_is_gone_on_with(ground *p)
+ON_GROUND(a_walk_that_stops_on_its_way_is_gone_on_with, ground *p)
 {
     bool        more  = false;
     pawl_store *store = open_store(p, p->url);
@@ -117,7 +117,7 @@ static void a_walk_that_stops_on_its_way_is_gone_on_with(ground *p)
 }
 
 /* Far from the hand, few or many: found by the strolls. */
-static void marks_out_of_order_go_too(ground *p)
+ON_GROUND(marks_out_of_order_go_too, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 10000, 10);
@@ -133,7 +133,7 @@ static void marks_out_of_order_go_too(ground *p)
 
 /* After a `vacuum full` the hand may be far before the old marks, and strolls have to reach them within hours, however
  * large the table is: a stroll goes through more than its least number of pages. */
-static void a_round_of_strolls_is_not_longer_with_the_table(ground *p)
+ON_GROUND(a_round_of_strolls_is_not_longer_with_the_table, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
@@ -164,7 +164,7 @@ static void a_round_of_strolls_is_not_longer_with_the_table(ground *p)
 }
 
 /* The table became smaller behind the hand. */
-static void a_hand_past_the_end_begins_again(ground *p)
+ON_GROUND(a_hand_past_the_end_begins_again, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 100, 90);
@@ -176,7 +176,7 @@ static void a_hand_past_the_end_begins_again(ground *p)
 }
 
 /* A mark that a transaction holds is left for the next time. */
-static void a_held_mark_is_passed_over(ground *p)
+ON_GROUND(a_held_mark_is_passed_over, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
@@ -209,7 +209,7 @@ static pid_t start_sweep(ground *p)
 
 /* The sweep's lock is taken without waiting: while one worker sweeps, another leaves it to that
  * one, which stands still where it writes down how far it came. */
-static void one_worker_sweeps_at_a_time(ground *p)
+ON_GROUND(one_worker_sweeps_at_a_time, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
@@ -247,7 +247,7 @@ static pawl_next_due next_of(ground *p, pawl_store *store)
 
 /* Rows in hand are left out, this handle's and those of others; looking leaves no
  * lock behind. */
-static void rows_in_hand_are_not_due(ground *p)
+ON_GROUND(rows_in_hand_are_not_due, ground *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -265,7 +265,7 @@ static void rows_in_hand_are_not_due(ground *p)
     assert_int_equal(next_of(p, first).queue, NOW + PAWL_SECONDS(2));
 }
 
-static void flushes_and_timeouts_are_due(ground *p)
+ON_GROUND(flushes_and_timeouts_are_due, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_aggregator_flush values "
@@ -284,7 +284,7 @@ static void flushes_and_timeouts_are_due(ground *p)
 }
 
 /* Another program set it and notified nobody: this handle did not sleep yet. */
-static void a_timeout_that_came_since_the_claim_ends_a_wait(ground *p)
+ON_GROUND(a_timeout_that_came_since_the_claim_ends_a_wait, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     for (int due_s = 0; due_s <= 60; due_s += 60) { /* a second one is not due yet: it ends none */
@@ -308,21 +308,9 @@ static void a_timeout_that_came_since_the_claim_ends_a_wait(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(the_hand_follows_the_oldest),
-        ON_GROUND(marks_out_of_order_go_too),
-        ON_GROUND(a_round_of_strolls_is_not_longer_with_the_table),
-        ON_GROUND(a_walk_that_stops_on_its_way_is_gone_on_with),
-        ON_GROUND(a_timeout_that_came_since_the_claim_ends_a_wait),
-        ON_GROUND(a_hand_past_the_end_begins_again),
-        ON_GROUND(a_held_mark_is_passed_over),
-        ON_GROUND(one_worker_sweeps_at_a_time),
-        ON_GROUND(rows_in_hand_are_not_due),
-        ON_GROUND(flushes_and_timeouts_are_due),
-    };
     if (ground_server() == NULL)
         return ground_skip();
-    return cmocka_run_group_tests_name("postgres_sweep", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

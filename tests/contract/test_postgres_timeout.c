@@ -70,7 +70,7 @@ static int64_t reap(ground *p, pawl_store *store, pawl_time now)
 
 /* Business time may be ahead of machine time: what was leased there is reaped as
  * soon as its lease is over, and nobody looks so far once no lease is there. */
-static void leases_ahead_of_now_are_reaped(ground *p)
+ON_GROUND(leases_ahead_of_now_are_reaped, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW + FAR, 5);
@@ -95,7 +95,7 @@ static int64_t mark_version(ground *p)
 }
 
 /* A mark is written when the due times leave it, not with each claim. */
-static void a_mark_is_written_once_a_minute(ground *p)
+ON_GROUND(a_mark_is_written_once_a_minute, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(300), 200);
@@ -126,7 +126,7 @@ static void a_mark_is_written_once_a_minute(ground *p)
 }
 
 /* A claim for any destination marks each of them; names are texts of any kind. */
-static void each_destination_has_a_mark(ground *p)
+ON_GROUND(each_destination_has_a_mark, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(3), 1);
@@ -138,7 +138,7 @@ static void each_destination_has_a_mark(ground *p)
     assert_int_equal(leased_count(p), 0);
 }
 
-static void odd_due_times_are_marked(ground *p)
+ON_GROUND(odd_due_times_are_marked, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", PAWL_TIME_MIN, 1);
@@ -154,7 +154,7 @@ static void odd_due_times_are_marked(ground *p)
 
 /* ---- Workers that end --------------------------------------------------- */
 
-static void a_worker_that_closes_frees_its_own(ground *p)
+ON_GROUND(a_worker_that_closes_frees_its_own, ground *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -197,7 +197,7 @@ static void lease_to(ground *p, const char *worker)
 
 /* All rows are looked at once for each death. A worker behind a pooler that was
  * seen again since died anew. */
-static void a_death_frees_once(ground *p)
+ON_GROUND(a_death_frees_once, ground *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -222,7 +222,7 @@ static void a_death_frees_once(ground *p)
 
 /* Of a worker behind a pooler it is only guessed: while the lease lasts, reaping
  * leaves what it has. */
-static void reaping_does_not_guess(ground *p)
+ON_GROUND(reaping_does_not_guess, ground *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -237,7 +237,7 @@ static void reaping_does_not_guess(ground *p)
 }
 
 /* A sweep ends a worker that nobody had freed, too. */
-static void a_swept_worker_frees(ground *p)
+ON_GROUND(a_swept_worker_frees, ground *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -267,7 +267,7 @@ static void look_at_all(pawl_store *store)
 
 /* After a claim that was full the next one goes without a look; what is due a
  * little earlier still comes first, and what is not there is not found. */
-static void full_claims_keep_the_order(ground *p)
+ON_GROUND(full_claims_keep_the_order, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(60), 60);
@@ -291,7 +291,7 @@ static void full_claims_keep_the_order(ground *p)
 }
 
 /* Whatever allocation fails, a claim that failed leaves nothing leased. */
-static void a_failed_claim_leases_nothing(ground *p)
+ON_GROUND(a_failed_claim_leases_nothing, ground *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 1000, 70);
@@ -301,8 +301,7 @@ static void a_failed_claim_leases_nothing(ground *p)
     for (long n = 1;; n++) {
         pawl_arena *arena = pawl_arena_create(0);
         assert_non_null(arena);
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code    = pawl_store_timeout_claim(store, &wanted, arena, &rows, &p->error);
         bool      is_over = !fault_memory_is_met();
         fault_memory_pause();
@@ -329,7 +328,7 @@ static const char index_count[] = "select count(*) from pg_index as i join pg_at
                                   "where i.indrelid = 'pawl_timeouts'::regclass "
                                   "and a.attname like 'Lease%'";
 
-static void apply_drops_indexes_on_leases(ground *p)
+ON_GROUND(apply_drops_indexes_on_leases, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -352,7 +351,7 @@ static void apply_drops_indexes_on_leases(ground *p)
 /* ---- Claims ------------------------------------------------------------- */
 
 /* A row that another transaction has is not waited for: the next ones are taken. */
-static void a_claim_passes_over_rows_that_others_have(ground *p)
+ON_GROUND(a_claim_passes_over_rows_that_others_have, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *other = raw_open(p->schema);
@@ -392,7 +391,7 @@ static void end_both(ground *p, pawl_store *store)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-static void the_check_goes_with_the_claim_of_the_queue(ground *p)
+ON_GROUND(the_check_goes_with_the_claim_of_the_queue, ground *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
@@ -419,7 +418,7 @@ static void the_check_goes_with_the_claim_of_the_queue(ground *p)
 }
 
 /* A timeout that is due already is leased by the answer. */
-static void the_check_with_a_claim_finds_what_is_due(ground *p)
+ON_GROUND(the_check_with_a_claim_finds_what_is_due, ground *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
@@ -431,7 +430,7 @@ static void the_check_with_a_claim_finds_what_is_due(ground *p)
     }
 }
 
-static void every_sixteenth_check_goes_alone(ground *p)
+ON_GROUND(every_sixteenth_check_goes_alone, ground *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
@@ -446,27 +445,10 @@ static void every_sixteenth_check_goes_alone(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(leases_ahead_of_now_are_reaped),
-        ON_GROUND(a_mark_is_written_once_a_minute),
-        ON_GROUND(each_destination_has_a_mark),
-        ON_GROUND(odd_due_times_are_marked),
-        ON_GROUND(a_worker_that_closes_frees_its_own),
-        ON_GROUND(a_death_frees_once),
-        ON_GROUND(reaping_does_not_guess),
-        ON_GROUND(a_swept_worker_frees),
-        ON_GROUND(full_claims_keep_the_order),
-        ON_GROUND(a_failed_claim_leases_nothing),
-        ON_GROUND(apply_drops_indexes_on_leases),
-        ON_GROUND(a_claim_passes_over_rows_that_others_have),
-        ON_GROUND(the_check_goes_with_the_claim_of_the_queue),
-        ON_GROUND(the_check_with_a_claim_finds_what_is_due),
-        ON_GROUND(every_sixteenth_check_goes_alone),
-    };
     if (ground_server() == NULL)
         return ground_skip();
     fault_memory_install();
-    return cmocka_run_group_tests_name("postgres_timeout", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

@@ -24,7 +24,7 @@ static void make_version_1(ground *p)
     free(script);
 }
 
-static void the_first_version_is_upgraded(ground *p)
+ON_GROUND(the_first_version_is_upgraded, ground *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
@@ -43,7 +43,7 @@ static void the_first_version_is_upgraded(ground *p)
     expect_delivered(p);
 }
 
-static void the_script_upgrades(ground *p)
+ON_GROUND(the_script_upgrades, ground *p)
 {
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
@@ -55,7 +55,7 @@ static void the_script_upgrades(ground *p)
 }
 
 /* Tables that a newer program made stay of its version. */
-static void the_script_lowers_no_version(ground *p)
+ON_GROUND(the_script_lowers_no_version, ground *p)
 {
     make_version_1(p);
     raw_run(p->pg, "update pawl_schema set \"Version\" = 6");
@@ -65,7 +65,7 @@ static void the_script_lowers_no_version(ground *p)
     expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "6");
 }
 
-static void appliers_wait_for_one_another(ground *p)
+ON_GROUND(appliers_wait_for_one_another, ground *p)
 {
     make_version_1(p);
     apply_at_once(p);
@@ -74,7 +74,7 @@ static void appliers_wait_for_one_another(ground *p)
 }
 
 /* A program of the version before is at work while its tables change. */
-static void an_older_program_goes_on(ground *p)
+ON_GROUND(an_older_program_goes_on, ground *p)
 {
     make_version_1(p);
     raw_run(p->pg, "set plan_cache_mode = force_generic_plan; prepare go_on as " OLD_ROW(
@@ -89,7 +89,7 @@ static void an_older_program_goes_on(ground *p)
 }
 
 /* This program starts on tables of the version after it. */
-static void d26_a_program_opens_tables_that_are_a_version_ahead(ground *p)
+ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead, ground *p)
 {
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
@@ -115,7 +115,7 @@ static pid_t begin_apply(const ground *p)
     "'::regclass"
 
 /* A handler takes long: others go on meanwhile, instead of waiting behind the apply. */
-static void d34_an_apply_that_waits_lets_others_work(ground *p)
+ON_GROUND(d34_an_apply_that_waits_lets_others_work, ground *p)
 {
     int status = -1;
     make_version_1(p);
@@ -132,7 +132,7 @@ static void d34_an_apply_that_waits_lets_others_work(ground *p)
     expect_differences(p, NULL, 0);
 }
 
-static void d34_an_apply_that_finds_tables_in_use_changes_nothing(ground *p)
+ON_GROUND(d34_an_apply_that_finds_tables_in_use_changes_nothing, ground *p)
 {
     pawl_schema_spec spec = {.deadline = PAWL_MILLISECONDS(1500)};
     make_version_1(p);
@@ -146,7 +146,7 @@ static void d34_an_apply_that_finds_tables_in_use_changes_nothing(ground *p)
 }
 
 /* A commit that has locked another table needs the queue, which apply has locked. */
-static void d34_a_commit_that_waits_for_an_apply_goes_first(ground *p)
+ON_GROUND(d34_a_commit_that_waits_for_an_apply_goes_first, ground *p)
 {
     int status = -1;
     make_version_1(p);
@@ -163,7 +163,7 @@ static void d34_a_commit_that_waits_for_an_apply_goes_first(ground *p)
 
 /* A worker has claimed, and writes what its handlers did: it is not met half-way,
  * where each of the two would wait for the other. */
-static void apply_waits_for_what_is_claimed(ground *p)
+ON_GROUND(apply_waits_for_what_is_claimed, ground *p)
 {
     int status = -1;
     make_version_1(p);
@@ -180,7 +180,7 @@ static void apply_waits_for_what_is_claimed(ground *p)
     expect_differences(p, NULL, 0);
 }
 
-static void a_failed_upgrade_leaves_version_1(ground *p)
+ON_GROUND(a_failed_upgrade_leaves_version_1, ground *p)
 {
     make_version_1(p);
     raw_run(p->pg, "create type pawl_folds as enum ('mine')");
@@ -193,7 +193,7 @@ static void a_failed_upgrade_leaves_version_1(ground *p)
 }
 
 /* As the program before this one made it. */
-static void the_last_version_is_upgraded(ground *p)
+ON_GROUND(the_last_version_is_upgraded, ground *p)
 {
     static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
                                          WORKER_DIFFERENCES};
@@ -235,7 +235,7 @@ static void plan_is_run(ground *p, const char *difference)
     free(plan);
 }
 
-static void d34_a_plan_makes_what_apply_makes(ground *p)
+ON_GROUND(d34_a_plan_makes_what_apply_makes, ground *p)
 {
     char made[100];
     snprintf(made, sizeof made, "create schema \"%s\";\n", p->schema);
@@ -244,30 +244,13 @@ static void d34_a_plan_makes_what_apply_makes(ground *p)
     plan_is_run(p, "-- table pawl_dead is missing\n");
 }
 
-static void d34_a_plan_upgrades(ground *p)
+ON_GROUND(d34_a_plan_upgrades, ground *p)
 {
     make_version_1(p);
     plan_is_run(p, "-- table pawl_schema: expected version 5, found 1\n");
     expect_delivered(p);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(the_last_version_is_upgraded),
-    ON_GROUND(the_first_version_is_upgraded),
-    ON_GROUND(the_script_upgrades),
-    ON_GROUND(the_script_lowers_no_version),
-    ON_GROUND(appliers_wait_for_one_another),
-    ON_GROUND(an_older_program_goes_on),
-    ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead),
-    ON_GROUND(apply_waits_for_what_is_claimed),
-    ON_GROUND(d34_an_apply_that_waits_lets_others_work),
-    ON_GROUND(d34_an_apply_that_finds_tables_in_use_changes_nothing),
-    ON_GROUND(d34_a_commit_that_waits_for_an_apply_goes_first),
-    ON_GROUND(a_failed_upgrade_leaves_version_1),
-    ON_GROUND(d34_a_plan_makes_what_apply_makes),
-    ON_GROUND(d34_a_plan_upgrades),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -62,7 +62,7 @@ static void join_sender(const sender *it)
 
 /* ---- Waking -------------------------------------------------------------------- */
 
-static void a_commit_of_another_process_wakes(ground *p)
+ON_GROUND(a_commit_of_another_process_wakes, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     sender      other = start_sender(p, "orders");
@@ -74,7 +74,7 @@ static void a_commit_of_another_process_wakes(ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
 }
 
-static void a_message_sent_with_sql_wakes(ground *p)
+ON_GROUND(a_message_sent_with_sql_wakes, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     sleeper     it;
@@ -84,7 +84,7 @@ static void a_message_sent_with_sql_wakes(ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
 }
 
-static void another_queue_wakes_nobody(ground *p)
+ON_GROUND(another_queue_wakes_nobody, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
@@ -100,7 +100,7 @@ static void another_queue_wakes_nobody(ground *p)
 }
 
 /* A wake-up is kept until the next claim: without one the handle does not sleep, whatever else it did. */
-static void a_wake_up_counts_until_the_next_claim(ground *p)
+ON_GROUND(a_wake_up_counts_until_the_next_claim, ground *p)
 {
     pawl_store   *store = open_sleeper(p, "orders");
     pawl_next_due next;
@@ -115,7 +115,7 @@ static void a_wake_up_counts_until_the_next_claim(ground *p)
 }
 
 /* A row for the outbox wakes the handle that works on it; another one it does not. */
-static void a_call_for_the_outbox_wakes_its_runner(ground *p)
+ON_GROUND(a_call_for_the_outbox_wakes_its_runner, ground *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
@@ -133,7 +133,7 @@ static void a_call_for_the_outbox_wakes_its_runner(ground *p)
 }
 
 /* The server ended the session that listened, and its locks. */
-static void a_connection_made_again_listens(ground *p)
+ON_GROUND(a_connection_made_again_listens, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
@@ -177,7 +177,7 @@ static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
     raw_run(p->pg, "delete from pawl_queue; delete from pawl_timeouts");
 }
 
-static void no_commit_is_slept_through(ground *p)
+ON_GROUND(no_commit_is_slept_through, ground *p)
 {
     commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
@@ -187,7 +187,7 @@ static void no_commit_is_slept_through(ground *p)
 }
 
 /* A NOTIFY of rows that the last claim left wakes nobody. */
-static void what_is_known_may_wait(ground *p)
+ON_GROUND(what_is_known_may_wait, ground *p)
 {
     pawl_next_due next;
     pawl_store   *store = open_store(p, p->url);
@@ -243,7 +243,7 @@ static pid_t start_holder(ground *p)
     return child;
 }
 
-static void what_the_dead_had_is_taken_over(ground *p)
+ON_GROUND(what_the_dead_had_is_taken_over, ground *p)
 {
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  timeouts;
@@ -280,20 +280,9 @@ static void what_the_dead_had_is_taken_over(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(a_commit_of_another_process_wakes),
-        ON_GROUND(a_message_sent_with_sql_wakes),
-        ON_GROUND(another_queue_wakes_nobody),
-        ON_GROUND(a_wake_up_counts_until_the_next_claim),
-        ON_GROUND(a_call_for_the_outbox_wakes_its_runner),
-        ON_GROUND(a_connection_made_again_listens),
-        ON_GROUND(no_commit_is_slept_through),
-        ON_GROUND(what_is_known_may_wait),
-        ON_GROUND(what_the_dead_had_is_taken_over),
-    };
     if (ground_server() == NULL)
         return ground_skip();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

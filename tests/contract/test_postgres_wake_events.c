@@ -11,21 +11,6 @@
 
 /* ---- Events ---------------------------------------------------------------------- */
 
-static void append_event(ground *p, pawl_store *store, int64_t version)
-{
-    pawl_event_append append = {.stream   = TEXT("A/1"),
-                                .version  = version,
-                                .is_first = true,
-                                .event    = {.type           = TEXT("noted"),
-                                             .type_version   = 1,
-                                             .body           = TEXT("{}"),
-                                             .message_id     = TEXT("m"),
-                                             .correlation_id = TEXT("m"),
-                                             .at             = NOW}};
-    pawl_changes changes = {.now = NOW, ONE_UNIT, .event_append = {.items = &append, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-}
-
 static void expect_events(ground *p, pawl_store *store, int64_t after, size_t count)
 {
     pawl_event_query query = {.is_by_position = true, .after = after};
@@ -59,7 +44,7 @@ static pawl_store *open_other(ground *p)
 
 /* ---- Waking ------------------------------------------------------------------------ */
 
-static void events_and_their_positions_wake_a_reader(ground *p)
+ON_GROUND(events_and_their_positions_wake_a_reader, ground *p)
 {
     pawl_store *reader = open_reader(p), *other = open_other(p);
     sleeper     it;
@@ -76,7 +61,7 @@ static void events_and_their_positions_wake_a_reader(ground *p)
 }
 
 /* Committed before the reader had the lock that makes others call it. */
-static void no_event_is_slept_through(ground *p)
+ON_GROUND(no_event_is_slept_through, ground *p)
 {
     pawl_store *reader = open_store(p, p->url), *other = open_other(p);
     expect_events(p, reader, 0, 0);
@@ -95,7 +80,7 @@ static void no_event_is_slept_through(ground *p)
 }
 
 /* A handle that sleeps for a queue begins to read the journal. */
-static void what_it_sleeps_for_may_grow(ground *p)
+ON_GROUND(what_it_sleeps_for_may_grow, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders"), *other = open_other(p);
     sleeper     it;
@@ -107,7 +92,7 @@ static void what_it_sleeps_for_may_grow(ground *p)
     expect_woken(&it);
 }
 
-static void others_are_not_called(ground *p)
+ON_GROUND(others_are_not_called, ground *p)
 {
     pawl_store      *worker = open_sleeper(p, "orders");
     pawl_store      *reader = open_reader(p), *other = open_other(p);
@@ -130,13 +115,6 @@ static void others_are_not_called(ground *p)
     assert_false(pawl__pg_of(other)->sleeps);
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(events_and_their_positions_wake_a_reader),
-    ON_GROUND(no_event_is_slept_through),
-    ON_GROUND(what_it_sleeps_for_may_grow),
-    ON_GROUND(others_are_not_called),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

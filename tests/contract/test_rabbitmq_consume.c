@@ -97,7 +97,7 @@ static pawl_takings tap_take(tap *t, size_t count)
 }
 
 /* A message that killed its process is known by that: a row is made of it, and its deaths count. */
-static void e26_a_message_that_was_handed_out_before_says_so(void)
+TEST(e26_a_message_that_was_handed_out_before_says_so)
 {
     tap         t;
     const char *queue = own_name("again");
@@ -117,7 +117,7 @@ static void e26_a_message_that_was_handed_out_before_says_so(void)
 }
 
 /* Messages that were handed out by then are taken, and no more. */
-static void e3_a_reader_that_ends_takes_what_was_handed_out(void)
+TEST(e3_a_reader_that_ends_takes_what_was_handed_out)
 {
     tap         t;
     const char *queue = own_name("ending");
@@ -158,7 +158,7 @@ static const pawl_endpoint_spec desk    = {.name     = "desk",
 static const pawl_application   reading = APPLICATION("reading", &desk);
 
 /* As many as may be unacknowledged, and good ones behind them. */
-static void e28_bodies_over_the_limit_do_not_stop_the_reading(void)
+TEST(e28_bodies_over_the_limit_do_not_stop_the_reading)
 {
     char        store[1000], url[400], why[100];
     const char *queue = own_name("large");
@@ -203,13 +203,8 @@ int main(void)
         return server_may_be_missing("rabbitmq") ? 77 : 1;
     }
     world_quiet();
-    const struct CMUnitTest tests[] = {
-        TEST(e26_a_message_that_was_handed_out_before_says_so),
-        TEST(e3_a_reader_that_ends_takes_what_was_handed_out),
-        TEST(e28_bodies_over_the_limit_do_not_stop_the_reading),
-    };
     broker_open(&server, url);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = tests_run(NULL, NULL);
     broker_close(&server);
     return failed;
 }

@@ -13,7 +13,7 @@ static broker server;
 
 /* ---- What arrives ------------------------------------------------------------------------ */
 
-static void o9_a_thousand_arrive_in_a_quorum_queue(void)
+TEST(o9_a_thousand_arrive_in_a_quorum_queue)
 {
     static bool seen[1001];
     const char *queue = own_name("thousand");
@@ -38,7 +38,7 @@ static void o9_a_thousand_arrive_in_a_quorum_queue(void)
     broker_delete(&server, queue);
 }
 
-static void a_body_over_the_frames_of_amqp_arrives_whole(void)
+TEST(a_body_over_the_frames_of_amqp_arrives_whole)
 {
     amqp_message_t message;
     size_t         size  = 300000;
@@ -78,7 +78,7 @@ static void a_body_over_the_frames_of_amqp_arrives_whole(void)
     free(body);
 }
 
-static void an_exchange_leads_by_the_key(void)
+TEST(an_exchange_leads_by_the_key)
 {
     char           query[200];
     amqp_message_t message;
@@ -101,7 +101,7 @@ static void an_exchange_leads_by_the_key(void)
     broker_delete_exchange(&server, exchange);
 }
 
-static void each_type_has_its_exchange(void)
+TEST(each_type_has_its_exchange)
 {
     amqp_message_t message;
     const char    *queue = own_name("subscriber");
@@ -121,7 +121,7 @@ static void each_type_has_its_exchange(void)
 
 /* ---- What does not ---------------------------------------------------------------------- */
 
-static void a_queue_that_is_missing_returns_the_message(void)
+TEST(a_queue_that_is_missing_returns_the_message)
 {
     const char *queue = own_name("missing");
     far        *f     = far_open(&server, "?declare=no", queue);
@@ -134,14 +134,14 @@ static void a_queue_that_is_missing_returns_the_message(void)
     broker_delete(&server, queue);
 }
 
-static void an_exchange_that_is_missing_closes_the_channel(void)
+TEST(an_exchange_that_is_missing_closes_the_channel)
 {
     far *f = far_open(&server, "?declare=no&exchange=pawl-nowhere", "q");
     far_send(f, 1, 1);
     far_says(f, "closed the channel: NOT_FOUND - no exchange 'pawl-nowhere' in vhost '/'");
 }
 
-static void a_queue_declared_otherwise_is_named(void)
+TEST(a_queue_declared_otherwise_is_named)
 {
     const char *queue = own_name("classic");
     broker_queue(&server, queue, "classic");
@@ -169,7 +169,7 @@ static void a_queue_declared_otherwise_is_named(void)
 }
 
 /* The queue that is declared otherwise is refused, and the other of the same call gets its message. */
-static void a_full_queue_refuses(void)
+TEST(a_full_queue_refuses)
 {
     const char        *queue     = own_name("full");
     amqp_table_entry_t entries[] = {
@@ -188,7 +188,7 @@ static void a_full_queue_refuses(void)
     broker_delete(&server, queue);
 }
 
-static void nobody_listens(void)
+TEST(nobody_listens)
 {
     far *f = far_open_url("amqp://guest:Se-kret@127.0.0.1:1/", "q", 2);
     far_send(f, 1, 1);
@@ -201,7 +201,7 @@ static void nobody_listens(void)
     assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
 }
 
-static void the_second_host_is_tried(void)
+TEST(the_second_host_is_tried)
 {
     char        url[300];
     const char *queue = own_name("hosts");
@@ -212,7 +212,7 @@ static void the_second_host_is_tried(void)
     broker_delete(&server, queue);
 }
 
-static void a_wrong_password_is_told_in_one_line(void)
+TEST(a_wrong_password_is_told_in_one_line)
 {
     char url[300];
     snprintf(url, sizeof url, "amqp://clerk:Se-kret@%s:%d/", server.host, server.port);
@@ -228,7 +228,7 @@ static void a_wrong_password_is_told_in_one_line(void)
 }
 
 /* The connection breaks while nothing is sent: the next message does not fail. */
-static void a_connection_lost_while_idle_is_made_anew(void)
+TEST(a_connection_lost_while_idle_is_made_anew)
 {
     const char *queue = own_name("idle");
     far        *f     = far_open(&server, "?heartbeat=1", queue);
@@ -251,7 +251,7 @@ static void says(const char *text, const char *part)
 }
 
 /* The program of docs/INTEROP.md reads three messages; with Debian's interpreter, which has Debian's pika. */
-static void a_consumer_in_python_reads_what_was_sent(void)
+TEST(a_consumer_in_python_reads_what_was_sent)
 {
     char        command[1000], text[3000];
     const char *queue  = own_name("python");
@@ -292,23 +292,8 @@ int main(void)
         puts("skipped: PAWL_TEST_RABBITMQ names no server");
         return server_may_be_missing("rabbitmq") ? 77 : 1;
     }
-    const struct CMUnitTest tests[] = {
-        TEST(o9_a_thousand_arrive_in_a_quorum_queue),
-        TEST(a_body_over_the_frames_of_amqp_arrives_whole),
-        TEST(an_exchange_leads_by_the_key),
-        TEST(each_type_has_its_exchange),
-        TEST(a_queue_that_is_missing_returns_the_message),
-        TEST(an_exchange_that_is_missing_closes_the_channel),
-        TEST(a_queue_declared_otherwise_is_named),
-        TEST(a_full_queue_refuses),
-        TEST(nobody_listens),
-        TEST(the_second_host_is_tried),
-        TEST(a_wrong_password_is_told_in_one_line),
-        TEST(a_connection_lost_while_idle_is_made_anew),
-        TEST(a_consumer_in_python_reads_what_was_sent),
-    };
     broker_open(&server, url);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = tests_run(NULL, NULL);
     broker_close(&server);
     return failed;
 }

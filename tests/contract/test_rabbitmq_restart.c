@@ -7,90 +7,17 @@
 
 #ifdef PAWL_HAVE_RABBITMQ
 
+#include "contract/own_server.h"
 #include "contract/rabbitmq_ground.h"
 
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/types.h>
 #include <time.h>
 
 #define MANY 1000
 
-static struct {
-    char folder[100];
-    char script[600];
-    int  port;
-} own;
-
 static broker server;
 
 /* ---- The server -------------------------------------------------------------------------- */
-
-static bool is_free(int port)
-{
-    struct sockaddr_in address    = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    int                descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_addr.s_addr       = htonl(INADDR_LOOPBACK);
-    bool is_bound =
-        descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    return is_bound;
-}
-
-/* The first of four, below the ports that the system hands out for connections. */
-static int free_port(void)
-{
-    unsigned seed = (unsigned)time(NULL) ^ ((unsigned)getpid() << 8);
-    int      port;
-    do
-        port = 20000 + rand_r(&seed) % 12000;
-    while (!is_free(port) || !is_free(port + 1) || !is_free(port + 2) || !is_free(port + 3));
-    return port;
-}
-
-/* `words` follow the port: of the verb control. */
-static bool run_script(const char *verb, const char *words)
-{
-    char command[900];
-    snprintf(command, sizeof command, "bash '%s' %s '%s' %d %s >'%s.said' 2>&1", own.script, verb,
-             own.folder, own.port, words, own.folder);
-    return system(command) == 0;
-}
-
-static void must_run(const char *verb, const char *words)
-{
-    if (!run_script(verb, words))
-        fail_msg("%s %s %s does not work: see %s.said", own.script, verb, words, own.folder);
-}
-
-static bool begin_server(void)
-{
-    const char *folder = getenv("PAWL_SOURCE_DIR");
-    if (folder == NULL)
-        return false;
-    snprintf(own.script, sizeof own.script, "%s/tests/servers/rabbitmq.sh", folder);
-    /* In memory where that is to be had: no power is lost, and a disk that is busy delays each confirm. */
-    snprintf(own.folder, sizeof own.folder, "%s/pawl-server-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (mkdtemp(own.folder) == NULL)
-        return false;
-    int tries = 3; /* somebody else may take the port first */
-    do
-        own.port = free_port();
-    while (!run_script("start", "") && --tries > 0);
-    return tries > 0;
-}
-
-static void end_server(void)
-{
-    char command[300];
-    (void)run_script("crash", "");
-    snprintf(command, sizeof command, "rm -rf '%s' '%s.said'", own.folder, own.folder);
-    if (own.folder[0] != '\0' && system(command) != 0)
-        fprintf(stderr, "%s stays\n", own.folder);
-}
 
 static void look_again(void)
 {
@@ -150,7 +77,7 @@ static size_t check_queue(const char *queue)
 }
 
 /* First the server stands still for longer than the deadline, so that nobody knows of a hundred; then it is killed. */
-static void o10_a_crash_in_the_middle_loses_nothing(void)
+TEST(o10_a_crash_in_the_middle_loses_nothing)
 {
     char        url[100];
     size_t      count;
@@ -174,13 +101,13 @@ static void o10_a_crash_in_the_middle_loses_nothing(void)
     assert_int_equal(kill(pid, SIGKILL), 0);
     while (world_step(&f->it).sent > 0) {
     }
-    must_run("crash", "");
+    own_server_must_run("crash", "");
     world_go_machine(&f->it, PAWL_SECONDS(30)); /* while it is away */
     count = far_count(f, PAWL_OUTBOX_DISPATCHED);
     print_message("%zu were dispatched before\n", count);
     assert_in_range(count, 500, MANY - 1);
     assert_int_equal(far_count(f, PAWL_OUTBOX_DEAD), 0);
-    must_run("start", "");
+    own_server_must_run("start", "");
     for (int tries = 0; far_count(f, PAWL_OUTBOX_DISPATCHED) < MANY && tries < 100; tries++)
         world_go_machine(&f->it, PAWL_HOURS(1));
     assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), MANY);
@@ -190,13 +117,13 @@ static void o10_a_crash_in_the_middle_loses_nothing(void)
 }
 
 /* Out of memory, it says: that is named, and costs no attempt. */
-static void a_server_that_takes_nothing_is_named(void)
+TEST(a_server_that_takes_nothing_is_named)
 {
     char        url[100];
     const char *queue = own_name("blocked");
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
              own.port);
-    must_run("control", "set_vm_memory_high_watermark absolute 1");
+    own_server_must_run("control", "set_vm_memory_high_watermark absolute 1");
     far *f = far_open_url(url, queue, 1000);
     far_send(f, 1, 1);
     far_says(f, "takes no messages for now (connection.blocked), it is low on memory");
@@ -204,7 +131,7 @@ static void a_server_that_takes_nothing_is_named(void)
         world_go_machine(&f->it, PAWL_HOURS(1));
     assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).count, 1);
     assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
-    must_run("control", "set_vm_memory_high_watermark 0.8");
+    own_server_must_run("control", "set_vm_memory_high_watermark 0.8");
     for (int tries = 0; far_count(f, PAWL_OUTBOX_DISPATCHED) < 1 && tries < 100; tries++)
         world_go_machine(&f->it, PAWL_HOURS(1));
     assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
@@ -220,7 +147,7 @@ static far *open_tls(const char *host, const char *options, const char *queue)
     return f;
 }
 
-static void tls_checks_the_authority_and_the_name(void)
+TEST(tls_checks_the_authority_and_the_name)
 {
     char        url[200];
     const char *queue = own_name("tls");
@@ -250,17 +177,12 @@ int main(void)
         puts("skipped: PAWL_TEST_RABBITMQ names no server, so that none is started here");
         return server_may_be_missing("rabbitmq") ? 77 : 1;
     }
-    const struct CMUnitTest tests[] = {
-        TEST(tls_checks_the_authority_and_the_name),
-        TEST(o10_a_crash_in_the_middle_loses_nothing),
-        TEST(a_server_that_takes_nothing_is_named),
-    };
-    if (!begin_server()) {
+    if (!own_server_begin("rabbitmq", 4)) {
         fprintf(stderr, "RabbitMQ does not start: see %s.said\n", own.folder);
         return 1;
     }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    end_server();
+    int failed = tests_run(NULL, NULL);
+    own_server_end();
     return failed;
 }
 

@@ -58,7 +58,7 @@ static pawl_code open_at(const char *url, pawl_error *error)
     return code;
 }
 
-static void less_than_is_required_is_refused_before_anything_is_sent(void)
+TEST(less_than_is_required_is_refused_before_anything_is_sent)
 {
     static const char *const words[] = {"no", "yes", "verify"};
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -76,7 +76,7 @@ static void less_than_is_required_is_refused_before_anything_is_sent(void)
 }
 
 #ifdef PAWL_HAVE_MYSQL
-static void another_word_is_refused(void)
+TEST(another_word_is_refused)
 {
     pawl_error error = PAWL_ERROR_INIT;
     setenv("PAWL_REQUIRE_TLS", "true", 1);
@@ -124,7 +124,7 @@ static void warns(const char *variable, const char *host, const char *more, int 
 }
 
 /* 0.0.0.0 leads to this machine as well, and is not known to. */
-static void what_the_library_chose_is_said_once(void)
+TEST(what_the_library_chose_is_said_once)
 {
 #ifdef PAWL_HAVE_MYSQL
     warns("PAWL_TEST_MYSQL", "0.0.0.0", "", 1);
@@ -157,7 +157,7 @@ static void asks(scripted *p, const char *required, const char *rules, pawl_code
 }
 
 /* An ODBC driver has its settings elsewhere: the server is asked. */
-static void behind_odbc_the_server_is_asked(void)
+TEST(behind_odbc_the_server_is_asked)
 {
     static const struct {
         const char *name, *asks;
@@ -184,16 +184,6 @@ static void behind_odbc_the_server_is_asked(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(less_than_is_required_is_refused_before_anything_is_sent),
-#ifdef PAWL_HAVE_MYSQL
-        TEST(another_word_is_refused),
-#endif
-        TEST(what_the_library_chose_is_said_once),
-#ifdef PAWL_HAVE_ODBC
-        TEST(behind_odbc_the_server_is_asked),
-#endif
-    };
     unsetenv("PAWL_REQUIRE_TLS");
-    return cmocka_run_group_tests_name("require_tls", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void refused(pawl_code code, const pawl_error *error, bool is_main, const
 }
 
 /* As `pawl schema print --dialect` asks, without a driver. */
-static void d17_scripts_of_other_dialects_are_refused(void)
+TEST(d17_scripts_of_other_dialects_are_refused)
 {
     static const char *const names[] = {"sqlite", "postgres", "mysql", "mariadb", "oracle"};
     for (size_t i = 0; i < 2 * COUNT(names); i++) {
@@ -46,16 +46,14 @@ static void d17_scripts_of_other_dialects_are_refused(void)
     }
 }
 
-static void d17_sql_server_makes_the_column(void)
+TEST(d17_sql_server_makes_the_column)
 {
     const pawl_saga_table *sagas[] = {alarm_with(true)};
-    pawl_error             error   = PAWL_ERROR_INIT;
     pawl__sql_script       script  = {.dialect    = pawl__sql_dialect_find(PAWL_TEXT("mssql")),
                                       .prefix     = "pawl_",
                                       .sagas      = sagas,
                                       .saga_count = 1};
-    if (pawl__sql_script_check(&script, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl__sql_script_check(&script, world_error()));
 }
 
 typedef struct store_row {
@@ -77,7 +75,7 @@ static const store_row stores[] = {
 #endif
 };
 
-static void d17_stores_without_such_columns_are_not_opened(void)
+TEST(d17_stores_without_such_columns_are_not_opened)
 {
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_PRINT, PAWL_SCHEMA_APPLY,
                                              PAWL_SCHEMA_VERIFY};
@@ -100,7 +98,7 @@ static void d17_stores_without_such_columns_are_not_opened(void)
 
 /* Drivers of several dialects look at that of the URL; those of ODBC: test_odbc_oracle.c. */
 #ifdef PAWL_HAVE_MYSQL
-static void d17_drivers_of_several_dialects_refuse_by_dialect(void)
+TEST(d17_drivers_of_several_dialects_refuse_by_dialect)
 {
     static const store_row rows[] = {
         {"mysql:", "mysql"},
@@ -115,13 +113,3 @@ static void d17_drivers_of_several_dialects_refuse_by_dialect(void)
     }
 }
 #endif
-
-const struct CMUnitTest tests[] = {
-    TEST(d17_scripts_of_other_dialects_are_refused),
-    TEST(d17_sql_server_makes_the_column),
-    TEST(d17_stores_without_such_columns_are_not_opened),
-#ifdef PAWL_HAVE_MYSQL
-    TEST(d17_drivers_of_several_dialects_refuse_by_dialect),
-#endif
-    {.name = NULL},
-};

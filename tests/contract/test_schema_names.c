@@ -45,7 +45,7 @@ static void check_names(const names_row *row, const char *script)
 /* Two tables with one property. Where indexes are a table's own, both have the name of D9; where
  * they are a database's or a schema's, the names hold the table or a hash of it, so that "if not
  * exists" passes over none. */
-static void d9_d10_d11_the_index_of_each_table_has_its_name(void)
+TEST(d9_d10_d11_the_index_of_each_table_has_its_name)
 {
     static const names_row rows[] = {
         {"sqlite",
@@ -70,15 +70,8 @@ static void d9_d10_d11_the_index_of_each_table_has_its_name(void)
                                          .prefix     = "pawl_",
                                          .sagas      = list,
                                          .saga_count = 2};
-        pawl_error             error  = PAWL_ERROR_INIT;
         to.size                       = 0;
-        if (pawl__sql_script_print(&script, put_line, &to, &error) != PAWL_OK)
-            fail_msg("%s", error.text);
+        must(pawl__sql_script_print(&script, put_line, &to, world_error()));
         check_names(&rows[i], to.text);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(d9_d10_d11_the_index_of_each_table_has_its_name),
-    {.name = NULL},
-};

@@ -121,12 +121,10 @@ static pawl__sql_script script_of(const dialect_row *dialect, const saga_list *l
 
 static char *print_script(const pawl__sql_script *script)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    char      *text  = NULL;
-    size_t     size  = 0;
-    FILE      *to    = open_memstream(&text, &size);
-    if (pawl__sql_script_print(script, put_line, to, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *to   = open_memstream(&text, &size);
+    must(pawl__sql_script_print(script, put_line, to, world_error()));
     fclose(to);
     return text;
 }
@@ -190,7 +188,7 @@ static void check_script(const dialect_row *dialect, bool is_drop)
     free(again);
 }
 
-static void d33_scripts_stay_as_they_are(void)
+TEST(d33_scripts_stay_as_they_are)
 {
     for (size_t i = 0; i < COUNT(dialects); i++) {
         check_script(&dialects[i], false);
@@ -206,17 +204,15 @@ static void check_driver(const char *name, bool is_drop)
         dialect++;
     saga_list list;
     fill_sagas(&list, dialect);
-    pawl_schema_spec spec  = {.tables      = (const pawl_saga_table *const *)list.list,
-                              .table_count = count_of(dialect),
-                              .is_drop     = is_drop};
-    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_schema_spec spec = {.tables      = (const pawl_saga_table *const *)list.list,
+                             .table_count = count_of(dialect),
+                             .is_drop     = is_drop};
     char             url[40];
     char            *text = NULL;
     size_t           size = 0;
     FILE            *to   = open_memstream(&text, &size);
     snprintf(url, sizeof url, "%s:", name);
-    if (pawl_store_schema(url, PAWL_SCHEMA_PRINT, &spec, put_line, to, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_store_schema(url, PAWL_SCHEMA_PRINT, &spec, put_line, to, world_error()));
     fclose(to);
     char *own = print(dialect, is_drop);
     assert_string_equal(text, own);
@@ -224,7 +220,7 @@ static void check_driver(const char *name, bool is_drop)
     free(text);
 }
 
-static void d33_drivers_print_the_same(void)
+TEST(d33_drivers_print_the_same)
 {
     static const char *const built[] = {
 #ifdef PAWL_HAVE_SQLITE
@@ -273,7 +269,7 @@ static void check_pieces(const dialect_row *dialect, bool is_drop)
     free(whole);
 }
 
-static void d34_each_table_has_a_file_to_create_and_one_to_drop(void)
+TEST(d34_each_table_has_a_file_to_create_and_one_to_drop)
 {
     for (size_t i = 0; i < COUNT(dialects); i++) {
         check_pieces(&dialects[i], false);
@@ -291,7 +287,7 @@ static void expect_piece(const pawl__sql_script *script, size_t number, const ch
 }
 
 /* Files run in the order of their names: attempts behind the outbox, the version behind all. */
-static void d34_files_are_in_the_order_of_their_names(void)
+TEST(d34_files_are_in_the_order_of_their_names)
 {
     saga_list list;
     fill_sagas(&list, &dialects[0]);
@@ -314,7 +310,7 @@ static void d34_files_are_in_the_order_of_their_names(void)
     expect_piece(&script, 11, "");
 }
 
-static void d34_kinds_are_switched_off(void)
+TEST(d34_kinds_are_switched_off)
 {
     saga_list list;
     for (size_t i = 0; i < COUNT(dialects); i++) {
@@ -350,7 +346,7 @@ static pawl_code check(const char *dialect, const char *schema, const pawl_saga_
     return pawl__sql_script_check(&script, error);
 }
 
-static void d35_a_schema_is_made_and_used(void)
+TEST(d35_a_schema_is_made_and_used)
 {
     static const char *const wanted[][3] = {
         {"postgres", "create schema if not exists \"Shop's\";",
@@ -371,7 +367,7 @@ static void d35_a_schema_is_made_and_used(void)
     }
 }
 
-static void d35_a_schema_is_refused_where_there_is_none(void)
+TEST(d35_a_schema_is_refused_where_there_is_none)
 {
     static const char *const without[] = {"sqlite", "mysql", "mariadb"};
     static const char *const with[]    = {"postgres", "mssql", "oracle"};
@@ -406,7 +402,7 @@ static void expect_accepted(const char *dialect, const pawl_saga_table *one,
 }
 
 /* Names of a table and of a property, longer by one than the longest: D5, D6. */
-static void d5_names_that_are_too_long_are_refused(void)
+TEST(d5_names_that_are_too_long_are_refused)
 {
     static const char *const texts[][2] = {
         {"has 129 bytes, limit 128", NULL},
@@ -428,7 +424,7 @@ static void d5_names_that_are_too_long_are_refused(void)
     }
 }
 
-static void d5_names_that_are_none_are_refused(void)
+TEST(d5_names_that_are_none_are_refused)
 {
     static const pawl_saga_table smile             = {TABLE("\xF0\x9F\x98\x80")};
     static const pawl_saga_table ends              = {TABLE("Ends ")};
@@ -450,7 +446,7 @@ static void d5_names_that_are_none_are_refused(void)
 }
 
 /* Names that are told apart by case alone are one, but for PostgreSQL: D8. */
-static void d8_names_that_collide_are_refused(void)
+TEST(d8_names_that_collide_are_refused)
 {
     static const pawl_saga_table alike = {TABLE("Alike"), MAIN("OrderId", PAWL_VALUE_TEXT),
                                           OTHER("orderid", PAWL_VALUE_TEXT)};
@@ -492,7 +488,7 @@ static void d8_names_that_collide_are_refused(void)
 /* ---- Without a server ---------------------------------------------------- */
 
 #ifdef PAWL_HAVE_MYSQL
-static void a_server_that_is_not_there_is_named(void)
+TEST(a_server_that_is_not_there_is_named)
 {
     static const char *const urls[] = {"mysql://root@127.0.0.1:1/x",
                                        "mariadb://root@127.0.0.1:1/x"};
@@ -536,20 +532,5 @@ int main(int count, char **words)
 {
     if (count == 4 && strcmp(words[1], "verify") == 0)
         return verify(words[2], words[3]);
-    const struct CMUnitTest tests[] = {
-        TEST(d33_scripts_stay_as_they_are),
-        TEST(d33_drivers_print_the_same),
-        TEST(d34_each_table_has_a_file_to_create_and_one_to_drop),
-        TEST(d34_files_are_in_the_order_of_their_names),
-        TEST(d34_kinds_are_switched_off),
-        TEST(d35_a_schema_is_made_and_used),
-        TEST(d35_a_schema_is_refused_where_there_is_none),
-        TEST(d5_names_that_are_too_long_are_refused),
-        TEST(d5_names_that_are_none_are_refused),
-        TEST(d8_names_that_collide_are_refused),
-#ifdef PAWL_HAVE_MYSQL
-        TEST(a_server_that_is_not_there_is_named),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

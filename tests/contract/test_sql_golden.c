@@ -185,7 +185,7 @@ static void put_sagas(page *p)
 }
 
 #ifdef PAWL_HAVE_SQLITE
-static void statements_of_sqlite(void)
+TEST(statements_of_sqlite)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__SQLITE_STATEMENTS(ROW_OF)};
@@ -227,7 +227,7 @@ static bool has_main(int which)
     return which < PAWL__PG_SAGA_INSERT && which % 3 != 0;
 }
 
-static void statements_of_postgres(void)
+TEST(statements_of_postgres)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__PG_STATEMENTS(ROW_OF)};
     char                      *text   = NULL;
@@ -340,7 +340,7 @@ static void put_round(page *p, const char *name, const pawl__sql_write *write, c
 {
     const void        *items[17];
     pawl__sql_session  session  = {0};
-    pawl__sql_remote   remote   = {.main = &session, .dialect = p->dialect};
+    pawl__sql_remote   remote   = {.sql.dialect = p->dialect, .main = &session};
     pawl__oracle_round round    = {0};
     pawl__sql_text     text     = {0};
     bool               is_added = false;
@@ -351,8 +351,8 @@ static void put_round(page *p, const char *name, const pawl__sql_write *write, c
     *(void **)&add                = find(p, "pawl__oracle_round_add");
     *(void **)&text_of            = find(p, "pawl__oracle_round_text");
     *(void **)&clear              = find(p, "pawl__oracle_round_clear");
-    remote.family                 = find(p, "pawl__oracle_family");
-    session.remote                = &remote;
+    remote.sql.family             = find(p, "pawl__oracle_family");
+    session.store                 = &remote.sql;
     remote.sql.base.system_prefix = "pawl_";
     for (size_t i = 0; i < COUNT(items); i++)
         items[i] = item;
@@ -446,8 +446,8 @@ static void put_lives(page *p, const pawl__sql_family *family)
     *(void **)&append = find(p, "pawl__sql_append");
     memcpy(remote.database, "shop", sizeof "shop");
     remote.sql.base.system_prefix = "pawl_";
-    remote.family                 = family;
-    remote.dialect                = p->dialect;
+    remote.sql.family             = family;
+    remote.sql.dialect            = p->dialect;
     append(&text, family->lives.begin);
     family->lives.append(&remote, &text, &lives[0]);
     append(&text, family->lives.between);
@@ -518,19 +518,19 @@ static void statements_of_dialect(const char *dialect, const char *file)
                            rows, (int)COUNT(rows));
 }
 
-static void statements_of_mysql(void)
+TEST(statements_of_mysql)
 {
     statements_of_dialect("pawl__mysql_dialect", "mysql");
 }
 
-static void statements_of_mariadb(void)
+TEST(statements_of_mariadb)
 {
     statements_of_dialect("pawl__mariadb_dialect", "mysql"); /* MySQL's are the same. */
 }
 #endif
 
 #ifdef PAWL_HAVE_ODBC
-static void statements_of_mssql(void)
+TEST(statements_of_mssql)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__MSSQL_STATEMENTS(ROW_OF)};
@@ -538,7 +538,7 @@ static void statements_of_mssql(void)
                            "pawl__mssql_overrides", rows, (int)COUNT(rows));
 }
 
-static void statements_of_oracle(void)
+TEST(statements_of_oracle)
 {
     static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
         ROW_OF) PAWL__ORACLE_STATEMENTS(ROW_OF)};
@@ -546,21 +546,3 @@ static void statements_of_oracle(void)
                            "pawl__oracle_overrides", rows, (int)COUNT(rows));
 }
 #endif
-
-const struct CMUnitTest tests[] = {
-#ifdef PAWL_HAVE_SQLITE
-    TEST(statements_of_sqlite),
-#endif
-#ifdef PAWL_HAVE_POSTGRES
-    TEST(statements_of_postgres),
-#endif
-#ifdef PAWL_HAVE_MYSQL
-    TEST(statements_of_mysql),
-    TEST(statements_of_mariadb),
-#endif
-#ifdef PAWL_HAVE_ODBC
-    TEST(statements_of_mssql),
-    TEST(statements_of_oracle),
-#endif
-    {.name = NULL},
-};

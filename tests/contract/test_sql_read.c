@@ -141,7 +141,7 @@ static void expect_failure(fake *it, pawl_code code, const char *words)
 
 /* ---- Lists ---------------------------------------------------------------------- */
 
-static void o32_a_list_has_all_rows_and_nothing_else(void)
+TEST(o32_a_list_has_all_rows_and_nothing_else)
 {
     fake       it   = open_fake(1000);
     pawl_found rows = older;
@@ -167,7 +167,7 @@ static void o32_a_list_has_all_rows_and_nothing_else(void)
 }
 
 /* A part of it may be on its way; the first failure is the one that is told. */
-static void o32_what_could_not_be_sent_is_awaited_and_ended(void)
+TEST(o32_what_could_not_be_sent_is_awaited_and_ended)
 {
     for (int i = 0; i < 4; i++) {
         fake it    = open_fake(2);
@@ -178,7 +178,7 @@ static void o32_what_could_not_be_sent_is_awaited_and_ended(void)
     }
 }
 
-static void o32_a_failed_answer_is_not_read(void)
+TEST(o32_a_failed_answer_is_not_read)
 {
     fake it  = open_fake(2);
     it.await = PAWL_ELOST;
@@ -186,7 +186,7 @@ static void o32_a_failed_answer_is_not_read(void)
     assert_int_equal(it.row, 0);
 }
 
-static void o32_a_list_that_fails_on_its_way_gives_no_row(void)
+TEST(o32_a_list_that_fails_on_its_way_gives_no_row)
 {
     fake it = open_fake(2);
     it.end  = PAWL_EBUSY;
@@ -205,7 +205,7 @@ static void *resize(void *memory, size_t size, void *context)
     return is_short ? NULL : realloc(memory, size);
 }
 
-static void o32_a_list_without_room_gives_no_row(void)
+TEST(o32_a_list_without_room_gives_no_row)
 {
     const pawl_allocator allocator = {resize, NULL};
     pawl_allocator_set(&allocator);
@@ -229,7 +229,7 @@ static void expect_first(fake *it, pawl_code code, int64_t expected)
     close_fake(it);
 }
 
-static void o32_one_row_is_the_first_or_left_as_it_is(void)
+TEST(o32_one_row_is_the_first_or_left_as_it_is)
 {
     fake it = open_fake(2);
     expect_first(&it, PAWL_OK, 1);
@@ -249,7 +249,7 @@ static void o32_one_row_is_the_first_or_left_as_it_is(void)
     }
 }
 
-static void a_limit_of_none_is_no_limit(void)
+TEST(a_limit_of_none_is_no_limit)
 {
     assert_int_equal(reading.limit(0), INT64_MAX);
     assert_int_equal(reading.limit(1), 1);
@@ -258,16 +258,7 @@ static void a_limit_of_none_is_no_limit(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(o32_a_list_has_all_rows_and_nothing_else),
-        TEST(o32_what_could_not_be_sent_is_awaited_and_ended),
-        TEST(o32_a_failed_answer_is_not_read),
-        TEST(o32_a_list_that_fails_on_its_way_gives_no_row),
-        TEST(o32_a_list_without_room_gives_no_row),
-        TEST(o32_one_row_is_the_first_or_left_as_it_is),
-        TEST(a_limit_of_none_is_no_limit),
-    };
-    return cmocka_run_group_tests_name("sql_read", tests, load, NULL);
+    return tests_run(load, NULL);
 }
 
 #endif

@@ -221,7 +221,7 @@ static void expect_unlead(fake *it, pawl_code code, int begin_count)
     close_fake(it);
 }
 
-static void what_a_server_undid_is_done_again(void)
+TEST(what_a_server_undid_is_done_again)
 {
     fake it;
     open_fake(&it, true, 3, PAWL_EBUSY);
@@ -232,7 +232,7 @@ static void what_a_server_undid_is_done_again(void)
     expect_unlead(&it, PAWL_ELOST, 1);
 }
 
-static void a_wait_that_took_the_deadline_is_not_done_again(void)
+TEST(a_wait_that_took_the_deadline_is_not_done_again)
 {
     fake it;
     open_fake(&it, true, 3, PAWL_EBUSY);
@@ -240,7 +240,7 @@ static void a_wait_that_took_the_deadline_is_not_done_again(void)
     expect_unlead(&it, PAWL_EBUSY, 1);
 }
 
-static void in_a_hold_and_in_a_file_nothing_is_done_again(void)
+TEST(in_a_hold_and_in_a_file_nothing_is_done_again)
 {
     fake it;
     open_fake(&it, true, 3, PAWL_EBUSY);
@@ -252,7 +252,7 @@ static void in_a_hold_and_in_a_file_nothing_is_done_again(void)
 }
 
 /* Refusals of a try that was undone are found again. */
-static void a_commit_that_was_undone_has_the_refusals_of_its_last_try(void)
+TEST(a_commit_that_was_undone_has_the_refusals_of_its_last_try)
 {
     fake          it;
     pawl_changes  changes = {.group_count = 1, .counters = {.messages = 1}};
@@ -280,7 +280,7 @@ static void expect_resolve(fake *it, pawl_code code, int begin_count)
 }
 
 /* The worker's row is not there in the end, which is an answer. */
-static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void)
+TEST(a_commit_in_doubt_is_asked_for_until_the_server_answers)
 {
     fake it;
     open_fake(&it, true, 2, PAWL_EUNREACHABLE);
@@ -295,7 +295,7 @@ static void a_commit_in_doubt_is_asked_for_until_the_server_answers(void)
     expect_resolve(&it, PAWL_EUNREACHABLE, 1);
 }
 
-static void an_interrupt_ends_the_asking(void)
+TEST(an_interrupt_ends_the_asking)
 {
     fake it;
     open_fake(&it, true, 1000, PAWL_EUNREACHABLE);
@@ -310,7 +310,7 @@ static void wait_once(fake *it, int64_t microseconds, pawl_code code)
     assert_int_equal(sql.wait(&it->store.base, microseconds, -1, &it->error), code);
 }
 
-static void o21_a_wait_ends_with_news_and_with_interrupts(void)
+TEST(o21_a_wait_ends_with_news_and_with_interrupts)
 {
     fake it;
     open_fake(&it, true, 0, PAWL_OK);
@@ -328,7 +328,7 @@ static void o21_a_wait_ends_with_news_and_with_interrupts(void)
 }
 
 /* Of a worker without a lock; once in five seconds. */
-static void o21_a_wait_says_that_the_worker_lives(void)
+TEST(o21_a_wait_says_that_the_worker_lives)
 {
     fake it;
     open_fake(&it, true, 0, PAWL_OK);
@@ -355,7 +355,7 @@ static void o21_a_wait_says_that_the_worker_lives(void)
 }
 
 /* By another thread's handle, which has no worker of its own, while a handler runs. */
-static void a_handle_beats_for_workers_of_others(void)
+TEST(a_handle_beats_for_workers_of_others)
 {
     static const pawl_worker_id workers[] = {{{{1}}}, {{{2}}}, {{{3}}}};
     fake                        it;
@@ -373,7 +373,7 @@ static void a_handle_beats_for_workers_of_others(void)
 /* ---- Leases that are over --------------------------------------------------------- */
 
 /* However many they are: one statement in one transaction. */
-static void t14_leases_that_are_over_end_in_one_update(void)
+TEST(t14_leases_that_are_over_end_in_one_update)
 {
     fake    it;
     int64_t count = 0;
@@ -389,18 +389,6 @@ static void t14_leases_that_are_over_end_in_one_update(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(what_a_server_undid_is_done_again),
-        TEST(a_wait_that_took_the_deadline_is_not_done_again),
-        TEST(in_a_hold_and_in_a_file_nothing_is_done_again),
-        TEST(a_commit_that_was_undone_has_the_refusals_of_its_last_try),
-        TEST(a_commit_in_doubt_is_asked_for_until_the_server_answers),
-        TEST(an_interrupt_ends_the_asking),
-        TEST(o21_a_wait_ends_with_news_and_with_interrupts),
-        TEST(o21_a_wait_says_that_the_worker_lives),
-        TEST(a_handle_beats_for_workers_of_others),
-        TEST(t14_leases_that_are_over_end_in_one_update),
-    };
-    return cmocka_run_group_tests_name("sql_server", tests, load, NULL);
+    return tests_run(load, NULL);
 }
 #endif

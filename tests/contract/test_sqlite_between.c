@@ -83,7 +83,7 @@ static pawl_queue_rows claim_while(ground *p, pawl_store *store, pawl_store *oth
 }
 
 /* A due time that moves between the read and the claim: the claim neither gets nor keeps the row. */
-static void a_row_put_off_in_the_middle_is_not_claimed(ground *p)
+ON_GROUND(a_row_put_off_in_the_middle_is_not_claimed, ground *p)
 {
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle later = {.queue    = TEXT("orders"),
@@ -103,7 +103,7 @@ static void a_row_put_off_in_the_middle_is_not_claimed(ground *p)
     assert_int_equal(rows.items[0].seq, later.seq);
 }
 
-static void a_row_that_goes_in_the_middle_is_not_claimed(ground *p)
+ON_GROUND(a_row_that_goes_in_the_middle_is_not_claimed, ground *p)
 {
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle done = {.queue = TEXT("orders"), .seq = hold_second(p, b)};
@@ -113,7 +113,7 @@ static void a_row_that_goes_in_the_middle_is_not_claimed(ground *p)
 }
 
 /* The row is due still, but no longer as it was read. */
-static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(ground *p)
+ON_GROUND(a_row_that_changes_in_the_middle_is_claimed_as_it_is, ground *p)
 {
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle again = {.queue    = TEXT("orders"),
@@ -129,12 +129,5 @@ static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(ground *p)
     expect_code(p, settle_one(p, b, "orders", again.seq), PAWL_EGONE);
     ok(p, settle_one(p, a, "orders", again.seq));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_row_put_off_in_the_middle_is_not_claimed),
-    ON_GROUND(a_row_that_goes_in_the_middle_is_not_claimed),
-    ON_GROUND(a_row_that_changes_in_the_middle_is_claimed_as_it_is),
-    {.name = NULL},
-};
 
 #endif

@@ -96,7 +96,7 @@ static void *read_on(void *context)
     return NULL;
 }
 
-static void test_begins_again(ground *p)
+ON_GROUND(test_begins_again, ground *p)
 {
     pawl_store *store = open_small(p);
     readers     it    = {.path = p->path};
@@ -117,7 +117,7 @@ static void test_begins_again(ground *p)
 
 /* ---- Sizes, and a reader that stays -------------------------------------------------------------- */
 
-static void test_has_its_size(ground *p)
+ON_GROUND(test_has_its_size, ground *p)
 {
     pawl_store *store = open_small(p);
     for (int i = 0; i < 8 * COMMITS_OF_A_LOG; i++)
@@ -138,7 +138,7 @@ static int64_t write_until_it_waits(ground *p, pawl_store *store)
     return log_size(p);
 }
 
-static void test_waits_once(ground *p)
+ON_GROUND(test_waits_once, ground *p)
 {
     pawl_store *store  = open_small(p);
     sqlite3    *reader = raw_open(p->path);
@@ -163,7 +163,7 @@ static void test_waits_once(ground *p)
 }
 
 /* The lock is waited for as long as the URL says, checkpoints or not. */
-static void test_lock(ground *p)
+ON_GROUND(test_lock, ground *p)
 {
     pawl_store *store = open_small(p);
     sqlite3    *other = raw_open(p->path);
@@ -177,7 +177,7 @@ static void test_lock(ground *p)
     sqlite3_close(other);
 }
 
-static void test_refuses(ground *p)
+ON_GROUND(test_refuses, ground *p)
 {
     pawl_store *store = NULL;
     char        url[400];
@@ -186,8 +186,4 @@ static void test_refuses(ground *p)
     expect_text(p, "log_mb is '0', may be 1 to 65536");
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(test_begins_again), ON_GROUND(test_has_its_size), ON_GROUND(test_waits_once),
-    ON_GROUND(test_lock),         ON_GROUND(test_refuses),      {.name = NULL},
-};
 #endif

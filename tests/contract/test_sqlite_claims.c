@@ -42,7 +42,7 @@ static void remove_owner(pawl__claims *claims, int owner)
     check_all(claims);
 }
 
-static void random_claims_match_a_list(void)
+TEST(random_claims_match_a_list)
 {
     const char  *given  = getenv("PAWL_SEED");
     uint64_t     seed   = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
@@ -76,7 +76,7 @@ static void random_claims_match_a_list(void)
 }
 
 /* Numbers far apart meet in one place; a removal moves the next of them there. */
-static void all_claims_of_an_owner_go_wherever_they_moved(void)
+TEST(all_claims_of_an_owner_go_wherever_they_moved)
 {
     pawl__claims claims = {0};
     pawl_random  random;
@@ -97,7 +97,7 @@ static void *refuse_memory(void *memory, size_t size, void *context)
     return NULL;
 }
 
-static void a_claim_without_memory_changes_nothing(void)
+TEST(a_claim_without_memory_changes_nothing)
 {
     const pawl_allocator none   = {refuse_memory, NULL};
     pawl__claims         claims = {0};
@@ -109,10 +109,3 @@ static void a_claim_without_memory_changes_nothing(void)
     assert_non_null(pawl__claims_find(&claims, 1));
     pawl__claims_free(&claims);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(random_claims_match_a_list),
-    TEST(all_claims_of_an_owner_go_wherever_they_moved),
-    TEST(a_claim_without_memory_changes_nothing),
-    {.name = NULL},
-};

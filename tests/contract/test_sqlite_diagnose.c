@@ -23,7 +23,7 @@ static pawl_store *open_at(ground *p, const char *more)
     return store;
 }
 
-static void a_file_that_is_well(ground *p)
+ON_GROUND(a_file_that_is_well, ground *p)
 {
     pawl_store       *store = open_at(p, "");
     pawl_finding_rows rows  = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
@@ -35,14 +35,14 @@ static void a_file_that_is_well(ground *p)
     expect_finding(&rows, "file", PAWL_FINDING_OK, "sound", NULL);
 }
 
-static void settings_that_do_harm(ground *p)
+ON_GROUND(settings_that_do_harm, ground *p)
 {
     pawl_store       *store = open_at(p, "?synchronous=off");
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "synchronous", PAWL_FINDING_WARN, "off: a power cut", NULL);
 }
 
-static void a_lease_that_ran_out(ground *p)
+ON_GROUND(a_lease_that_ran_out, ground *p)
 {
     pawl_store *store = open_at(p, "");
     sqlite3    *db    = raw_open(p->path);
@@ -62,7 +62,7 @@ static void a_lease_that_ran_out(ground *p)
 }
 
 /* A file without its data: the log's size is that of the file beside the database. */
-static void a_log_that_grows(ground *p)
+ON_GROUND(a_log_that_grows, ground *p)
 {
     char        log[300];
     pawl_store *store = open_at(p, "");
@@ -74,7 +74,7 @@ static void a_log_that_grows(ground *p)
                    "pragma wal_checkpoint(truncate)");
 }
 
-static void a_file_that_is_damaged(ground *p)
+ON_GROUND(a_file_that_is_damaged, ground *p)
 {
     pawl_store *store = open_at(p, "");
     for (int i = 0; i < 200; i++) {
@@ -96,11 +96,5 @@ static void a_file_that_is_damaged(ground *p)
     rows = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
     expect_finding(&rows, "file", PAWL_FINDING_FAIL, "", ".recover");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_file_that_is_well),    ON_GROUND(settings_that_do_harm),
-    ON_GROUND(a_lease_that_ran_out),   ON_GROUND(a_log_that_grows),
-    ON_GROUND(a_file_that_is_damaged), {.name = NULL},
-};
 
 #endif

@@ -91,7 +91,7 @@ static void expect_noticed(ground *p, pawl_store *store, const char *says)
     }
 }
 
-static void a_file_that_is_gone_is_noticed(ground *p)
+ON_GROUND(a_file_that_is_gone_is_noticed, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -105,7 +105,7 @@ static void a_file_that_is_gone_is_noticed(ground *p)
     expect_noticed(p, store, DELETED);
 }
 
-static void another_file_in_its_place_is_noticed(ground *p)
+ON_GROUND(another_file_in_its_place_is_noticed, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     replace_file(p);
@@ -116,7 +116,7 @@ static void another_file_in_its_place_is_noticed(ground *p)
 }
 
 /* The handler's own SQL went into a file that nobody will find. */
-static void a_commit_of_a_hold_is_refused(ground *p)
+ON_GROUND(a_commit_of_a_hold_is_refused, ground *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -135,20 +135,12 @@ static int delete_now(unsigned what, void *context, void *statement, void *text)
 }
 
 /* A worker with nothing to do sleeps for half a minute. */
-static void a_wait_notices_it(ground *p)
+ON_GROUND(a_wait_notices_it, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
     expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
     expect_text(p, DELETED);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_file_that_is_gone_is_noticed),
-    ON_GROUND(another_file_in_its_place_is_noticed),
-    ON_GROUND(a_commit_of_a_hold_is_refused),
-    ON_GROUND(a_wait_notices_it),
-    {.name = NULL},
-};
 
 #endif

@@ -262,26 +262,26 @@ static void each_allocation_fails(ground *p, bool shortage, bool is_expired)
     assert_true(failed > 200);
 }
 
-static void o30_no_lock_stays_when_one_allocation_fails(ground *p)
+ON_GROUND(o30_no_lock_stays_when_one_allocation_fails, ground *p)
 {
     each_allocation_fails(p, false, false);
     each_allocation_fails(p, false, true);
 }
 
-static void o30_no_lock_stays_while_there_is_no_memory(ground *p)
+ON_GROUND(o30_no_lock_stays_while_there_is_no_memory, ground *p)
 {
     each_allocation_fails(p, true, false);
 }
 
 /* Here the rollback itself cannot be run: the connection is closed and made anew. */
-static void o30_a_connection_that_cannot_roll_back_is_made_anew(ground *p)
+ON_GROUND(o30_a_connection_that_cannot_roll_back_is_made_anew, ground *p)
 {
     each_allocation_fails(p, true, true);
 }
 
 /* Claims are the handle's, not the connection's: they outlive it. The file is found again
  * from another folder, too. */
-static void claims_outlive_a_connection(ground *p)
+ON_GROUND(claims_outlive_a_connection, ground *p)
 {
     char before_path[4096];
     assert_non_null(getcwd(before_path, sizeof before_path));
@@ -305,7 +305,7 @@ static void claims_outlive_a_connection(ground *p)
 }
 
 /* The connection is made once more for it. */
-static void a_handle_that_lost_its_connection_ends_its_worker(ground *p)
+ON_GROUND(a_handle_that_lost_its_connection_ends_its_worker, ground *p)
 {
     pawl_store *store  = open_store(p, p->url);
     void       *before = store->ops->native(store);
@@ -361,7 +361,7 @@ static bool enlist_fails_once(ground *p, long n)
     return is_met;
 }
 
-static void s33_an_enlist_without_memory_leaves_nothing_half(ground *p)
+ON_GROUND(s33_an_enlist_without_memory_leaves_nothing_half, ground *p)
 {
     for (int i = 0; i < 2; i++) {
         long n      = 1;
@@ -374,17 +374,9 @@ static void s33_an_enlist_without_memory_leaves_nothing_half(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(o30_no_lock_stays_when_one_allocation_fails),
-        ON_GROUND(o30_no_lock_stays_while_there_is_no_memory),
-        ON_GROUND(o30_a_connection_that_cannot_roll_back_is_made_anew),
-        ON_GROUND(claims_outlive_a_connection),
-        ON_GROUND(a_handle_that_lost_its_connection_ends_its_worker),
-        ON_GROUND(s33_an_enlist_without_memory_leaves_nothing_half),
-    };
     replace_memory();
     replace_files();
-    return cmocka_run_group_tests_name("sqlite_memory", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

@@ -33,7 +33,7 @@ static int count_in_child(ground *p, bool was_used)
 }
 
 /* Comes first: later tests of this process have used SQLite. */
-static void memory_is_counted_where_sqlite_was_used_before(ground *p)
+ON_GROUND(memory_is_counted_where_sqlite_was_used_before, ground *p)
 {
     assert_int_equal(count_in_child(p, false), 0);
     assert_int_equal(count_in_child(p, true), 0);
@@ -48,7 +48,7 @@ static void refuse_at(ground *p, const char *url, pawl_open_mode mode, pawl_code
     expect_text(p, part);
 }
 
-static void bad_urls_are_refused(ground *p)
+ON_GROUND(bad_urls_are_refused, ground *p)
 {
     char url[400];
     refuse_at(p, "sqlite:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "a file is needed");
@@ -66,7 +66,7 @@ static void bad_urls_are_refused(ground *p)
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
 
-static void settings_reach_the_connection(ground *p)
+ON_GROUND(settings_reach_the_connection, ground *p)
 {
     char url[400];
     snprintf(url, sizeof url, "%s?synchronous=normal&cache_mb=3", p->url);
@@ -84,7 +84,7 @@ static void settings_reach_the_connection(ground *p)
     assert_int_equal(raw_number(db, "select journal_mode = 'wal' from pragma_journal_mode"), 1);
 }
 
-static void a_missing_file_is_made_only_by_create(ground *p)
+ON_GROUND(a_missing_file_is_made_only_by_create, ground *p)
 {
     char url[400];
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_EUNREACHABLE, p->path);
@@ -100,7 +100,7 @@ static void a_missing_file_is_made_only_by_create(ground *p)
     ok(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store));
 }
 
-static void what_cannot_be_a_file_is_unreachable(ground *p)
+ON_GROUND(what_cannot_be_a_file_is_unreachable, ground *p)
 {
     char url[400];
     snprintf(url, sizeof url, "sqlite:%s", p->folder);
@@ -109,7 +109,7 @@ static void what_cannot_be_a_file_is_unreachable(ground *p)
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, "none/store.db");
 }
 
-static void a_file_that_may_not_be_written_is_unreachable(ground *p)
+ON_GROUND(a_file_that_may_not_be_written_is_unreachable, ground *p)
 {
     test_now(open_store(p, p->url));
     assert_int_equal(chmod(p->path, 0444), 0);
@@ -122,7 +122,7 @@ static void a_file_that_may_not_be_written_is_unreachable(ground *p)
     expect_text(p, "store.db: may not be written");
 }
 
-static void another_kind_of_file_is_no_store(ground *p)
+ON_GROUND(another_kind_of_file_is_no_store, ground *p)
 {
     FILE *file = fopen(p->path, "w");
     assert_non_null(file);
@@ -133,7 +133,7 @@ static void another_kind_of_file_is_no_store(ground *p)
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_ENOTSTORE, p->path);
 }
 
-static void another_encoding_is_no_store(ground *p)
+ON_GROUND(another_encoding_is_no_store, ground *p)
 {
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "pragma encoding = 'UTF-16le'; create table mine (id integer)");
@@ -141,7 +141,7 @@ static void another_encoding_is_no_store(ground *p)
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ENOTSTORE, "UTF-16le");
 }
 
-static void a_database_without_a_schema_names_the_command(ground *p)
+ON_GROUND(a_database_without_a_schema_names_the_command, ground *p)
 {
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
@@ -155,7 +155,7 @@ static void a_database_without_a_schema_names_the_command(ground *p)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
 }
 
-static void a_missing_saga_table_names_the_table(ground *p)
+ON_GROUND(a_missing_saga_table_names_the_table, ground *p)
 {
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
@@ -165,7 +165,7 @@ static void a_missing_saga_table_names_the_table(ground *p)
     expect_text(p, "pawl schema apply");
 }
 
-static void a_newer_schema_names_both_versions(ground *p)
+ON_GROUND(a_newer_schema_names_both_versions, ground *p)
 {
     test_now(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
@@ -182,7 +182,7 @@ static void a_newer_schema_names_both_versions(ground *p)
     assert_int_equal(path_number(p->path, "select Version from pawl_schema"), 7);
 }
 
-static void a_lock_held_past_the_deadline_is_busy(ground *p)
+ON_GROUND(a_lock_held_past_the_deadline_is_busy, ground *p)
 {
     char url[400];
     snprintf(url, sizeof url, "%s?busy_ms=0", p->url);
@@ -198,7 +198,7 @@ static void a_lock_held_past_the_deadline_is_busy(ground *p)
     sqlite3_close(db);
 }
 
-static void a_full_disk_applies_nothing(ground *p)
+ON_GROUND(a_full_disk_applies_nothing, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
@@ -221,7 +221,7 @@ static void a_full_disk_applies_nothing(ground *p)
 }
 
 /* Each lock is waited for as long as the limit says, whatever was waited for others before. */
-static void every_lock_is_waited_for_in_full(ground *p)
+ON_GROUND(every_lock_is_waited_for_in_full, ground *p)
 {
     char            url[400];
     struct timespec begin, end;
@@ -259,7 +259,7 @@ static int open_plain(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return result;
 }
 
-static void a_file_that_cannot_have_a_log_is_refused(ground *p)
+ON_GROUND(a_file_that_cannot_have_a_log_is_refused, ground *p)
 {
     pawl_store *store = NULL;
     system_vfs        = sqlite3_vfs_find(NULL);
@@ -274,24 +274,5 @@ static void a_file_that_cannot_have_a_log_is_refused(ground *p)
     expect_code(p, code, PAWL_ECONFIG);
     expect_text(p, "the journal mode is 'delete', WAL was refused");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(memory_is_counted_where_sqlite_was_used_before),
-    ON_GROUND(bad_urls_are_refused),
-    ON_GROUND(settings_reach_the_connection),
-    ON_GROUND(a_missing_file_is_made_only_by_create),
-    ON_GROUND(what_cannot_be_a_file_is_unreachable),
-    ON_GROUND(a_file_that_may_not_be_written_is_unreachable),
-    ON_GROUND(another_kind_of_file_is_no_store),
-    ON_GROUND(another_encoding_is_no_store),
-    ON_GROUND(a_database_without_a_schema_names_the_command),
-    ON_GROUND(a_missing_saga_table_names_the_table),
-    ON_GROUND(a_newer_schema_names_both_versions),
-    ON_GROUND(every_lock_is_waited_for_in_full),
-    ON_GROUND(a_file_that_cannot_have_a_log_is_refused),
-    ON_GROUND(a_lock_held_past_the_deadline_is_busy),
-    ON_GROUND(a_full_disk_applies_nothing),
-    {.name = NULL},
-};
 
 #endif

@@ -8,6 +8,7 @@
 #ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
+#include "store/sql/operations.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -86,7 +87,7 @@ static void send_some(ground *p, int count)
     test_now(store);
 }
 
-static void one_process_works_a_queue(ground *p)
+ON_GROUND(one_process_works_a_queue, ground *p)
 {
     child c;
     char  name[40];
@@ -108,7 +109,7 @@ static void one_process_works_a_queue(ground *p)
     assert_int_equal(rows.count, 4);
 }
 
-static void handles_of_a_process_share_the_claims(ground *p)
+ON_GROUND(handles_of_a_process_share_the_claims, ground *p)
 {
     send_some(p, 3);
     pawl_store     *a    = open_store(p, p->url);
@@ -142,7 +143,7 @@ static pawl_store *take_over(ground *p, const pawl_store *old)
 
 /* The old handle stays open, as that of a thread does which never comes back: its queue
  * is given back all the same, by the last one that claims from it. */
-static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(ground *p)
+ON_GROUND(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over, ground *p)
 {
     send_some(p, 3);
     pawl_store *lost  = open_store(p, p->url);
@@ -186,10 +187,9 @@ static void lease_all_and_wait(ground *p, child *c)
 
 static void set_timeout(ground *p)
 {
-    pawl_store      *store   = open_store(p, p->url);
-    pawl_timeout_set set     = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
-    pawl_changes     changes = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    pawl_store *store = open_store(p, p->url);
+    COMMIT_OK(p, store, timeout_set, NOW, .id = {uuid_of(1)}, .destination = TEXT("orders"),
+              .due = NOW);
     test_now(store);
 }
 
@@ -213,7 +213,7 @@ static void expect_workers(ground *p, pawl_store *store, size_t expected)
     assert_int_equal(stats.workers, expected);
 }
 
-static void a_dead_process_holds_nothing(ground *p)
+ON_GROUND(a_dead_process_holds_nothing, ground *p)
 {
     child c;
     bool  is_led = true;
@@ -272,7 +272,7 @@ static void lease_a_timeout_and_wait(ground *p, child *c)
 }
 
 /* Leases of the dead are freed at worker_open, by an endpoint of another queue, too. */
-static void a_worker_that_opens_frees_what_the_dead_held(ground *p)
+ON_GROUND(a_worker_that_opens_frees_what_the_dead_held, ground *p)
 {
     child             c;
     pawl_timeout_rows rows;
@@ -291,7 +291,7 @@ static void a_worker_that_opens_frees_what_the_dead_held(ground *p)
 
 /* The lease row moved on while a claim was in hand: the acknowledge of the
  * process that lost it is refused. */
-static void a_lost_lease_refuses_the_settle(ground *p)
+ON_GROUND(a_lost_lease_refuses_the_settle, ground *p)
 {
     send_some(p, 1);
     pawl_store     *store = open_store(p, p->url);
@@ -343,7 +343,7 @@ static int use_in_child(ground *p, pawl_store *store)
     return wrong;
 }
 
-static void a_child_may_not_use_the_handle(ground *p)
+ON_GROUND(a_child_may_not_use_the_handle, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     int         status;
@@ -359,7 +359,7 @@ static void a_child_may_not_use_the_handle(ground *p)
 }
 
 /* Another file, and this one once its parent had closed it. */
-static void a_child_opens_what_its_parent_had_not_open(ground *p)
+ON_GROUND(a_child_opens_what_its_parent_had_not_open, ground *p)
 {
     char        other[sizeof p->url + 1];
     int         status;
@@ -379,7 +379,7 @@ static void a_child_opens_what_its_parent_had_not_open(ground *p)
 }
 
 /* A child that was forked, and lives on, does not keep its parent alive. */
-static void a_forked_child_does_not_inherit_the_lease(ground *p)
+ON_GROUND(a_forked_child_does_not_inherit_the_lease, ground *p)
 {
     child c;
     int   status;
@@ -422,7 +422,7 @@ static void send_when_told(ground *p, child *c)
     test_now(store);
 }
 
-static void another_process_wakes_a_wait(ground *p)
+ON_GROUND(another_process_wakes_a_wait, ground *p)
 {
     child c;
     test_now(open_store(p, p->url));
@@ -436,7 +436,7 @@ static void another_process_wakes_a_wait(ground *p)
 }
 
 /* Committed before the wait began, but after the last one ended. */
-static void a_commit_before_the_wait_is_noticed(ground *p)
+ON_GROUND(a_commit_before_the_wait_is_noticed, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, pawl_store_wait(store, 0, -1, &p->error));
@@ -481,7 +481,7 @@ static void claim_when_told(ground *p, child *c)
 }
 
 /* Both saw that it is nobody's; the second looks again before it takes it. */
-static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(ground *p)
+ON_GROUND(a_queue_that_was_just_taken_is_not_taken_from_who_lives, ground *p)
 {
     child c;
     send_some(p, 2);
@@ -498,8 +498,53 @@ static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(ground *p)
     assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
 }
 
+/* The operations of the connection, and a process that ends behind the look at the workers' rows. */
+static const pawl__sql_ops *real_ops;
+static child               *ending;
+static bool                 is_killed;
+
+static pawl_code look_late(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    if (ending != NULL)
+        finish(ending, is_killed);
+    ending = NULL;
+    return real_ops->who_lives(store, lives, count, error);
+}
+
+static size_t count_crashed(ground *p, bool by_kill)
+{
+    pawl_worker_info *items;
+    size_t            count;
+    child             c;
+    send_some(p, 1);
+    start(p, &c, claim_and_wait);
+    pawl_store      *store = open_store(p, p->url);
+    pawl__sql_store *own   = (pawl__sql_store *)store;
+    real_ops               = own->ops;
+    pawl__sql_ops ops      = *real_ops;
+    ops.who_lives          = look_late;
+    own->ops               = &ops;
+    ending                 = &c;
+    is_killed              = by_kill;
+    ok(p, pawl_store_worker_crashed(store, p->arena, &items, &count, &p->error));
+    own->ops = real_ops;
+    assert_null(ending);
+    return count;
+}
+
+ON_GROUND(a_process_that_ended_during_the_look_has_not_crashed, ground *p)
+{
+    assert_int_equal(count_crashed(p, false), 0);
+}
+
+ON_GROUND(a_process_that_is_killed_during_the_look_has_crashed, ground *p)
+{
+    assert_int_equal(count_crashed(p, true), 1);
+}
+
 /* Many looks at the file later: none of them shortens it. */
-static void a_wait_that_nothing_ends_lasts_its_time(ground *p)
+ON_GROUND(a_wait_that_nothing_ends_lasts_its_time, ground *p)
 {
     pawl_store     *store    = open_store(p, p->url);
     const int64_t   duration = PAWL_MILLISECONDS(60);
@@ -511,22 +556,5 @@ static void a_wait_that_nothing_ends_lasts_its_time(ground *p)
     assert_true((end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000 >=
                 duration);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(one_process_works_a_queue),
-    ON_GROUND(handles_of_a_process_share_the_claims),
-    ON_GROUND(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
-    ON_GROUND(a_dead_process_holds_nothing),
-    ON_GROUND(a_worker_that_opens_frees_what_the_dead_held),
-    ON_GROUND(a_lost_lease_refuses_the_settle),
-    ON_GROUND(a_child_may_not_use_the_handle),
-    ON_GROUND(a_child_opens_what_its_parent_had_not_open),
-    ON_GROUND(a_forked_child_does_not_inherit_the_lease),
-    ON_GROUND(another_process_wakes_a_wait),
-    ON_GROUND(a_commit_before_the_wait_is_noticed),
-    ON_GROUND(a_wait_that_nothing_ends_lasts_its_time),
-    ON_GROUND(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
-    {.name = NULL},
-};
 
 #endif

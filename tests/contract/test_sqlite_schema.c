@@ -52,7 +52,7 @@ static int64_t object_count(const char *path)
     return path_number(path, "select count(*) from sqlite_schema where name not like 'sqlite_%'");
 }
 
-static void the_script_makes_what_create_makes(ground *p)
+ON_GROUND(the_script_makes_what_create_makes, ground *p)
 {
     lines *script = calloc(2, sizeof *script);
     assert_non_null(script);
@@ -82,7 +82,7 @@ static void the_script_makes_what_create_makes(ground *p)
     free(script);
 }
 
-static void applying_twice_changes_nothing(ground *p)
+ON_GROUND(applying_twice_changes_nothing, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
@@ -94,7 +94,7 @@ static void applying_twice_changes_nothing(ground *p)
     free(out);
 }
 
-static void dropping_leaves_what_is_not_ours(ground *p)
+ON_GROUND(dropping_leaves_what_is_not_ours, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
@@ -110,7 +110,7 @@ static void dropping_leaves_what_is_not_ours(ground *p)
     free(out);
 }
 
-static void verify_names_each_difference(ground *p)
+ON_GROUND(verify_names_each_difference, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out),
@@ -146,7 +146,7 @@ static void verify_names_each_difference(ground *p)
 }
 
 /* The version says that all is there; apply looks further, as verify does. */
-static void apply_makes_what_verify_misses(ground *p)
+ON_GROUND(apply_makes_what_verify_misses, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
@@ -161,7 +161,7 @@ static void apply_makes_what_verify_misses(ground *p)
 }
 
 /* D27: rows stay and are null in the new column; then it is used. */
-static void d27_a_correlation_column_is_added(ground *p)
+ON_GROUND(d27_a_correlation_column_is_added, ground *p)
 {
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
@@ -200,7 +200,7 @@ static void d27_a_correlation_column_is_added(ground *p)
 }
 
 /* D28: nothing is converted, nothing else is made either. */
-static void another_type_of_correlation_is_refused(ground *p)
+ON_GROUND(another_type_of_correlation_is_refused, ground *p)
 {
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
@@ -224,7 +224,7 @@ static void another_type_of_correlation_is_refused(ground *p)
 }
 
 /* D26: neither taken for the saga's, nor changed. */
-static void a_strangers_table_is_refused(ground *p)
+ON_GROUND(a_strangers_table_is_refused, ground *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
@@ -246,7 +246,7 @@ static void a_strangers_table_is_refused(ground *p)
     free(out);
 }
 
-static void quotes_in_names_are_refused(ground *p)
+ON_GROUND(quotes_in_names_are_refused, ground *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -263,7 +263,7 @@ static void quotes_in_names_are_refused(ground *p)
 }
 
 /* D11: the same property in two tables; each has its own index. */
-static void index_names_hold_the_table(ground *p)
+ON_GROUND(index_names_hold_the_table, ground *p)
 {
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
@@ -277,7 +277,7 @@ static void index_names_hold_the_table(ground *p)
 }
 
 /* D39: what an operator reads with plain SQL. */
-static void columns_hold_readable_values(ground *p)
+ON_GROUND(columns_hold_readable_values, ground *p)
 {
     pawl_store      *store  = open_store(p, p->url);
     pawl_saga_insert insert = {.table    = &order_table,
@@ -307,7 +307,7 @@ static void columns_hold_readable_values(ground *p)
 }
 
 /* No number is used again, even when the newest row is gone. */
-static void ids_are_never_used_again(ground *p)
+ON_GROUND(ids_are_never_used_again, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     int64_t     last  = 0;
@@ -332,7 +332,7 @@ static pawl_code create_both(void *context, pawl_error *error)
 }
 
 /* D34: whoever comes second waits, and finds it done. */
-static void processes_may_create_at_once(ground *p)
+ON_GROUND(processes_may_create_at_once, ground *p)
 {
     run_at_once(create_both, p);
     lines *out = calloc(1, sizeof *out);
@@ -341,7 +341,7 @@ static void processes_may_create_at_once(ground *p)
 }
 
 /* The last table's name is taken, which is met when all others are made. */
-static void d34_a_failed_install_leaves_nothing(ground *p)
+ON_GROUND(d34_a_failed_install_leaves_nothing, ground *p)
 {
     lines   *out = calloc(1, sizeof *out);
     sqlite3 *db  = raw_open(p->path);
@@ -381,7 +381,7 @@ static size_t run_part(const char *path, const char *script, size_t count_max)
 }
 
 /* Wherever a script ended: open refuses what it left, and the next apply makes the rest. */
-static void d26_a_part_of_a_script_is_made_whole(ground *p)
+ON_GROUND(d26_a_part_of_a_script_is_made_whole, ground *p)
 {
     static const pawl_saga_table plain    = {.type = PAWL_TEXT_INIT("Plain"),
                                              .name = PAWL_TEXT_INIT("shop_Plain")};
@@ -471,7 +471,7 @@ static void plan_is_run(ground *p, const char *sql, const char *difference)
     free(plan);
 }
 
-static void d34_a_plan_is_what_apply_runs(ground *p)
+ON_GROUND(d34_a_plan_is_what_apply_runs, ground *p)
 {
     assert_int_equal(sqlite3_auto_extension((void (*)(void))watch), SQLITE_OK);
     plan_is_run(p, NULL, "-- table pawl_queue is missing\n");
@@ -489,7 +489,7 @@ static void d34_a_plan_is_what_apply_runs(ground *p)
 }
 
 /* No plan is made of tables that apply refuses, nor for a file that it could not make. */
-static void d28_a_plan_is_refused_as_apply_is(ground *p)
+ON_GROUND(d28_a_plan_is_refused_as_apply_is, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
     char   url[400];
@@ -515,34 +515,12 @@ static void d28_a_plan_is_refused_as_apply_is(ground *p)
 }
 
 /* Before anything is sent: the file is not even made. */
-static void d34_a_prefix_is_looked_at_first(ground *p)
+ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
 {
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
                 PAWL_ECONFIG);
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(the_script_makes_what_create_makes),
-    ON_GROUND(applying_twice_changes_nothing),
-    ON_GROUND(dropping_leaves_what_is_not_ours),
-    ON_GROUND(verify_names_each_difference),
-    ON_GROUND(apply_makes_what_verify_misses),
-    ON_GROUND(d27_a_correlation_column_is_added),
-    ON_GROUND(another_type_of_correlation_is_refused),
-    ON_GROUND(a_strangers_table_is_refused),
-    ON_GROUND(quotes_in_names_are_refused),
-    ON_GROUND(index_names_hold_the_table),
-    ON_GROUND(columns_hold_readable_values),
-    ON_GROUND(ids_are_never_used_again),
-    ON_GROUND(processes_may_create_at_once),
-    ON_GROUND(d34_a_failed_install_leaves_nothing),
-    ON_GROUND(d26_a_part_of_a_script_is_made_whole),
-    ON_GROUND(d34_a_prefix_is_looked_at_first),
-    ON_GROUND(d34_a_plan_is_what_apply_runs),
-    ON_GROUND(d28_a_plan_is_refused_as_apply_is),
-    {.name = NULL},
-};
 
 #endif

@@ -8,6 +8,7 @@
 #ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
+#include "support/fault_memory.h"
 
 #include <sys/wait.h>
 
@@ -30,23 +31,15 @@ static swept sweep_at(ground *p, pawl_store *store, pawl_time before, size_t cou
 
 static void mark(ground *p, pawl_store *store, const char *id, pawl_time at)
 {
-    pawl_inbox_entry change = {
-        .endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
-    pawl_changes changes = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &change, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    COMMIT_OK(p, store, inbox_entry, NOW, .endpoint = TEXT("orders"),
+              .message_id = pawl_text_of(id), .at = at);
 }
 
 static void dispatch(ground *p, pawl_store *store)
 {
-    pawl_outbox_add add     = {.dispatch_id = {uuid_of(1)},
-                               .source      = TEXT("S"),
-                               .version     = 1,
-                               .endpoint    = TEXT("orders"),
-                               .destination = TEXT("billing"),
-                               .message     = message_of("m-1"),
-                               .at          = NOW};
-    pawl_changes    changes = {.now = NOW, ONE_UNIT, .outbox_add = {.items = &add, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    COMMIT_OK(p, store, outbox_add, NOW, .dispatch_id = {uuid_of(1)}, .source = TEXT("S"),
+              .version = 1, .endpoint = TEXT("orders"), .destination = TEXT("billing"),
+              .message = message_of("m-1"), .at = NOW);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_outbox set State = 'dispatched', DispatchedAt = At");
     sqlite3_close(db);
@@ -71,7 +64,7 @@ static int64_t workers(ground *p)
     return path_number(p->path, "select count(*) from pawl_workers where Process <> 0");
 }
 
-static void e28_dead_workers_go_a_bounded_number_at_a_time(ground *p)
+ON_GROUND(e28_dead_workers_go_a_bounded_number_at_a_time, ground *p)
 {
     for (int i = 0; i < 3; i++)
         leave_worker(p);
@@ -122,7 +115,7 @@ static void expect_nothing_swept(ground *p, swept result, const char *label)
         fail_msg("%s: %d rows are left", label, (int)old_rows(p));
 }
 
-static void e34_a_sweep_that_fails_leaves_everything(ground *p)
+ON_GROUND(e34_a_sweep_that_fails_leaves_everything, ground *p)
 {
     static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
     pawl_store              *store    = open_with_old_rows(p);
@@ -142,37 +135,17 @@ static void e34_a_sweep_that_fails_leaves_everything(ground *p)
     assert_int_equal(result.count, 3);
 }
 
-static long left; /* allocations until one fails; 0: none does */
-static bool is_met;
-
-static void *resize(void *memory, size_t size, void *context)
+ON_GROUND(e34_a_sweep_without_memory_leaves_everything, ground *p)
 {
-    (void)context;
-    if (size == 0) {
-        free(memory);
-        return NULL;
-    }
-    if (left > 0 && --left == 0) {
-        is_met = true;
-        return NULL;
-    }
-    return realloc(memory, size);
-}
-
-static void e34_a_sweep_without_memory_leaves_everything(ground *p)
-{
-    const pawl_allocator allocator = {resize, NULL};
-    pawl_store          *store     = open_with_old_rows(p);
-    swept                result;
-    pawl_allocator_set(&allocator);
+    pawl_store *store = open_with_old_rows(p);
+    swept       result;
+    fault_memory_install();
     for (long n = 1;; n++) {
         char label[40];
         snprintf(label, sizeof label, "allocation %ld", n);
-        is_met = false;
-        left   = n;
+        fault_memory_begin(n);
         result = sweep_at(p, store, NOW + 1, 9);
-        left   = 0;
-        if (!is_met)
+        if (!fault_memory_end())
             break;
         expect_nothing_swept(p, result, label);
     }
@@ -198,7 +171,7 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_begin, db);
 }
 
-static void e34_marks_that_cannot_be_read_are_no_end_of_marks(ground *p)
+ON_GROUND(e34_marks_that_cannot_be_read_are_no_end_of_marks, ground *p)
 {
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
     pawl_store *store = open_store(p, p->url);
@@ -213,13 +186,5 @@ static void e34_marks_that_cannot_be_read_are_no_end_of_marks(ground *p)
     assert_int_equal(result.code, PAWL_OK);
     assert_int_equal(result.count, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(e28_dead_workers_go_a_bounded_number_at_a_time),
-    ON_GROUND(e34_a_sweep_that_fails_leaves_everything),
-    ON_GROUND(e34_a_sweep_without_memory_leaves_everything),
-    ON_GROUND(e34_marks_that_cannot_be_read_are_no_end_of_marks),
-    {.name = NULL},
-};
 
 #endif

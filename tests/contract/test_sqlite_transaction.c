@@ -44,7 +44,7 @@ static void set_and_cancel(ground *p, pawl_store *store, pawl_time due)
 }
 
 /* A partial index finds a saga's timeouts. SQLite looked at each new value whether it serves. */
-static void other_values_prepare_nothing_anew(ground *p)
+ON_GROUND(other_values_prepare_nothing_anew, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
@@ -71,7 +71,7 @@ static pawl_store *open_with_own_table(ground *p)
     return store;
 }
 
-static void own_sql_commits_with_the_changes(ground *p)
+ON_GROUND(own_sql_commits_with_the_changes, ground *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -91,7 +91,7 @@ static void own_sql_commits_with_the_changes(ground *p)
 }
 
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
-static void a_refusal_in_a_hold_refuses_everything(ground *p)
+ON_GROUND(a_refusal_in_a_hold_refuses_everything, ground *p)
 {
     pawl_store      *store   = open_with_own_table(p);
     pawl_inbox_entry marks[] = {
@@ -122,7 +122,7 @@ static void a_refusal_in_a_hold_refuses_everything(ground *p)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-static void a_hold_that_was_rolled_back_is_lost(ground *p)
+ON_GROUND(a_hold_that_was_rolled_back_is_lost, ground *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -136,7 +136,7 @@ static void a_hold_that_was_rolled_back_is_lost(ground *p)
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-static void enlisted_changes_follow_the_caller(ground *p)
+ON_GROUND(enlisted_changes_follow_the_caller, ground *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     sqlite3        *db      = raw_open(p->path);
@@ -157,7 +157,7 @@ static void enlisted_changes_follow_the_caller(ground *p)
 }
 
 /* The rows to hold are looked for where they were added: another connection does not see them. */
-static void an_enlist_holds_rows_of_its_own_transaction(ground *p)
+ON_GROUND(an_enlist_holds_rows_of_its_own_transaction, ground *p)
 {
     pawl_store       *store  = open_with_own_table(p);
     sqlite3          *db     = raw_open(p->path);
@@ -188,7 +188,7 @@ static void an_enlist_holds_rows_of_its_own_transaction(ground *p)
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
 }
 
-static void a_failed_enlist_leaves_nothing(ground *p)
+ON_GROUND(a_failed_enlist_leaves_nothing, ground *p)
 {
     pawl_store      *store   = open_with_own_table(p);
     sqlite3         *db      = raw_open(p->path);
@@ -210,7 +210,7 @@ static void a_failed_enlist_leaves_nothing(ground *p)
     sqlite3_close(db);
 }
 
-static void enlist_wants_a_transaction_on_the_same_file(ground *p)
+ON_GROUND(enlist_wants_a_transaction_on_the_same_file, ground *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     sqlite3        *db      = raw_open(p->path);
@@ -293,7 +293,7 @@ static void end_failing(void)
 
 /* The driver cannot tell, the core asks: the raised epoch takes the failed
  * commit's place in the log, and the answer is no. */
-static void a_failed_sync_is_unknown_then_resolved(ground *p)
+ON_GROUND(a_failed_sync_is_unknown_then_resolved, ground *p)
 {
     begin_failing();
     pawl_store     *store   = open_store(p, p->url);
@@ -323,7 +323,7 @@ static void a_failed_sync_is_unknown_then_resolved(ground *p)
 }
 
 /* Claims of a commit in doubt stay with the handle until the doubt is over. */
-static void claims_outlive_a_commit_in_doubt(ground *p)
+ON_GROUND(claims_outlive_a_commit_in_doubt, ground *p)
 {
     begin_failing();
     pawl_store *store = open_store(p, p->url);
@@ -340,7 +340,7 @@ static void claims_outlive_a_commit_in_doubt(ground *p)
 }
 
 /* A lease taken inside a hold is written as a stamp elsewhere: here it waits for the end. */
-static void a_lease_in_a_hold_goes_with_it(ground *p)
+ON_GROUND(a_lease_in_a_hold_goes_with_it, ground *p)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -350,9 +350,8 @@ static void a_lease_in_a_hold_goes_with_it(ground *p)
                                 .lease       = PAWL_MINUTES(5)};
     pawl_store        *store = open_store(p, p->url);
     raw_run(store->ops->native(store), "create table mine (id integer)");
-    pawl_timeout_set set     = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
-    pawl_changes     changes = {.now = NOW, ONE_UNIT, .timeout_set = {.items = &set, .count = 1}};
-    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    COMMIT_OK(p, store, timeout_set, NOW, .id = {uuid_of(1)}, .destination = TEXT("orders"),
+              .due = NOW);
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
     raw_run(store->ops->native(store), "insert into mine values (7)");
     ok(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error));
@@ -382,7 +381,7 @@ static void at_change(void *context, int kind, const char *database, const char 
     sqlite3_set_authorizer(context, refuse_release, NULL);
 }
 
-static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(ground *p)
+ON_GROUND(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction, ground *p)
 {
     pawl_store     *store = open_store(p, p->url);
     sqlite3        *db    = raw_open(p->path);
@@ -399,21 +398,5 @@ static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(gro
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(other_values_prepare_nothing_anew),
-    ON_GROUND(own_sql_commits_with_the_changes),
-    ON_GROUND(a_refusal_in_a_hold_refuses_everything),
-    ON_GROUND(a_hold_that_was_rolled_back_is_lost),
-    ON_GROUND(enlisted_changes_follow_the_caller),
-    ON_GROUND(an_enlist_holds_rows_of_its_own_transaction),
-    ON_GROUND(a_failed_enlist_leaves_nothing),
-    ON_GROUND(enlist_wants_a_transaction_on_the_same_file),
-    ON_GROUND(a_failed_sync_is_unknown_then_resolved),
-    ON_GROUND(claims_outlive_a_commit_in_doubt),
-    ON_GROUND(a_lease_in_a_hold_goes_with_it),
-    ON_GROUND(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction),
-    {.name = NULL},
-};
 
 #endif

@@ -10,7 +10,7 @@
 #include "contract/sqlite_ground.h"
 
 /* D39: each type of a correlation, and the letters of a uuid in lower case. */
-static void d39_each_type_is_stored_as_it_is_said(ground *p)
+ON_GROUND(d39_each_type_is_stored_as_it_is_said, ground *p)
 {
     static const char            id[]   = "abcdef01-2345-6789-abcd-ef0123456789";
     static const pawl_saga_table byUuid = {
@@ -72,7 +72,7 @@ static int trace_each(sqlite3 *db, char **message, const struct sqlite3_api_rout
 }
 
 /* A26: none, not even one that finds its table there. */
-static void a26_later_operations_define_nothing(ground *p)
+ON_GROUND(a26_later_operations_define_nothing, ground *p)
 {
     pawl_store *store = NULL;
     definitions       = 0;
@@ -106,11 +106,5 @@ static void a26_later_operations_define_nothing(ground *p)
     test_now(store);
     sqlite3_reset_auto_extension();
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(d39_each_type_is_stored_as_it_is_said),
-    ON_GROUND(a26_later_operations_define_nothing),
-    {.name = NULL},
-};
 
 #endif

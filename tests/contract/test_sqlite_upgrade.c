@@ -23,7 +23,7 @@ static void make_version_1(ground *p)
     free(script);
 }
 
-static void the_first_version_is_upgraded(ground *p)
+ON_GROUND(the_first_version_is_upgraded, ground *p)
 {
     make_version_1(p);
     expect_refused_as_old(p);
@@ -43,7 +43,7 @@ static void the_first_version_is_upgraded(ground *p)
 }
 
 /* Opening for work makes what is missing, here too. */
-static void opening_for_work_upgrades(ground *p)
+ON_GROUND(opening_for_work_upgrades, ground *p)
 {
     pawl_store *store = NULL;
     char        url[400];
@@ -57,7 +57,7 @@ static void opening_for_work_upgrades(ground *p)
     expect_delivered(p);
 }
 
-static void appliers_wait_for_one_another(ground *p)
+ON_GROUND(appliers_wait_for_one_another, ground *p)
 {
     make_version_1(p);
     apply_at_once(p);
@@ -66,7 +66,7 @@ static void appliers_wait_for_one_another(ground *p)
 }
 
 /* A program of the version before is at work while its tables change. */
-static void an_older_program_goes_on(ground *p)
+ON_GROUND(an_older_program_goes_on, ground *p)
 {
     sqlite3_stmt *statement = NULL;
     make_version_1(p);
@@ -84,7 +84,7 @@ static void an_older_program_goes_on(ground *p)
 }
 
 /* This program starts on tables of the version after it. */
-static void d26_a_program_opens_tables_that_are_a_version_ahead(ground *p)
+ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead, ground *p)
 {
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
@@ -102,7 +102,7 @@ static void d26_a_program_opens_tables_that_are_a_version_ahead(ground *p)
 
 /* SQLite cannot say "if not exists" of a column, so the script leaves it, and the
  * version with it: apply does the rest. */
-static void the_script_leaves_the_column_to_apply(ground *p)
+ON_GROUND(the_script_leaves_the_column_to_apply, ground *p)
 {
     static const char *const left[] = {"column AttemptsBefore is missing",
                                        "column History is missing", "found 1", WORKER_DIFFERENCES};
@@ -119,7 +119,7 @@ static void the_script_leaves_the_column_to_apply(ground *p)
     expect_differences(p, NULL, 0);
 }
 
-static void a_failed_upgrade_leaves_version_1(ground *p)
+ON_GROUND(a_failed_upgrade_leaves_version_1, ground *p)
 {
     make_version_1(p);
     sqlite3 *db = raw_open(p->path);
@@ -134,7 +134,7 @@ static void a_failed_upgrade_leaves_version_1(ground *p)
 }
 
 /* As the program before this one made it. */
-static void the_last_version_is_upgraded(ground *p)
+ON_GROUND(the_last_version_is_upgraded, ground *p)
 {
     static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
                                          WORKER_DIFFERENCES};
@@ -150,17 +150,5 @@ static void the_last_version_is_upgraded(ground *p)
     expect_old_worker(p);
     expect_delivered(p);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_GROUND(the_last_version_is_upgraded),
-    ON_GROUND(the_first_version_is_upgraded),
-    ON_GROUND(opening_for_work_upgrades),
-    ON_GROUND(appliers_wait_for_one_another),
-    ON_GROUND(an_older_program_goes_on),
-    ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead),
-    ON_GROUND(the_script_leaves_the_column_to_apply),
-    ON_GROUND(a_failed_upgrade_leaves_version_1),
-    {.name = NULL},
-};
 
 #endif

@@ -64,7 +64,7 @@ static bool run_once(const char *url, const char *target, long n)
     return was_touched;
 }
 
-static void the_nth_commit_fails(const char *url)
+ON_ALL_STORES(the_nth_commit_fails, const char *url)
 {
     const long stride = server_is(url) ? SERVER_STRIDE : 1;
     char       scheme[20];
@@ -85,8 +85,3 @@ static void the_nth_commit_fails(const char *url)
         assert_true(n > 1);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(the_nth_commit_fails),
-    {.name = NULL},
-};

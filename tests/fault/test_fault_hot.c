@@ -66,7 +66,7 @@ static world *open_faulty(const char *url)
     return hot_open_on("fault:hot", NULL);
 }
 
-static void s32_each_call_goes_wrong_in_turn(const char *url)
+ON_ALL_STORES(s32_each_call_goes_wrong_in_turn, const char *url)
 {
     static const fault_plan plans[] = {{.kind = FAULT_BEFORE, .code = PAWL_ELOST},
                                        {.kind = FAULT_BEFORE, .code = PAWL_EBUSY},
@@ -89,7 +89,7 @@ static void s32_each_call_goes_wrong_in_turn(const char *url)
     }
 }
 
-static void s32_calls_go_wrong_by_chance(const char *url)
+ON_ALL_STORES(s32_calls_go_wrong_by_chance, const char *url)
 {
     static const fault_plan plans[] = {{.kind = FAULT_UNKNOWN, .chance = 333},
                                        {.kind = FAULT_AGAIN, .chance = 500},
@@ -106,9 +106,3 @@ static void s32_calls_go_wrong_by_chance(const char *url)
         world_close(it);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s32_each_call_goes_wrong_in_turn),
-    ON_ALL_STORES(s32_calls_go_wrong_by_chance),
-    {.name = NULL},
-};

@@ -56,7 +56,7 @@ static bool run_once(const char *url, const char *target, long n)
     return was_touched;
 }
 
-static void the_nth_allocation_fails(const char *url)
+ON_ALL_STORES(the_nth_allocation_fails, const char *url)
 {
     char scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
@@ -77,7 +77,7 @@ static void the_nth_allocation_fails(const char *url)
     assert_true(n > 100);
 }
 
-static void creating_fails_and_leaves_nothing(const char *url)
+ON_ALL_STORES(creating_fails_and_leaves_nothing, const char *url)
 {
     const pawl_route      routes[] = {{.name = "far", .url = "memory:far"}, {.name = NULL}};
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -106,14 +106,10 @@ static void creating_fails_and_leaves_nothing(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(creating_fails_and_leaves_nothing),
-        ON_ALL_STORES(the_nth_allocation_fails),
-    };
     const pawl_allocator allocator = {resize, NULL};
     pawl_allocator_set(&allocator);
     world_quiet();
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = tests_run(NULL, NULL);
     pawl_allocator_set(NULL);
     return result;
 }

@@ -293,35 +293,35 @@ static void many(const char *url, const char *name, fault_plan plan)
                   scheme_of(url), name, plan.chance, (int)seeds, failures);
 }
 
-static void o1_o16_a_call_fails_before_it_does_anything(const char *url)
+ON_ALL_STORES(o1_o16_a_call_fails_before_it_does_anything, const char *url)
 {
     raise_n(url, "before", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_ELOST});
 }
 
-static void o7_o16_an_answer_is_lost(const char *url)
+ON_ALL_STORES(o7_o16_an_answer_is_lost, const char *url)
 {
     raise_n(url, "after", (fault_plan){.kind = FAULT_AFTER});
 }
 
-static void o32_a_commit_lands_late(const char *url)
+ON_ALL_STORES(o32_a_commit_lands_late, const char *url)
 {
     raise_n(url, "late", (fault_plan){.kind = FAULT_LATE});
     raise_n(url, "just late", (fault_plan){.kind = FAULT_JUST_LATE});
 }
 
-static void o4_o7_one_commit_of_three_is_in_doubt(const char *url)
+ON_ALL_STORES(o4_o7_one_commit_of_three_is_in_doubt, const char *url)
 {
     many(url, "unknown", (fault_plan){.kind = FAULT_UNKNOWN, .chance = 333});
     many(url, "late", (fault_plan){.kind = FAULT_LATE, .chance = 333});
 }
 
-static void o17_claims_are_handed_out_twice_or_taken(const char *url)
+ON_ALL_STORES(o17_claims_are_handed_out_twice_or_taken, const char *url)
 {
     many(url, "again", (fault_plan){.kind = FAULT_AGAIN, .chance = 500});
     many(url, "steal", (fault_plan){.kind = FAULT_STEAL, .chance = 500});
 }
 
-static void every_allocation_fails_in_turn(const char *url)
+ON_ALL_STORES(every_allocation_fails_in_turn, const char *url)
 {
     static const fault_plan none     = {.kind = FAULT_NONE};
     const long              stride   = server_is(url) ? MEMORY_STRIDE : 1;
@@ -335,15 +335,7 @@ static void every_allocation_fails_in_turn(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(o1_o16_a_call_fails_before_it_does_anything),
-        ON_ALL_STORES(o7_o16_an_answer_is_lost),
-        ON_ALL_STORES(o32_a_commit_lands_late),
-        ON_ALL_STORES(o4_o7_one_commit_of_three_is_in_doubt),
-        ON_ALL_STORES(o17_claims_are_handed_out_twice_or_taken),
-        ON_ALL_STORES(every_allocation_fails_in_turn),
-    };
     fault_memory_install();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

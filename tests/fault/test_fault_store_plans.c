@@ -86,7 +86,7 @@ static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
 
 /* ---- The tests -------------------------------------------------------------- */
 
-static void without_a_plan_calls_are_only_counted(const char *url)
+ON_ALL_STORES(without_a_plan_calls_are_only_counted, const char *url)
 {
     fault_plan none = {.kind = FAULT_NONE};
     ground    *it   = open_ground(url, &none);
@@ -100,23 +100,23 @@ static void without_a_plan_calls_are_only_counted(const char *url)
     assert_string_equal(it->store->identity, it->behind->identity);
 }
 
-static void the_nth_call_fails_before_it_does_anything(const char *url)
+ON_ALL_STORES(the_nth_call_fails_before_it_does_anything, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = PAWL_EPERSIST};
     ground    *it    = open_ground(url, &plan);
-    world_ok(send(it, "m-1", &error), &error);
+    must(send(it, "m-1", world_error()));
     assert_false(fault_is_met());
     assert_int_equal(send(it, "m-2", &error), PAWL_EPERSIST);
     assert_string_equal(error.text, "the test says EPERSIST in commit");
     assert_true(fault_is_met());
     assert_int_equal(fault_op_met(), fault_op_commit);
     assert_int_equal(count_sent(it), 1);
-    world_ok(send(it, "m-2", &error), &error);
+    must(send(it, "m-2", world_error()));
     assert_int_equal(count_sent(it), 2);
 }
 
-static void o32_the_answer_of_a_commit_is_lost(const char *url)
+ON_ALL_STORES(o32_the_answer_of_a_commit_is_lost, const char *url)
 {
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
     ground    *it   = open_ground(url, &plan);
@@ -127,7 +127,7 @@ static void o32_the_answer_of_a_commit_is_lost(const char *url)
 
 /* Whatever a driver leaves in the list that does not know: of a set that nothing in can be
  * refused all is known, of another one nothing is believed. */
-static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
+ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed, const char *url)
 {
     for (fault_list list = FAULT_LIST_EMPTY; list < FAULT_LIST_COUNT; list++) {
         pawl_error error = PAWL_ERROR_INIT;
@@ -135,7 +135,7 @@ static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
         char       own[1000];
         scenario_url_like(url, own, sizeof own);
         ground *it = open_ground(own, &plan);
-        world_ok(send(it, "m-1", &error), &error);
+        must(send(it, "m-1", world_error()));
         assert_true(fault_is_met());
         pawl_queue_rows rows = claim(it);
         assert_int_equal(rows.count, 1);
@@ -148,7 +148,7 @@ static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
     }
 }
 
-static void the_answer_of_a_claim_is_lost(const char *url)
+ON_ALL_STORES(the_answer_of_a_claim_is_lost, const char *url)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_queue_rows  rows  = {.count = 0};
@@ -156,23 +156,23 @@ static void the_answer_of_a_claim_is_lost(const char *url)
          .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_queue_claim, .n = 1};
     ground    *it   = open_ground(url, &plan);
-    world_ok(send(it, "m-1", &error), &error);
+    must(send(it, "m-1", world_error()));
     assert_int_equal(pawl_store_queue_claim(it->store, &what, it->arena, &rows, &error),
                      PAWL_ELOST);
     assert_int_equal(claim(it).count, 0); /* the row was claimed all the same */
 }
 
-static void o32_an_unknown_commit_did_nothing(const char *url)
+ON_ALL_STORES(o32_an_unknown_commit_did_nothing, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_UNKNOWN, .n = 1};
     ground    *it    = open_ground(url, &plan);
     assert_int_equal(send(it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(count_sent(it), 0);
-    world_ok(send(it, "m-1", &error), &error);
+    must(send(it, "m-1", world_error()));
 }
 
-static void o32_a_late_commit_is_fenced(const char *url)
+ON_ALL_STORES(o32_a_late_commit_is_fenced, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_LATE, .n = 1};
@@ -180,11 +180,11 @@ static void o32_a_late_commit_is_fenced(const char *url)
     assert_int_equal(send(it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(fault_late_code(), PAWL_EFENCED);
     assert_int_equal(count_sent(it), 0);
-    world_ok(send(it, "m-1", &error), &error); /* under the epoch that was raised */
+    must(send(it, "m-1", world_error())); /* under the epoch that was raised */
     assert_int_equal(count_sent(it), 1);
 }
 
-static void o32_a_commit_just_before_the_resolve_is_found(const char *url)
+ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found, const char *url)
 {
     fault_plan plan = {.kind = FAULT_JUST_LATE, .n = 1};
     ground    *it   = open_ground(url, &plan);
@@ -193,7 +193,7 @@ static void o32_a_commit_just_before_the_resolve_is_found(const char *url)
     assert_int_equal(count_sent(it), 1);
 }
 
-static void o32_a_deaf_store_leaves_the_outcome_unknown(const char *url)
+ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_DEAF_DONE, .n = 1};
@@ -209,7 +209,7 @@ static void o32_a_deaf_store_leaves_the_outcome_unknown(const char *url)
     assert_int_equal(count_sent(it), before);
 }
 
-static void a_call_takes_long_only_by_the_clock(const char *url)
+ON_ALL_STORES(a_call_takes_long_only_by_the_clock, const char *url)
 {
     fault_plan plan = {
         .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
@@ -222,15 +222,15 @@ static void a_call_takes_long_only_by_the_clock(const char *url)
 }
 
 /* The second claim hands out what the first one did, though it is settled. */
-static void a_row_is_handed_out_again(const char *url)
+ON_ALL_STORES(a_row_is_handed_out_again, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_AGAIN, .op = fault_op_queue_claim, .n = 1};
     ground    *it    = open_ground(url, &plan);
-    world_ok(send(it, "m-1", &error), &error);
+    must(send(it, "m-1", world_error()));
     pawl_queue_rows first = claim(it);
     assert_int_equal(first.count, 1);
-    world_ok(finish(it, first.items[0].seq, &error), &error);
+    must(finish(it, first.items[0].seq, world_error()));
     pawl_queue_rows second = claim(it);
     assert_int_equal(second.count, 1);
     assert_string_equal(second.items[0].message.id.data, "m-1");
@@ -246,7 +246,7 @@ static bool is_always(const pawl_message *left, const pawl_message *right)
     return true;
 }
 
-static void rows_change_places_and_none_is_lost(const char *url)
+ON_ALL_STORES(rows_change_places_and_none_is_lost, const char *url)
 {
     fault_plan               plan = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
     bool                     seen[5]  = {false};
@@ -267,7 +267,7 @@ static void rows_change_places_and_none_is_lost(const char *url)
     assert_true(fault_row_count() > 0);
 }
 
-static void a_timeout_is_stolen_and_given_back(const char *url)
+ON_ALL_STORES(a_timeout_is_stolen_and_given_back, const char *url)
 {
     pawl_error         error   = PAWL_ERROR_INIT;
     fault_plan         plan    = {.kind = FAULT_STEAL, .n = 1};
@@ -286,8 +286,8 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
                                   .lease       = PAWL_MINUTES(5)};
     pawl_timeout_rows  rows    = {.count = 0};
     ground            *it      = open_ground(url, &plan);
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
-    world_ok(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, &error), &error);
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    must(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
     assert_int_equal(fault_row_count(), 1);
     pawl_timeout_settle settle   = {.action     = PAWL_TIMEOUT_REMOVE,
@@ -299,11 +299,11 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
     changes.timeout_settle.items = &settle;
     changes.timeout_settle.count = 1;
     assert_int_equal(pawl_store_commit(it->store, &changes, NULL, &error), PAWL_EGONE);
-    world_ok(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, &error), &error);
+    must(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
 }
 
-static void an_unbound_name_is_unreachable(void)
+TEST(an_unbound_name_is_unreachable)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
@@ -312,21 +312,3 @@ static void an_unbound_name_is_unreachable(void)
     assert_null(store);
     assert_string_equal(error.text, "fault:nowhere is bound to no store");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(without_a_plan_calls_are_only_counted),
-    ON_ALL_STORES(the_nth_call_fails_before_it_does_anything),
-    ON_ALL_STORES(o32_the_answer_of_a_commit_is_lost),
-    ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed),
-    ON_ALL_STORES(the_answer_of_a_claim_is_lost),
-    ON_ALL_STORES(o32_an_unknown_commit_did_nothing),
-    ON_ALL_STORES(o32_a_late_commit_is_fenced),
-    ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found),
-    ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown),
-    ON_ALL_STORES(a_call_takes_long_only_by_the_clock),
-    ON_ALL_STORES(a_row_is_handed_out_again),
-    ON_ALL_STORES(rows_change_places_and_none_is_lost),
-    ON_ALL_STORES(a_timeout_is_stolen_and_given_back),
-    TEST(an_unbound_name_is_unreachable),
-    {.name = NULL},
-};

@@ -89,7 +89,7 @@ static bool is_there(fault_op op, const char *url)
     return op != fault_op_worker_crashed || strcmp(scheme_of(url), "mongodb") != 0;
 }
 
-static void untouched_it_reaches_every_kind_of_call(const char *url)
+ON_ALL_STORES_IN_TIME(untouched_it_reaches_every_kind_of_call, const char *url)
 {
     fault_plan   plan  = {.kind = FAULT_NONE};
     fault_result found = fault_scenario_run(scheme_of(url), &plan);
@@ -110,7 +110,7 @@ static void untouched_it_reaches_every_kind_of_call(const char *url)
 
 /* ---- The loops ------------------------------------------------------------------- */
 
-static void e27_before_it_does_anything_busy(const char *url)
+ON_ALL_STORES_IN_TIME(e27_before_it_does_anything_busy, const char *url)
 {
     fault_result last;
     long         calls = raise_n(url, "before, EBUSY",
@@ -118,33 +118,33 @@ static void e27_before_it_does_anything_busy(const char *url)
     assert_true(calls >= 40);
 }
 
-static void e6_e27_before_it_does_anything_failed(const char *url)
+ON_ALL_STORES_IN_TIME(e6_e27_before_it_does_anything_failed, const char *url)
 {
     fault_result last;
     raise_n(url, "before, EPERSIST", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_EPERSIST},
             &last);
 }
 
-static void e27_before_it_does_anything_lost(const char *url)
+ON_ALL_STORES_IN_TIME(e27_before_it_does_anything_lost, const char *url)
 {
     fault_result last;
     raise_n(url, "before, ELOST", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_ELOST}, &last);
 }
 
-static void o32_e27_after_it_did_everything(const char *url)
+ON_ALL_STORES_IN_TIME(o32_e27_after_it_did_everything, const char *url)
 {
     fault_result last;
     long         calls = raise_n(url, "after", (fault_plan){.kind = FAULT_AFTER}, &last);
     assert_true(calls >= 40);
 }
 
-static void o32_outcome_unknown_and_nothing_done(const char *url)
+ON_ALL_STORES_IN_TIME(o32_outcome_unknown_and_nothing_done, const char *url)
 {
     fault_result last;
     raise_n(url, "unknown", (fault_plan){.kind = FAULT_UNKNOWN}, &last);
 }
 
-static void o32_a_late_commit_is_fenced(const char *url)
+ON_ALL_STORES_IN_TIME(o32_a_late_commit_is_fenced, const char *url)
 {
     fault_plan plan = {.kind = FAULT_LATE};
     turns      all  = turns_of(url, count_calls(url, plan).counts.eligible);
@@ -159,7 +159,7 @@ static void o32_a_late_commit_is_fenced(const char *url)
     assert_true(all.last > 10);
 }
 
-static void o32_a_commit_that_came_in_time_is_found(const char *url)
+ON_ALL_STORES_IN_TIME(o32_a_commit_that_came_in_time_is_found, const char *url)
 {
     fault_plan plan = {.kind = FAULT_JUST_LATE};
     turns      all  = turns_of(url, count_calls(url, plan).counts.eligible);
@@ -174,7 +174,7 @@ static void o32_a_commit_that_came_in_time_is_found(const char *url)
     assert_true(all.last > 10);
 }
 
-static void o32_an_outcome_that_cannot_be_asked(const char *url)
+ON_ALL_STORES_IN_TIME(o32_an_outcome_that_cannot_be_asked, const char *url)
 {
     fault_result last;
     raise_n(url, "deaf, done", (fault_plan){.kind = FAULT_DEAF_DONE}, &last);
@@ -182,20 +182,20 @@ static void o32_an_outcome_that_cannot_be_asked(const char *url)
 }
 
 /* Longer than any lease, at every call. */
-static void a_call_that_takes_too_long(const char *url)
+ON_ALL_STORES_IN_TIME(a_call_that_takes_too_long, const char *url)
 {
     fault_result last;
     raise_n(url, "delay", (fault_plan){.kind = FAULT_DELAY, .delay = PAWL_MINUTES(6)}, &last);
 }
 
-static void rows_handed_out_once_more(const char *url)
+ON_ALL_STORES_IN_TIME(rows_handed_out_once_more, const char *url)
 {
     fault_result last;
     raise_n(url, "again", (fault_plan){.kind = FAULT_AGAIN}, &last);
 }
 
 /* Timeouts that another worker took may not be settled by the one before, though the rows are the same. */
-static void t7_e13_a27_rows_taken_by_another_worker(const char *url)
+ON_ALL_STORES_IN_TIME(t7_e13_a27_rows_taken_by_another_worker, const char *url)
 {
     fault_plan plan  = {.kind = FAULT_STEAL};
     long       taken = 0;
@@ -219,7 +219,7 @@ static bool is_independent(const pawl_message *left, const pawl_message *right)
            left->id.data[0] == 'm' && right->id.data[0] == 'm';
 }
 
-static void independent_rows_in_another_order(const char *url)
+ON_ALL_STORES_IN_TIME(independent_rows_in_another_order, const char *url)
 {
     long           moved = 0;
     const uint64_t seeds = seeds_of(url, 20);
@@ -249,20 +249,20 @@ static void many(const char *url, const char *name, fault_plan plan)
     assert_true(met * 3 > (long)seeds);
 }
 
-static void one_call_of_ten_goes_wrong(const char *url)
+ON_ALL_STORES_IN_TIME(one_call_of_ten_goes_wrong, const char *url)
 {
     many(url, "before", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_ELOST, .chance = 100});
     many(url, "after", (fault_plan){.kind = FAULT_AFTER, .chance = 100});
 }
 
-static void o32_one_commit_of_three_is_in_doubt(const char *url)
+ON_ALL_STORES_IN_TIME(o32_one_commit_of_three_is_in_doubt, const char *url)
 {
     many(url, "late", (fault_plan){.kind = FAULT_LATE, .chance = 333});
     many(url, "deaf, done", (fault_plan){.kind = FAULT_DEAF_DONE, .chance = 333});
     many(url, "deaf, lost", (fault_plan){.kind = FAULT_DEAF_LOST, .chance = 333});
 }
 
-static void every_other_claim_is_not_alone(const char *url)
+ON_ALL_STORES_IN_TIME(every_other_claim_is_not_alone, const char *url)
 {
     many(url, "again", (fault_plan){.kind = FAULT_AGAIN, .chance = 500});
     many(url, "steal", (fault_plan){.kind = FAULT_STEAL, .chance = 500});
@@ -270,7 +270,7 @@ static void every_other_claim_is_not_alone(const char *url)
 
 /* ---- Memory ------------------------------------------------------------------------ */
 
-static void the_nth_allocation_fails(const char *url)
+ON_ALL_STORES_IN_TIME(the_nth_allocation_fails, const char *url)
 {
     const long stride   = server_is(url) ? MEMORY_STRIDE : 1;
     long       failures = 0, n = 1;
@@ -290,29 +290,10 @@ static void the_nth_allocation_fails(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_IN_TIME(untouched_it_reaches_every_kind_of_call),
-        ON_ALL_STORES_IN_TIME(e27_before_it_does_anything_busy),
-        ON_ALL_STORES_IN_TIME(e6_e27_before_it_does_anything_failed),
-        ON_ALL_STORES_IN_TIME(e27_before_it_does_anything_lost),
-        ON_ALL_STORES_IN_TIME(o32_e27_after_it_did_everything),
-        ON_ALL_STORES_IN_TIME(o32_outcome_unknown_and_nothing_done),
-        ON_ALL_STORES_IN_TIME(o32_a_late_commit_is_fenced),
-        ON_ALL_STORES_IN_TIME(o32_a_commit_that_came_in_time_is_found),
-        ON_ALL_STORES_IN_TIME(o32_an_outcome_that_cannot_be_asked),
-        ON_ALL_STORES_IN_TIME(a_call_that_takes_too_long),
-        ON_ALL_STORES_IN_TIME(rows_handed_out_once_more),
-        ON_ALL_STORES_IN_TIME(t7_e13_a27_rows_taken_by_another_worker),
-        ON_ALL_STORES_IN_TIME(independent_rows_in_another_order),
-        ON_ALL_STORES_IN_TIME(one_call_of_ten_goes_wrong),
-        ON_ALL_STORES_IN_TIME(o32_one_commit_of_three_is_in_doubt),
-        ON_ALL_STORES_IN_TIME(every_other_claim_is_not_alone),
-        ON_ALL_STORES_IN_TIME(the_nth_allocation_fails),
-    };
     fault_memory_install();
     scenario_files_in_memory();
     world_quiet();
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = tests_run(NULL, NULL);
     pawl_allocator_set(NULL);
     return result;
 }

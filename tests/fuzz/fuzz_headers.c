@@ -9,7 +9,6 @@
 #include "engine/headers.h"
 #include "engine/stamp.h"
 #include "engine/trace.h"
-#include "engine/version.h"
 
 #include <string.h>
 

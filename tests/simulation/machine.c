@@ -1,6 +1,7 @@
 /* machine.c - threads and their turns, heaps, descriptors, clocks.
  *
- * Threads are contexts of ucontext.h. The address sanitizer is told of each change of stack.
+ * Threads begin as contexts of ucontext.h, and take turns by setjmp: swapcontext would make two system calls for each.
+ * The address sanitizer is told of each change of stack.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +53,9 @@ struct process {
 };
 
 typedef struct thread {
-    process   *owner; /* NULL: the place is free */
-    ucontext_t context;
+    process   *owner;   /* NULL: the place is free */
+    ucontext_t context; /* at its beginning */
+    jmp_buf    jump;    /* where it gave way */
     char      *stack;
     void      *fake_stack; /* the sanitizer's */
     void *(*run)(void *);
@@ -65,7 +68,7 @@ typedef struct thread {
     uint64_t             joins; /* the thread that it waits for */
     const struct pollfd *polled;
     size_t               polled_count;
-    bool                 has_ended, is_detached;
+    bool                 has_begun, has_ended, is_detached;
 } thread;
 
 typedef struct descriptor {
@@ -88,7 +91,7 @@ static struct {
     uint64_t    turns, handles, steps, trace;
     unsigned    preempt;
     pawl_random random;
-    ucontext_t  context;
+    jmp_buf     jump;
     void       *fake_stack;
     const void *stack; /* of the program, for the sanitizer */
     size_t      stack_size;
@@ -152,7 +155,8 @@ static void give_way(void)
         die("a store waits while it works");
     machine.running = NULL;
     SWITCH_BEGIN(&self->fake_stack, machine.stack, machine.stack_size);
-    swapcontext(&self->context, &machine.context);
+    if (_setjmp(self->jump) == 0)
+        _longjmp(machine.jump, 1);
     SWITCH_END(self->fake_stack, &machine.stack, &machine.stack_size);
 }
 
@@ -168,18 +172,12 @@ int64_t machine_next(void)
     return next != NULL ? next->due : MACHINE_NEVER;
 }
 
-static void put_variables(const process *it)
+/* From the process to where the library has them, or back. */
+static void move_variables(process *it, bool is_back)
 {
-    const char *from = it->own;
-    for (size_t i = 0; i < own_count; from += owns[i++].size)
-        memcpy(owns[i].at, from, owns[i].size);
-}
-
-static void keep_variables(process *it)
-{
-    char *to = it->own;
-    for (size_t i = 0; i < own_count; to += owns[i++].size)
-        memcpy(to, owns[i].at, owns[i].size);
+    char *kept = it->own;
+    for (size_t i = 0; i < own_count; kept += owns[i++].size)
+        memcpy(is_back ? kept : owns[i].at, is_back ? owns[i].at : kept, owns[i].size);
 }
 
 void machine_own(void *variable, size_t size)
@@ -198,17 +196,21 @@ void machine_step(void)
     thread *next = find_next();
     if (next == NULL)
         die("no thread is left that could go on");
-    if (next->due > machine.now)
-        machine.now = next->due;
+    machine_wait_until(next->due);
     machine.steps++;
     machine_note((uint64_t)machine.now ^ next->handle << 48);
     process *owner  = next->owner;
     machine.running = next;
-    put_variables(owner);
+    move_variables(owner, false);
     SWITCH_BEGIN(&machine.fake_stack, next->stack, STACK_SIZE);
-    swapcontext(&machine.context, &next->context);
+    if (_setjmp(machine.jump) == 0) {
+        if (next->has_begun)
+            _longjmp(next->jump, 1);
+        next->has_begun = true;
+        setcontext(&next->context);
+    }
     SWITCH_END(machine.fake_stack, NULL, NULL);
-    keep_variables(owner);
+    move_variables(owner, true);
     if (next->has_ended && next->owner != NULL && next->is_detached)
         free_place(next);
 }
@@ -304,7 +306,7 @@ static void run_thread(void)
     wake_joining(self->handle);
     machine.running = NULL;
     SWITCH_BEGIN(NULL, machine.stack, machine.stack_size);
-    setcontext(&machine.context);
+    _longjmp(machine.jump, 1);
 }
 
 static thread *make_thread(process *owner)
@@ -472,11 +474,9 @@ static int count_ready(struct pollfd *fds, size_t count)
     int ready = 0;
     for (size_t i = 0; i < count; i++) {
         const descriptor *it = find_fd(fds[i].fd);
-        fds[i].revents       = 0;
         if (fds[i].fd >= 0 && it == NULL)
             die("a descriptor is polled that is not open");
-        if (it != NULL && it->count != 0)
-            fds[i].revents = POLLIN;
+        fds[i].revents = it != NULL && it->count != 0 ? POLLIN : 0;
         ready += fds[i].revents != 0;
     }
     return ready;

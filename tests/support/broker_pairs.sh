@@ -58,18 +58,18 @@ PY
 # Cuts the connections of endpoints.
 pairs_cut() # TIMES
 {
-    rabbit_control eval "
+    rabbit_eval "
 [begin
      timer:sleep(500),
      [catch rabbit_networking:close_connection(rabbit_misc:pget(pid, I), \"cut by a test\") ||
          I <- rabbit_networking:connection_info_all([pid, client_properties]),
          {<<\"connection_name\">>, longstr, <<\"pawl inbound\">>} <- rabbit_misc:pget(client_properties, I)]
- end || _ <- lists:seq(1, $1)]." >"$work/cut" 2>&1 || { cp "$work/cut" "$work/err"; die "no connection is cut"; }
+ end || _ <- lists:seq(1, $1)]" >"$work/cut" 2>&1 || { cp "$work/cut" "$work/err"; die "no connection is cut"; }
 }
 
 pairs_are_read()
 {
-    [ "$(rabbit_control list_consumers queue_name | grep -cx "$pairs_queue")" -ge 2 ]
+    [ "$(rabbit_queues | awk -v name="$pairs_queue" '$1 == name { print $3 }')" = 2 ]
 }
 
 pairs_begin_process()

@@ -3,7 +3,8 @@
 #   work          a folder of this test's own, removed at its end
 #   pawl          the command
 #   expect        runs something and checks exit code and last line of stderr
-#   check_keys    each key that a verb printed with --json stands in its help; expect asks it
+#   check_keys    each key that a verb printed with --json stands in its help: the end of the test looks at all
+#                 that expect gave it
 #   poll          waits, bounded, until a command succeeds
 #   start, stop   a `pawl run` in the background
 #   keep_to_modes runs something that may write only what its file's mode allows
@@ -22,7 +23,8 @@ unset PAWL_STORE
 
 finish()
 {
-    local pid
+    local pid unknown=''
+    look_at_keys || unknown=yes
     for pid in "${started[@]}"; do
         kill -KILL "$pid" 2>/dev/null
     done
@@ -33,6 +35,7 @@ finish()
         psql -XAtq "$PAWL_TEST_POSTGRES" -c "drop database if exists $database with (force)" \
             -c "drop role if exists $database" >/dev/null 2>&1
     rm -rf "$work"
+    [ -z "$unknown" ] || exit 1
 }
 trap finish EXIT
 
@@ -58,12 +61,26 @@ skip()
     exit 77
 }
 
-# check_keys VERB: each key of the objects that were printed stands in the verb's help.
+# check_keys VERB: what was printed is kept until the end of the test.
 check_keys()
 {
-    [ -e "$work/.help.$1" ] || "$build_dir/pawl" help "$1" >"$work/.help.$1" 2>/dev/null || return 0
-    python3 "$source_dir/tests/support/keys.py" "$work/.help.$1" <"$work/out" >"$work/.keys" 2>&1 &&
-        [ ! -s "$work/.keys" ] || die "pawl help $1 does not have these keys of --json: $(tr '\n' ' ' <"$work/.keys")"
+    cat "$work/out" >>"$work/.printed.$1"
+}
+
+# Each key of the objects that were printed stands in the verb's help. One look, as Python takes longer to start than a verb.
+look_at_keys()
+{
+    local printed verb result=0
+    for printed in "$work"/.printed.*; do
+        verb=${printed##*/.printed.}
+        [ -e "$printed" ] || continue
+        "$build_dir/pawl" help "$verb" >"$work/.help" 2>/dev/null || continue
+        python3 "$source_dir/tests/support/keys.py" "$work/.help" <"$printed" >"$work/.keys" 2>&1 &&
+            [ ! -s "$work/.keys" ] && continue
+        echo "FAILED: pawl help $verb does not have these keys of --json: $(tail -n 20 "$work/.keys")"
+        result=1
+    done
+    return $result
 }
 
 # expect CODE REGEX COMMAND ...: the exit code, and the last line of standard
@@ -195,13 +212,29 @@ answered()
     [ $found = "$2" ] || die "exit code $found instead of $2: $(cat "$work/screen")"
 }
 
+# compiled NAME SOURCE ARGUMENT ...: $work/NAME, of a source in tests/system, which includes nothing but the library's
+# headers. What another test has compiled in the same way since these have changed is taken: each takes a third of a second.
+compiled()
+{
+    local name=$1 kept file
+    shift
+    kept=$build_dir/tests/system/compiled/$(printf '%s\n' "$cc" "$@" | md5sum | cut -d' ' -f1)
+    for file in "$1" "$build_dir/libpawl.so" "$source_dir"/include/pawl/*.h; do
+        if ! [ "$kept" -nt "$file" ]; then
+            mkdir -p "${kept%/*}"
+            "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra -o "$kept.$$" "$@" && mv -f "$kept.$$" "$kept" || return 1
+            break
+        fi
+    done
+    cp "$kept" "$work/$name"
+}
+
 # build_app SOURCE NAME [FLAG ...]: a shared object from tests/system.
 build_app()
 {
     local source=$1 name=$2
     shift 2
-    "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra -shared -fPIC "$@" -I "$source_dir/include" \
-        -o "$work/$name" "$source_dir/tests/system/$source" -L "$build_dir" -lpawl ||
+    compiled "$name" "$source_dir/tests/system/$source" -shared -fPIC "$@" -I "$source_dir/include" -L "$build_dir" -lpawl ||
         die "$source does not compile"
 }
 
@@ -211,14 +244,16 @@ build_program()
 {
     local sanitizer source=$1 name=$2
     shift 2
-    [[ $source == /* ]] || source=$source_dir/tests/system/$source
     local -a flags=()
     for sanitizer in address thread; do
         grep -qa "__${sanitizer:0:1}san_init" "$build_dir/libpawl.so" && flags=("-fsanitize=$sanitizer")
     done
-    "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra "${flags[@]}" -I "$source_dir/include" -o "$work/$name" \
-        "$source" "$@" -L "$build_dir" -lpawl -Wl,-rpath,"$build_dir" ||
-        die "$source does not compile"
+    flags+=(-I "$source_dir/include" "$@" -L "$build_dir" -lpawl -Wl,-rpath,"$build_dir")
+    if [[ $source == /* ]]; then
+        "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra -o "$work/$name" "$source" "${flags[@]}"
+    else
+        compiled "$name" "$source_dir/tests/system/$source" "${flags[@]}"
+    fi || die "$source does not compile"
 }
 
 # build_sql: the tool `sql`, see sql_tool.c. Needs the SQLite headers.
@@ -227,8 +262,7 @@ build_sql()
     local -a flags
     pkg-config --exists sqlite3 2>/dev/null || skip "no sqlite3 to damage a database with"
     read -ra flags <<<"$(pkg-config --cflags --libs sqlite3)"
-    "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra -o "$work/sql" \
-        "$source_dir/tests/system/sql_tool.c" "${flags[@]}" || die "sql_tool.c does not compile"
+    compiled sql "$source_dir/tests/system/sql_tool.c" "${flags[@]}" || die "sql_tool.c does not compile"
 }
 
 # build_fill: the tool of fill_tool.c; fill WHAT ... puts that into $PAWL_STORE.

@@ -49,8 +49,20 @@ void fault_memory_pause(void)
     is_counting = false;
 }
 
+void fault_memory_begin(long n)
+{
+    fault_memory_set(n);
+    fault_memory_go_on();
+}
+
 bool fault_memory_is_met(void)
 {
+    return is_met;
+}
+
+bool fault_memory_end(void)
+{
+    fault_memory_pause();
     return is_met;
 }
 

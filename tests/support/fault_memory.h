@@ -18,8 +18,12 @@ void fault_memory_install(void);
 void fault_memory_set(long n);
 void fault_memory_go_on(void);
 void fault_memory_pause(void);
+/* Set and go_on at once. */
+void fault_memory_begin(long n);
 /* The n-th allocation was asked for. */
 bool fault_memory_is_met(void);
+/* Pauses; whether the n-th allocation was asked for. */
+bool fault_memory_end(void);
 /* Blocks that are not freed. */
 long fault_memory_live(void);
 

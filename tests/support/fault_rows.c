@@ -260,10 +260,8 @@ void fault_rows_steal_snapshot(const char *url, const pawl_leased_batch_claim *c
     must(pawl_store_leased_batch_claim(store, &taken, arena, &stolen, world_error()));
     assert_int_equal(stolen.count, rows->count);
     row_count += (long)stolen.count;
-    pawl_leased_batch_release release = {.partition = claim->partition, .session = thief};
-    pawl_changes              changes = {ONE_UNIT, .now = taken.now,
-                                         .leased_batch_release = {.items = &release, .count = 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, leased_batch_release, taken.now, .partition = claim->partition,
+                .session = thief);
     close_thief(store, taken.now, arena);
 }
 

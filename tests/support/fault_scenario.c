@@ -148,7 +148,7 @@ static void drain(run *it)
             pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(1));
         if (!is_fine && pawl_code_retry(code) == PAWL_RETRY_NEVER)
             restart(it);
-        world_ok(pawl_endpoint_drain(it->depot, &depot_step, &error), &error);
+        must(pawl_endpoint_drain(it->depot, &depot_step, world_error()));
         is_idle = is_fine && step.is_idle && depot_step.handled == 0;
         CHECK(it, rounds++ < ROUNDS_MAX, "it is never idle");
     } while (!is_idle);
@@ -286,13 +286,11 @@ static void empty_depot(run *it)
 {
     patience left = patience_of(THREAD_SECONDS);
     for (;;) {
-        pawl_error      error = PAWL_ERROR_INIT;
-        pawl_queue_rows rows  = {.count = 0};
-        pawl_step       step  = PAWL_STEP_INIT;
-        world_ok(pawl_endpoint_drain(it->depot, &step, &error), &error);
-        world_ok(
-            pawl_store_queue_list(it->depot_store, PAWL_TEXT("depot"), 0, it->arena, &rows, &error),
-            &error);
+        pawl_queue_rows rows = {.count = 0};
+        pawl_step       step = PAWL_STEP_INIT;
+        must(pawl_endpoint_drain(it->depot, &step, world_error()));
+        must(pawl_store_queue_list(it->depot_store, PAWL_TEXT("depot"), 0, it->arena, &rows,
+                                   world_error()));
         if (rows.count == 0)
             return;
         patience_wait(&left, "under %s: %zu messages of the depot are left", it->name, rows.count);

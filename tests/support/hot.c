@@ -199,19 +199,11 @@ static pawl_saga_row load(pawl_text name, const pawl_saga_table **table)
 /* Saves the counter as it is, without a lock; then a stranger may have "a". */
 static void meddle(pawl_text name)
 {
-    const pawl_saga_table *table   = NULL;
-    pawl_saga_row          row     = load(name, &table);
-    pawl_saga_update       update  = {.table        = table,
-                                      .id           = row.id,
-                                      .version      = row.version,
-                                      .row          = row.row,
-                                      .transitional = row.transitional,
-                                      .metadata     = row.metadata,
-                                      .data         = row.data,
-                                      .type_version = row.type_version};
-    pawl_changes           changes = {ONE_UNIT, .now = WORLD_START,
-                                      .saga_update = {.items = &update, .count = 1}};
-    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
+    const pawl_saga_table *table = NULL;
+    pawl_saga_row          row   = load(name, &table);
+    MUST_COMMIT(around->store, saga_update, WORLD_START, .table = table, .id = row.id,
+                .version = row.version, .row = row.row, .transitional = row.transitional,
+                .metadata = row.metadata, .data = row.data, .type_version = row.type_version);
     world_note(&hot_seen, "meddled");
     if (hot_is_taken_then && hot_meddlings == 0)
         locks_hold("a");
@@ -219,12 +211,10 @@ static void meddle(pawl_text name)
 
 void hot_delete_a(void)
 {
-    const pawl_saga_table *table   = NULL;
-    pawl_saga_row          row     = load(PAWL_TEXT("a"), &table);
-    pawl_saga_delete       gone    = {.table = table, .id = row.id, .version = row.version};
-    pawl_changes           changes = {ONE_UNIT, .now = WORLD_START,
-                                      .saga_delete = {.items = &gone, .count = 1}};
-    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
+    const pawl_saga_table *table = NULL;
+    pawl_saga_row          row   = load(PAWL_TEXT("a"), &table);
+    MUST_COMMIT(around->store, saga_delete, WORLD_START, .table = table, .id = row.id,
+                .version = row.version);
 }
 
 /* ---- The world ------------------------------------------------------------------------ */
@@ -297,13 +287,7 @@ int hot_count(world *it, const char *name)
 
 void hot_set_timeout(world *it, pawl_saga_id id, pawl_time due)
 {
-    pawl_timeout_set set     = {.id          = {{{5}}},
-                                .saga_id     = id,
-                                .saga_type   = PAWL_TEXT("Counter"),
-                                .name        = PAWL_TEXT("ring"),
-                                .destination = PAWL_TEXT("desk"),
-                                .due         = due};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, timeout_set, WORLD_START, .id = {{{5}}}, .saga_id = id,
+                .saga_type = PAWL_TEXT("Counter"), .name = PAWL_TEXT("ring"),
+                .destination = PAWL_TEXT("desk"), .due = due);
 }

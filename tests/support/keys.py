@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # keys.py - every key that a verb prints with --json stands in its help.
 #
-#   keys.py HELP-FILE < OUTPUT      prints those that do not
+#   keys.py HELP-FILE < OUTPUT      prints those that do not, each with the line that has it first
 #
 # Keys of headers, metadata, state and bodies are the application's.
 #
@@ -39,12 +39,12 @@ def keys_of(value):
 
 
 def main():
-    known, unknown = keys_of_help(sys.argv[1]), []
+    known, unknown = keys_of_help(sys.argv[1]), set()
     for line in sys.stdin:
         for key in keys_of(json.loads(line)):
             if key not in known and key not in unknown:
-                unknown.append(key)
-    print("\n".join(unknown), end="\n" if unknown else "")
+                unknown.add(key)
+                print(f"{key}, of {line.rstrip()[:200]}")
 
 
 main()

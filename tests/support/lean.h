@@ -4,8 +4,7 @@
  *     pawl_store_register({LEAN_STORE, ...}) -> { lean_open -> lean_close }*
  *
  * Threads: one, and one handle at a time.
- * Tests: tests/unit/store/test_store_journal.c,
- *        tests/unit/store/test_store_operations.c, tests/support/keeper.c
+ * Tests: tests/unit/store/test_store_operations.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

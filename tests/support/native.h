@@ -15,10 +15,11 @@
 #include "support/world.h"
 
 #ifdef PAWL_HAVE_SQLITE
-#define ON_SQL_STORES(function) ON_STORE(function, "sqlite") SQL_SERVERS(ON_SERVER, function)
+#define SQL_STORES_ROWS(function) STORE_ROW(function, "sqlite") SQL_SERVERS(SERVER_ROW, function)
 #else
-#define ON_SQL_STORES(function) ON_STORE(function, "sqlite")
+#define SQL_STORES_ROWS(function) STORE_ROW(function, "sqlite")
 #endif
+#define ON_SQL_STORES(function, parameter) TESTS(function, parameter, SQL_STORES_ROWS(function))
 
 /* A connection of the test's own: sqlite3 *, PGconn * ... */
 void *native_open(const char *url);

@@ -51,13 +51,16 @@ pawl_observe_answer observed_ask(observed *it, const char *path);
 /* The page /metrics; static until the next call. */
 const exposition *observed_metrics(observed *it);
 
-#define ON_MODULE(function, scheme)                                                   \
+#define MODULE_ROW(function, scheme)                                                  \
     {                                                                                 \
 #function " on " scheme, scenario_run, observed_use_module, NULL, &(scenario) \
         {                                                                             \
             function, scheme                                                          \
         }                                                                             \
     }
-#define ON_MODULE_AND_STORES(function) ON_MODULE(function, "memory"), ON_MODULE(function, "sqlite")
+#define ON_MODULE(function, parameter, scheme) \
+    TESTS(function, parameter, MODULE_ROW(function, scheme))
+#define ON_MODULE_AND_STORES(function, parameter) \
+    TESTS(function, parameter, MODULE_ROW(function, "memory"), MODULE_ROW(function, "sqlite"))
 
 #endif

@@ -2,9 +2,12 @@
 #
 #   rabbit_begin        starts it, or skips the test; `rabbit_url` is its URL without a path. The test's end stops it
 #   rabbit_control      rabbitmqctl on it
+#   rabbit_eval TEXT    prints what an expression of Erlang prints in it
+#   rabbit_queues       its queues: name, messages, consumers, a line each
 #   rabbit_away         ends it at once, as after a power cut
 #   rabbit_back QUEUE   starts it again, and sees to it that the queue has a leader
 #   rabbit_restart QUEUE  stops it in order, and then the same
+#   rabbit_has_no PREFIX  no queue's name begins so
 #   rabbit_is_empty     have its queues no messages? `rabbit_left` says which have
 #
 # RabbitMQ 3.10 forgets the messages of a quorum queue when it is killed within minutes of the queue's declaration, as it
@@ -26,6 +29,18 @@ rabbit_server()
 rabbit_control()
 {
     rabbit_server control "$@"
+}
+
+rabbit_eval()
+{
+    rabbit_server eval "$1"
+}
+
+rabbit_queues()
+{
+    rabbit_eval 'lists:foreach(fun(Q) ->
+        [{name, N}, {messages, M}, {consumers, C}] = rabbit_amqqueue:info(Q, [name, messages, consumers]),
+        io:format("~ts ~w ~w~n", [element(4, N), M, C]) end, rabbit_amqqueue:list())'
 }
 
 rabbit_end()
@@ -62,7 +77,7 @@ rabbit_away()
 # Of one node, RabbitMQ 3.10 leaves a quorum queue without a leader now and then.
 rabbit_lead()
 {
-    rabbit_control eval "ra:trigger_election({list_to_atom(\"%2F_$1\"), node()})." >/dev/null 2>&1
+    rabbit_eval "ra:trigger_election({list_to_atom(\"%2F_$1\"), node()})" >/dev/null 2>&1
 }
 
 rabbit_back()
@@ -75,9 +90,15 @@ rabbit_restart()
     rabbit_server stop >"$work/said" 2>&1 && rabbit_back "$1"
 }
 
+# rabbit_has_no PREFIX: no queue's name begins so.
+rabbit_has_no()
+{
+    local queues
+    queues=$(rabbit_queues) && ! grep -q "^$1" <<<"$queues"
+}
+
 # RabbitMQ counts the messages of a quorum queue every few seconds.
 rabbit_is_empty()
 {
-    rabbit_left=$(rabbit_control list_queues name messages | awk '$2 ~ /^[0-9]+$/ && $2 > 0')
-    [ -z "$rabbit_left" ]
+    rabbit_left=$(rabbit_queues) && rabbit_left=$(awk '$2 > 0' <<<"$rabbit_left") && [ -z "$rabbit_left" ]
 }

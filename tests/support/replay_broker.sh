@@ -29,5 +29,5 @@ through_restarts()
     wait "$trouble" || die "the broker was not restarted $times times"
     [ "$(grep -c '; trying again$' "$work/err")" -ge "$times" ] || die "it never met the trouble"
     # The queue of the run is gone with it.
-    [ -z "$(rabbit_control list_queues name | grep replay_)" ] || die "a queue is left"
+    rabbit_has_no replay_ || die "a queue is left"
 }

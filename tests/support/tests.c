@@ -87,6 +87,34 @@ void test_end(void)
     world_end_all();
 }
 
+static struct CMUnitTest all[800];
+static int               lines[COUNT(all)];
+static size_t            all_count;
+
+void tests_add(int line, const struct CMUnitTest *rows, size_t count)
+{
+    size_t at = all_count;
+    if (count > COUNT(all) - all_count)
+        abort();
+    while (at > 0 && lines[at - 1] > line)
+        at--;
+    memmove(&all[at + count], &all[at], (all_count - at) * sizeof all[0]);
+    memmove(&lines[at + count], &lines[at], (all_count - at) * sizeof lines[0]);
+    for (size_t i = 0; i < count; i++) {
+        all[at + i]   = rows[i];
+        lines[at + i] = line;
+    }
+    all_count += count;
+}
+
+int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    if (all_count != 0)
+        return _cmocka_run_group_tests("tests", all, all_count, setup, teardown);
+    puts("skipped: built without the library that it is about");
+    return 77;
+}
+
 void test_run(void **state)
 {
     test_fn *const *run = *state;

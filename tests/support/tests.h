@@ -1,10 +1,17 @@
-/* tests.h - the tests of a program are a table, which tests/main.c runs where the program has no main of its own:
+/* tests.h - a test says where it is defined how it runs, once or on each of some stores:
  *
- *     static void a_cent_is_not_lost(void) { ... }
+ *     TEST(a_cent_is_not_lost)
+ *     {
+ *         ...
+ *     }
  *
- *     const struct CMUnitTest tests[] = {TEST(a_cent_is_not_lost), ON_ALL_STORES(it_is_saved), {.name = NULL}};
+ *     ON_ALL_STORES(it_is_saved, const char *url)
+ *     {
+ *         ...
+ *     }
  *
- * A program without a table is skipped: the build lacks the library that it is about. If the program defines
+ * tests/main.c runs the tests of a program, in the order of their lines, where it has no main of its own, which calls
+ * tests_run. A program without a test is skipped: the build lacks the library that it is about. If the program defines
  * `tests_missing`, that is called first; it returns the exit code that ends the program, 77 to skip it, or 0. Stores of
  * the table `tests_drivers`, whose last item is NULL, are registered then.
  *
@@ -27,16 +34,22 @@
 /* After the headers that it needs. */
 #include <cmocka.h>
 
+#include "pawl/types.h"
+
 typedef void test_fn(void);
 
-/* Calls `done(it)` when the test ends, a row TEST, ON_STORE or ON_GROUND: the last one first, then its worlds end.
+/* For a call that has to succeed: must(pawl_store_stats(..., world_error())). The error is empty, and the thread's own. */
+pawl_error *world_error(void);
+void        must(pawl_code code);
+
+/* Calls `done(it)` when the test ends, a TEST, ON_STORE or ON_GROUND: the last one first, then its worlds end.
  * A test that failed leaves everything as it is. */
 typedef void test_done_fn(void *it);
 void         test_later(test_done_fn *done, void *it);
 /* Calls now what was put off for `it`; nothing for NULL. */
 void test_now(void *it);
 /* An arena until the test ends; and a store that somebody opened, or that is opened, which is closed then. */
-struct pawl_arena *test_arena(void);
+pawl_arena        *test_arena(void);
 struct pawl_store *test_store(struct pawl_store *store);
 struct pawl_store *test_open(const char *url);
 /* A test kit until the test ends. */
@@ -51,16 +64,35 @@ void test_end(void);
 /* For cmocka: the state points to a test_fn *. */
 void test_run(void **state);
 
-/* A row of the table, for a test without a fixture. */
-#define TEST(function) TEST_BETWEEN(function, NULL, NULL)
-/* Between a setup and a teardown that leave the state alone. */
-#define TEST_BETWEEN(function, setup, teardown)            \
+/* Adds rows of the program's table, those of one test. */
+void tests_add(int line, const struct CMUnitTest *rows, size_t count);
+/* Runs the table between a setup and a teardown, or NULL; the exit code of the program. */
+int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* Begins the definition of a test that has these rows of cmocka's. */
+#define TESTS(function, parameter, ...)                                            \
+    static void                              function(parameter);                  \
+    static const struct CMUnitTest           rows_of_##function[] = {__VA_ARGS__}; \
+    __attribute__((constructor)) static void add_##function(void)                  \
+    {                                                                              \
+        tests_add(__LINE__, rows_of_##function, COUNT(rows_of_##function));        \
+    }                                                                              \
+    static void function(parameter)
+
+/* A row, of a test between a setup and a teardown that leave the state alone. */
+#define TEST_ROW(function, setup, teardown)                \
     {                                                      \
 #function, test_run, setup, teardown, &(test_fn *) \
         {                                                  \
             function                                       \
         }                                                  \
     }
+/* A test without a fixture. */
+#define TEST(function) TESTS(function, void, TEST_ROW(function, NULL, NULL))
+#define TEST_BETWEEN(function, setup, teardown) \
+    TESTS(function, void, TEST_ROW(function, setup, teardown))
+/* A test of a program whose setup, that of all tests, leaves a state. */
+#define STATE_TEST(function, parameter) TESTS(function, parameter, cmocka_unit_test(function))
 
 /* Items of an array. */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -73,17 +105,24 @@ void test_run(void **state);
 
 /* Members of a pawl_changes with the changes of one unit. */
 #define ONE_UNIT .group_count = 1, .unit_count = 1
+/* A set with one change of the kind, at a time; the members of the change follow. */
+#define ONE_CHANGE(kind, now_, ...) \
+    (&(pawl_changes){ONE_UNIT, .now = (now_), .kind = {&(pawl_##kind){__VA_ARGS__}, 1}})
+/* Commits one change. */
+#define MUST_COMMIT(store, kind, now, ...) \
+    must(pawl_store_commit(store, ONE_CHANGE(kind, now, __VA_ARGS__), NULL, world_error()))
 
-/* A row of the table, for a test on a ground of its own: ground_run, ground_setup and ground_teardown are those of the
- * header of the store (tests/contract). */
-#define GROUND_TEST_BETWEEN(function, setup, teardown)         \
+/* A row, for a test on a ground of its own: ground_run, ground_setup and ground_teardown are those of the header of the
+ * store (tests/contract). */
+#define GROUND_ROW(function, setup, teardown)                  \
     {                                                          \
 #function, ground_run, setup, teardown, &(ground_fn *) \
         {                                                      \
             function                                           \
         }                                                      \
     }
-#define GROUND_TEST(function, setup) GROUND_TEST_BETWEEN(function, setup, ground_teardown)
-#define ON_GROUND(function) GROUND_TEST(function, ground_setup)
+#define GROUND_TEST(function, parameter, setup) \
+    TESTS(function, parameter, GROUND_ROW(function, setup, ground_teardown))
+#define ON_GROUND(function, parameter) GROUND_TEST(function, parameter, ground_setup)
 
 #endif

@@ -409,15 +409,9 @@ const pawl_saga_table *world_table(const world *it, const pawl_application *of, 
 
 void world_insert(world *it, const pawl_application *of, const char *correlation, const char *data)
 {
-    pawl_saga_insert insert  = {.table        = world_table(it, of, 0),
-                                .id           = {{{3}}},
-                                .main         = pawl_value_text(pawl_text_of(correlation)),
-                                .metadata     = PAWL_TEXT("{}"),
-                                .data         = pawl_text_of(data),
-                                .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_insert = {.items = &insert, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, saga_insert, WORLD_START, .table = world_table(it, of, 0), .id = {{{3}}},
+                .main = pawl_value_text(pawl_text_of(correlation)), .metadata = PAWL_TEXT("{}"),
+                .data = pawl_text_of(data), .type_version = PAWL_TEXT("1.0"));
 }
 
 pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,
@@ -431,16 +425,10 @@ pawl_saga_id world_overwrite(pawl_store *store, pawl_arena *arena,
     must(pawl_endpoint_tables(application, NULL, NULL, arena, &tables, &count, world_error()));
     must(pawl_store_saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
                               arena, &row, world_error()));
-    pawl_saga_update update  = {.table        = tables[0],
-                                .id           = row.id,
-                                .version      = row.version,
-                                .row          = row.row,
-                                .metadata     = row.metadata,
-                                .data         = data != NULL ? pawl_text_of(data) : row.data,
-                                .type_version = row.type_version};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_update = {.items = &update, .count = 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, saga_update, WORLD_START, .table = tables[0], .id = row.id,
+                .version = row.version, .row = row.row, .metadata = row.metadata,
+                .data         = data != NULL ? pawl_text_of(data) : row.data,
+                .type_version = row.type_version);
     return row.id;
 }
 
@@ -571,9 +559,6 @@ pawl_queue_row world_claim_oldest(world *it, const char *queue)
 void world_give_back(world *it, const char *queue, const pawl_queue_row *row,
                      pawl_queue_action action)
 {
-    pawl_queue_settle settle = {
-        .queue = pawl_text_of(queue), .seq = row->seq, .action = action, .due = row->due};
-    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
-                            .queue_settle = {.items = &settle, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, queue_settle, WORLD_START, .queue = pawl_text_of(queue), .seq = row->seq,
+                .action = action, .due = row->due);
 }

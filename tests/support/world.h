@@ -43,7 +43,7 @@ void scenario_url_like(const char *given, char *url, size_t size);
 /* Gives back what is behind a URL made by scenario_url. */
 void scenario_forget(const char *url);
 
-#define ON_STORE(function, scheme)                                     \
+#define STORE_ROW(function, scheme)                                    \
     {                                                                  \
 #function " on " scheme, scenario_run, NULL, NULL, &(scenario) \
         {                                                              \
@@ -51,16 +51,22 @@ void scenario_forget(const char *url);
         }                                                              \
     }
 /* Without the servers: a sentence beside the row says why. */
-#define ON_STORES(function) ON_STORE(function, "memory"), ON_STORE(function, "sqlite")
-#define ON_SERVER(function, scheme, variable) , ON_STORE(function, #scheme)
-#define ON_ALL_STORES(function) ON_STORES(function) SERVERS(ON_SERVER, function)
+#define STORES_ROWS(function) STORE_ROW(function, "memory"), STORE_ROW(function, "sqlite")
+#define SERVER_ROW(function, scheme, variable) , STORE_ROW(function, #scheme)
+#define ALL_STORES_ROWS(function) STORES_ROWS(function) SERVERS(SERVER_ROW, function)
+#define ON_STORE(function, parameter, scheme) \
+    TESTS(function, parameter, STORE_ROW(function, scheme))
+#define ON_STORES(function, parameter) TESTS(function, parameter, STORES_ROWS(function))
+#define ON_ALL_STORES(function, parameter) TESTS(function, parameter, ALL_STORES_ROWS(function))
 /* On MongoDB in the long run alone, where ctest runs the program a second time. */
 #define LONG_MONGODB "mongodb, long"
 /* On a MariaDB through its ODBC driver. For scenarios that ask the store by pawl alone, and need one. */
 #define MARIADB_ODBC "mariadb, odbc"
-#define ON_ALL_STORES_AND_ODBC(function) ON_ALL_STORES(function), ON_STORE(function, MARIADB_ODBC)
-#define ON_ALL_STORES_IN_TIME(function) \
-    ON_STORES(function) SQL_SERVERS(ON_SERVER, function), ON_STORE(function, LONG_MONGODB)
+#define ON_ALL_STORES_AND_ODBC(function, parameter) \
+    TESTS(function, parameter, ALL_STORES_ROWS(function), STORE_ROW(function, MARIADB_ODBC))
+#define ON_ALL_STORES_IN_TIME(function, parameter)                                      \
+    TESTS(function, parameter, STORES_ROWS(function) SQL_SERVERS(SERVER_ROW, function), \
+          STORE_ROW(function, LONG_MONGODB))
 
 /* ---- The world -------------------------------------------------------------- */
 
@@ -161,9 +167,6 @@ pawl_aggregator_counts world_aggregated(world *it, const char *partition, const 
 void world_quiet(void);
 /* Fails with the error's text. */
 void world_ok(pawl_code code, const pawl_error *error);
-/* For a call that has to succeed: must(pawl_store_stats(..., world_error())). The error is empty, and the thread's own. */
-pawl_error *world_error(void);
-void        must(pawl_code code);
 /* True when `text` holds `part`. */
 bool world_says(pawl_text text, const char *part);
 

@@ -31,7 +31,7 @@ for arguments in "--messages 500 --batch 64 --rounds 2" "--messages 1 --rounds 1
     done
     check_keys bench
 done
-[ -z "$(rabbit_control list_queues name | grep pawl_bench_)" ] || die "a queue is left"
+rabbit_has_no pawl_bench_ || die "a queue is left"
 [ -z "$(compgen -G "$work/bench.db*")" ] || die "a file is left"
 
 echo "== refusals"
@@ -46,10 +46,10 @@ echo "== interrupted"
 started+=($!)
 begun()
 {
-    [ -n "$(rabbit_control list_queues name | grep pawl_bench_from)" ] && [ -e "$work/bench.db-bench-1" ]
+    rabbit_queues | grep -q pawl_bench_from && [ -e "$work/bench.db-bench-1" ]
 }
 poll 20 begun || die "the benchmark does not begin"
 stop "${started[0]}" INT 5
 grep -q "interrupted" "$work/err" || die "nothing says that it was interrupted"
-[ -z "$(rabbit_control list_queues name | grep pawl_bench_)" ] || die "a queue is left"
+rabbit_has_no pawl_bench_ || die "a queue is left"
 echo "ok"

@@ -25,7 +25,7 @@ produce()
         done
     done
 }
-count=2000 part=500
+count=1000 part=250
 has_handled()
 {
     local handled
@@ -40,13 +40,13 @@ for ((i = 0; i < count; i += part)); do
     produce ping $((i + 1)) $part &
     rabbit_users+=($!)
 done
-poll 60 has_handled 400 || die "400 are not handled: $(number messages), $(tail -n 3 "$work/first.log")"
+poll 60 has_handled 200 || die "200 are not handled: $(number messages), $(tail -n 3 "$work/first.log")"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 start second "$work/pair.so" --transport "$url/"
 
 echo "== RabbitMQ crashes"
-poll 60 has_handled 1000 || die "1000 are not handled: $(number messages), $(tail -n 3 "$work/second.log")"
+poll 60 has_handled 500 || die "500 are not handled: $(number messages), $(tail -n 3 "$work/second.log")"
 rabbit_away || die "no crash"
 poll 60 grep -q "nothing is taken from queue left of the broker" "$work/second.log" || die "the log does not tell"
 rabbit_back left || die "RabbitMQ does not come back"
@@ -64,7 +64,7 @@ channel = connection.channel()
 channel.confirm_delivery()
 for id, kind, body in (("odd-1", None, b'{"n": 1}'), ("odd-2", "ping", b"\x00\xff no JSON"), ("odd-3", "unheard", b"{}")):
     channel.basic_publish("", "left", body, pika.BasicProperties(message_id=id, type=kind, delivery_mode=2))
-channel.basic_publish("", "left", b'{"n": 2001}', pika.BasicProperties(type="ping"))
+channel.basic_publish("", "left", b'{"n": 1001}', pika.BasicProperties(type="ping"))
 connection.close()
 END
 timeout 60 /usr/bin/python3 "$work/odd.py" "$url/%2F" >"$work/said" 2>&1 || { cp "$work/said" "$work/err"; die "no odd messages"; }

@@ -31,7 +31,7 @@ echo "== over TLS"
 start reader "$work/pair.so" --endpoint left --transport "$tls?ssl-ca=$rabbit_folder/tls/cert.pem#desk"
 is_read()
 {
-    [ "$(rabbit_control list_queues name consumers | awk '$1 == "desk" { print $2 }')" = 1 ]
+    [ "$(rabbit_queues | awk '$1 == "desk" { print $3 }')" = 1 ]
 }
 poll 20 is_read || die "the queue is not read: $(tail -n 2 "$work/reader.log")"
 
@@ -46,7 +46,7 @@ echo "== RabbitMQ is short of memory"
 rabbit_control set_vm_memory_high_watermark 0 >"$work/said" 2>&1 || die "no alarm"
 sleep_until_alarm()
 {
-    rabbit_control status 2>/dev/null | grep -qi "memory alarm"
+    rabbit_eval 'io:format("~w~n", [rabbit_alarm:get_alarms()])' | grep -q "resource_limit,memory"
 }
 poll 20 sleep_until_alarm || die "no alarm: $(cat "$work/said")"
 # What reads goes on while nobody may publish.

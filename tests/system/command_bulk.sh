@@ -100,7 +100,8 @@ expect 6 "there is no queue nowhere" pawl bulk start -- queue purge nowhere
 
 echo "== the queue stands behind --"
 expect 0 '"total":[1-9][0-9]*\}$' pawl bulk start --json -- queue move --type charge -- elsewhere charged
-expect 0 '"moved":[1-9]' pawl bulk run "$(id_of)" --json
+expect 0 '^\{.*"moved":[1-9].*\}$' pawl bulk run "$(id_of)"
+lines 1
 
 echo "== ages, times to come and selections of nothing are frozen too"
 expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --type late

@@ -12,7 +12,7 @@ run()
     local variable=PAWL_TEST_${1^^}
     mysql_server "$1"
     own_mysql find
-    export PAWL_STORE=${!variable%/*}/$database PAWL_DRIVER_PATH=$build_dir
+    export PAWL_STORE=${!variable%/*}/$database?ssl-mode=disabled PAWL_DRIVER_PATH=$build_dir # hundreds of connections
     echo "==== $1"
     expect 0 "" pawl schema apply
     . "$source_dir/tests/support/find.sh"

@@ -93,7 +93,7 @@ static inline void complain(look *l, const char *what, const char *where, double
     l->bad++;
 }
 
-/* Tables that are filled with a million rows, not workers, leases, checkpoints and the
+/* Tables that are filled with many rows, not workers, leases, checkpoints and the
  * catalog. */
 static inline bool is_large(const char *table)
 {

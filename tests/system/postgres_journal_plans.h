@@ -10,7 +10,7 @@
     "text[], bigint[], text[], bigint[], text[], text[], text[], uuid[], " \
     "timestamptz[], text[], bytea[], bool[]"
 #define EVENT_VALUES                                                                   \
-    "names('Account/', 1, 390), same(11::bigint), same('Deposited'::text), "           \
+    "names('Account/', 1, 97), same(11::bigint), same('Deposited'::text), "            \
     "same(1::bigint), same('m'::text), same('c1'::text), same(''::text), keys(1, 1), " \
     "same(at(0)), same(''::text), same(''::bytea), same(true)"
 #define EVENTS_TYPES "text, bigint, text, text, text, bigint"
@@ -18,26 +18,26 @@
 
 #define JOURNAL_PLANS                                                                              \
     [PAWL__PG_EVENTS_THERE] =                                                                      \
-        WALK(20, "bigint", "980000", "its first step, to one without a position"),                 \
+        WALK(20, "bigint", "230000", "its first step, to one without a position"),                 \
     [PAWL__PG_EVENT_INSERT]      = HOT(5000, EVENT_TYPES, EVENT_VALUES),                           \
     [PAWL__PG_EVENT_INSERT_SURE] = HOT(5000, EVENT_TYPES, EVENT_VALUES),                           \
     [PAWL__PG_EVENT_TAKEN] =                                                                       \
-        HOT(1500, "text[], bigint[]", "names('Account/', 1, 390), same(7::bigint)"),               \
+        HOT(1500, "text[], bigint[]", "names('Account/', 1, 97), same(7::bigint)"),                \
     [PAWL__SQL_EVENT_LIST_STREAM] =                                                                \
-        HOT(40, EVENTS_TYPES, "'Account/000050000', 3, " EVENTS_VALUES),                           \
-    [PAWL__SQL_EVENT_LIST_POSITION] = HOT(40, EVENTS_TYPES, "'', 500000, " EVENTS_VALUES),         \
-    [PAWL__SQL_EVENT_LIST_SEQ]      = HOT(40, EVENTS_TYPES, "'', 500000, " EVENTS_VALUES),         \
+        HOT(40, EVENTS_TYPES, "'Account/000012500', 3, " EVENTS_VALUES),                           \
+    [PAWL__SQL_EVENT_LIST_POSITION] = HOT(40, EVENTS_TYPES, "'', 125000, " EVENTS_VALUES),         \
+    [PAWL__SQL_EVENT_LIST_SEQ]      = HOT(40, EVENTS_TYPES, "'', 125000, " EVENTS_VALUES),         \
     [PAWL__SQL_EVENT_LIST_STREAM_BACK] =                                                           \
-        HOT(40, EVENTS_TYPES, "'Account/000050000', 8, " EVENTS_VALUES),                           \
-    [PAWL__SQL_EVENT_LIST_POSITION_BACK] = HOT(40, EVENTS_TYPES, "'', 500000, " EVENTS_VALUES),    \
-    [PAWL__SQL_EVENT_LIST_SEQ_BACK]      = HOT(40, EVENTS_TYPES, "'', 500000, " EVENTS_VALUES),    \
+        HOT(40, EVENTS_TYPES, "'Account/000012500', 8, " EVENTS_VALUES),                           \
+    [PAWL__SQL_EVENT_LIST_POSITION_BACK] = HOT(40, EVENTS_TYPES, "'', 125000, " EVENTS_VALUES),    \
+    [PAWL__SQL_EVENT_LIST_SEQ_BACK]      = HOT(40, EVENTS_TYPES, "'', 125000, " EVENTS_VALUES),    \
     [PAWL__PG_STREAM_LOAD_ALL] =                                                                   \
         HOT(6000, "text[], bigint[], bigint[]",                                                    \
-            "names('Account/', 1, 390), same(2::bigint), same(1::bigint)"),                        \
+            "names('Account/', 1, 97), same(2::bigint), same(1::bigint)"),                         \
     [PAWL__PG_EVENT_NUMBER] =                                                                      \
         WALK(9000, "bigint, bigint", "-1, 256", "its first step, to the largest position"),        \
     [PAWL__PG_FOLD_SET]   = HOT(4000, "text[], bigint[], bigint[], text[], text[], timestamptz[]", \
-                                "names('Account/', 1, 390), same(7::bigint), same(1::bigint), "    \
+                                "names('Account/', 1, 97), same(7::bigint), same(1::bigint), "     \
                                   "same('{}'::text), same('[]'::text), same(at(0))"),                \
     [PAWL__SQL_FOLD_WALK] = HOT(600, "text, bigint", "'Account/000001000', 256"),                  \
     [PAWL__SQL_CHECKPOINT_GET] = HOT(20, "text", "'c000000100'"),                                  \

@@ -9,10 +9,10 @@
 #define SETTLE_TYPES "text[], bigint[], timestamptz[], timestamptz[], bigint[]"
 #define SETTLE_VALUES                                                          \
     "same('dispatched'::text), same(1000::bigint), same(at(0)), same(at(0)), " \
-    "numbers(990001, 30)"
+    "numbers(240001, 30)"
 #define ATTEMPT_TYPES(number) "bigint[], " number "text[], timestamptz[], bigint[], text[]"
 #define ATTEMPT_VALUES(number)     \
-    "numbers(990001, 30), " number \
+    "numbers(240001, 30), " number \
     "same('success'::text), same(at(0)), same(1::bigint), same(''::text)"
 #define DEAD_IDS \
     "(select array_agg(\"Id\") from (select \"Id\" from pawl_outbox where \"State\" = 'dead' limit 90) as d)"
@@ -48,7 +48,7 @@
                                                                        true}
 
 #define OUTBOX_PLANS                                                                                 \
-    [PAWL__SQL_OUTBOX_ATTEMPTS] = HOT(20, "bigint", "500000"),                                       \
+    [PAWL__SQL_OUTBOX_ATTEMPTS] = HOT(20, "bigint", "125000"),                                       \
     [PAWL__PG_OUTBOX_THERE]     = HOT(20, "timestamptz", "at(0)"),                                   \
     [PAWL__PG_OUTBOX_DUE] =                                                                          \
         HOT(100, "timestamptz, text, bigint, bigint, bigint", "at(0), 'orders', -1, 256, 1"),        \
@@ -60,7 +60,7 @@
             "same(0::bigint), same('orders'::text), "                                                \
             "same('mail'::text), " MESSAGE_OF("names('new', 1, 7)")),                                \
     [PAWL__PG_OUTBOX_SAME]   = HOT(1500, "uuid[], text[], bytea[]",                                  \
-                                   "keys(1000, 3900), same('line'::text), same(''::bytea)"),         \
+                                   "keys(1000, 970), same('line'::text), same(''::bytea)"),          \
     [PAWL__PG_OUTBOX_SETTLE] = HOT(9000, SETTLE_TYPES, SETTLE_VALUES),                               \
     [PAWL__PG_OUTBOX_ATTEMPT_NEXT] =                                                                 \
         HOT(7000, ATTEMPT_TYPES("bigint[], "), ATTEMPT_VALUES("same(1000::bigint), ")),              \
@@ -69,10 +69,10 @@
     [PAWL__PG_OUTBOX_ATTEMPT] = HOT(7000, ATTEMPT_TYPES(""), ATTEMPT_VALUES("")),                    \
     [PAWL__PG_OUTBOX_SETTLE_ALIKE] =                                                                 \
         HOT(9000, "bigint[], text, bigint, timestamptz, timestamptz, bigint",                        \
-            "numbers(990001, 30), 'dispatched', 1, at(0), at(0), 0"),                                \
+            "numbers(240001, 30), 'dispatched', 1, at(0), at(0), 0"),                                \
     [PAWL__PG_OUTBOX_ATTEMPT_ALIKE] =                                                                \
         HOT(5000, "bigint[], bigint[], bigint, text, timestamptz",                                   \
-            "numbers(990001, 30), same(1::bigint), 9, 'success', at(0)"),                            \
+            "numbers(240001, 30), same(1::bigint), 9, 'success', at(0)"),                            \
     [PAWL__PG_OUTBOX_ENABLE]       = HOT(9000, "timestamptz[], bigint[]", "same(at(0)), " DEAD_IDS), \
     [PAWL__PG_OUTBOX_DISCARD]      = HOT(9000, "timestamptz[], bigint[]", "same(at(0)), " DEAD_IDS), \
     [PAWL__PG_OUTBOX_FIND_PENDING] = HOT(40, FIND_TYPES, FIND_VALUES("1")),                          \
@@ -84,14 +84,14 @@
         WALK(200, FIND_TYPES, FIND_VALUES("8"), "along an index of the dead rows alone"),            \
     [PAWL__SQL_OUTBOX_FIND_ANY] = HOT(40, FIND_TYPES, FIND_VALUES("0")),                             \
     [PAWL__SQL_OUTBOX_FIND_ID] =                                                                     \
-        HOT(20, FIND_TYPES, "500000, null, 0, 0, '', '', '', '', '', 0, 20"),                        \
+        HOT(20, FIND_TYPES, "125000, null, 0, 0, '', '', '', '', '', 0, 20"),                        \
     [PAWL__PG_OUTBOX_FIND_DISPATCH] =                                                                \
-        HOT(20, FIND_TYPES, "0, key(500000), 0, 0, '', '', '', '', '', 0, 20"),                      \
-    [PAWL__PG_OUTBOX_RELEASE] = HOT(4000, "text[]", "names('order-', 10007, 10007)"),                \
+        HOT(20, FIND_TYPES, "0, key(125000), 0, 0, '', '', '', '', '', 0, 20"),                      \
+    [PAWL__PG_OUTBOX_RELEASE] = HOT(4000, "text[]", "names('order-', 2503, 2503)"),                  \
     [PAWL__PG_OUTBOX_HOLD]    = WIDE(8500, 40000, "bigint, text[], bigint[]",                        \
-                                     "990000, names('order-', 990001, 30), numbers(990000, 30)",     \
+                                     "240000, names('order-', 240001, 30), numbers(240000, 30)",     \
                                      "no index on the source of pending rows: walks over those"),    \
     [PAWL__PG_OUTBOX_SWEEP] =                                                                        \
-        HOT(4000, "timestamptz, timestamptz, bigint", "at(-9999999), at(-500000), 256")
+        HOT(4000, "timestamptz, timestamptz, bigint", "at(-9999999), at(-125000), 256")
 
 #endif

@@ -1,5 +1,5 @@
 /* postgres_plans.h - every statement of the PostgreSQL driver that reads or writes
- * its tables: what is asserted of it with a million rows in each, or why nothing is.
+ * its tables: what is asserted of it with 250,000 rows in each, or why nothing is.
  *
  * Values are SQL, with the functions that postgres_fill.h makes: at(seconds from NOW), key(number) is a
  * uuid; keys, numbers and names(prefix, first, step) are arrays of 256 items, so is same(value).
@@ -52,8 +52,8 @@ typedef struct plan_row {
 #define TIDS_OF(table, key, list) \
     "(select array_agg(ctid order by " key ") from " table " where " key " = any (" list "))"
 #define CTIDS_OF(table, key, list) TIDS_OF(table, key, list) ", " list
-#define QUEUE_TIDS TIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
-#define QUEUE_CTIDS CTIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
+#define QUEUE_TIDS TIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 474)")
+#define QUEUE_CTIDS CTIDS_OF("pawl_queue", "\"Seq\"", "numbers(1000, 474)")
 
 #define DEAD_TYPES \
     "text, text, text, text, text, timestamptz, timestamptz, timestamptz, text, text, bigint"
@@ -132,18 +132,18 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_QUEUE_CLAIM] =
         HOT(1900, "text, timestamptz, timestamptz, bigint[], bigint, text, bigint",
             "'bulk', at(0), at(-9999999), numbers(1, 1), 256, 'billing', 65536"),
-    [PAWL__PG_QUEUE_BODIES] = HOT(2200, "bigint[]", "numbers(1000, 1900)"),
+    [PAWL__PG_QUEUE_BODIES] = HOT(2200, "bigint[]", "numbers(1000, 474)"),
     [PAWL__PG_QUEUE_CLAIM_AGAIN] =
-        HOT(2200, "bigint[], text, timestamptz, bigint", "numbers(1000, 1900), 'bulk', at(0), 256"),
+        HOT(2200, "bigint[], text, timestamptz, bigint", "numbers(1000, 474), 'bulk', at(0), 256"),
     [PAWL__PG_QUEUE_LOCK] =
-        HOT(2200, "bigint[], timestamptz[]", "numbers(1000, 1900), same(at(-3600))"),
+        HOT(2200, "bigint[], timestamptz[]", "numbers(1000, 474), same(at(-3600))"),
     [PAWL__PG_QUEUE_DELETE] =
         HOT(1500, "tid[], bigint[], text[]", QUEUE_CTIDS ", same('bulk'::text)"),
     [PAWL__PG_QUEUE_RETRY] = HOT(
         6200,
         "tid[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[], bigint[], text[]",
         QUEUE_TIDS ", same(at(60)), same(1::bigint), same(0::bigint), same(at(-3600)), "
-                   "same(''::text), same('[]'::text), numbers(1000, 1900), same('bulk'::text)"),
+                   "same(''::text), same('[]'::text), numbers(1000, 474), same('bulk'::text)"),
     [PAWL__PG_QUEUE_SEND] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
@@ -153,42 +153,42 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(-9999999), numbers(1, 1)"),
 
     /* The inbox, dead letters and subscriptions. */
-    [PAWL__PG_INBOX_KNOWN] = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
+    [PAWL__PG_INBOX_KNOWN] = HOT(1500, "text, text[]", "'billing', names('m', 125001, 474)"),
     [PAWL__PG_INBOX_MARK]  = HOT(1500, "text[], text[], text[], timestamptz[]",
-                                 "same('billing'::text), names('m', 1, 1900), "
+                                 "same('billing'::text), names('m', 1, 474), "
                                   "same('handled'::text), same(at(0))"),
     [PAWL__PG_INBOX_DELETE] =
-        HOT(2600, "text[], text[]", "same('billing'::text), names('m', 500001, 1900)"),
+        HOT(2600, "text[], text[]", "same('billing'::text), names('m', 125001, 474)"),
     [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
     [PAWL__SQL_QUEUE_FIND]     = RARE(PEEK_TYPES, "a list for people, of a whole queue"),
     [PAWL__SQL_QUEUE_FIND_ONE] = HOT(
         20, PEEK_TYPES,
-        "'orders', 'm000500001', '', at(-9999999), at(9999999), 9999999999, at(-9999999), 0, 1"),
+        "'orders', 'm000125001', '', at(-9999999), at(9999999), 9999999999, at(-9999999), 0, 1"),
     [PAWL__PG_DEAD_FIND] =
         HOT(300, DEAD_TYPES,
             "'', '', '', '', '', at(-99999999), at(99999999), at(-99999999), '', '', 100"),
     [PAWL__SQL_DEAD_FIND_ONE] = HOT(
         20, DEAD_TYPES,
-        "'orders', 'm000500001', '', '', '', at(-9999999), at(9999999), at(-9999999), '', '', 1"),
+        "'orders', 'm000125001', '', '', '', at(-9999999), at(9999999), at(-9999999), '', '', 1"),
     [PAWL__SQL_DEAD_WALK] = RARE("text, text, bigint", "a tool's walk over letters, which are few"),
     [PAWL__PG_DEAD_ADD]   = HOT(
           1500,
           "text[], text[], text[], text[], bigint[], bigint[], text[], timestamptz[], " MESSAGE_TYPES,
           "same('billing'::text), same('bulk'::text), same('EUSER'::text), same(''::text), "
             "same(1::bigint), same(0::bigint), same(''::text), "
-            "same(at(0)), " MESSAGE_OF("names('m', 1, 1900)")),
+            "same(at(0)), " MESSAGE_OF("names('m', 1, 474)")),
     [PAWL__PG_DEAD_DELETE] =
-        HOT(2600, "text[], text[]", "same('orders'::text), names('m', 500001, 1900)"),
-    [PAWL__PG_HISTORY_ADD] = HOT(
-        2600, HISTORY_TYPES,
-        "same('orders'::text), names('Order/', 1, 300), names('m', 1, 1900), same('line'::text), "
-        "same('message'::text), same('handled'::text), same(1::bigint), same(0::bigint), "
-        "same(5::bigint), same(at(0)), same(''::text), same(''::text)"),
+        HOT(2600, "text[], text[]", "same('orders'::text), names('m', 125001, 474)"),
+    [PAWL__PG_HISTORY_ADD] =
+        HOT(2600, HISTORY_TYPES,
+            "same('orders'::text), names('Order/', 1, 97), names('m', 1, 474), same('line'::text), "
+            "same('message'::text), same('handled'::text), same(1::bigint), same(0::bigint), "
+            "same(5::bigint), same(at(0)), same(''::text), same(''::text)"),
     [PAWL__SQL_HISTORY_FIND]         = RARE(FOUND_TYPES, "a page of all lines, for people"),
     [PAWL__SQL_HISTORY_FIND_SOURCE]  = HOT(20, FOUND_TYPES, "name('Order/', 777), '', 0, 100"),
     [PAWL__SQL_HISTORY_FIND_MESSAGE] = HOT(20, FOUND_TYPES, "'', name('m', 7777), 0, 100"),
-    [PAWL__PG_HISTORY_SWEEP]         = WALK(1500, "timestamptz, bigint", "at(-500000), 256",
+    [PAWL__PG_HISTORY_SWEEP]         = WALK(1500, "timestamptz, bigint", "at(-125000), 256",
                                             "the first lines, which are the oldest"),
     [PAWL__SQL_SUBSCRIPTION_LIST]    = RARE("", "read whole by each process, now and then"),
     [PAWL__PG_SUBSCRIPTION_ADD] =
@@ -218,17 +218,19 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_TIMEOUT_RELEASE]     = HOT(7000, "uuid[], uuid[], bigint[]", LEASED_VALUES),
     [PAWL__PG_TIMEOUT_RETRY]       = HOT(7000, "uuid[], uuid[], bigint[], timestamptz[], bigint[]",
                                          LEASED_VALUES ", same(at(60)), same(1::bigint)"),
-    [PAWL__PG_TIMEOUT_LOCK_ID]     = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_LOCK] = HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [PAWL__PG_TIMEOUT_LOCK_NAMED] = HOT(1800, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_LOCK_OWN]   = HOT(1900, "uuid[]", "keys(1001, 3900)"),
-    [PAWL__PG_TIMEOUT_CANCEL] = HOT(2200, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [PAWL__PG_TIMEOUT_CANCEL_NAMED] = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [PAWL__PG_TIMEOUT_CANCEL_OWN]   = HOT(2200, "uuid[]", "keys(1001, 3900)"),
+    [PAWL__PG_TIMEOUT_LOCK_ID]     = HOT(2200, "uuid[]", "keys(1000, 970)"),
+    [PAWL__PG_TIMEOUT_LOCK] = HOT(1800, "uuid[], text[]", "keys(1000, 970), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_LOCK_NAMED] = HOT(1800, "uuid[]", "keys(1000, 970)"),
+    [PAWL__PG_TIMEOUT_LOCK_OWN]   = HOT(1900, "uuid[]", "keys(1001, 970)"),
+    [PAWL__PG_TIMEOUT_CANCEL] = HOT(2200, "uuid[], text[]", "keys(1000, 970), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_CANCEL_NAMED] = HOT(2200, "uuid[]", "keys(1000, 970)"),
+    [PAWL__PG_TIMEOUT_CANCEL_OWN]   = HOT(2200, "uuid[]", "keys(1001, 970)"),
     [PAWL__PG_TIMEOUT_REARM_SAGA] =
-        HOT(7900, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(1000, 3900)", "pay")),
+        HOT(7900, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(1000, 970)", "pay")),
     [PAWL__PG_TIMEOUT_REARM] =
-        HOT(6900, ARM_TYPES, ARM_VALUES("keys(1000, 3900)", "keys(1000, 3900)", "pay")),
+        HOT(6900, ARM_TYPES, ARM_VALUES("keys(1000, 970)", "keys(1000, 970)", "pay")),
+    [PAWL__PG_TIMEOUT_REARM_SURE] =
+        HOT(6000, ARM_TYPES, ARM_VALUES("keys(4000000, 7)", "keys(4000000, 7)", "pay")),
     [PAWL__PG_TIMEOUT_INSERT] =
         HOT(6000, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(3000000, 7)", "pay")),
 
@@ -238,42 +240,42 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
 
     /* Aggregators: partitions of 1,000 rows. */
     [PAWL__SQL_AGGREGATOR_WALK] = HOT(60, "bigint, bigint", "1000, 256"),
-    [PAWL__SQL_AGGREGATOR_GET]  = HOT(570, "text", "'p000000500'"),
+    [PAWL__SQL_AGGREGATOR_GET]  = HOT(570, "text", "'p000000125'"),
     [PAWL__SQL_AGGREGATOR_FREE] = HOT(1300, "uuid", "key(1)"),
     [PAWL__PG_AGGREGATOR_FREE_DEAD] =
         WALK(13000, "timestamptz", "at(0)", "along an index of the leased rows alone"),
     [PAWL__PG_AGGREGATOR_CLAIM] =
         HOT(7700, "text, timestamptz, bigint, text[], bigint, uuid, timestamptz, uuid",
-            "'p000000500', at(0), 9999999, '{line}', 256, key(8), at(30), key(1)"),
+            "'p000000125', at(0), 9999999, '{line}', 256, key(8), at(30), key(1)"),
     [PAWL__PG_AGGREGATOR_UNRESOLVED] =
-        HOT(850, "text, timestamptz, bigint, text[]", "'p000000500', at(0), 9999999, '{line}'"),
+        HOT(850, "text, timestamptz, bigint, text[]", "'p000000125', at(0), 9999999, '{line}'"),
     [PAWL__PG_AGGREGATOR_TALLY] =
-        HOT(760, "text, text[], timestamptz", "'p000000500', '{line}', at(0)"),
+        HOT(760, "text, text[], timestamptz", "'p000000125', '{line}', at(0)"),
     [PAWL__PG_AGGREGATOR_ADD] =
         HOT(5100, "text[], text[], text[], timestamptz[], " MESSAGE_TYPES,
-            "same('daily'::text), names('p', 1, 3), names('new', 1, 7), same(at(0)), " MESSAGE_OF(
+            "same('daily'::text), names('p', 1, 1), names('new', 1, 7), same(at(0)), " MESSAGE_OF(
                 "names('new', 1, 7)")),
-    [PAWL__PG_AGGREGATOR_LOCK_ID] = HOT(1800, "bigint[]", "numbers(500001, 1)"),
+    [PAWL__PG_AGGREGATOR_LOCK_ID] = HOT(1800, "bigint[]", "numbers(125001, 1)"),
     [PAWL__PG_AGGREGATOR_DELETE]  = HOT(2600, "bigint[], text[], uuid[]",
-                                        "numbers(500001, 1), same('p000000500'::text), "
+                                        "numbers(125001, 1), same('p000000125'::text), "
                                          "same(null::uuid)"),
     [PAWL__PG_AGGREGATOR_RELEASE] =
-        HOT(630, "text[], uuid[]", "'{p000000000,p000000500}', array[key(8), key(8)]"),
-    [PAWL__PG_AGGREGATOR_DELETE_ALL] = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
+        HOT(630, "text[], uuid[]", "'{p000000000,p000000125}', array[key(8), key(8)]"),
+    [PAWL__PG_AGGREGATOR_DELETE_ALL] = HOT(6300, "text[]", "'{p000000125,p000000126}'"),
     [PAWL__PG_AGGREGATOR_LOCK_OLDEST] =
-        HOT(2000, "text[], text[]", "names('p', 1, 3), same('c1'::text)"),
+        HOT(2000, "text[], text[]", "names('p', 1, 1), same('c1'::text)"),
     [PAWL__PG_AGGREGATOR_DELETE_OLDEST] =
-        HOT(2700, "text[], text[]", "names('p', 1, 3), same('c1'::text)"),
+        HOT(2700, "text[], text[]", "names('p', 1, 1), same('c1'::text)"),
 
     /* Flush rows: one for each partition. */
     [PAWL__SQL_FLUSH_LIST] = HOT(26, "text, timestamptz, bigint", "'daily', at(0), 256"),
     [PAWL__PG_FLUSH_ADD]   = HOT(3200, "text[], text[], timestamptz[]",
-                                 "names('p', 999000, 7), same('daily'::text), same(at(60))"),
-    [PAWL__PG_FLUSH_LOCK]  = HOT(2200, "text[]", "names('p', 1, 3900)"),
-    [PAWL__PG_FLUSH_DONE]  = HOT(3300, "text[]", "names('p', 1, 3900)"),
+                                 "names('p', 249000, 7), same('daily'::text), same(at(60))"),
+    [PAWL__PG_FLUSH_LOCK]  = HOT(2200, "text[]", "names('p', 1, 970)"),
+    [PAWL__PG_FLUSH_DONE]  = HOT(3300, "text[]", "names('p', 1, 970)"),
     [PAWL__PG_FLUSH_SET]   = HOT(4200, "timestamptz[], bigint[], bigint[], text[], text[]",
                                  "same(at(60)), same(1::bigint), same(0::bigint), same(''::text), "
-                                   "names('p', 1, 3900)"),
+                                   "names('p', 1, 970)"),
 };
 
 #endif

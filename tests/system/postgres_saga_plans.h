@@ -8,17 +8,17 @@
 
 #include "system/postgres_plans.h"
 
-#define SAGA_BY_ID HOT(2600, "uuid[]", "keys(1000, 3900)")
-#define SAGA_BY_MAIN HOT(2600, "text[]", "names('order-', 1000, 3900)")
-#define SAGA_BY_OTHER HOT(2600, "text[]", "names('old-', 1000, 3900)")
+#define SAGA_BY_ID HOT(2600, "uuid[]", "keys(1000, 970)")
+#define SAGA_BY_MAIN HOT(2600, "text[]", "names('order-', 1000, 970)")
+#define SAGA_BY_OTHER HOT(2600, "text[]", "names('old-', 1000, 970)")
 
 #define SAVE_TYPES(row) "text[], jsonb[], text[], " row "uuid[], bigint[]"
 #define SAVE_VALUES(row) \
     "same('{}'::text), same('{}'::jsonb), same('1'::text), " row ", same(1::bigint)"
 #define MOVE_TYPES(row) "text[], " SAVE_TYPES(row)
-#define MOVE_VALUES(row) "names('old-', 1000, 3900), " SAVE_VALUES(row)
-#define ORDER_CTIDS CTIDS_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 3900)")
-#define MOVE_CTIDS CTIDS_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 3900)")
+#define MOVE_VALUES(row) "names('old-', 1000, 970), " SAVE_VALUES(row)
+#define ORDER_CTIDS CTIDS_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 970)")
+#define MOVE_CTIDS CTIDS_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 970)")
 
 /* The same for the statements on a saga table. */
 static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
@@ -38,9 +38,9 @@ static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
                                     "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
                                        "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
     [PAWL__PG_SAGA_UPDATE]    = HOT(6000, MOVE_TYPES("tid[], "), MOVE_VALUES(MOVE_CTIDS)),
-    [PAWL__PG_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES(""), MOVE_VALUES("keys(1000, 3900)")),
-    [PAWL__PG_SAGA_TAKEN]     = HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
-    [PAWL__PG_SAGA_DELETE]    = HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
+    [PAWL__PG_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES(""), MOVE_VALUES("keys(1000, 970)")),
+    [PAWL__PG_SAGA_TAKEN]     = HOT(2600, "uuid[], bigint[]", "keys(1000, 970), same(1::bigint)"),
+    [PAWL__PG_SAGA_DELETE]    = HOT(2600, "uuid[], bigint[]", "keys(1000, 970), same(1::bigint)"),
     [PAWL__PG_SAGA_COUNT]     = RARE("", "statistics: counts all rows"),
     [PAWL__PG_SAGA_WALK]      = HOT(600, "uuid, bigint", "key(1000), 256"),
 };
@@ -51,7 +51,7 @@ static const plan_row plain_saga_rows[pawl__pg_saga_statement_count] = {
                                     "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
                                        "same('1'::text), names('n', 1, 7)"),
     [PAWL__PG_SAGA_UPDATE]    = HOT(5000, SAVE_TYPES("tid[], "), SAVE_VALUES(ORDER_CTIDS)),
-    [PAWL__PG_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES(""), SAVE_VALUES("keys(1000, 3900)")),
+    [PAWL__PG_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES(""), SAVE_VALUES("keys(1000, 970)")),
 };
 
 #endif

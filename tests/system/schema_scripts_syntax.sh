@@ -32,8 +32,11 @@ check()
         echo "== $script"
         parse "$1" "$golden/$script" || { grep -A 3 unparsable "$work/out" | head -20; die "$script"; }
     done
-    sed "0,/$3/s//$4/" "$golden/$2.sql" >"$work/defect.sql"
-    ! cmp -s "$work/defect.sql" "$golden/$2.sql" || die "no defect in $2.sql"
+    # Of the script as far as its first table: to parse all of it again takes long.
+    awk '{ print } /create table/ { is_there = 1 } is_there && NF == 0 { exit }' "$golden/$2.sql" >"$work/first.sql"
+    parse "$1" "$work/first.sql" || die "the beginning of $2.sql by itself"
+    sed "0,/$3/s//$4/" "$work/first.sql" >"$work/defect.sql"
+    ! cmp -s "$work/defect.sql" "$work/first.sql" || die "no defect in $2.sql"
     ! parse "$1" "$work/defect.sql" || die "sqlfluff takes anything"
 }
 check tsql mssql 'create table' 'create tabel'

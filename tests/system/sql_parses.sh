@@ -66,6 +66,9 @@ parses "$work/mssql.sql" tsql || {
     sed -n '/^==== parsing violations/,$p' "$work/out"
     die "a statement of SQL Server does not parse"
 }
-sed '0,/with (updlock/s//with updlock (/' "$work/mssql.sql" >"$work/bad.sql"
-! cmp -s "$work/bad.sql" "$work/mssql.sql" || die "no defect in the statements of SQL Server"
+# Of the batches the first one that has a hint: to parse all of them again takes half a minute.
+awk 'BEGIN { RS = "go\n" } /with \(updlock/ { printf "%sgo\n", $0; exit }' "$work/mssql.sql" >"$work/one.sql"
+parses "$work/one.sql" tsql || die "a batch does not parse by itself"
+sed 's/with (updlock/with updlock (/' "$work/one.sql" >"$work/bad.sql"
+! cmp -s "$work/bad.sql" "$work/one.sql" || die "no defect in the statements of SQL Server"
 ! parses "$work/bad.sql" tsql || die "the parser takes what is no T-SQL"

@@ -5,10 +5,10 @@
  */
 #include "cli/cli.h"
 
+#include "workflow/model.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#define SIZE_DEFAULT 10 /* of an aggregator that says neither size nor period */
 
 /* ---- Words ----------------------------------------------------------------- */
 
@@ -50,12 +50,9 @@ const pawl__option pawl__aggregator_verb_options[] = {
     OPTION("app", TEXT, application, "APP.so", FOR_LOOKS,
            "the program that has the aggregators: their sizes and periods as well"),
     OPTION("dead", FLAG, is_dead, NULL, FOR_LIST, "dead ones alone"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "partitions"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_REMOVE, "without asking"),
     {.name = NULL},
 };
@@ -91,6 +88,8 @@ static const pawl__column columns[] = {
     PARTITION("next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
+static const pawl__noun partitions = {"partition", columns, sizeof(shown_partition)};
+
 const pawl__report pawl__aggregator_verb_reports[] = {
     {"list, show", columns, NULL},
     {"actions, of show", pawl__action_columns, NULL},
@@ -119,8 +118,9 @@ static shown_partition shown_of(const pawl_partition_row *row, const pawl_applic
                                          .attempts = row->attempts,
                                          .due = row->due == PAWL_TIME_MAX || row->is_dead ? 0 : row->due};
     if (aggregator != NULL) {
-        shown.size =
-            aggregator->size == 0 && aggregator->period == 0 ? SIZE_DEFAULT : aggregator->size;
+        shown.size   = aggregator->size == 0 && aggregator->period == 0
+                           ? PAWL__AGGREGATOR_SIZE_DEFAULT
+                           : aggregator->size;
         shown.max    = aggregator->max;
         shown.period = aggregator->period;
     }
@@ -135,11 +135,6 @@ typedef struct list_cursor {
     pawl_partition_query query;
     char                 after[PAWL_PARTITION_SIZE_MAX]; /* beyond its page */
 } list_cursor;
-
-static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(columns, "partition", sizeof(shown_partition), fields->is_json, arena);
-}
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
@@ -164,7 +159,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    pawl__view         view   = view_of(fields, arena);
+    pawl__view         view   = pawl__view_of(&partitions, fields->is_json, arena);
     list_cursor        cursor = {
                .fields = fields,
                .store  = store,
@@ -197,7 +192,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     pawl_text          name   = pawl_text_of(fields->partition);
-    pawl__view         view   = view_of(fields, arena);
+    pawl__view         view   = pawl__view_of(&partitions, fields->is_json, arena);
     pawl_event_rows    events = {.count = 0};
     pawl_partition_row row;
     pawl_code          found = pawl_store_partition_find(store, name, arena, &row, error);
@@ -207,15 +202,14 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_code  code = pawl_store_partition_actions(store, name, arena, &events, error);
     if (code != PAWL_OK)
         return code;
-    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.partition_", arena);
-    if (found == PAWL_ENOTFOUND && actions.count == 0)
+    if (found == PAWL_ENOTFOUND && events.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
     shown_partition shown = shown_of(&row, fields->loaded.application);
     shown.next            = next_of(&shown, view.now, arena);
     view.level            = PAWL__LEVEL_SHOW;
     if (found != PAWL_OK && !view.is_json)
         printf("partition %s has no rows now\n", fields->partition);
-    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &actions);
+    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &events, "pawl.partition_");
 }
 
 /* ---- Run now and remove ---------------------------------------------------- */
@@ -227,7 +221,7 @@ static pawl_code print_done(const verb_fields *fields, const char *key, const ch
         return pawl__facts_print(
             PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}));
     printf("%s partition %s with %" PRId64 " row%s\n", done, fields->partition, count,
-           count == 1 ? "" : "s");
+           PAWL__PLURAL(count));
     return PAWL_OK;
 }
 
@@ -246,14 +240,13 @@ static pawl_code run_now(const void *context, pawl_store *store, pawl_arena *are
 
 static pawl_code ask(const verb_fields *fields, const pawl_partition_row *row, pawl_error *error)
 {
-    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + PAWL_PARTITION_SIZE_MAX + 100];
-    if (fields->is_agreed)
-        return PAWL_OK;
-    snprintf(question, sizeof question,
-             "remove %" PRId64 " row%s of partition %.*s in %s, for good?", row->count,
-             row->count == 1 ? "" : "s", PAWL_TEXT_ARGS(row->partition),
-             pawl__masked(fields->at.store, url, sizeof url));
-    return pawl__agree("remove", "removed", question, error);
+    char url[PAWL_URL_SIZE_MAX + 1];
+    return fields->is_agreed
+               ? PAWL_OK
+               : pawl__agree("remove", "removed", error,
+                             "remove %" PRId64 " row%s of partition %.*s in %s, for good?",
+                             row->count, PAWL__PLURAL(row->count), PAWL_TEXT_ARGS(row->partition),
+                             pawl__masked(fields->at.store, url, sizeof url));
 }
 
 static pawl_code remove_rows(const void *context, pawl_store *store, pawl_arena *arena,

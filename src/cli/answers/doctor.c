@@ -1,36 +1,37 @@
 /* doctor.c - `pawl doctor`: what is wrong with a store, its server and what waits in it, each with its
- * remedy.
+ * remedy; the table of situations, and checks of what any store has: workers, queues, timeouts, outbox
+ * and dead letters.
  *
  * A check that cannot be made is a finding like others: the page is printed whatever the store is
- * like, and the exit code is that of the findings.
+ * like, and the exit code is that of the findings. Rows that wait and are read by nobody do not mend themselves, and
+ * neither do dead ones: these fail. Rows that are to be tried again are only named.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/doctor.h"
 #include "cli/answers/why.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define EXIT_FINDINGS 1
+#define LATE PAWL_SECONDS(60)
+#define ROWS_MAX 200 /* of the outbox, the oldest ones */
 
 typedef struct verb_fields {
     pawl__store_fields at;
     int64_t            transactions;
-    const char        *application, *saga_prefix;
-    bool               is_thorough;
-    bool               is_json;
+    pawl__saga_book    book; /* its words */
+    bool               is_thorough, is_json;
 } verb_fields;
 
 const pawl__argument pawl__doctor_verb_arguments[] = {{.name = NULL}};
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__doctor_verb_options[] = {
-    OPTION("app", TEXT, application, "APP.so", 0,
+    OPTION("app", TEXT, book.app, "APP.so", 0,
            "the program that has the sagas: those that nothing wakes are named"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
-    PAWL__OPTION_STORE(verb_fields, at),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, book.prefix, 0),
     OPTION("thorough", FLAG, is_thorough, NULL, 0,
            "checks that read all of the data, too: that of an SQLite file"),
     OPTION("transactions", DURATION, transactions, "DURATION", 0,
@@ -50,9 +51,222 @@ static const pawl__column columns[] = {
     FINDING("remedy", TEXT, remedy, NULL),
     {.key = NULL},
 };
+static const pawl__noun findings               = {"finding", columns, sizeof(pawl_finding)};
 const pawl__report pawl__doctor_verb_reports[] = {{"a finding", columns, NULL}, {.what = NULL}};
 
-/* ---- Checks ------------------------------------------------------------- */
+/* ---- Workers and queues ------------------------------------------------- */
+
+static pawl_code check_workers(pawl__doctor *doctor)
+{
+    char    count[PAWL__SPAN_SIZE];
+    int64_t waiting = doctor->stats.timeouts_due + doctor->stats.outbox_pending;
+    for (size_t i = 0; i < doctor->stats.queue_count; i++)
+        waiting += doctor->stats.queues[i].ready;
+    if (doctor->worker_count > 0)
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%zu live", doctor->worker_count);
+    if (waiting == 0)
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "none lives, and nothing is due");
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
+                             "none lives, and %s message%s, timeout%s or deliver%s due",
+                             pawl__rows_text(waiting, count), PAWL__PLURAL(waiting),
+                             PAWL__PLURAL(waiting), waiting == 1 ? "y is" : "ies are");
+}
+
+/* Whether the JSON array of a worker's types has the type. */
+static bool handles(const pawl_worker_info *worker, pawl_text type)
+{
+    const char *at = worker->types.data, *end = at + worker->types.size;
+    for (; at != NULL && at + type.size + 2 <= end; at++)
+        if (at[0] == '"' && at[type.size + 1] == '"' && memcmp(at + 1, type.data, type.size) == 0)
+            return true;
+    return false;
+}
+
+/* An endpoint's queue has its name, or another one: then it is known by the types that it takes. */
+static bool is_read(const pawl__doctor *doctor, pawl_text queue)
+{
+    for (size_t w = 0; w < doctor->worker_count; w++) {
+        if (pawl_text_equal(doctor->workers[w].endpoint, queue))
+            return true;
+        for (size_t s = 0; s < doctor->subscriptions.count; s++)
+            if (pawl_text_equal(doctor->subscriptions.items[s].queue, queue) &&
+                handles(&doctor->workers[w], doctor->subscriptions.items[s].type))
+                return true;
+    }
+    return false;
+}
+
+static bool is_known(const pawl__doctor *doctor, pawl_text queue)
+{
+    for (size_t i = 0; i < doctor->subscriptions.count; i++)
+        if (pawl_text_equal(doctor->subscriptions.items[i].queue, queue))
+            return true;
+    return false;
+}
+
+static pawl_code check_queue(pawl__doctor *doctor, const pawl_queue_stats *queue)
+{
+    char    text[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
+    int64_t count = queue->ready + queue->scheduled;
+    if (count == 0)
+        return PAWL_OK;
+    if (!is_read(doctor, queue->queue))
+        return pawl__doctor_find(
+            doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
+            "queue %.*s has no consumer: %s message%s wait%s%s", PAWL_TEXT_ARGS(queue->queue),
+            pawl__rows_text(count, rows), PAWL__PLURAL(count), count == 1 ? "s" : "",
+            is_known(doctor, queue->queue) ? "" : ", and no endpoint of this store ever read it");
+    if (queue->ready > 0 && queue->oldest < doctor->now - LATE)
+        return pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl worker list",
+                                 "queue %.*s: the oldest of %s due message%s is due since %s",
+                                 PAWL_TEXT_ARGS(queue->queue), pawl__rows_text(queue->ready, rows),
+                                 PAWL__PLURAL(queue->ready),
+                                 pawl__age_text(queue->oldest, doctor->now, text));
+    return PAWL_OK;
+}
+
+/* ---- Timeouts ----------------------------------------------------------- */
+
+static pawl_code check_timeouts(pawl__doctor *doctor)
+{
+    pawl_foreign_rows rows;
+    pawl_code         code = pawl_store_timeout_foreign(doctor->store, PAWL_TEXT(""), doctor->now,
+                                                        doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
+                                 "timeouts lead to %.*s, which no endpoint of this store handles",
+                                 PAWL_TEXT_ARGS(rows.items[i].destination));
+    return code;
+}
+
+/* ---- The outbox --------------------------------------------------------- */
+
+static bool has_worker(const pawl__doctor *doctor, pawl_text endpoint)
+{
+    for (size_t i = 0; i < doctor->worker_count; i++)
+        if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
+            return true;
+    return false;
+}
+
+/* Pending rows are delivered by the endpoint that made them, and by nobody else. */
+static pawl_code check_orphans(pawl__doctor *doctor)
+{
+    pawl_outbox_rows rows;
+    pawl_code        code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_PENDING, ROWS_MAX,
+                                                   doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        const pawl_outbox_row *row      = &rows.items[i];
+        bool                   is_first = true;
+        for (size_t j = 0; j < i; j++)
+            is_first &= !pawl_text_equal(rows.items[j].endpoint, row->endpoint);
+        if (is_first && !has_worker(doctor, row->endpoint))
+            code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
+                                     "nobody delivers what endpoint %.*s produced, row %" PRId64
+                                     " and others: no worker of it lives",
+                                     PAWL_TEXT_ARGS(row->endpoint), row->id);
+    }
+    return code;
+}
+
+static pawl_code check_outbox(pawl__doctor *doctor)
+{
+    const pawl_stats *stats = &doctor->stats;
+    pawl_code         code  = check_orphans(doctor);
+    if (code == PAWL_OK && stats->outbox_dead > 0)
+        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl outbox list --state dead",
+                                 "%" PRId64 " row%s dead: not delivered, and not tried again",
+                                 stats->outbox_dead, stats->outbox_dead == 1 ? " is" : "s are");
+    return code;
+}
+
+/* ---- Dead letters -------------------------------------------------------- */
+
+static pawl_code check_dead(pawl__doctor *doctor)
+{
+    char    text[PAWL__SPAN_SIZE];
+    int64_t count = doctor->stats.dead;
+    if (count == 0)
+        return PAWL_OK;
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl dead list",
+                             "%s message%s dead-lettered", pawl__rows_text(count, text),
+                             count == 1 ? " is" : "s are");
+}
+
+/* ---- All of them -------------------------------------------------------- */
+
+/* A situation that somebody may have to deal with. */
+typedef struct situation {
+    const char               *name;
+    pawl__doctor_check       *check;
+    pawl__doctor_queue_check *of_queue; /* in place of `check`: of each queue */
+    const char *well; /* said where nothing is found; NULL: the check says so itself */
+} situation;
+
+static const situation situations[] = {
+    {"workers", check_workers, NULL, NULL},
+    {"queues", NULL, check_queue, "no queue with messages is without a consumer"},
+    {"paused", NULL, pawl__doctor_paused, "no queue that has messages is paused"},
+    {"alarms", pawl__doctor_alarms, NULL,
+     "no endpoint stands still by its breaker, cannot deliver, or cannot clean up"},
+    {"retries", NULL, pawl__doctor_retries, "no message waits to be tried again"},
+    {"versions", NULL, pawl__doctor_versions,
+     "no message waits for a program that reads its version"},
+    {"timeouts", check_timeouts, NULL, "each leads to an endpoint of this store"},
+    {"outbox", check_outbox, NULL, "no row is dead, and none is without a worker"},
+    {"sources", pawl__doctor_sources, NULL, "no row is blocked"},
+    {"routes", pawl__doctor_routes, NULL, "no row waits for a route that is missing"},
+    {"retention", pawl__doctor_retention, NULL,
+     "nothing waits for longer than deduplication records are kept by default"},
+    {"projections", pawl__doctor_projections, NULL, "none fails, and none is far behind"},
+    {"dead_letters", check_dead, NULL, "there is none"},
+    {"partitions", pawl__doctor_partitions, NULL, "no partition of an aggregator is dead"},
+    {"sagas", pawl__doctor_sagas, NULL, NULL},
+};
+
+/* A store that has no such list has no such situation. */
+static pawl_code run(pawl__doctor *doctor, const situation *row)
+{
+    size_t    count = doctor->found.count;
+    pawl_code code  = PAWL_OK;
+    doctor->check   = row->name;
+    if (row->check != NULL)
+        code = row->check(doctor);
+    for (size_t i = 0; row->of_queue != NULL && code == PAWL_OK && i < doctor->stats.queue_count;
+         i++)
+        code = row->of_queue(doctor, &doctor->stats.queues[i]);
+    if (code == PAWL_OK && doctor->found.count == count && row->well != NULL)
+        code = pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%s", row->well);
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+static pawl_code read_all(pawl__doctor *doctor)
+{
+    doctor->stats = (pawl_stats)PAWL_STATS_INIT;
+    pawl_code code =
+        pawl_store_stats(doctor->store, doctor->now, doctor->arena, &doctor->stats, doctor->error);
+    if (code == PAWL_OK)
+        code = pawl_store_worker_list(doctor->store, doctor->arena, &doctor->workers,
+                                      &doctor->worker_count, doctor->error);
+    if (code == PAWL_OK)
+        code = pawl_store_subscriptions(doctor->store, doctor->arena, &doctor->subscriptions,
+                                        doctor->error);
+    return code;
+}
+
+static pawl_code run_situations(pawl__doctor *doctor)
+{
+    pawl_code code = read_all(doctor);
+    for (size_t i = 0; code == PAWL_OK && i < sizeof situations / sizeof situations[0]; i++)
+        code = run(doctor, &situations[i]);
+    if (code == PAWL_OK || code == PAWL_ENOMEM)
+        return code;
+    doctor->check = "store";
+    return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "", "cannot be read: %s",
+                             doctor->error->text);
+}
+
+/* ---- The store itself --------------------------------------------------- */
 
 typedef struct differences {
     pawl__doctor *doctor;
@@ -133,7 +347,7 @@ static pawl_code look(pawl__doctor *doctor, const verb_fields *fields)
     doctor->check = "driver";
     if (code == PAWL_OK)
         code = check_driver(doctor, fields);
-    return code == PAWL_OK ? pawl__doctor_checks(doctor) : code;
+    return code == PAWL_OK ? run_situations(doctor) : code;
 }
 
 /* ---- Printing ----------------------------------------------------------- */
@@ -159,7 +373,7 @@ static void print_page(const pawl_finding_rows *found)
 static int print(pawl__doctor *doctor, bool is_json)
 {
     size_t     bad  = 0;
-    pawl__view view = pawl__view_of(columns, "finding", sizeof(pawl_finding), true, doctor->arena);
+    pawl__view view = pawl__view_of(&findings, true, doctor->arena);
     if (is_json)
         (void)pawl__rows_print(&view, doctor->found.items, doctor->found.count);
     else
@@ -185,11 +399,9 @@ int pawl__doctor_verb(const pawl__verb *verb, int count, char **words)
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);
+    doctor.book = fields.book;
     if (code == PAWL_OK)
-        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &doctor.book, &error);
-    if (code == PAWL_OK)
-        doctor.book_options =
-            pawl__why_book_options(fields.application, fields.saga_prefix, doctor.arena);
+        code = pawl__saga_book_open(&doctor.book, &error);
     if (code == PAWL_OK)
         code = look(&doctor, &fields);
     int exit_code = code == PAWL_OK ? print(&doctor, fields.is_json) : pawl__fail(code, &error);

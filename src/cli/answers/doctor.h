@@ -1,6 +1,5 @@
-/* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store and
- * prints, doctor_find.c keeps the list, doctor_checks.c has the table of situations and looks at what any store has, doctor_stuck.c at what waits for
- * something that fails, doctor_sagas.c at sagas that nothing wakes.
+/* doctor.h - findings about a store, for the parts of `pawl doctor`: doctor.c opens the store, has the table of situations,
+ * looks at what any store has and prints, doctor_find.c keeps the list, doctor_stuck.c looks at what waits for something that fails, and at sagas.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_doctor.sh
@@ -12,14 +11,6 @@
 
 #include "cli/saga/saga_find.h"
 
-/* Reads that several checks need. */
-typedef struct pawl__doctor_seen {
-    pawl_stats         stats;
-    pawl_worker_info  *workers;
-    size_t             worker_count;
-    pawl_subscriptions subscriptions;
-} pawl__doctor_seen;
-
 typedef struct pawl__doctor {
     const pawl__store_fields *at;
     const char               *check; /* name of the one under way */
@@ -29,26 +20,27 @@ typedef struct pawl__doctor {
     pawl_finding_rows         found;
     size_t                    capacity;
     pawl_error               *error;
-    pawl__saga_book           book;         /* of --app; without it it has no tables */
-    pawl_text                 book_options; /* the same in words: " --app APP.so" */
+    pawl__saga_book           book; /* of --app; without it it has no tables */
+    /* Reads that several checks need. */
+    pawl_stats         stats;
+    pawl_worker_info  *workers;
+    size_t             worker_count;
+    pawl_subscriptions subscriptions;
 } pawl__doctor;
 
-/* Adds a finding that is made; PAWL_ENOMEM also when its text or its remedy has no data. */
+/* Adds a finding that is made. */
 pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
 /* Makes one of the check that is under way. `remedy`, a command of pawl without its store, gets the store's options; other
- * remedies, and an empty one, stay as they are. PAWL_ENOMEM. */
+ * remedies, and an empty one, stay as they are. */
 pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, const char *remedy,
                             const char *format, ...) PAWL_PRINTF(4, 5);
-/* All checks of what is in the tables. */
-pawl_code pawl__doctor_checks(pawl__doctor *doctor);
 
-/* doctor_stuck.c, doctor_sagas.c: findings alone; the table of doctor_checks.c says what holds where there are none. */
-typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor, const pawl__doctor_seen *all);
+/* doctor_stuck.c: findings alone; the table of doctor.c says what holds where there are none. */
+typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor);
 pawl__doctor_check pawl__doctor_alarms, pawl__doctor_sources, pawl__doctor_routes,
     pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention, pawl__doctor_sagas;
 /* The same of one queue. */
-typedef pawl_code pawl__doctor_queue_check(pawl__doctor *doctor, const pawl__doctor_seen *all,
-                                           const pawl_queue_stats *queue);
+typedef pawl_code pawl__doctor_queue_check(pawl__doctor *doctor, const pawl_queue_stats *queue);
 pawl__doctor_queue_check pawl__doctor_retries, pawl__doctor_versions, pawl__doctor_paused;
 
 #endif

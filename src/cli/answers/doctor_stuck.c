@@ -1,9 +1,11 @@
 /* doctor_stuck.c - checks of `pawl doctor` that name what waits for something that fails: messages in
- * delayed retry, sources that are held back, routes that are missing, projections, partitions, and
- * rows that are older than what is remembered of them.
+ * delayed retry, sources that are held back, routes that are missing, projections, partitions, rows that are older than
+ * what is remembered of them; and sagas that nothing wakes: without a timeout, and not saved for longer than their type
+ * says with .idle_after.
  *
  * Rows that are tried again by themselves are only named; those that wait for a person, and projections,
- * fail.
+ * fail. Ids of sagas rise with the time at which they began, so a look at those that began first finds those that may be
+ * stuck. One that was written last by a program without .idle_after counts from its beginning.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,20 +13,18 @@
 
 #include "cli/answers/why.h"
 #include "cli/outbox/outbox.h"
+#include "engine/batch.h"
+#include "runtime/operate/upgrade/upgrade.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define ROWS_MAX 200
 #define NAMED_MAX 10           /* findings of one kind; a last one says how many more there are */
 #define RETENTION PAWL_DAYS(7) /* of inbox marks, when the endpoint has no own */
 #define LAG_MAX 10000          /* as in health */
 #define NO_ROUTE "no route to another store is named"
-
-static const char *plural(int64_t count)
-{
-    return count == 1 ? "" : "s";
-}
+#define SAGAS_MAX 2000 /* of each type: those that began first */
+#define SAGAS_PAGE 200
 
 /* "pawl why ID" and the like: the word may have blanks. */
 static const char *command(const pawl__doctor *doctor, const char *verb, pawl_text word)
@@ -45,14 +45,12 @@ static const pawl_queue_message *oldest_of(const pawl_queue_messages *found)
     return oldest;
 }
 
-pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *all,
-                               const pawl_queue_stats *queue)
+pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now + 1, .count_max = ROWS_MAX};
     pawl_queue_messages found = {.count = 0};
     char                since[PAWL__SPAN_SIZE], due[PAWL__SPAN_SIZE];
-    (void)all;
     if (queue->retried == 0)
         return PAWL_OK;
     pawl_code code =
@@ -65,20 +63,13 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl__doctor_seen *al
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", message->id),
         "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried again, the oldest is %.*s "
         "(%.*s), due %s, tried again %s: %.*s",
-        PAWL_TEXT_ARGS(queue->queue), queue->retried, plural(queue->retried),
+        PAWL_TEXT_ARGS(queue->queue), queue->retried, PAWL__PLURAL(queue->retried),
         queue->retried == 1 ? "s" : "", PAWL_TEXT_ARGS(message->id), PAWL_TEXT_ARGS(message->type),
         pawl__age_text(oldest->row.placed, doctor->now, since),
         pawl__age_text(oldest->row.due, doctor->now, due), PAWL_TEXT_ARGS(oldest->error));
 }
 
 /* ---- Versions ------------------------------------------------------------ */
-
-static bool is_unread(const pawl_queue_message *message)
-{
-    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
-    return message->error.size >= mark.size &&
-           memcmp(message->error.data, mark.data, mark.size) == 0;
-}
 
 static bool is_same_program(const pawl_worker_info *a, const pawl_worker_info *b)
 {
@@ -88,14 +79,13 @@ static bool is_same_program(const pawl_worker_info *a, const pawl_worker_info *b
 
 /* The programs of the queue's workers with their versions, each once: " (shop 1.4, shop 1.5)". Empty
  * when none is known. */
-static pawl_text programs_of(const pawl__doctor *doctor, const pawl__doctor_seen *all,
-                             pawl_text queue)
+static pawl_text programs_of(const pawl__doctor *doctor, pawl_text queue)
 {
     pawl_text said = PAWL_TEXT("");
-    for (size_t i = 0; i < all->worker_count; i++) {
-        const pawl_worker_info *worker = &all->workers[i];
+    for (size_t i = 0; i < doctor->worker_count; i++) {
+        const pawl_worker_info *worker = &doctor->workers[i];
         size_t                  before = 0;
-        while (before < i && !is_same_program(&all->workers[before], worker))
+        while (before < i && !is_same_program(&doctor->workers[before], worker))
             before++;
         if (before == i && worker->program.size > 0 && pawl_text_equal(worker->endpoint, queue))
             said = pawl__must_printf(doctor->arena, "%.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(said),
@@ -107,8 +97,7 @@ static pawl_text programs_of(const pawl__doctor *doctor, const pawl__doctor_seen
 }
 
 /* Such messages are due again every few seconds: those that are looked at just now are found as well. */
-pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *all,
-                                const pawl_queue_stats *queue)
+pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now - PAWL_SECONDS(2), .count_max = ROWS_MAX};
@@ -122,32 +111,32 @@ pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl__doctor_seen *a
         pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
         const pawl_queue_message *message = &found.items[i];
-        count += is_unread(message);
-        if (is_unread(message) && (oldest == NULL || message->row.placed < oldest->row.placed))
+        if (!pawl__text_begins(message->error, PAWL_QUEUE_AWAITS_VERSION))
+            continue;
+        count++;
+        if (oldest == NULL || message->row.placed < oldest->row.placed)
             oldest = message;
     }
     if (code != PAWL_OK || oldest == NULL)
         return code;
-    pawl_text programs = programs_of(doctor, all, queue->queue);
+    pawl_text programs = programs_of(doctor, queue->queue);
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
         "queue %.*s: %s%zu message%s wait%s for a program that reads their version, which no worker of it "
         "does%.*s: the oldest is %.*s (%.*s), due %s: %.*s",
         PAWL_TEXT_ARGS(queue->queue), found.count == ROWS_MAX ? "at least " : "", count,
-        plural((int64_t)count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(programs),
+        PAWL__PLURAL(count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(programs),
         PAWL_TEXT_ARGS(oldest->row.message.id), PAWL_TEXT_ARGS(oldest->row.message.type),
         pawl__age_text(oldest->row.placed, doctor->now, since), PAWL_TEXT_ARGS(oldest->error));
 }
 
 /* ---- Pauses ------------------------------------------------------------- */
 
-pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all,
-                              const pawl_queue_stats *queue)
+pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     char             since[PAWL__SPAN_SIZE];
     pawl_queue_pause pause = {.is_paused = false};
     int64_t          count = queue->ready + queue->scheduled;
-    (void)all;
     pawl_code code = pawl_store_queue_pause_find(doctor->store, queue->queue, doctor->arena, &pause,
                                                  doctor->error);
     if (code != PAWL_OK || !pause.is_paused)
@@ -155,7 +144,7 @@ pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl__doctor_seen *all
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl queue resume", queue->queue),
         "queue %.*s has %" PRId64 " message%s and is paused, since %s, by %.*s%s%.*s",
-        PAWL_TEXT_ARGS(queue->queue), count, plural(count),
+        PAWL_TEXT_ARGS(queue->queue), count, PAWL__PLURAL(count),
         pawl__age_text(pause.since, doctor->now, since), PAWL_TEXT_ARGS(pause.by),
         pause.reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
 }
@@ -197,11 +186,10 @@ static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
                              PAWL_TEXT_ARGS(alarm->text), row->then);
 }
 
-pawl_code pawl__doctor_alarms(pawl__doctor *doctor, const pawl__doctor_seen *all)
+pawl_code pawl__doctor_alarms(pawl__doctor *doctor)
 {
     pawl_alarm_rows rows = {.count = 0};
     pawl_code       code = pawl_store_alarms(doctor->store, doctor->arena, &rows, doctor->error);
-    (void)all;
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         code = find_alarm(doctor, &rows.items[i]);
     return code;
@@ -237,12 +225,12 @@ static pawl_code find_source(pawl__doctor *doctor, const pawl_outbox_rows *rows,
         count == 1 ? " waits" : "s wait", PAWL_TEXT_ARGS(row->source), PAWL_TEXT_ARGS(next));
 }
 
-pawl_code pawl__doctor_sources(pawl__doctor *doctor, const pawl__doctor_seen *all)
+pawl_code pawl__doctor_sources(pawl__doctor *doctor)
 {
     pawl_outbox_rows rows  = {.count = 0};
     size_t           named = 0;
     pawl_code        code  = PAWL_OK;
-    if (all->stats.outbox_blocked == 0)
+    if (doctor->stats.outbox_blocked == 0)
         return PAWL_OK;
     code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_BLOCKED, ROWS_MAX, doctor->arena,
                                   &rows, doctor->error);
@@ -260,9 +248,7 @@ static pawl_code ask_route(pawl__doctor *doctor, const pawl_outbox_row *row, boo
     pawl_attempt_rows rows = {.count = 0};
     pawl_code         code =
         pawl_store_outbox_attempts(doctor->store, row->id, doctor->arena, &rows, doctor->error);
-    pawl_text last = rows.count > 0 ? rows.items[rows.count - 1].error : (pawl_text){.size = 0};
-    *is_missing =
-        last.size >= sizeof NO_ROUTE - 1 && memcmp(last.data, NO_ROUTE, sizeof NO_ROUTE - 1) == 0;
+    *is_missing = rows.count > 0 && pawl__text_begins(rows.items[rows.count - 1].error, NO_ROUTE);
     return code;
 }
 
@@ -287,13 +273,13 @@ static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
 }
 
-pawl_code pawl__doctor_routes(pawl__doctor *doctor, const pawl__doctor_seen *all)
+pawl_code pawl__doctor_routes(pawl__doctor *doctor)
 {
     const pawl_outbox_query tried = {
         .states = 1U << PAWL_OUTBOX_PENDING, .attempts_min = 1, .count_max = ROWS_MAX};
     pawl_outbox_rows rows = {.count = 0};
     pawl_code        code = PAWL_OK;
-    if (all->stats.outbox_pending > 0)
+    if (doctor->stats.outbox_pending > 0)
         code = pawl_store_outbox_find(doctor->store, &tried, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         bool is_missing = false;
@@ -319,12 +305,11 @@ static pawl_code find_failing(pawl__doctor *doctor, const pawl_projection_row *r
         PAWL_TEXT_ARGS(failure->code), PAWL_TEXT_ARGS(failure->error));
 }
 
-pawl_code pawl__doctor_projections(pawl__doctor *doctor, const pawl__doctor_seen *all)
+pawl_code pawl__doctor_projections(pawl__doctor *doctor)
 {
     pawl_projection_rows rows = {.count = 0};
     pawl_code            code =
         pawl_store_projection_list(doctor->store, doctor->now, doctor->arena, &rows, doctor->error);
-    (void)all;
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_projection_row *row = &rows.items[i];
         if (row->failure.position != 0)
@@ -338,11 +323,11 @@ pawl_code pawl__doctor_projections(pawl__doctor *doctor, const pawl__doctor_seen
     return code;
 }
 
-pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen *all)
+pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
 {
     const pawl_partition_query dead  = {.is_dead = true, .count_max = NAMED_MAX};
     pawl_partition_rows        rows  = {.count = 0};
-    int64_t                    count = all->stats.flushes_dead;
+    int64_t                    count = doctor->stats.flushes_dead;
     pawl_code                  code  = PAWL_OK;
     if (count == 0)
         return PAWL_OK;
@@ -354,7 +339,8 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen 
                                      "partition %.*s is dead after %d flush%s: the %" PRId64
                                      " message%s that it collected stay%s: %.*s",
                                      PAWL_TEXT_ARGS(row->partition), (int)row->attempts, row->attempts == 1 ? "" : "es",
-                                     row->count, plural(row->count), row->count == 1 ? "s" : "", PAWL_TEXT_ARGS(row->error));
+                                     row->count, PAWL__PLURAL(row->count), row->count == 1 ? "s" : "",
+                                     PAWL_TEXT_ARGS(row->error));
     }
     if (code == PAWL_OK && count > (int64_t)rows.count)
         code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl aggregator list --dead",
@@ -365,19 +351,19 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor, const pawl__doctor_seen 
 /* ---- Retention ---------------------------------------------------------- */
 
 /* A copy of a message is known by its receiver's mark; marks are swept. */
-pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *all)
+pawl_code pawl__doctor_retention(pawl__doctor *doctor)
 {
     char      span[PAWL__SPAN_SIZE];
     pawl_time limit = doctor->now - RETENTION;
     pawl_code code  = PAWL_OK;
-    if (all->stats.outbox_oldest != 0 && all->stats.outbox_oldest < limit)
+    if (doctor->stats.outbox_oldest != 0 && doctor->stats.outbox_oldest < limit)
         code = pawl__doctor_find(
             doctor, PAWL_FINDING_WARN, "pawl outbox list --state pending --limit 1",
             "the oldest pending outbox row is from %s: a receiver whose deduplication records are swept after 7 d, "
             "the default of --inbox-retention, does not know a second copy of it",
-            pawl__age_text(all->stats.outbox_oldest, doctor->now, span));
-    for (size_t i = 0; code == PAWL_OK && i < all->stats.queue_count; i++) {
-        const pawl_queue_stats *queue = &all->stats.queues[i];
+            pawl__age_text(doctor->stats.outbox_oldest, doctor->now, span));
+    for (size_t i = 0; code == PAWL_OK && i < doctor->stats.queue_count; i++) {
+        const pawl_queue_stats *queue = &doctor->stats.queues[i];
         if (queue->retried > 0 && queue->retried_since < limit)
             code = pawl__doctor_find(
                 doctor, PAWL_FINDING_WARN, command(doctor, "pawl queue peek", queue->queue),
@@ -387,4 +373,118 @@ pawl_code pawl__doctor_retention(pawl__doctor *doctor, const pawl__doctor_seen *
                 pawl__age_text(queue->retried_since, doctor->now, span));
     }
     return code;
+}
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+/* The look at the sagas of one type. */
+typedef struct look {
+    const pawl__saga_model *saga;
+    pawl_time               limit; /* saved before that is idle */
+    pawl_arena             *page;
+    size_t                  looked, found;
+    bool                    is_end;
+    pawl_saga_id            oldest; /* of those that are found */
+    pawl_time               oldest_since;
+} look;
+
+static pawl_code look_at_row(pawl__doctor *doctor, look *it, const pawl_saga_row *row)
+{
+    pawl_timeout_rows timeouts = {.count = 0};
+    pawl_time         at       = pawl__saga_begun(row->id.uuid);
+    if (row->presence != PAWL_SAGA_THERE)
+        return PAWL_OK;
+    pawl_text changed = pawl__must_header(row->metadata, PAWL__SAGA_CHANGED, it->page);
+    if (changed.size != 0)
+        (void)pawl_time_parse(changed, &at, NULL);
+    if (at >= it->limit)
+        return PAWL_OK;
+    pawl_code code =
+        pawl_store_timeout_list(doctor->store, row->id, 1, it->page, &timeouts, doctor->error);
+    if (code != PAWL_OK || timeouts.count > 0)
+        return code;
+    if (it->found == 0 || at < it->oldest_since) {
+        it->oldest       = row->id;
+        it->oldest_since = at;
+    }
+    it->found++;
+    return PAWL_OK;
+}
+
+/* A type without a table has no sagas: `schema` says that it is missing, and `pawl run` too. */
+static pawl_code look_at_type(pawl__doctor *doctor, look *it)
+{
+    pawl_scan_row  after = {.number = 0};
+    pawl_scan_rows walked;
+    pawl_saga_row *rows;
+    pawl_code      code = PAWL_OK;
+    while (code == PAWL_OK && !it->is_end && it->looked < SAGAS_MAX) {
+        pawl_arena_reset(it->page);
+        code = pawl__saga_page(doctor->store, &it->saga->table, it->looked > 0 ? &after : NULL,
+                               SAGAS_PAGE, it->page, &walked, &rows, doctor->error);
+        for (size_t i = 0; code == PAWL_OK && i < walked.count; i++)
+            code = look_at_row(doctor, it, &rows[i]);
+        it->looked += walked.count;
+        it->is_end = walked.count < SAGAS_PAGE;
+        if (code != PAWL_OK || it->is_end)
+            continue;
+        after      = (pawl_scan_row){.id = walked.items[walked.count - 1].id};
+        it->is_end = pawl__saga_begun(after.id) >= it->limit; /* all later ones began since */
+    }
+    return code;
+}
+
+static pawl_code say_found(pawl__doctor *doctor, const look *it)
+{
+    char        since[PAWL__SPAN_SIZE], idle[PAWL__SPAN_SIZE], bound[60] = "";
+    pawl_arena *arena = doctor->arena;
+    pawl_text   name  = pawl__saga_source_of(pawl_text_of(it->saga->saga->name), it->oldest, arena);
+    pawl__saga_named saga = {.type = it->saga->table.type, .id = it->oldest, .name = name};
+    pawl_code code = pawl__saga_names(&doctor->book, doctor->store, &saga, 1, arena, doctor->error);
+    if (code != PAWL_OK)
+        return code;
+    if (!it->is_end)
+        snprintf(bound, sizeof bound, " (of the %d that began first)", SAGAS_MAX);
+    pawl_text remedy = pawl__must_printf(
+        arena, "pawl why %.*s%.*s", PAWL_TEXT_ARGS(pawl__why_word(saga.name, arena)),
+        PAWL_TEXT_ARGS(pawl__why_book_options(&doctor->book, arena)));
+    return pawl__doctor_find(
+        doctor, PAWL_FINDING_WARN, remedy.data,
+        "nothing wakes %zu saga%s of %s%s: no timeout, and not saved for longer "
+        "than %s (.idle_after); the oldest is %.*s, saved %s",
+        it->found, PAWL__PLURAL(it->found), it->saga->saga->name, bound,
+        pawl__span_text(it->saga->saga->idle_after, idle), PAWL_TEXT_ARGS(saga.name),
+        pawl__age_text(it->oldest_since, doctor->now, since));
+}
+
+static pawl_code check_type(pawl__doctor *doctor, const pawl__saga_model *saga)
+{
+    look it = {
+        .saga = saga, .limit = doctor->now - saga->saga->idle_after, .page = pawl__must_create()};
+    pawl_code code = look_at_type(doctor, &it);
+    pawl_arena_destroy(it.page);
+    return code == PAWL_OK && it.found > 0 ? say_found(doctor, &it) : code;
+}
+
+pawl_code pawl__doctor_sagas(pawl__doctor *doctor)
+{
+    const pawl_upgrade *upgrade = doctor->book.upgrade;
+    size_t              count = doctor->found.count, types = 0;
+    pawl_code           code = PAWL_OK;
+    if (upgrade == NULL)
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
+                                 "not checked: --app APP.so says how long a saga may be idle");
+    for (size_t i = 0; i < upgrade->model_count; i++)
+        for (size_t j = 0; code == PAWL_OK && j < upgrade->models[i]->saga_count; j++) {
+            const pawl__saga_model *saga = &upgrade->models[i]->sagas[j];
+            if (saga->stream != NULL || saga->saga->idle_after == 0)
+                continue;
+            types++;
+            code = check_type(doctor, saga);
+        }
+    if (code != PAWL_OK || doctor->found.count > count)
+        return code;
+    return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
+                             types == 0 ? "no saga of the program has .idle_after"
+                                        : "each that was not saved for .idle_after has a timeout");
 }

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/watch.h"
-#include "cli/run/limits.h"
+#include "cli/run/settings.h"
 
 #include "base/calm.h"
 
@@ -17,10 +17,8 @@
 
 typedef struct verb_fields {
     pawl__store_fields at;
-    bool               is_json;
-    bool               is_watch;
-    int64_t            period;
-    int64_t            count;
+    bool               is_json, is_watch;
+    int64_t            period, count;
     pawl__texts        health; /* the words of `limits` */
     pawl__limits       limits;
 } verb_fields;
@@ -30,14 +28,12 @@ const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
 const pawl__option pawl__stats_verb_options[] = {
     OPTION("count", COUNT, count, "N", 0, "with --watch: end after so many queries", 1, INT64_MAX,
            .with = "watch"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_STORE(verb_fields, at),
     OPTION("every", DURATION, period, "DURATION", 0, "with --watch: time between two queries",
            PAWL_MILLISECONDS(100), PAWL_HOURS(1), .with = "watch", .has_default = true,
            .value_default = PERIOD_DEFAULT),
     PAWL__OPTION_HEALTH(verb_fields, health),
     OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("watch", FLAG, is_watch, NULL, 0,
            "query again and again: a picture on a terminal, q ends it; else lines"),
     {.name = NULL},
@@ -129,10 +125,8 @@ static void add_health(yyjson_mut_doc *doc, yyjson_mut_val *root, const pawl_hea
         yyjson_mut_obj_add_str(doc, object, "name", result->name);
         yyjson_mut_obj_add_str(doc, object, "status", pawl_health_name(result->state));
         yyjson_mut_obj_add_sint(doc, object, "value", result->value);
-        if (result->reason[0] != '\0')
-            yyjson_mut_obj_add_str(doc, object, "reason", result->reason);
-        else
-            yyjson_mut_obj_add_null(doc, object, "reason");
+        pawl__json_add_text(doc, object, "reason",
+                            result->reason[0] != '\0' ? result->reason : NULL);
     }
 }
 
@@ -160,9 +154,22 @@ static pawl_code print_json(const pawl__watch_sample *sample, FILE *out)
     return pawl__json_print(doc, out);
 }
 
+static pawl_code watch(const verb_fields *fields, pawl_store *store, pawl_arena *arena,
+                       pawl_error *error)
+{
+    const pawl__watch asked = {.store  = fields->at.store,
+                               .period = fields->period,
+                               .count  = fields->count,
+                               .limits = fields->limits.health,
+                               .print  = fields->is_json ? print_json : NULL};
+    return pawl__watch_run(&asked, store, arena, error);
+}
+
 static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
+    if (fields->is_watch)
+        return watch(fields, store, arena, error);
     pawl__watch_sample sample = {.at = pawl_clock_now(NULL)};
     pawl_code code = pawl__watch_look(store, &fields->limits.health, arena, &sample, error);
     if (code != PAWL_OK)
@@ -173,25 +180,15 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
     return PAWL_OK;
 }
 
-static pawl_code watch(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    const verb_fields *fields = context;
-    const pawl__watch  asked  = {.store  = fields->at.store,
-                                 .period = fields->period,
-                                 .count  = fields->count,
-                                 .limits = fields->limits.health,
-                                 .print  = fields->is_json ? print_json : NULL};
-    return pawl__watch_run(&asked, store, arena, error);
+    verb_fields *fields = context;
+    return pawl__limits_read(&fields->health, &fields->limits, error);
 }
 
 int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {.is_json = false};
-    pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
-    if (code == PAWL_OK)
-        code = pawl__limits_read(&fields.health, &fields.limits, &error);
-    if (code != PAWL_OK)
-        return pawl__fail(code, &error);
-    return pawl__store_look(&fields.at, fields.is_watch ? watch : look, &fields);
+    static pawl__look_fn *const looks[] = {look};
+    verb_fields                 fields  = {.is_json = false};
+    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
 }

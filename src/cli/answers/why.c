@@ -13,8 +13,6 @@
 typedef struct verb_fields {
     pawl__store_fields at;
     const char        *word;
-    const char        *application;
-    const char        *saga_prefix;
     pawl__saga_book    book;
     bool               is_json;
 } verb_fields;
@@ -30,13 +28,10 @@ const pawl__argument pawl__why_verb_arguments[] = {
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__why_verb_options[] = {
-    OPTION("app", TEXT, application, "APP.so", 0,
+    OPTION("app", TEXT, book.app, "APP.so", 0,
            "the program that has the sagas: they are found, too, also by their values"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
-    PAWL__OPTION_STORE(verb_fields, at),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, book.prefix, 0),
     {.name = NULL},
 };
 
@@ -48,6 +43,8 @@ const pawl__option pawl__why_verb_options[] = {
         ANSWER("next", TEXT, next, NULL)
 static const pawl__column columns[]      = {ANSWER_COLUMNS, ANSWER("run", LIST, run, NULL), {0}};
 static const pawl__column page_columns[] = {ANSWER_COLUMNS, {0}};
+static const pawl__noun   answers        = {"place", columns, sizeof(pawl__answer)};
+static const pawl__noun   answer_pages   = {"place", page_columns, sizeof(pawl__answer)};
 
 const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.what = NULL}};
 
@@ -61,8 +58,7 @@ static pawl__why_fn *const places[] = {
 
 static pawl_code print(const pawl__why *why, bool is_json)
 {
-    pawl__view view = pawl__view_of(is_json ? columns : page_columns, "place", sizeof(pawl__answer),
-                                    is_json, why->arena);
+    pawl__view view = pawl__view_of(is_json ? &answers : &answer_pages, is_json, why->arena);
     if (is_json)
         return pawl__rows_print(&view, why->answers, why->count);
     for (size_t i = 0; i < why->count; i++) {
@@ -79,15 +75,13 @@ static pawl_code print(const pawl__why *why, bool is_json)
 static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    pawl__why          why    = {.at          = &fields->at,
-                                 .word        = pawl_text_of(fields->word),
-                                 .book        = &fields->book,
-                                 .application = fields->application,
-                                 .saga_prefix = fields->saga_prefix,
-                                 .store       = store,
-                                 .arena       = arena,
-                                 .now         = pawl_clock_now(NULL),
-                                 .error       = error};
+    pawl__why          why    = {.at    = &fields->at,
+                                 .word  = pawl_text_of(fields->word),
+                                 .book  = &fields->book,
+                                 .store = store,
+                                 .arena = arena,
+                                 .now   = pawl_clock_now(NULL),
+                                 .error = error};
     pawl_code code = pawl_store_worker_list(store, arena, &why.workers, &why.worker_count, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof places / sizeof places[0]; i++)
         code = places[i](&why);
@@ -98,23 +92,25 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
                               "'%s' is no dead letter, message in a queue, outbox row, timeout, "
                               "stream, projection, partition, queue or message that was handled%s",
                               fields->word,
-                              fields->application != NULL ? ", and no saga of this program"
-                                                          : "; sagas are found with --app APP.so");
+                              fields->book.app != NULL ? ", and no saga of this program"
+                                                       : "; sagas are found with --app APP.so");
     return print(&why, fields->is_json);
+}
+
+static pawl_code check_words(void *context, pawl_error *error)
+{
+    verb_fields *fields = context;
+    if (fields->book.app == NULL && fields->book.prefix != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --app APP.so");
+    return pawl__saga_book_open(&fields->book, error);
 }
 
 int pawl__why_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {.is_json = false};
-    pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code   = pawl__verb_parse(verb, count, words, &fields, &error);
+    static pawl__look_fn *const looks[] = {look};
+    verb_fields                 fields  = {.is_json = false};
     pawl__interrupt_says(NULL);
-    if (code == PAWL_OK && fields.application == NULL && fields.saga_prefix != NULL)
-        code = pawl_error_set(&error, PAWL_EINVAL, "--saga-prefix goes with --app APP.so");
-    if (code == PAWL_OK)
-        code = pawl__saga_book_open(fields.application, fields.saga_prefix, &fields.book, &error);
-    int exit_code =
-        code == PAWL_OK ? pawl__store_look(&fields.at, look, &fields) : pawl__fail(code, &error);
+    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

@@ -1,6 +1,6 @@
-/* why.h - answers about an id, for the parts of `pawl why`: why.c asks and prints, why_answer.c keeps
- * the list, why_messages.c looks among messages, why_rows.c in the outbox, among timeouts, sagas and
- * streams, why_stuck.c among projections, partitions and queues.
+/* why.h - answers about an id, for the parts of `pawl why`: why.c asks and prints,
+ * why_answer.c keeps the list, why_messages.c looks among messages, why_saga.c among sagas, why_rows.c in the outbox, among
+ * timeouts, streams, projections, partitions and queues.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_why.sh
@@ -31,8 +31,7 @@ typedef struct pawl__answer {
 typedef struct pawl__why {
     const pawl__store_fields *at;
     pawl_text                 word;
-    const pawl__saga_book    *book;                      /* of --app; without it it has no tables */
-    const char               *application, *saga_prefix; /* as they were given, or NULL */
+    const pawl__saga_book    *book; /* of --app; without it it has no tables */
     pawl_store               *store;
     pawl_arena               *arena;
     pawl_time                 now;
@@ -45,12 +44,14 @@ typedef struct pawl__why {
 
 /* Adds a copy, whose commands get the store's options. PAWL_OK. */
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
+/* In quotes, and ended with a NUL. */
+pawl_text pawl__why_quoted(pawl_text text, pawl_arena *arena);
 /* As a word of a shell. */
 pawl_text pawl__why_word(pawl_text text, pawl_arena *arena);
 /* The command with such a word: "pawl why ID". */
 pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena);
 /* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
-pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena);
+pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena);
 /* The workers of an endpoint, "worker 019a... (pid 17)", or empty: none lives. */
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint);
 /* The last failure in the JSON of a history, and when it was. */

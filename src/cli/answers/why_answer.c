@@ -24,20 +24,12 @@ pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer)
     return PAWL_OK;
 }
 
-pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
+pawl_text pawl__why_quoted(pawl_text text, pawl_arena *arena)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-";
-    size_t i = 0;
-    while (i < text.size && strchr(plain, text.data[i]) != NULL && text.data[i] != '\0')
-        i++;
-    char *word =
-        i == text.size && text.size != 0 ? NULL : pawl__must_take(arena, text.size * 4 + 2);
-    if (i == text.size && text.size != 0)
-        return text;
+    char  *word  = pawl__must_take(arena, text.size * 4 + 3);
     size_t size  = 0;
     word[size++] = '\'';
-    for (i = 0; i < text.size; i++) {
+    for (size_t i = 0; i < text.size; i++) {
         word[size++] = text.data[i];
         if (text.data[i] == '\'') { /* it's is 'it'\''s' */
             memcpy(word + size, "\\''", 3);
@@ -45,7 +37,18 @@ pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
         }
     }
     word[size++] = '\'';
+    word[size]   = '\0';
     return (pawl_text){.data = word, .size = size};
+}
+
+pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-";
+    size_t i = 0;
+    while (i < text.size && text.data[i] != '\0' && strchr(plain, text.data[i]) != NULL)
+        i++;
+    return i == text.size && text.size != 0 ? text : pawl__why_quoted(text, arena);
 }
 
 pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena)
@@ -54,13 +57,13 @@ pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *are
                              PAWL_TEXT_ARGS(pawl__why_word(word, arena)));
 }
 
-pawl_text pawl__why_book_options(const char *application, const char *prefix, pawl_arena *arena)
+pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
 {
-    pawl_text app = pawl__why_word(pawl_text_of(application), arena);
-    pawl_text own = pawl__why_word(pawl_text_of(prefix), arena);
+    pawl_text app = pawl__why_word(pawl_text_of(book->app), arena);
+    pawl_text own = pawl__why_word(pawl_text_of(book->prefix), arena);
     return pawl__must_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
-                             prefix != NULL ? " --saga-prefix " : "",
-                             prefix != NULL ? (int)own.size : 0, own.data);
+                             book->prefix != NULL ? " --saga-prefix " : "",
+                             book->prefix != NULL ? (int)own.size : 0, own.data);
 }
 
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
@@ -68,12 +71,12 @@ pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
     pawl_text all   = PAWL_TEXT("");
     size_t    count = 0;
     for (size_t i = 0; i < why->worker_count; i++) {
-        char id[PAWL_UUID_TEXT_SIZE + 1];
         if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
             continue;
-        pawl_uuid_format(why->workers[i].id.uuid, id);
         all = pawl__must_printf(why->arena, "%.*s%sworker %s (pid %lld)", PAWL_TEXT_ARGS(all),
-                                all.size != 0 ? ", " : "", id, (long long)why->workers[i].pid);
+                                all.size != 0 ? ", " : "",
+                                pawl__uuid_text(why->workers[i].id.uuid, why->arena).data,
+                                (long long)why->workers[i].pid);
     }
     if (count > 3)
         all = pawl__must_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);
@@ -99,16 +102,15 @@ pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at)
 pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused)
 {
     pawl_queue_pause pause;
-    char             since[PAWL_TIME_TEXT_SIZE + 1];
     pawl_code code = pawl_store_queue_pause_find(why->store, queue, why->arena, &pause, why->error);
     *is_paused     = code == PAWL_OK && pause.is_paused;
     if (!*is_paused)
         return code;
-    pawl_time_format(pause.since, since);
-    answer->waits_for = pawl__must_printf(
-        why->arena, "%.*s; queue %.*s is paused since %s, by %.*s%s%.*s",
-        PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since, PAWL_TEXT_ARGS(pause.by),
-        pause.reason.size != 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
+    answer->waits_for =
+        pawl__must_printf(why->arena, "%.*s; queue %.*s is paused since %s, by %.*s%s%.*s",
+                          PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue),
+                          pawl__time_text(pause.since, why->arena).data, PAWL_TEXT_ARGS(pause.by),
+                          pause.reason.size != 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
     answer->next        = PAWL_TEXT("nothing, until the queue is resumed");
     answer->commands[0] = pawl__why_command("pawl queue resume", queue, why->arena);
     return PAWL_OK;
@@ -138,17 +140,15 @@ static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)
 {
-    char              since[PAWL_TIME_TEXT_SIZE + 1];
     const pawl_alarm *found = NULL;
     pawl_code         code  = find_alarm(why, queue, "breaker", &found);
     *is_open                = found != NULL;
     if (found == NULL)
         return code;
-    pawl_time_format(found->since, since);
-    answer->waits_for =
-        pawl__must_printf(why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
-                          PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue), since,
-                          PAWL_TEXT_ARGS(found->text));
+    answer->waits_for = pawl__must_printf(
+        why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
+        PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue),
+        pawl__time_text(found->since, why->arena).data, PAWL_TEXT_ARGS(found->text));
     answer->next = PAWL_TEXT(
         "the endpoint probes by itself, one message at a time, and goes on when that succeeds");
     answer->commands[0] = alarm_events(why, queue);
@@ -158,18 +158,15 @@ pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answe
 /* The alarm's text begins with the route's name, as the outbox dispatcher writes it. */
 pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
 {
-    char              since[PAWL_TIME_TEXT_SIZE + 1];
     const pawl_alarm *found = NULL;
     pawl_code         code  = find_alarm(why, row->endpoint, "route", &found);
     pawl_text         route =
         pawl__must_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
-    if (found == NULL || found->text.size < route.size ||
-        memcmp(found->text.data, route.data, route.size) != 0)
+    if (found == NULL || !pawl__text_begins(found->text, route.data))
         return code;
-    pawl_time_format(found->since, since);
-    answer->waits_for =
-        pawl__must_printf(why->arena, "its receiver, which is unavailable since %s: %.*s", since,
-                          PAWL_TEXT_ARGS(found->text));
+    answer->waits_for = pawl__must_printf(
+        why->arena, "its receiver, which is unavailable since %s: %.*s",
+        pawl__time_text(found->since, why->arena).data, PAWL_TEXT_ARGS(found->text));
     answer->next =
         PAWL_TEXT("the outbox tries the receiver by itself, and again within half a minute");
     answer->commands[1] = alarm_events(why, row->endpoint);

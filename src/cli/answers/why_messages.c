@@ -52,9 +52,8 @@ pawl_code pawl__why_letters(pawl__why *why)
 static bool say_unread(const pawl__why *why, const pawl_queue_message *message, pawl_text queue,
                        pawl__answer *answer)
 {
-    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
-    char            span[PAWL__SPAN_SIZE];
-    if (message->error.size < mark.size || memcmp(message->error.data, mark.data, mark.size) != 0)
+    char span[PAWL__SPAN_SIZE];
+    if (!pawl__text_begins(message->error, PAWL_QUEUE_AWAITS_VERSION))
         return false;
     answer->waits_for = pawl__must_printf(
         why->arena,

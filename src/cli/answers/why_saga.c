@@ -9,7 +9,7 @@
 #include "cli/answers/why.h"
 #include "cli/dead/dead.h"
 #include "cli/saga/saga_find.h"
-#include "engine/origin.h"
+#include "engine/batch.h"
 #include "workflow/model.h"
 
 #include <inttypes.h>
@@ -112,18 +112,17 @@ static yyjson_val *find_cancelled(yyjson_val *body, pawl_text saga_id)
 
 static void say_cancelled(const pawl__why *why, const pawl_event *event, seen *all)
 {
-    char        at[PAWL_TIME_TEXT_SIZE + 1];
     yyjson_doc *body   = yyjson_read(event->body.data, event->body.size, YYJSON_READ_NOFLAG);
     yyjson_doc *head   = yyjson_read(event->headers.data, event->headers.size, YYJSON_READ_NOFLAG);
     yyjson_val *item   = find_cancelled(yyjson_doc_get_root(body), all->of.id);
     const char *name   = yyjson_get_str(yyjson_obj_get(item, "name"));
     const char *by     = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(head), "by"));
     const char *reason = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(head), "reason"));
-    pawl_time_format(event->at, at);
     if (name != NULL && by != NULL && event->at >= all->cancelled_at) {
         all->cancelled_at = event->at;
         all->cancelled    = pawl__must_printf(
-               why->arena, "its timeout %s was cancelled by %s at %s%s%s", name, by, at,
+               why->arena, "its timeout %s was cancelled by %s at %s%s%s", name, by,
+               pawl__time_text(event->at, why->arena).data,
             reason != NULL && reason[0] != '\0' ? ": " : "", reason != NULL ? reason : "");
     }
     yyjson_doc_free(body);
@@ -155,16 +154,15 @@ static pawl_code read_journal(pawl__why *why, seen *all)
 /* A line of a message that cancelled a timeout of the saga. */
 static void say_line(const pawl__why *why, const pawl_history_entry *line, seen *all)
 {
-    char        at[PAWL_TIME_TEXT_SIZE + 1];
     yyjson_doc *doc  = yyjson_read(line->out.data, line->out.size, YYJSON_READ_NOFLAG);
     yyjson_val *list = yyjson_obj_get(yyjson_doc_get_root(doc), "cancelled");
     const char *name = yyjson_get_str(yyjson_arr_get_last(list));
-    pawl_time_format(line->at, at);
     if (name != NULL && line->at >= all->cancelled_at) {
         all->cancelled_at = line->at;
         all->cancelled    = pawl__must_printf(
                why->arena, "its timeout %s was cancelled by its message %.*s (%.*s) at %s", name,
-               PAWL_TEXT_ARGS(line->message_id), PAWL_TEXT_ARGS(line->type), at);
+               PAWL_TEXT_ARGS(line->message_id), PAWL_TEXT_ARGS(line->type),
+               pawl__time_text(line->at, why->arena).data);
     }
     yyjson_doc_free(doc);
 }
@@ -215,20 +213,19 @@ static pawl_text handled(const pawl__why *why, const seen *all, const char **tim
 static pawl_text with_letters(const pawl__why *why, const seen *all, pawl_text said)
 {
     if (all->letter_count > 0) {
-        char                 at[PAWL_TIME_TEXT_SIZE + 1];
         const pawl_dead_row *last = &all->letters[all->letter_count - 1].row;
-        pawl_time_format(last->at, at);
-        said = pawl__must_printf(
-            why->arena, "%.*s; %zu dead letter%s of it, the last %.*s (%.*s), dead-lettered at %s",
-            PAWL_TEXT_ARGS(said), all->letter_count, all->letter_count == 1 ? " is" : "s are",
-            PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type), at);
+        said                      = pawl__must_printf(
+                                 why->arena, "%.*s; %zu dead letter%s of it, the last %.*s (%.*s), dead-lettered at %s",
+                                 PAWL_TEXT_ARGS(said), all->letter_count, all->letter_count == 1 ? " is" : "s are",
+                                 PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type),
+                                 pawl__time_text(last->at, why->arena).data);
     }
     if (all->unreadable > 0)
         said = pawl__must_printf(
             why->arena,
             "%.*s; %zu dead letter%s of types that it handles may be its own: their bodies have no "
             "value to tell by",
-            PAWL_TEXT_ARGS(said), all->unreadable, all->unreadable == 1 ? "" : "s");
+            PAWL_TEXT_ARGS(said), all->unreadable, PAWL__PLURAL(all->unreadable));
     return all->is_cut ? pawl__must_printf(why->arena, "%.*s (of the %d oldest dead letters)",
                                            PAWL_TEXT_ARGS(said), LETTERS_MAX)
                        : said;
@@ -269,7 +266,7 @@ static void say_newer(const pawl__why *why, const seen *all, const pawl_saga_row
         return;
     answer->waits_for = pawl__must_printf(
         why->arena, "%.*s; a newer program wrote its state, of version %s, and %s reads version %d",
-        PAWL_TEXT_ARGS(answer->waits_for), stored, why->application,
+        PAWL_TEXT_ARGS(answer->waits_for), stored, why->book->app,
         pawl_record_version(saga->state));
 }
 
@@ -278,7 +275,7 @@ static void offer(const pawl__why *why, const seen *all, pawl_text name, const c
 {
     pawl_arena *arena   = why->arena;
     pawl_text   word    = pawl__why_word(name, arena),
-              options   = pawl__why_book_options(why->application, why->saga_prefix, arena);
+              options   = pawl__why_book_options(why->book, arena);
     answer->commands[0] = pawl__must_printf(arena, "pawl saga show %.*s%.*s", PAWL_TEXT_ARGS(word),
                                             PAWL_TEXT_ARGS(options));
     answer->commands[1] = pawl__must_printf(arena, "pawl saga history %.*s%.*s",
@@ -330,21 +327,20 @@ static pawl_code add_parts(pawl__why *why, const seen *all, pawl_text source)
 
 static pawl_code add_saga(pawl__why *why, const pawl_saga_table *table, const pawl_saga_row *row)
 {
-    char        text[PAWL_UUID_TEXT_SIZE + 1];
-    seen        all     = {.letter_count = 0};
-    const char *timeout = NULL;
-    pawl_uuid_format(row->id.uuid, text);
-    pawl_text source = pawl__must_printf(why->arena, "%.*s/%s", PAWL_TEXT_ARGS(table->type), text);
-    pawl__saga_named saga   = {.type = table->type, .id = row->id, .name = source};
-    pawl__answer     answer = {.place = "saga"};
+    seen             all     = {.letter_count = 0};
+    const char      *timeout = NULL;
+    pawl_text        source  = pawl__saga_source_of(table->type, row->id, why->arena);
+    pawl__saga_named saga    = {.type = table->type, .id = row->id, .name = source};
+    pawl__answer     answer  = {.place = "saga"};
     pawl_code code = pawl__saga_names(why->book, why->store, &saga, 1, why->arena, why->error);
     all.of         = pawl__saga_letters_of(why->book, table, row, why->arena);
     if (code == PAWL_OK)
         code = read_all(why, row, source, &all, &answer.since);
     if (code != PAWL_OK)
         return code;
-    answer.name       = pawl__must_printf(why->arena, "%.*s, version %" PRId64 ", id %s",
-                                          PAWL_TEXT_ARGS(saga.name), row->version, text);
+    answer.name =
+        pawl__must_printf(why->arena, "%.*s, version %" PRId64 ", id %s", PAWL_TEXT_ARGS(saga.name),
+                          row->version, pawl__uuid_text(row->id.uuid, why->arena).data);
     answer.claimed_by = PAWL_TEXT("nobody, or the worker that handles a message of it just now");
     say_waits(why, &all, &answer, &timeout);
     say_newer(why, &all, row, &answer);

@@ -35,7 +35,7 @@ static pawl__action_row action_of(const pawl_event *event, const char *prefix, p
     for (size_t i = 0; i < sizeof standard_words / sizeof standard_words[0]; i++)
         if (pawl_text_equal(event->type, pawl_text_of(standard_words[i].stored)))
             row.action = pawl_text_of(standard_words[i].said);
-    if (row.action.size > size && memcmp(row.action.data, prefix, size) == 0) {
+    if (row.action.size > size && pawl__text_begins(row.action, prefix)) {
         row.action.data += size;
         row.action.size -= size;
     }
@@ -59,10 +59,11 @@ pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions)
                               actions->items, actions->count};
 }
 
-pawl_code pawl__actions_show(const pawl__view *view, const void *row,
-                             const pawl__action_rows *actions)
+pawl_code pawl__actions_show(const pawl__view *view, const void *row, const pawl_event_rows *events,
+                             const char *prefix)
 {
-    const pawl__inner_rows inner = pawl__actions_inner(actions);
+    const pawl__action_rows actions = pawl__actions_read(events, prefix, view->arena);
+    const pawl__inner_rows  inner   = pawl__actions_inner(&actions);
     return pawl__row_show(view, row, &inner, 1);
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,14 +14,20 @@
 
 #define CHUNK_SIZE ((size_t)64 * 1024)
 
-pawl_code pawl__agree(const char *action, const char *done, const char *question, pawl_error *error)
+pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, const char *question,
+                      ...)
 {
-    char answer[16] = "";
+    char    answer[16] = "", text[PAWL_URL_SIZE_MAX + PAWL_PARTITION_SIZE_MAX + 500];
+    va_list values;
     if (!isatty(STDIN_FILENO))
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s asks first, and standard input is no terminal: give --yes",
                               action);
-    fprintf(stderr, "%s Type yes to do it: ", question);
+    va_start(values, question);
+    (void)vsnprintf(text, sizeof text, question, values);
+    va_end(values);
+    fprintf(stderr,
+            "%s Type yes to do it: ", text); /* in one write: standard error has no buffer */
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
         return pawl_error_set(error, PAWL_REJECT, "the answer was not yes: nothing was %s", done);
     return PAWL_OK;
@@ -139,4 +146,22 @@ pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *erro
     if (line->size > 0 && line->data[line->size - 1] == '\r')
         line->size--;
     return PAWL_OK;
+}
+
+pawl_code pawl__body_read(const char *body, const char *file, pawl_arena *arena, pawl_text *text,
+                          pawl_error *error)
+{
+    pawl__input input = {.name = "--body"};
+    pawl_code   code  = PAWL_OK;
+    *text             = pawl_text_of(body);
+    if (file != NULL)
+        code = pawl__input_open(&input, file, error);
+    if (code == PAWL_OK && file != NULL)
+        code = pawl__input_all(&input, text, error);
+    if (code == PAWL_OK && (code = pawl__json_check(*text, error)) != PAWL_OK)
+        code = pawl_error_wrap(error, code, "%s", input.name);
+    if (code == PAWL_OK)
+        *text = pawl__must_text(arena, *text);
+    pawl__input_close(&input);
+    return code;
 }

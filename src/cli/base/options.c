@@ -318,6 +318,29 @@ static pawl_code put_value(const pawl__option *option, const char *text, void *f
     return pawl_error_set(error, PAWL_EBUG, "option kind %d", (int)option->kind);
 }
 
+/* ---- Options ------------------------------------------------------------- */
+
+size_t pawl__options_sorted(const pawl__option *options,
+                            const pawl__option *sorted[PAWL__OPTIONS_MAX])
+{
+    size_t count = 0;
+    for (const pawl__option *option = options; option->name != NULL; option++) {
+        size_t at = count++;
+        for (; at > 0 && strcmp(sorted[at - 1]->name, option->name) > 0; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = option;
+    }
+    return count;
+}
+
+const pawl__option *pawl__option_find(const pawl__option *options, const char *name, size_t size)
+{
+    for (const pawl__option *option = options; option->name != NULL; option++)
+        if (strlen(option->name) == size && strncmp(option->name, name, size) == 0)
+            return option;
+    return NULL;
+}
+
 /* ---- Words --------------------------------------------------------------- */
 
 typedef struct word_reader {
@@ -339,10 +362,11 @@ typedef struct word_reader {
 static pawl_code refuse_option(const word_reader *reader, const char *dashes, const char *name,
                                size_t size, pawl_error *error)
 {
-    const char *names[PAWL__OPTIONS_MAX + 1] = {NULL};
-    char        word[WORD_SIZE_MAX], suggestion[400], shown[PAWL__WORD_SIZE];
-    for (size_t i = 0; i < PAWL__OPTIONS_MAX && reader->options[i].name != NULL; i++)
-        names[i] = reader->options[i].name;
+    const pawl__option *sorted[PAWL__OPTIONS_MAX];
+    const char         *names[PAWL__OPTIONS_MAX + 1] = {NULL};
+    char                word[WORD_SIZE_MAX], suggestion[400], shown[PAWL__WORD_SIZE];
+    for (size_t i = pawl__options_sorted(reader->options, sorted); i-- > 0;)
+        names[i] = sorted[i]->name;
     snprintf(word, sizeof word, "%.*s", (int)least(size, sizeof word - 1), name);
     pawl__suggest(word, "--", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option %s%s%s", reader->verb, dashes,
@@ -357,12 +381,9 @@ void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *
             append_name(text, size, text[0] == '\0', "", argument->choices[i]);
 }
 
-static bool is_seen(const word_reader *reader, const char *name)
+static bool is_seen(const word_reader *reader, const pawl__option *option)
 {
-    for (size_t i = 0; reader->options[i].name != NULL; i++)
-        if (strcmp(reader->options[i].name, name) == 0)
-            return (reader->seen & UINT64_C(1) << i) != 0;
-    return false;
+    return (reader->seen & UINT64_C(1) << (option - reader->options)) != 0;
 }
 
 /* Refuses other words than those that stand in the action's line of the help. */
@@ -395,13 +416,12 @@ static pawl_code check_words(const word_reader *reader, pawl_error *error)
 /* Refuses an option that stands without the one that it is for. */
 static pawl_code check_with(const word_reader *reader, pawl_error *error)
 {
-    for (size_t i = 0; reader->options[i].name != NULL; i++) {
-        const pawl__option *option = &reader->options[i];
-        if ((reader->seen & UINT64_C(1) << i) != 0 && option->with != NULL &&
-            !is_seen(reader, option->with))
+    for (const pawl__option *option = reader->options; option->name != NULL; option++)
+        if (option->with != NULL && is_seen(reader, option) &&
+            !is_seen(reader,
+                     pawl__option_find(reader->options, option->with, strlen(option->with))))
             return pawl_error_set(error, PAWL_EINVAL, "--%s is for --%s", option->name,
                                   option->with);
-    }
     return PAWL_OK;
 }
 
@@ -409,9 +429,8 @@ static pawl_code check_with(const word_reader *reader, pawl_error *error)
 static pawl_code check_actions(const word_reader *reader, pawl_error *error)
 {
     char valid[200];
-    for (size_t i = 0; reader->options[i].name != NULL; i++) {
-        const pawl__option *option = &reader->options[i];
-        if ((reader->seen & UINT64_C(1) << i) == 0 || option->actions == 0 ||
+    for (const pawl__option *option = reader->options; option->name != NULL; option++) {
+        if (!is_seen(reader, option) || option->actions == 0 ||
             (option->actions & 1U << reader->action) != 0)
             continue;
         pawl__actions_text(reader->arguments, option->actions, valid, sizeof valid);
@@ -420,14 +439,6 @@ static pawl_code check_actions(const word_reader *reader, pawl_error *error)
                               option->name, valid);
     }
     return PAWL_OK;
-}
-
-static const pawl__option *find_option(const word_reader *reader, const char *name, size_t size)
-{
-    for (const pawl__option *option = reader->options; option->name != NULL; option++)
-        if (strlen(option->name) == size && strncmp(option->name, name, size) == 0)
-            return option;
-    return NULL;
 }
 
 /* The text behind "=", or the next word. */
@@ -454,13 +465,12 @@ static pawl_code read_option(word_reader *reader, const char *name, pawl_error *
 {
     const char         *equals = strchr(name, '=');
     size_t              size   = equals != NULL ? (size_t)(equals - name) : strlen(name);
-    const pawl__option *option = find_option(reader, name, size);
+    const pawl__option *option = pawl__option_find(reader->options, name, size);
     if (option == NULL)
         return refuse_option(reader, "--", name, size, error);
-    uint64_t bit = UINT64_C(1) << (option - reader->options);
-    if ((reader->seen & bit) != 0 && option->kind != PAWL__OPTION_LIST)
+    if (is_seen(reader, option) && option->kind != PAWL__OPTION_LIST)
         return pawl_error_set(error, PAWL_EINVAL, "--%s is given twice", option->name);
-    reader->seen |= bit;
+    reader->seen |= UINT64_C(1) << (option - reader->options);
     const char *text;
     pawl_code   code = take_value(reader, option, equals, &text, error);
     if (code != PAWL_OK)

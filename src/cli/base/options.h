@@ -81,11 +81,6 @@ typedef struct pawl__choice_line {
     const char *help;
 } pawl__choice_line;
 
-/* `lines` has one for each of `choices`. */
-#define PAWL__LINES_FIT(choices, lines)                                                        \
-    _Static_assert(sizeof(choices) / sizeof *(choices) == sizeof(lines) / sizeof *(lines) + 1, \
-                   "a choice without its line in the help")
-
 /* A word without "--"; a verb needs all of its arguments but the optional ones, which come last.
  * The field is a const char *; a list, which is the last argument and optional, has a
  * pawl__texts. */
@@ -118,10 +113,49 @@ typedef struct pawl__argument {
         .lines = action_lines                                                          \
     }
 
+/* ---- Options that many verbs have ---------------------------------------- */
+
+/* `member` of the fields is a pawl__store_fields. */
+#define PAWL__PREFIX_DEFAULT "pawl_"
+#define PAWL__OPTION_DEADLINE(fields, member)                                                  \
+    PAWL__OPTION(fields, "deadline", DURATION, member.deadline, "DURATION", 0,                 \
+                 "longest wait for one call of the store", PAWL_MILLISECONDS(1), PAWL_DAYS(1), \
+                 .has_default = true, .value_default = PAWL_SECONDS(30))
+#define PAWL__OPTION_PREFIX(fields, member)                        \
+    PAWL__OPTION(fields, "prefix", TEXT, member.prefix, "NAME", 0, \
+                 "what the names of the shared tables begin with", \
+                 .text_default = PAWL__PREFIX_DEFAULT)
+#define PAWL__OPTION_STORE(fields, member)                      \
+    PAWL__OPTION(fields, "store", TEXT, member.store, "URL", 0, \
+                 "memory:, sqlite:PATH ...; else the variable PAWL_STORE")
+/* The three of them. */
+#define PAWL__OPTIONS_STORE(fields, member)                                     \
+    PAWL__OPTION_DEADLINE(fields, member), PAWL__OPTION_PREFIX(fields, member), \
+        PAWL__OPTION_STORE(fields, member)
+/* The same, and --json of a verb that prints rows. */
+#define PAWL__OPTIONS_ROWS(fields, member, is_json) \
+    PAWL__OPTIONS_STORE(fields, member),            \
+        PAWL__OPTION(fields, "json", FLAG, is_json, NULL, 0, "one JSON object on a line each")
+/* Of sagas, of the endpoint that --app has or runs. */
+#define PAWL__OPTION_SAGA_PREFIX(fields, member, actions)              \
+    PAWL__OPTION(fields, "saga-prefix", TEXT, member, "NAME", actions, \
+                 "what the names of saga tables begin with",           \
+                 .default_words = "the endpoint's name and _")
+/* `nouns`: what is listed. The field is 0 when it is not given, as pawl__rows_list takes it. */
+#define PAWL__OPTION_LIMIT(fields, member, actions, nouns)                                       \
+    PAWL__OPTION(fields, "limit", COUNT, member, "N", actions, "at most N " nouns, 1, INT64_MAX, \
+                 .default_words = PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all")
+
 /* Fills `fields`, with the defaults first. PAWL_EINVAL names the wrong word and the nearest valid ones. */
 pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,
                               pawl_error *error);
+
+/* The options by name, in whatever order the table lists them; how many they are. */
+size_t pawl__options_sorted(const pawl__option *options,
+                            const pawl__option *sorted[PAWL__OPTIONS_MAX]);
+/* The option of that name, of `size` bytes; NULL: none. */
+const pawl__option *pawl__option_find(const pawl__option *options, const char *name, size_t size);
 
 /* The place of `word` among `choices`; that of the NULL behind them when it is none. */
 size_t pawl__choice_of(const char *const *choices, pawl_text word);

@@ -183,20 +183,6 @@ pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out)
     return PAWL_OK;
 }
 
-pawl_code pawl__facts_print(const pawl__fact *facts, size_t count)
-{
-    yyjson_mut_doc *doc  = pawl__json_create();
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    for (size_t i = 0; i < count; i++)
-        if (facts[i].key != NULL && facts[i].is_null)
-            yyjson_mut_obj_add_null(doc, root, facts[i].key);
-        else if (facts[i].key != NULL && facts[i].text != NULL)
-            yyjson_mut_obj_add_str(doc, root, facts[i].key, facts[i].text);
-        else if (facts[i].key != NULL)
-            yyjson_mut_obj_add_sint(doc, root, facts[i].key, facts[i].number);
-    return pawl__json_print(doc, stdout);
-}
-
 /* Without YYJSON_READ_INSITU the reader does not write to the text, so the cast is sound. */
 static yyjson_doc *read_json(pawl_text text, const yyjson_alc *allocator, yyjson_read_err *why)
 {
@@ -213,6 +199,20 @@ yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text)
     yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
     yyjson_doc_free(read);
     return value;
+}
+
+pawl_code pawl__facts_print(const pawl__fact *facts, size_t count)
+{
+    yyjson_mut_doc *doc  = pawl__json_create();
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    for (const pawl__fact *fact = facts; fact < facts + count; fact++)
+        if (fact->key != NULL)
+            yyjson_mut_obj_add_val(doc, root, fact->key,
+                                   fact->is_null          ? yyjson_mut_null(doc)
+                                   : fact->text != NULL   ? yyjson_mut_str(doc, fact->text)
+                                   : fact->json.size != 0 ? pawl__json_value(doc, fact->json)
+                                                          : yyjson_mut_sint(doc, fact->number));
+    return pawl__json_print(doc, stdout);
 }
 
 pawl_code pawl__json_check(pawl_text text, pawl_error *error)
@@ -232,7 +232,7 @@ pawl_code pawl__json_check(pawl_text text, pawl_error *error)
 
 /* ---- Files that are written ---------------------------------------------------- */
 
-static pawl_code cannot(const char *doing, const char *path, pawl_error *error)
+pawl_code pawl__file_fail(const char *doing, const char *path, pawl_error *error)
 {
     int reason = errno;
     return pawl_error_set(error, reason == ENOSPC ? PAWL_EFULL : PAWL_EINPUT, "%s %s: %s", doing,
@@ -249,11 +249,11 @@ pawl_code pawl__part_open(pawl__part *part, const char *path, pawl_error *error)
         return pawl_error_set(error, PAWL_EINPUT, "write %s: the name is too long", path);
     int descriptor = mkstemps(part->name, (int)sizeof end - 1);
     if (descriptor < 0)
-        return cannot("write", path, error);
+        return pawl__file_fail("write", path, error);
     part->file = fdopen(descriptor, "w");
     if (part->file != NULL)
         return PAWL_OK;
-    pawl_code code = cannot("write", part->name, error);
+    pawl_code code = pawl__file_fail("write", part->name, error);
     close(descriptor);
     (void)remove(part->name);
     return code;
@@ -263,11 +263,11 @@ pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, paw
 {
     bool is_bad = fflush(part->file) != 0 || ferror(part->file);
     if (is_bad && code == PAWL_OK)
-        code = cannot("write", part->name, error);
+        code = pawl__file_fail("write", part->name, error);
     if (fclose(part->file) != 0 && code == PAWL_OK)
-        code = cannot("write", part->name, error);
+        code = pawl__file_fail("write", part->name, error);
     if (code == PAWL_OK && rename(part->name, path) != 0)
-        code = cannot("rename to", path, error);
+        code = pawl__file_fail("rename to", path, error);
     if (code != PAWL_OK)
         (void)remove(part->name);
     part->file = NULL;

@@ -55,7 +55,9 @@ int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *field
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     const pawl__argument *action = &verb->arguments[0];
-    const char           *word   = *(const char **)(void *)((char *)fields + action->offset);
+    if (action->choices == NULL)
+        return pawl__store_look(at, looks[0], fields);
+    const char *word = *(const char **)(void *)((char *)fields + action->offset);
     return pawl__store_look(at, looks[pawl__choice_of(action->choices, pawl_text_of(word))],
                             fields);
 }
@@ -122,22 +124,5 @@ pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *aren
     if (code == PAWL_OK && !is_read)
         fprintf(stderr, "pawl: queue %.*s has no consumer just now: what is in it waits\n",
                 PAWL_TEXT_ARGS(queue));
-    return code;
-}
-
-void pawl__queue_names_add(pawl__queue_names *names, pawl_text queue)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (pawl_text_equal(names->items[i], queue))
-            return;
-    if (queue.size > 0 && names->count < PAWL__QUEUES_MAX)
-        names->items[names->count++] = pawl__must_text(names->arena, queue);
-}
-
-pawl_code pawl__queue_names_warn(pawl__queue_names *names, pawl_store *store, pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < names->count; i++)
-        code = pawl__reader_warn(store, names->items[i], names->arena, error);
     return code;
 }

@@ -10,12 +10,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-pawl__view pawl__view_of(const pawl__column *columns, const char *noun, size_t row_size,
-                         bool is_json, pawl_arena *arena)
+pawl__view pawl__view_of(const pawl__noun *noun, bool is_json, pawl_arena *arena)
 {
-    return (pawl__view){.columns  = columns,
-                        .noun     = noun,
-                        .row_size = row_size,
+    return (pawl__view){.columns  = noun->columns,
+                        .noun     = noun->name,
+                        .row_size = noun->row_size,
                         .is_json  = is_json,
                         .now      = pawl_clock_now(NULL),
                         .arena    = arena,
@@ -68,6 +67,22 @@ const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_S
     return text;
 }
 
+pawl_text pawl__uuid_text(pawl_uuid id, pawl_arena *arena)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id, text);
+    return pawl__must_text(arena, pawl_text_of(text));
+}
+
+pawl_text pawl__time_text(pawl_time time, pawl_arena *arena)
+{
+    char text[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time_format(time, text);
+    return pawl__must_text(arena, pawl_text_of(text));
+}
+
+/* ---- Members of JSON -------------------------------------------------------- */
+
 pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena)
 {
     yyjson_val *value = yyjson_obj_get(object, key);
@@ -77,16 +92,20 @@ pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena
                : pawl__must_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
 }
 
+void pawl__json_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                         const char *text)
+{
+    yyjson_mut_obj_add_val(doc, object, key,
+                           text != NULL ? yyjson_mut_strcpy(doc, text) : yyjson_mut_null(doc));
+}
+
 void pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time)
 {
     char text[PAWL_TIME_TEXT_SIZE + 1];
     if (time != 0)
         pawl_time_format(time, text);
-    if (time != 0)
-        yyjson_mut_obj_add_strcpy(doc, object, key, text);
-    else
-        yyjson_mut_obj_add_null(doc, object, key);
+    pawl__json_add_text(doc, object, key, time != 0 ? text : NULL);
 }
 
 /* ---- Texts ----------------------------------------------------------------- */
@@ -147,11 +166,8 @@ static int64_t number_of(const pawl__column *column, const void *row)
 
 static pawl_text id_text(const pawl__column *column, const void *row, pawl_arena *arena)
 {
-    char             text[PAWL_UUID_TEXT_SIZE + 1] = "";
-    const pawl_uuid *id                            = field_of(column, row);
-    if (!pawl_uuid_is_zero(*id))
-        pawl_uuid_format(*id, text);
-    return pawl__must_text(arena, pawl_text_of(text));
+    const pawl_uuid *id = field_of(column, row);
+    return pawl_uuid_is_zero(*id) ? PAWL_TEXT("") : pawl__uuid_text(*id, arena);
 }
 
 static pawl_text time_text(const pawl__view *view, pawl_time time, bool is_line)

@@ -69,6 +69,13 @@ typedef struct pawl__column {
 
 #define PAWL__COLUMNS_MAX 32
 
+/* Rows of one kind. */
+typedef struct pawl__noun {
+    const char         *name; /* "no outbox row matches" */
+    const pawl__column *columns;
+    size_t              row_size;
+} pawl__noun;
+
 /* The view of rows of one kind. Zero but for the fields that are set. */
 typedef struct pawl__view {
     const pawl__column *columns;
@@ -83,10 +90,8 @@ typedef struct pawl__view {
     int64_t             printed;
 } pawl__view;
 
-/* Of rows that are printed to standard output, with ages from now. `columns`, `noun` and the arena are
- * borrowed. */
-pawl__view pawl__view_of(const pawl__column *columns, const char *noun, size_t row_size,
-                         bool is_json, pawl_arena *arena);
+/* Of rows that are printed to standard output, with ages from now. The noun and the arena are borrowed. */
+pawl__view pawl__view_of(const pawl__noun *noun, bool is_json, pawl_arena *arena);
 
 /* Prints rows one after another: lines of a table, or one JSON object on a line each. PAWL_OK: the work of a verb may end
  * with it, as with others of these. */
@@ -120,10 +125,11 @@ typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *are
 pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, void *context,
                           pawl_error *error);
 
-/* A member of an answer that is one object: a text, or a number where there is none. */
+/* A member of an answer that is one object: a text, a JSON value, or a number where there is neither. */
 typedef struct pawl__fact {
     const char *key; /* NULL: no member */
     const char *text;
+    pawl_text   json;
     int64_t     number;
     bool        is_null;
 } pawl__fact;
@@ -140,8 +146,15 @@ const char *pawl__rows_text(int64_t count, char text[PAWL__SPAN_SIZE]);
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
 /* "3 m ago", "in 12 s" */
 const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_SIZE]);
+/* The end of a noun behind its number. */
+#define PAWL__PLURAL(count) ((count) == 1 ? "" : "s")
+pawl_text pawl__uuid_text(pawl_uuid id, pawl_arena *arena);
+pawl_text pawl__time_text(pawl_time time, pawl_arena *arena);
 /* A copy of a member that is a text; empty: it is none. */
 pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena);
+/* Adds a copy of the text; NULL: null. */
+void pawl__json_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                         const char *text);
 /* Adds a time, null for 0. */
 void pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time);
@@ -164,9 +177,9 @@ pawl__action_rows pawl__actions_read(const pawl_event_rows *events, const char *
                                      pawl_arena *arena);
 /* The actions as inner rows of the thing that is shown. */
 pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
-/* Prints a thing with its actions alone. `row` NULL: it is gone, and only what was done with it is told. */
-pawl_code pawl__actions_show(const pawl__view *view, const void *row,
-                             const pawl__action_rows *actions);
+/* Prints a thing with its actions alone. `row` NULL: it is gone, and only the actions are told. */
+pawl_code pawl__actions_show(const pawl__view *view, const void *row, const pawl_event_rows *events,
+                             const char *prefix);
 
 /* PAWL_ELIMIT: the reason and the user's name are too long together, before the store is opened. */
 pawl_code pawl__reason_check(const char *reason, pawl_error *error);

@@ -39,15 +39,12 @@ const pawl__argument pawl__bulk_verb_arguments[] = {
 const pawl__option pawl__bulk_verb_options[] = {
     OPTION("app", TEXT, app, "APP.so", 1U << ACTION_RUN | 1U << ACTION_START,
            "the program whose tables say which dead letters are those of --saga"),
-    PAWL__OPTION_DEADLINE(pawl__bulk_fields, at),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTIONS_ROWS(pawl__bulk_fields, at, is_json),
     PAWL__OPTION_LIMIT(pawl__bulk_fields, limit, 1U << ACTION_LIST, "actions"),
     OPTION("open", FLAG, is_open, NULL, 1U << ACTION_LIST,
            "those that are neither finished nor stopped"),
-    PAWL__OPTION_PREFIX(pawl__bulk_fields, at),
     OPTION("reason", TEXT, reason, "TEXT", 1U << ACTION_START | 1U << ACTION_STOP,
            "why, for the record"),
-    PAWL__OPTION_STORE(pawl__bulk_fields, at),
     {.name = NULL},
 };
 
@@ -67,6 +64,8 @@ static const pawl__column columns[] = {
     BULK("result", JSON, result, NULL),
     {.key = NULL},
 };
+
+static const pawl__noun bulk_actions = {"bulk action", columns, sizeof(pawl__bulk_row)};
 
 const pawl__report pawl__bulk_verb_reports[] = {
     {"list, show", columns, NULL},
@@ -116,27 +115,22 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__bulk_fields *fields = context;
-    pawl__view               view =
-        pawl__view_of(columns, "bulk action", sizeof(pawl__bulk_row), fields->is_json, arena);
-    listing it = {.store   = store,
-                  .query   = {.type = PAWL_TEXT(PAWL__BULK_STARTED_EVENT), .is_backward = true},
-                  .is_open = fields->is_open};
+    pawl__view               view   = pawl__view_of(&bulk_actions, fields->is_json, arena);
+    listing                  it     = {.store = store,
+                                       .query = {.type = PAWL_TEXT(PAWL__BULK_STARTED_EVENT), .is_backward = true},
+                                       .is_open = fields->is_open};
     return pawl__rows_list(&view, fields->limit, next_page, &it, error);
 }
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__bulk_fields *fields = context;
-    pawl__view               view =
-        pawl__view_of(columns, "bulk action", sizeof(pawl__bulk_row), fields->is_json, arena);
-    pawl_event_rows events;
-    pawl__bulk_row  row;
-    pawl_code       code =
+    pawl__view               view   = pawl__view_of(&bulk_actions, fields->is_json, arena);
+    pawl_event_rows          events;
+    pawl__bulk_row           row;
+    pawl_code                code =
         pawl__bulk_load(store, pawl_text_of(fields->words.items[0]), arena, &row, &events, error);
-    if (code != PAWL_OK)
-        return code;
-    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.bulk_", arena);
-    return pawl__actions_show(&view, &row, &actions);
+    return code == PAWL_OK ? pawl__actions_show(&view, &row, &events, "pawl.bulk_") : code;
 }
 
 /* ---- start ------------------------------------------------------------------------------- */
@@ -170,11 +164,9 @@ static pawl_text new_id(pawl_arena *arena)
 /* Takes the option and its value out of the words. False: they do not have it. */
 static bool drop(const char **words, size_t *count, const char *option)
 {
-    size_t size = strlen(option);
     for (size_t i = 2; i < *count && strcmp(words[i], "--") != 0; i++)
-        if (strncmp(words[i], option, size) == 0 &&
-            (words[i][size] == '=' || words[i][size] == '\0')) {
-            size_t gone = words[i][size] == '=' || i + 1 == *count ? 1 : 2;
+        if (pawl__bulk_is_option(words[i], option)) {
+            size_t gone = strchr(words[i], '=') != NULL || i + 1 == *count ? 1 : 2;
             memmove(words + i, words + i + gone, (*count - i - gone) * sizeof *words);
             *count -= gone;
             return true;
@@ -250,12 +242,12 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     code                       = pawl__bulk_append(store, id, &what, error);
     if (code != PAWL_OK)
         return code;
-    const char *const keys[]   = {"id", "total", NULL};
-    const pawl_text   values[] = {id, many};
-    pawl_text         people   = pawl__must_printf(
-                  arena, "bulk action %.*s: %lld match; pawl bulk run %.*s, or a console, works it off",
-                  PAWL_TEXT_ARGS(id), (long long)total, PAWL_TEXT_ARGS(id));
-    return pawl__bulk_print(fields->is_json, keys, values, people.data);
+    if (fields->is_json)
+        return pawl__facts_print(
+            PAWL__FACTS({.key = "id", .text = id.data}, {.key = "total", .number = total}));
+    printf("bulk action %s: %lld match; pawl bulk run %s, or a console, works it off\n", id.data,
+           (long long)total, id.data);
+    return PAWL_OK;
 }
 
 /* ---- stop ---------------------------------------------------------------------------------- */
@@ -275,10 +267,12 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
                               PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
     if (code == PAWL_OK)
         code = pawl__bulk_append(store, id, &what, error);
-    const char *const keys[] = {"stopped", NULL};
-    return code == PAWL_OK
-               ? pawl__bulk_print(fields->is_json, keys, &id, "stopped; what was done stays")
-               : code;
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return pawl__facts_print(PAWL__FACTS({.key = "stopped", .text = fields->words.items[0]}));
+    puts("stopped; what was done stays");
+    return PAWL_OK;
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */

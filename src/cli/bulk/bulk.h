@@ -84,6 +84,8 @@ typedef struct pawl__bulk_kind {
  * another store. The words of an action come from the store, so `run` checks them again. */
 const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
                                             pawl_error *error);
+/* "--rate", and "--rate=5", are the option "--rate". */
+bool pawl__bulk_is_option(const char *word, const char *option);
 /* Puts an option behind the verb and its action: behind "--" it would be an argument. */
 void pawl__bulk_word(const char **words, size_t *count, const char *word);
 /* Runs the words, to which it adds those that all of them have: `words` has room for PAWL__BULK_WORDS_MAX. */
@@ -92,9 +94,6 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
                                pawl__child_result *result, pawl_error *error);
 /* The last line that the verb said, as a failure of this one. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error);
-/* One object with the keys, of which `id` and `stopped` are texts and the others JSON; or the line for people. */
-pawl_code pawl__bulk_print(bool is_json, const char *const *keys, const pawl_text *values,
-                           const char *people);
 /* `pawl bulk run`. */
 pawl__look_fn pawl__bulk_run;
 

@@ -34,22 +34,16 @@ static const char *said(const char *text)
     return text != NULL ? text : "";
 }
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static pawl_code ask(const pawl__bulk_loop *it, pawl_error *error)
 {
-    char command[40], url[PAWL_URL_SIZE_MAX + 1],
-        question[PAWL_URL_SIZE_MAX + 3 * PAWL_NAME_SIZE_MAX];
+    char command[40], url[PAWL_URL_SIZE_MAX + 1];
     if (!it->words->is_all || it->words->is_agreed || it->total == 0)
         return PAWL_OK;
-    snprintf(question, sizeof question, "%s %zu %s%s%s of %s%s?", it->question, it->total,
-             it->asked != NULL ? it->asked : it->noun, plural(it->total), said(it->place),
-             pawl__masked(it->at->store, url, sizeof url), said(it->ending));
     snprintf(command, sizeof command, "%s --all", it->words->action);
-    return pawl__agree(it->command != NULL ? it->command : command, it->done, question, error);
+    return pawl__agree(
+        it->command != NULL ? it->command : command, it->done, error, "%s %zu %s%s%s of %s%s?",
+        it->question, it->total, it->asked != NULL ? it->asked : it->noun, PAWL__PLURAL(it->total),
+        said(it->place), pawl__masked(it->at->store, url, sizeof url), said(it->ending));
 }
 
 static pawl_code print_json(const pawl__bulk_loop *it)
@@ -73,7 +67,7 @@ pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it)
         return print_json(it);
     size_t count = it->words->is_dry ? it->total : it->did;
     printf("%s%s%s %zu %s%s%s%s%s", it->words->is_dry ? "would be " : "", it->done,
-           it->words->is_dry ? ":" : "", count, it->noun, plural(count), said(it->place),
+           it->words->is_dry ? ":" : "", count, it->noun, PAWL__PLURAL(count), said(it->place),
            said(it->to), it->words->is_dry ? said(it->until) : "");
     if (count > 0 && !it->words->is_dry)
         fputs(said(it->note), stdout);
@@ -92,6 +86,19 @@ static void on_signal(int number)
 {
     (void)number;
     is_interrupted = 1;
+}
+
+void pawl__interrupts_note(int flags)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+bool pawl__is_interrupted(void)
+{
+    return is_interrupted != 0;
 }
 
 static pawl_code check_interrupted(pawl_error *error)
@@ -121,15 +128,12 @@ static pawl_code settle_slices(pawl__bulk_loop *it, int64_t begun, size_t size, 
 
 static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
 {
+    size_t    size    = slice_of(it->words->rate), count;
+    int64_t   begun   = pawl__steady_now();
+    bool      is_last = it->total == 0;
+    pawl_code code    = PAWL_OK;
     /* The first signal ends the loop behind a commit, a second one the process. */
-    struct sigaction action  = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    size_t           size    = slice_of(it->words->rate), count;
-    int64_t          begun   = pawl__steady_now();
-    bool             is_last = it->total == 0;
-    pawl_code        code    = PAWL_OK;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    pawl__interrupts_note((int)SA_RESETHAND);
     while (code == PAWL_OK && !is_last) {
         count   = it->total;
         is_last = true;
@@ -144,7 +148,7 @@ static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
     if (code == PAWL_OK || (it->seen == 0 && it->resume == NULL))
         return code;
     return pawl_error_wrap(error, code, "after %zu of %zu %s%s were %s%s", it->did, it->total,
-                           it->noun, plural(it->total), it->done, said(it->resume));
+                           it->noun, PAWL__PLURAL(it->total), it->done, said(it->resume));
 }
 
 pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error)

@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/bulk/bulk.h"
+#include "cli/bulk/bulk_loop.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,12 @@ static const pawl__bulk_kind kinds[] = {
     {"queue", "purge", NULL, "--last"},
 };
 
+bool pawl__bulk_is_option(const char *word, const char *option)
+{
+    size_t size = strlen(option);
+    return strncmp(word, option, size) == 0 && (word[size] == '\0' || word[size] == '=');
+}
+
 const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
                                             pawl_error *error)
 {
@@ -29,9 +35,7 @@ const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t cou
                                       "--reason", "--store",   "--yes"};
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < sizeof own / sizeof own[0]; j++) {
-            size_t size = strlen(own[j]);
-            if (strncmp(words[i], own[j], size) == 0 &&
-                (words[i][size] == '\0' || words[i][size] == '=')) {
+            if (pawl__bulk_is_option(words[i], own[j])) {
                 pawl_error_set(error, PAWL_EINVAL, "%s does not belong to the words behind --",
                                own[j]);
                 return NULL;
@@ -55,15 +59,12 @@ void pawl__bulk_word(const char **words, size_t *count, const char *word)
 
 static bool has_saga(const char *const *words, size_t count)
 {
-    static const char saga[] = "--saga";
-    bool              is_so  = false;
     for (size_t i = 0; i < count; i++)
-        is_so = is_so || strcmp(words[i], saga) == 0 ||
-                (strncmp(words[i], saga, sizeof saga - 1) == 0 && words[i][sizeof saga - 1] == '=');
-    return is_so;
+        if (pawl__bulk_is_option(words[i], "--saga"))
+            return true;
+    return false;
 }
 
-/* Runs the words with more words among them, on this store. */
 pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **words, size_t count,
                                const pawl__child *how, pawl_text asker, pawl_arena *arena,
                                pawl__child_result *result, pawl_error *error)
@@ -84,7 +85,6 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
     return pawl__child_run(&child, arena, result, error);
 }
 
-/* The last line of what the verb said, as this one's failure. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error)
 {
     pawl_text text = pawl__child_said(result);
@@ -97,23 +97,6 @@ pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error
     return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
 }
 
-pawl_code pawl__bulk_print(bool is_json, const char *const *keys, const pawl_text *values,
-                           const char *people)
-{
-    if (!is_json) {
-        puts(people);
-        return PAWL_OK;
-    }
-    yyjson_mut_doc *doc = pawl__json_create();
-    for (size_t i = 0; keys[i] != NULL; i++) {
-        yyjson_mut_val *value = strcmp(keys[i], "id") == 0 || strcmp(keys[i], "stopped") == 0
-                                    ? yyjson_mut_strn(doc, values[i].data, values[i].size)
-                                    : pawl__json_value(doc, values[i]);
-        yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), keys[i], value);
-    }
-    return pawl__json_print(doc, stdout);
-}
-
 /* ---- run --------------------------------------------------------------------------------- */
 
 typedef struct running {
@@ -123,14 +106,6 @@ typedef struct running {
     pawl_time   begun;
     bool        is_stopped;
 } running;
-
-static volatile sig_atomic_t is_interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    is_interrupted = 1;
-}
 
 /* The number whose digits begin at `at`. */
 static int64_t number_at(pawl_text text, size_t at)
@@ -197,7 +172,7 @@ static bool goes_on(void *context, pawl_text errors)
     it->is_stopped = it->is_stopped || is_over(it, PAWL__BULK_STOPPED);
     if (!it->is_stopped)
         note_progress(it, errors);
-    return !it->is_stopped && !is_interrupted;
+    return !it->is_stopped && !pawl__is_interrupted();
 }
 
 static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text result,
@@ -214,9 +189,11 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
         code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
-    const char *const keys[]   = {"id", "result", NULL};
-    const pawl_text   values[] = {it->id, result};
-    return pawl__bulk_print(fields->is_json, keys, values, result.data);
+    if (fields->is_json)
+        return pawl__facts_print(PAWL__FACTS({.key = "id", .text = fields->words.items[0]},
+                                             {.key = "result", .json = result}));
+    printf("%.*s\n", PAWL_TEXT_ARGS(result));
+    return PAWL_OK;
 }
 
 /* The words of the stored array; false: there are too many, or another thing than words. */
@@ -247,7 +224,6 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
     pawl__bulk_row           row;
     pawl_event_rows          events;
     pawl__child_result       result = {.exit_code = -1};
-    struct sigaction         action = {.sa_handler = on_signal};
     running                  it     = {
                              .store = store, .id = pawl_text_of(fields->words.items[0]), .begun = pawl_clock_now(NULL)};
     const pawl__child how  = {.goes_on = goes_on, .context = &it};
@@ -264,9 +240,7 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
         return code;
     it.total = row.total;
     it.done  = row.done;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    pawl__interrupts_note(0);
     pawl_text why = row.reason.size > 0
                         ? pawl__must_printf(arena, "--reason=%.*s", PAWL_TEXT_ARGS(row.reason))
                         : (pawl_text){0};

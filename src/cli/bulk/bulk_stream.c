@@ -6,7 +6,6 @@
 
 #include "pawl/store_calls.h"
 #include "store/core/action.h"
-#include "store/core/object.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +48,14 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
 {
     for (size_t i = 0; i < events->count && row->state == PAWL__BULK_OPEN; i++) {
         const pawl_event *event   = &events->items[i].event;
-        yyjson_doc       *doc     = pawl__object_read(event->headers);
+        yyjson_doc       *doc     = pawl__texts_read(event->headers);
         yyjson_val       *headers = yyjson_doc_get_root(doc);
         if (pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_STARTED_EVENT))) {
-            row->id      = pawl__object_text(headers, "id", arena);
-            row->by      = pawl__object_text(headers, "by", arena);
-            row->reason  = pawl__object_text(headers, "reason", arena);
-            row->asker   = pawl__object_text(headers, "asker", arena);
-            row->words   = pawl__object_text(headers, "words", arena);
+            row->id      = pawl__texts_text(headers, "id", arena);
+            row->by      = pawl__texts_text(headers, "by", arena);
+            row->reason  = pawl__texts_text(headers, "reason", arena);
+            row->asker   = pawl__texts_text(headers, "asker", arena);
+            row->words   = pawl__texts_text(headers, "words", arena);
             row->command = command_of(row->words, arena);
             row->total   = number_of(headers, "total");
             row->started = event->at;
@@ -67,7 +66,7 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
             bool is_finished = pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_FINISHED_EVENT));
             row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;
             row->ended       = event->at;
-            row->result      = pawl__object_text(headers, "result", arena);
+            row->result      = pawl__texts_text(headers, "result", arena);
             if (is_finished)
                 row->done = row->total;
         }
@@ -106,7 +105,6 @@ static pawl_code check_open(pawl_store *store, pawl_text id, int64_t version, pa
     return code;
 }
 
-/* Appends it to the stream. Again while another process appends, unless the action is over. */
 pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_note *what,
                             pawl_error *error)
 {
@@ -118,11 +116,11 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
                                      what->type,         what->by,      what->reason};
         pawl_event_append  event;
         pawl_changes       changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1}};
-        yyjson_mut_doc    *doc     = pawl__object_begin();
+        yyjson_mut_doc    *doc     = pawl__texts_begin();
         for (size_t j = 0; doc != NULL && j < 3 && what->keys[j] != NULL; j++)
-            (void)pawl__object_put(doc, what->keys[j], what->values[j]);
+            (void)pawl__texts_put(doc, what->keys[j], what->values[j]);
         if (doc != NULL)
-            (void)pawl__object_put(doc, "id", id);
+            (void)pawl__texts_put(doc, "id", id);
         if (arena == NULL) {
             yyjson_mut_doc_free(doc);
             return pawl_error_set(error, PAWL_ENOMEM, "out of memory");

@@ -14,7 +14,7 @@
  */
 #include "cli/console/console.h"
 
-#include "store/core/object.h"
+#include "store/core/action.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +65,13 @@ static pawl_text valid_text(const char *data, size_t size, pawl_arena *arena)
 /* {"error":"..."} */
 static void refuse(pawl_serve_answer *answer, pawl_arena *arena, int status, const char *text)
 {
-    yyjson_mut_doc *doc  = pawl__object_begin();
+    yyjson_mut_doc *doc  = pawl__texts_begin();
     pawl_text       body = {0};
     pawl_text       why  = valid_text(text, strlen(text), arena);
     if (doc != NULL && why.data != NULL)
         yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), "error", why.data, why.size);
     if (why.data != NULL)
-        body = pawl__object_write(doc, arena);
+        body = pawl__texts_write(doc, arena);
     yyjson_mut_doc_free(doc);
     set(answer, status, "application/json", body);
 }
@@ -105,7 +105,7 @@ static pawl_text notes_of(pawl_text lines, pawl_arena *arena)
             yyjson_mut_arr_add_strn(doc, root, valid.data + at, line);
         at += line + 1;
     }
-    pawl_text made = pawl__object_write(doc, arena);
+    pawl_text made = pawl__texts_write(doc, arena);
     yyjson_mut_doc_free(doc);
     return made;
 }
@@ -243,7 +243,7 @@ static void call_verb(pawl__console *console, const pawl_serve_request *request,
 static void tell_about(const pawl__console *console, const asker *who, pawl_arena *arena,
                        pawl_serve_answer *answer)
 {
-    yyjson_mut_doc *doc  = pawl__object_begin();
+    yyjson_mut_doc *doc  = pawl__texts_begin();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_obj_add_str(doc, root, "version", PAWL_VERSION);
     yyjson_mut_obj_add_str(doc, root, "store", console->masked);
@@ -253,7 +253,7 @@ static void tell_about(const pawl__console *console, const asker *who, pawl_aren
         yyjson_mut_obj_add_str(doc, root, "user", who->name);
     else
         yyjson_mut_obj_add_null(doc, root, "user");
-    pawl_text body = pawl__object_write(doc, arena);
+    pawl_text body = pawl__texts_write(doc, arena);
     yyjson_mut_doc_free(doc);
     set(answer, 200, "application/json", body);
 }

@@ -38,17 +38,15 @@ static void end_work(work *it)
 
 static void *run_one(void *context)
 {
-    work              *it     = context;
-    pawl_error         error  = PAWL_ERROR_INIT;
-    pawl_arena        *arena  = pawl_arena_create(0);
-    pawl__console_call call   = {.count = 0};
-    pawl__child_result result = {.exit_code = -1};
+    work              *it      = context;
+    pawl_error         error   = PAWL_ERROR_INIT;
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl__console_call call    = {.count = 0};
+    pawl__child_result result  = {.exit_code = -1};
+    const char *const  words[] = {"bulk", "run", NULL};
     bool               is_well =
-        arena != NULL && pawl__console_word(&call, arena, NULL, "bulk") &&
-        pawl__console_word(&call, arena, NULL, "run") &&
-        pawl__console_word(&call, arena, "prefix", it->console->prefix) &&
+        arena != NULL && pawl__console_verb_words(it->console, &call, arena, words) &&
         (it->console->app == NULL || pawl__console_word(&call, arena, "app", it->console->app)) &&
-        pawl__console_word(&call, arena, NULL, "--json") &&
         pawl__console_word(&call, arena, NULL, "--") &&
         pawl__console_word(&call, arena, NULL, it->id);
     if (is_well && pawl__console_run_long(it->console, &call, arena, &result, &error) != PAWL_OK)
@@ -101,11 +99,8 @@ static void look(pawl__console *console)
     pawl_arena        *arena   = pawl_arena_create(0);
     pawl__console_call call    = {.count = 0};
     pawl__child_result result  = {.exit_code = -1};
-    bool               is_well = arena != NULL && pawl__console_word(&call, arena, NULL, "bulk") &&
-                   pawl__console_word(&call, arena, NULL, "list") &&
-                   pawl__console_word(&call, arena, "prefix", console->prefix) &&
-                   pawl__console_word(&call, arena, NULL, "--open") &&
-                   pawl__console_word(&call, arena, NULL, "--json");
+    const char *const  words[] = {"bulk", "list", "--open", NULL};
+    bool is_well = arena != NULL && pawl__console_verb_words(console, &call, arena, words);
     if (is_well && pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK &&
         result.exit_code == 0) {
         pawl_text   items = pawl__console_array(result.out, arena);

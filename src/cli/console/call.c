@@ -27,6 +27,16 @@ bool pawl__console_word(pawl__console_call *call, pawl_arena *arena, const char 
     return true;
 }
 
+bool pawl__console_verb_words(const pawl__console *console, pawl__console_call *call,
+                              pawl_arena *arena, const char *const *words)
+{
+    bool is_well = true;
+    for (size_t i = 0; is_well && words[i] != NULL; i++)
+        is_well = pawl__console_word(call, arena, NULL, words[i]);
+    return is_well && pawl__console_word(call, arena, "prefix", console->prefix) &&
+           pawl__console_word(call, arena, NULL, "--json");
+}
+
 pawl_text pawl__console_array(pawl_text lines, pawl_arena *arena)
 {
     char  *made = pawl_arena_take(arena, lines.size + 3);
@@ -46,7 +56,8 @@ pawl_text pawl__console_array(pawl_text lines, pawl_arena *arena)
 
 /* ---- Turns ------------------------------------------------------------------- */
 
-bool pawl__console_goes_on(void *context, pawl_text errors)
+/* False when the console ends. */
+static bool goes_on(void *context, pawl_text errors)
 {
     pawl__console *console = context;
     (void)errors;
@@ -101,16 +112,15 @@ static pawl_code run(pawl__console *console, const pawl__console_call *call, con
 pawl_code pawl__console_run_long(pawl__console *console, const pawl__console_call *call,
                                  pawl_arena *arena, pawl__child_result *result, pawl_error *error)
 {
-    const pawl__child how = {.goes_on = pawl__console_goes_on, .context = console};
+    const pawl__child how = {.goes_on = goes_on, .context = console};
     return run(console, call, &how, arena, result, error);
 }
 
 pawl_code pawl__console_run(pawl__console *console, const pawl__console_call *call,
                             pawl_arena *arena, pawl__child_result *result, pawl_error *error)
 {
-    const pawl__child how = {
-        .time_max = TIME_MAX_MS, .goes_on = pawl__console_goes_on, .context = console};
-    pawl_code code = take_turn(console, error);
+    const pawl__child how  = {.time_max = TIME_MAX_MS, .goes_on = goes_on, .context = console};
+    pawl_code         code = take_turn(console, error);
     if (code != PAWL_OK)
         return code;
     code = run(console, call, &how, arena, result, error);

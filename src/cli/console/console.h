@@ -99,14 +99,15 @@ typedef struct pawl__console_call {
     const char *user;  /* the asker: operators' actions are on record with this name; or NULL */
 } pawl__console_call;
 
-/* False when the console ends. `goes_on` of a verb. */
-bool pawl__console_goes_on(void *console, pawl_text errors);
 /* Runs the verb. PAWL_EBUSY: too many run and wait, or the console ends; other errors: it could not be started. */
 pawl_code pawl__console_run(pawl__console *console, const pawl__console_call *call,
                             pawl_arena *arena, pawl__child_result *result, pawl_error *error);
 /* Likewise, outside of the turns and for as long as it takes. */
 pawl_code pawl__console_run_long(pawl__console *console, const pawl__console_call *call,
                                  pawl_arena *arena, pawl__child_result *result, pawl_error *error);
+/* Adds the words, up to a NULL, then --prefix and --json. False: too many, or no memory. */
+bool pawl__console_verb_words(const pawl__console *console, pawl__console_call *call,
+                              pawl_arena *arena, const char *const *words);
 /* Adds a word, "--NAME=VALUE" where a name is given. False: too many, or no memory. */
 bool pawl__console_word(pawl__console_call *call, pawl_arena *arena, const char *name,
                         const char *value);

@@ -42,11 +42,9 @@ static void ask(pawl__console *console, int which)
     pawl__child_result result = {.exit_code = -1};
     if (arena == NULL)
         return;
-    bool is_well = pawl__console_word(&call, arena, NULL, names[which]) &&
-                   pawl__console_word(&call, arena, "prefix", console->prefix) &&
-                   pawl__console_word(&call, arena, "deadline", "5s") &&
-                   pawl__console_word(&call, arena, NULL, "--json");
-    is_well = is_well && pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK;
+    const char *const words[] = {names[which], "--deadline=5s", NULL};
+    bool              is_well = pawl__console_verb_words(console, &call, arena, words) &&
+                   pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK;
     /* Both exit with 1 when they find something. */
     pawl_text items = is_well ? pawl__console_array(result.out, arena) : (pawl_text){0};
     bool      is_ok = items.data != NULL && (result.exit_code == 0 || result.exit_code == 1);

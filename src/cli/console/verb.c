@@ -36,6 +36,7 @@ const pawl__option pawl__console_verb_options[] = {
     OPTION("write", FLAG, may_write, NULL, 0, "let its users change what is in the store"),
     {.name = NULL},
 };
+const pawl__report pawl__console_verb_reports[] = {{.what = NULL}};
 
 /* ---- Where it listens -------------------------------------------------------- */
 

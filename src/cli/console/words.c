@@ -6,7 +6,7 @@
  */
 #include "cli/console/console.h"
 
-#include "store/core/object.h"
+#include "store/core/action.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ static void add_options(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *o
 
 pawl_text pawl__console_paths(pawl_arena *arena)
 {
-    yyjson_mut_doc *doc   = pawl__object_begin();
+    yyjson_mut_doc *doc   = pawl__texts_begin();
     yyjson_mut_val *root  = yyjson_mut_doc_get_root(doc);
     yyjson_mut_val *items = yyjson_mut_obj_add_arr(doc, root, "items");
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
@@ -117,7 +117,7 @@ pawl_text pawl__console_paths(pawl_arena *arena)
         add_options(doc, yyjson_mut_obj_add_arr(doc, item, "options"), route->options);
     }
     (void)yyjson_mut_obj_add_arr(doc, root, "notes");
-    pawl_text made = pawl__object_write(doc, arena);
+    pawl_text made = pawl__texts_write(doc, arena);
     yyjson_mut_doc_free(doc);
     return made;
 }

@@ -45,24 +45,22 @@ const pawl__argument pawl__dead_verb_arguments[] = {
     PAWL__OPTION(pawl__dead_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__dead_verb_options[] = {
     OPTION("all", FLAG, words.is_all, NULL, FOR_BULK, "every dead letter that the options match"),
-    OPTION("app", TEXT, application, "APP.so", FOR_EDIT | FOR_MANY,
+    OPTION("app", TEXT, book.app, "APP.so", FOR_EDIT | FOR_MANY,
            "the program that is to handle it: the body is checked by its record; with --saga: "
            "whose tables say which dead letters are a saga's"),
     OPTION("body-file", TEXT, body_file, "FILE", FOR_EDIT,
            "the file that holds the new body; - is standard input"),
     OPTION("code", FILTER, code, "CODE", FOR_MANY, "that failed with this code: EDECODE"),
-    PAWL__OPTION_DEADLINE(pawl__dead_fields, at),
+    PAWL__OPTIONS_ROWS(pawl__dead_fields, at, words.is_json),
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
     OPTION("endpoint", FILTER, endpoint, "NAME", 0,
            "of this endpoint; show: also one that was retried, edited or discarded"),
     OPTION("error", FILTER, error_part, "TEXT", FOR_MANY, "whose error has this text in it"),
-    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__dead_fields, limit, FOR_LIST, "dead letters"),
     OPTION("newer", DURATION, newer, "DURATION", FOR_MANY, "dead-lettered since: 15m 2h 30d", 1,
            INT64_MAX),
     OPTION("older", DURATION, older, "DURATION", FOR_MANY, "dead-lettered before that", 1,
            INT64_MAX),
-    PAWL__OPTION_PREFIX(pawl__dead_fields, at),
     OPTION("rate", COUNT, words.rate, "N", FOR_BULK,
            "with --all: dead letters in a second, at most", 1, 1000000),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
@@ -70,10 +68,9 @@ const pawl__option pawl__dead_verb_options[] = {
     OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "of this saga, with --app: by the property that finds it, by its correlation id, or "
            "as one of its timeouts; each dead letter is read"),
-    PAWL__OPTION_SAGA_PREFIX(pawl__dead_fields, saga_prefix, FOR_MANY),
+    PAWL__OPTION_SAGA_PREFIX(pawl__dead_fields, book.prefix, FOR_MANY),
     OPTION("since", TIME, since, "TIME", FOR_MANY,
            "dead-lettered at this time or after: 2026-11-22T08:00:00Z"),
-    PAWL__OPTION_STORE(pawl__dead_fields, at),
     OPTION("type", FILTER, type, "TYPE", FOR_MANY, "messages of this type"),
     OPTION("until", TIME, until, "TIME", FOR_MANY, "dead-lettered at this time or before"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_BULK, "with --all: without asking"),
@@ -123,6 +120,8 @@ static const pawl__column run_columns[] = {
     {.key = NULL},
 };
 
+static const pawl__noun letters = {"dead letter", letter_columns, sizeof(pawl_dead_row)};
+
 const pawl__report pawl__dead_verb_reports[] = {
     {"list, show", letter_columns, NULL},
     {"history, of show", run_columns, NULL},
@@ -140,12 +139,12 @@ static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
 {
     bool      is_edit = strcmp(fields->words.action, "edit") == 0;
     pawl_text type, value;
-    if (!is_edit && (fields->saga == NULL) != (fields->application == NULL))
+    if (!is_edit && (fields->saga == NULL) != (fields->book.app == NULL))
         return pawl_error_set(
             error, PAWL_EINVAL,
             "--saga TYPE/VALUE and --app APP.so go together: the program's tables "
             "say which dead letters are a saga's");
-    if (fields->saga_prefix != NULL && fields->saga == NULL)
+    if (fields->book.prefix != NULL && fields->saga == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --saga");
     if (fields->saga != NULL && !pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: give TYPE/VALUE, or TYPE/ID",
@@ -276,16 +275,10 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     return code;
 }
 
-static pawl__view view_of(const pawl__dead_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(letter_columns, "dead letter", sizeof(pawl_dead_row),
-                         fields->words.is_json, arena);
-}
-
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__dead_fields *fields = context;
-    pawl__view               view   = view_of(fields, arena);
+    pawl__view               view   = pawl__view_of(&letters, fields->words.is_json, arena);
     pawl__dead_cursor        cursor;
     pawl_arena              *own  = pawl__must_create(); /* the view's is reset for each page */
     pawl_code                code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
@@ -377,7 +370,7 @@ static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *vi
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__dead_fields *fields = context;
-    pawl__view               view   = view_of(fields, arena);
+    pawl__view               view   = pawl__view_of(&letters, fields->words.is_json, arena);
     shown_letter             shown  = {.next.size = 0};
     past                     of     = {.run_count = 0};
     view.level                      = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
@@ -404,10 +397,8 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl_code code = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
     if (code == PAWL_OK)
         code = check_saga(fields, error);
-    return code != PAWL_OK || fields->saga == NULL
-               ? code
-               : pawl__saga_book_open(fields->application, fields->saga_prefix, &fields->book,
-                                      error);
+    return code != PAWL_OK || fields->saga == NULL ? code
+                                                   : pawl__saga_book_open(&fields->book, error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)

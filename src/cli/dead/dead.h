@@ -14,8 +14,7 @@ typedef struct pawl__dead_fields {
     pawl__bulk_words   words;
     const char        *endpoint, *type, *code, *error_part;
     pawl_time          since, until;
-    const char        *body_file, *application;
-    const char        *saga, *saga_prefix;
+    const char        *body_file, *saga;
     pawl__saga_book    book; /* of the application, with --saga */
     int64_t            newer, older, limit;
     bool               is_revealed;
@@ -48,7 +47,5 @@ pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_aren
 pawl_code     pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
 pawl__look_fn pawl__dead_settle;
 pawl__look_fn pawl__dead_edit;
-/* The words of the loop, for letters that are `done`: "retried". */
-pawl__bulk_loop pawl__dead_loop(const pawl__dead_fields *fields, const char *done);
 
 #endif

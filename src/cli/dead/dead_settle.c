@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/answers/why.h"
 #include "cli/dead/dead.h"
 #include "pawl/upgrade.h"
 
@@ -49,7 +50,8 @@ pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *e
 
 /* ---- What was done ------------------------------------------------------------ */
 
-pawl__bulk_loop pawl__dead_loop(const pawl__dead_fields *fields, const char *done)
+/* The words of the loop, for letters that are `done`: "retried". */
+static pawl__bulk_loop loop_of(const pawl__dead_fields *fields, const char *done)
 {
     return (pawl__bulk_loop){
         .at       = &fields->at,
@@ -69,16 +71,44 @@ pawl__bulk_loop pawl__dead_loop(const pawl__dead_fields *fields, const char *don
 }
 enum { LEFT_GONE, LEFT_QUEUED, LEFT_UNSENDABLE };
 
+/* ---- Queues of letters --------------------------------------------------------- */
+
+#define QUEUES_MAX 32 /* a warning for each; more are passed over */
+
+/* The names of different queues, copied into the arena. */
+typedef struct queue_names {
+    pawl_arena *arena;
+    pawl_text   items[QUEUES_MAX];
+    size_t      count;
+} queue_names;
+
+static void add_queue(queue_names *names, pawl_text queue)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (pawl_text_equal(names->items[i], queue))
+            return;
+    if (queue.size > 0 && names->count < QUEUES_MAX)
+        names->items[names->count++] = pawl__must_text(names->arena, queue);
+}
+
+static pawl_code warn(const queue_names *names, pawl_store *store, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < names->count; i++)
+        code = pawl__reader_warn(store, names->items[i], names->arena, error);
+    return code;
+}
+
 /* ---- Letters that are named ---------------------------------------------------- */
 
 static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_settle *settle,
                               pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    pawl_dead_row     letters[PAWL__TEXTS_MAX];
-    pawl__bulk_loop   loop   = pawl__dead_loop(fields, is_retry(fields) ? "retried" : "discarded");
-    pawl__queue_names queues = {.arena = arena};
-    size_t            count  = 0;
-    pawl_code         code   = PAWL_OK;
+    pawl_dead_row   letters[PAWL__TEXTS_MAX];
+    pawl__bulk_loop loop   = loop_of(fields, is_retry(fields) ? "retried" : "discarded");
+    queue_names     queues = {.arena = arena};
+    size_t          count  = 0;
+    pawl_code       code   = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
         bool is_known = false;
         for (size_t j = 0; j < i; j++)
@@ -92,9 +122,9 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
         code = pawl_store_dead_settle(store, letters, count, settle, pawl_clock_now(NULL), NULL,
                                       error);
     for (size_t i = 0; code == PAWL_OK && i < count && is_retry(fields); i++)
-        pawl__queue_names_add(&queues, letters[i].queue);
+        add_queue(&queues, letters[i].queue);
     if (code == PAWL_OK)
-        code = pawl__queue_names_warn(&queues, store, error);
+        code = warn(&queues, store, error);
     loop.did = count;
     return code == PAWL_OK ? pawl__bulk_loop_print(&loop) : code;
 }
@@ -107,7 +137,7 @@ typedef struct bulk {
     const pawl_dead_settle  *settle;
     pawl__dead_cursor        cursor;
     pawl_arena              *arena;  /* of one page */
-    pawl__queue_names        queues; /* of the letters */
+    queue_names              queues; /* of the letters */
     pawl_dead_rows           found;  /* the page */
     char                     until[PAWL_TIME_TEXT_SIZE +
                1]; /* letters that were given up later are not of the selection */
@@ -124,9 +154,9 @@ static pawl_code count_and_warn(bulk *it, pawl_error *error)
         code = pawl__dead_page(&cursor, PAWL__BULK_PAGE, it->arena, &found, error);
         it->loop.total += found.count;
         for (size_t i = 0; code == PAWL_OK && i < found.count && is_retry(it->fields); i++)
-            pawl__queue_names_add(&it->queues, found.items[i].queue);
+            add_queue(&it->queues, found.items[i].queue);
     } while (code == PAWL_OK && found.count == PAWL__BULK_PAGE);
-    return code == PAWL_OK ? pawl__queue_names_warn(&it->queues, it->cursor.store, error) : code;
+    return code == PAWL_OK ? warn(&it->queues, it->cursor.store, error) : code;
 }
 
 static pawl_code next_page(void *context, size_t size, size_t *count, bool *is_last,
@@ -163,17 +193,10 @@ static pawl_code settle_page(void *context, size_t first, size_t count, size_t *
     return PAWL_OK;
 }
 
-static void print_word(const char *option, const char *value)
+static void print_word(const bulk *it, const char *option, const char *value)
 {
-    if (value == NULL)
-        return;
-    fprintf(stderr, " --%s '", option);
-    for (const char *at = value; *at != '\0'; at++)
-        if (*at == '\'')
-            fputs("'\\''", stderr);
-        else
-            fputc(*at, stderr);
-    fputc('\'', stderr);
+    if (value != NULL)
+        fprintf(stderr, " --%s %s", option, pawl__why_quoted(pawl_text_of(value), it->arena).data);
 }
 
 /* The command that goes on with this selection, whatever becomes of this one. Ages are times by
@@ -188,21 +211,21 @@ static pawl_code print_command(void *context, pawl_error *error)
         return PAWL_OK;
     fprintf(stderr, "pawl: if it is interrupted, this goes on: pawl dead %s --all",
             fields->words.action);
-    print_word("app", fields->application);
-    print_word("code", fields->code);
-    print_word("endpoint", fields->endpoint);
-    print_word("error", fields->error_part);
-    print_word("saga", fields->saga);
-    print_word("saga-prefix", fields->saga_prefix);
-    print_word("type", fields->type);
-    print_word("reason", fields->words.reason);
+    print_word(it, "app", fields->book.app);
+    print_word(it, "code", fields->code);
+    print_word(it, "endpoint", fields->endpoint);
+    print_word(it, "error", fields->error_part);
+    print_word(it, "saga", fields->saga);
+    print_word(it, "saga-prefix", fields->book.prefix);
+    print_word(it, "type", fields->type);
+    print_word(it, "reason", fields->words.reason);
     if (fields->words.rate != 0)
         fprintf(stderr, " --rate %" PRId64, fields->words.rate);
     if (it->cursor.query.at_min != 0) {
         pawl_time_format(it->cursor.query.at_min, since);
-        print_word("since", since);
+        print_word(it, "since", since);
     }
-    print_word("until", it->until);
+    print_word(it, "until", it->until);
     fputc('\n', stderr);
     return PAWL_OK;
 }
@@ -233,7 +256,7 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
                             pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     pawl_time now   = pawl_clock_now(NULL);
-    bulk      it    = {.loop   = pawl__dead_loop(fields, is_retry(fields) ? "retried" : "discarded"),
+    bulk      it    = {.loop   = loop_of(fields, is_retry(fields) ? "retried" : "discarded"),
                        .fields = fields,
                        .settle = settle,
                        .queues = {.arena = arena},
@@ -304,9 +327,9 @@ static pawl_code check_body(const pawl__dead_fields *fields, pawl_store *store,
     pawl__loaded  loaded  = {.library = NULL};
     pawl_upgrade *upgrade = NULL;
     pawl_code     code    = pawl__json_check(body, error);
-    if (code != PAWL_OK || fields->application == NULL)
+    if (code != PAWL_OK || fields->book.app == NULL)
         return code;
-    code = pawl__application_load(fields->application, &loaded, error);
+    code = pawl__application_load(fields->book.app, &loaded, error);
     if (code == PAWL_OK)
         code = pawl_upgrade_create(loaded.application, NULL, &upgrade, error);
     if (code == PAWL_OK)
@@ -326,16 +349,15 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
     if (code != PAWL_OK)
         return code;
     code = pawl__input_all(&input, &settle.body, error);
-    if (code == PAWL_OK)
-        code = check_body(fields, store, letter, settle.body, arena, error);
-    if (code != PAWL_OK)
+    if (code == PAWL_OK &&
+        (code = check_body(fields, store, letter, settle.body, arena, error)) != PAWL_OK)
         code = pawl_error_wrap(error, code, "%s", input.name);
     if (code == PAWL_OK)
         code = pawl_store_dead_settle(store, letter, 1, &settle, pawl_clock_now(NULL), NULL, error);
     if (code == PAWL_OK)
         code = pawl__reader_warn(store, letter->queue, arena, error);
     pawl__input_close(&input);
-    pawl__bulk_loop loop = pawl__dead_loop(fields, "edited");
+    pawl__bulk_loop loop = loop_of(fields, "edited");
     loop.did             = 1;
     return code == PAWL_OK ? pawl__bulk_loop_print(&loop) : code;
 }

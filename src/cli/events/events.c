@@ -48,15 +48,12 @@ const pawl__option pawl__events_verb_options[] = {
     OPTION("by-position", FLAG, is_by_position, NULL, FOR_LIST,
            "in the order projections read; events without a global position yet are left out"),
     OPTION("correlation-id", FILTER, correlation_id, "ID", FOR_LIST, "of this conversation"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "events"),
     OPTION("message-id", FILTER, message_id, "ID", FOR_LIST, "emitted while it was handled"),
     OPTION("operators", FLAG, is_operators, NULL, FOR_LIST,
            "what operators did, who and why, newest first; with --after and --limit only"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("stream", FILTER, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
     OPTION("type", FILTER, type, "TYPE", FOR_LIST, "of this type"),
     {.name = NULL},
@@ -95,6 +92,9 @@ static const pawl__column operator_columns[] = {
     OPERATOR("version", COUNT, version),   OPERATOR("by", TEXT, done.by),
     OPERATOR("reason", TEXT, done.reason), {.key = NULL},
 };
+static const pawl__noun events    = {"event", columns, sizeof(pawl_event_row)};
+static const pawl__noun operators = {"action", operator_columns, sizeof(operator_row)};
+
 const pawl__report pawl__events_verb_reports[] = {
     {"list, show", columns, NULL}, {"list --operators", operator_columns, NULL}, {.what = NULL}};
 
@@ -124,11 +124,6 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     else
         cursor->query.after = cursor->query.is_by_position ? last->position : last->seq;
     return PAWL_OK;
-}
-
-static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(columns, "event", sizeof(pawl_event_row), fields->is_json, arena);
 }
 
 /* ---- What operators did ------------------------------------------------------ */
@@ -204,8 +199,7 @@ static pawl_code next_operators(void *context, size_t count_max, pawl_arena *are
 static pawl_code list_operators(const verb_fields *fields, pawl_store *store, pawl_arena *arena,
                                 pawl_error *error)
 {
-    pawl__view view =
-        pawl__view_of(operator_columns, "action", sizeof(operator_row), fields->is_json, arena);
+    pawl__view       view   = pawl__view_of(&operators, fields->is_json, arena);
     operators_cursor cursor = {.events = {store, {.after = fields->after, .is_backward = true}},
                                .page   = pawl__must_create()};
     pawl_code        code   = pawl__rows_list(&view, fields->limit, next_operators, &cursor, error);
@@ -221,7 +215,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const verb_fields *fields = context;
     if (fields->is_operators)
         return list_operators(fields, store, arena, error);
-    pawl__view  view   = view_of(fields, arena);
+    pawl__view  view   = pawl__view_of(&events, fields->is_json, arena);
     list_cursor cursor = {store,
                           {.stream         = pawl_text_of(fields->stream),
                            .is_by_position = fields->is_by_position,
@@ -268,7 +262,7 @@ static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    pawl__view         view   = view_of(fields, arena);
+    pawl__view         view   = pawl__view_of(&events, fields->is_json, arena);
     list_cursor        cursor = {store, {.stream = pawl_text_of(fields->shown_stream)}};
     bool               is_one = fields->shown_version != NULL;
     int64_t            version;

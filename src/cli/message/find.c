@@ -88,6 +88,8 @@ static const pawl__column columns[] = {
     {.key = NULL},
 };
 
+static const pawl__noun messages = {"message", columns, sizeof(pawl__found)};
+
 const pawl__report pawl__find_verb_reports[] = {
     {"a message", columns, NULL},
     {"at the end", NULL, "found read unreadable is_complete after run"},
@@ -257,20 +259,13 @@ static void say_read(const search *it)
 
 static void say_json(const search *it, pawl_text cursor, pawl_text command)
 {
-    bool            is_complete = it->end == END_COMPLETE;
-    yyjson_mut_doc *doc         = pawl__json_create();
-    yyjson_mut_val *root        = yyjson_mut_doc_get_root(doc);
-    yyjson_mut_obj_add_sint(doc, root, "found", it->found);
-    yyjson_mut_obj_add_sint(doc, root, "read", it->read_all);
-    yyjson_mut_obj_add_sint(doc, root, "unreadable", it->unreadable);
-    yyjson_mut_obj_add_bool(doc, root, "is_complete", is_complete);
-    yyjson_mut_obj_add_val(doc, root, "after",
-                           is_complete ? yyjson_mut_null(doc)
-                                       : yyjson_mut_strn(doc, cursor.data, cursor.size));
-    yyjson_mut_obj_add_val(doc, root, "run",
-                           is_complete ? yyjson_mut_null(doc)
-                                       : yyjson_mut_strn(doc, command.data, command.size));
-    (void)pawl__json_print(doc, it->view.out);
+    bool is_complete = it->end == END_COMPLETE;
+    (void)pawl__facts_print(PAWL__FACTS(
+        {.key = "found", .number = it->found}, {.key = "read", .number = it->read_all},
+        {.key = "unreadable", .number = it->unreadable},
+        {.key = "is_complete", .json = is_complete ? PAWL_TEXT("true") : PAWL_TEXT("false")},
+        {.key = "after", .text = cursor.data, .is_null = is_complete},
+        {.key = "run", .text = command.data, .is_null = is_complete}));
 }
 
 static void say_text(const search *it, pawl_text command)
@@ -366,7 +361,7 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
 {
     search *it       = *(search *const *)context;
     it->cursor.store = store;
-    it->view = pawl__view_of(columns, "message", sizeof(pawl__found), it->fields->is_json, arena);
+    it->view         = pawl__view_of(&messages, it->fields->is_json, arena);
     it->view.widths[0] =
         sizeof "aggregator" - 1; /* rows are printed one by one, as they are found */
     pawl_code code = search_places(it, arena, error);

@@ -15,16 +15,10 @@
 
 typedef struct verb_fields {
     pawl__store_fields at;
-    const char        *queue;
-    const char        *type;
-    const char        *body;
-    const char        *body_file;
-    const char        *id;
-    const char        *correlation_id;
+    const char        *queue, *type, *body, *body_file, *id, *correlation_id;
     pawl__texts        headers;
     int64_t            delay;
-    bool               is_lines;
-    bool               is_json;
+    bool               is_lines, is_json;
 } verb_fields;
 
 const pawl__argument pawl__send_verb_arguments[] = {{.name = NULL}};
@@ -34,7 +28,7 @@ const pawl__option pawl__send_verb_options[] = {
     OPTION("body-file", TEXT, body_file, "FILE", 0,
            "the file that holds the message; - is standard input"),
     OPTION("correlation", TEXT, correlation_id, "ID", 0, "id of the conversation"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_STORE(verb_fields, at),
     OPTION("delay", DURATION, delay, "DURATION", 0,
            "not to be handled before: 500ms 5s 15m 2h 30d"),
     OPTION("header", LIST, headers, "NAME=VALUE", 0, "a header of the message"),
@@ -42,8 +36,6 @@ const pawl__option pawl__send_verb_options[] = {
     OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object"),
     OPTION("lines", FLAG, is_lines, NULL, 0,
            "one message for each line of standard input, or of --body-file"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("to", TEXT, queue, "QUEUE", 0, "where the message goes"),
     OPTION("type", TEXT, type, "TYPE", 0, "type of the message: the name of its record"),
     {.name = NULL},
@@ -117,24 +109,6 @@ static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t c
     else
         printf("sent %lld messages to %s\n", (long long)count, fields->queue);
     return PAWL_OK;
-}
-
-static pawl_code read_body(const verb_fields *fields, pawl__input *input, pawl_text *body,
-                           pawl_error *error)
-{
-    if (fields->body == NULL) {
-        pawl_code code = pawl__input_open(input, fields->body_file, error);
-        if (code == PAWL_OK)
-            code = pawl__input_all(input, body, error);
-        if (code != PAWL_OK)
-            return code;
-    } else {
-        *body = pawl_text_of(fields->body);
-    }
-    pawl_code code = pawl__json_check(*body, error);
-    if (code == PAWL_OK)
-        return code;
-    return pawl_error_wrap(error, code, "%s", fields->body == NULL ? input->name : "--body");
 }
 
 static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
@@ -236,7 +210,7 @@ static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__input *in
     options->delay          = fields->delay;
     options->correlation_id = fields->correlation_id;
     if (!fields->is_lines)
-        return read_body(fields, input, body, error);
+        return pawl__body_read(fields->body, fields->body_file, arena, body, error);
     return pawl__input_open(input, fields->body_file != NULL ? fields->body_file : "-", error);
 }
 

@@ -50,28 +50,25 @@ const pawl__option pawl__outbox_verb_options[] = {
     OPTION("after", COUNT, after, "ID", FOR_LIST,
            "rows with a larger number; 0: from the first one", .max = INT64_MAX),
     OPTION("all", FLAG, words.is_all, NULL, FOR_RESET, "every dead row that the options match"),
-    OPTION("app", TEXT, application, "APP.so", 0,
+    OPTION("app", TEXT, book.app, "APP.so", 0,
            "the program that has the sagas: they are named by their values"),
     OPTION("attempts", COUNT, attempts, "N", FOR_MANY, "tried N times or more", 1, INT32_MAX),
     OPTION("causation-id", FILTER, causation_id, "ID", FOR_MANY,
            "what was sent while this message was handled"),
-    PAWL__OPTION_DEADLINE(pawl__outbox_fields, at),
+    PAWL__OPTIONS_ROWS(pawl__outbox_fields, at, words.is_json),
     OPTION("destination", FILTER, destination, "NAME", FOR_MANY, "for this destination"),
     OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
     OPTION("endpoint", FILTER, endpoint, "NAME", FOR_MANY, "from this endpoint"),
     OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number", 1, INT64_MAX),
-    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__outbox_fields, limit, FOR_LIST, "rows"),
-    PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_RESET, "why, for the row's history"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "from this saga; by its value with --app"),
-    PAWL__OPTION_SAGA_PREFIX(pawl__outbox_fields, saga_prefix, 0),
+    PAWL__OPTION_SAGA_PREFIX(pawl__outbox_fields, book.prefix, 0),
     OPTION("source", FILTER, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
     OPTION("state", TEXT, states, "STATE,...", FOR_MANY,
            "pending, blocked, dispatched, dead, discarded", .choices = state_names, .is_set = true),
-    PAWL__OPTION_STORE(pawl__outbox_fields, at),
     OPTION("type", FILTER, type, "TYPE", FOR_MANY, "messages of this type"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_RESET, "with --all: without asking"),
     {.name = NULL},
@@ -134,6 +131,8 @@ static const pawl__column attempt_columns[] = {
     {.key = NULL},
 };
 
+static const pawl__noun outbox_rows = {"outbox row", row_columns, sizeof(shown_row)};
+
 const pawl__report pawl__outbox_verb_reports[] = {
     {"list, show", row_columns, NULL},
     {"history, of show", attempt_columns, NULL},
@@ -166,7 +165,7 @@ static pawl_code check_saga(const pawl__outbox_fields *fields, pawl_error *error
     if (fields->saga != NULL && strchr(fields->saga, '/') == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga: '%.200s' is no TYPE/VALUE or TYPE/ID",
                               fields->saga);
-    return pawl__saga_word_check(fields->saga, fields->application != NULL, error);
+    return pawl__saga_word_check(fields->saga, fields->book.app != NULL, error);
 }
 
 pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
@@ -197,7 +196,7 @@ pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store 
     pawl_code code =
         pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
     if (code == PAWL_OK)
-        query->source = pawl__saga_source(type, id, arena);
+        query->source = pawl__saga_source_of(type, id, arena);
     return code;
 }
 
@@ -283,16 +282,10 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     return code;
 }
 
-static pawl__view view_of(const pawl__outbox_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(row_columns, "outbox row", sizeof(shown_row), fields->words.is_json,
-                         arena);
-}
-
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__outbox_fields *fields = context;
-    pawl__view                 view   = view_of(fields, arena);
+    pawl__view                 view   = pawl__view_of(&outbox_rows, fields->words.is_json, arena);
     list_cursor                cursor = {.fields = fields, .store = store};
     pawl_arena                *kept   = pawl__must_create(); /* beyond a page */
     pawl_code                  code   = pawl__outbox_query(fields, &cursor.query, error);
@@ -350,7 +343,6 @@ static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pa
     return PAWL_TEXT("due: goes with the next scan of the outbox");
 }
 
-/* data NULL when out of memory. */
 static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
                            pawl_arena *arena)
 {
@@ -396,7 +388,7 @@ pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__outbox_fields *fields   = context;
-    pawl__view                 view     = view_of(fields, arena);
+    pawl__view                 view     = pawl__view_of(&outbox_rows, fields->words.is_json, arena);
     shown_row                 *shown    = NULL;
     pawl_outbox_row            row      = {.id = 0};
     pawl_attempt_rows          attempts = {.count = 0};
@@ -425,9 +417,7 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl_code code = is_look ? PAWL_OK : pawl__outbox_reset_check(fields, error);
     if (code == PAWL_OK)
         code = pawl__outbox_query(fields, &query, error);
-    return code != PAWL_OK ? code
-                           : pawl__saga_book_open(fields->application, fields->saga_prefix,
-                                                  &fields->book, error);
+    return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)

@@ -15,7 +15,7 @@ typedef struct pawl__outbox_fields {
     const char        *states; /* --state, as it was given */
     const char        *dispatch_id;
     const char        *endpoint, *source, *destination, *type, *causation_id;
-    const char        *application, *saga_prefix, *saga;
+    const char        *saga;
     pawl__saga_book    book; /* of the application */
     int64_t            id, after, limit, attempts;
     bool               is_revealed;

@@ -132,7 +132,6 @@ static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *
     return code;
 }
 
-/* Refuses --all beside row numbers, and filters without --all. */
 pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error)
 {
     char note[PAWL_ERROR_TEXT_SIZE_MAX + 1];

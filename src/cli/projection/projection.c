@@ -42,13 +42,10 @@ const pawl__argument pawl__projection_verb_arguments[] = {
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__projection_verb_options[] = {
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     OPTION("from", TEXT, from, "POSITION|TIME", FOR_REBUILD, "the first event to read again",
            .default_words = "the first of all"),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("while-read", FLAG, while_read, NULL, FOR_REBUILD,
            "also while a worker reads: its handlers write the same rows again"),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_REBUILD,
@@ -93,6 +90,8 @@ static const pawl__column columns[] = {
     SHOWN("next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
     {.key = NULL},
 };
+static const pawl__noun projections = {"projection", columns, sizeof(shown_projection)};
+
 const pawl__report pawl__projection_verb_reports[] = {
     {"list, show", columns, NULL},
     {"actions, of show", pawl__action_columns, NULL},
@@ -110,17 +109,12 @@ static shown_projection shown_of(const pawl_projection_row *row)
                                                                   : STATE_UNREAD};
 }
 
-static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(columns, "projection", sizeof(shown_projection), fields->is_json, arena);
-}
-
 /* ---- List and show --------------------------------------------------------- */
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields   *fields = context;
-    pawl__view           view   = view_of(fields, arena);
+    pawl__view           view   = pawl__view_of(&projections, fields->is_json, arena);
     pawl_projection_rows rows   = {.count = 0};
     pawl_code            code   = pawl_store_projection_list(store, view.now, arena, &rows, error);
     if (code != PAWL_OK)
@@ -162,7 +156,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields  *fields = context;
     pawl_text           name   = pawl_text_of(fields->name);
-    pawl__view          view   = view_of(fields, arena);
+    pawl__view          view   = pawl__view_of(&projections, fields->is_json, arena);
     pawl_event_rows     events = {.count = 0};
     pawl_projection_row row;
     pawl_code code = pawl_store_projection_find(store, name, view.now, arena, &row, error);
@@ -170,11 +164,10 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         code = pawl_store_projection_actions(store, name, arena, &events, error);
     if (code != PAWL_OK)
         return code;
-    const pawl__action_rows actions = pawl__actions_read(&events, "pawl.projection_", arena);
-    shown_projection        shown   = shown_of(&row);
-    shown.next                      = next_of(&shown, view.now, arena);
-    view.level                      = PAWL__LEVEL_SHOW;
-    return pawl__actions_show(&view, &shown, &actions);
+    shown_projection shown = shown_of(&row);
+    shown.next             = next_of(&shown, view.now, arena);
+    view.level             = PAWL__LEVEL_SHOW;
+    return pawl__actions_show(&view, &shown, &events, "pawl.projection_");
 }
 
 /* ---- Restart and rebuild --------------------------------------------------- */
@@ -221,18 +214,17 @@ static pawl_code read_from(const char *text, pawl_store *store, int64_t *from, p
 static pawl_code ask(const verb_fields *fields, const pawl_projection_row *row, int64_t from,
                      pawl_error *error)
 {
-    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + NAME_SIZE_SHOWN + 300];
+    char   url[PAWL_URL_SIZE_MAX + 1];
+    size_t size = row->name.size < NAME_SIZE_SHOWN ? row->name.size : NAME_SIZE_SHOWN;
     if (fields->is_agreed)
         return PAWL_OK;
-    snprintf(
-        question, sizeof question,
+    return pawl__agree(
+        "rebuild", "rebuilt", error,
         "read events %" PRId64 " to %" PRId64 " again for projection %.*s in %s? What its "
         "handlers wrote for them stays, unless you cleared it or the projection has a reset: it is "
         "not pawl's",
-        from, row->position,
-        (int)(row->name.size < NAME_SIZE_SHOWN ? row->name.size : NAME_SIZE_SHOWN), row->name.data,
+        from, row->position, (int)size, row->name.data,
         pawl__masked(fields->at.store, url, sizeof url));
-    return pawl__agree("rebuild", "rebuilt", question, error);
 }
 
 static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *arena,
@@ -265,7 +257,7 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
                                              {.key = "from", .number = from},
                                              {.key = "events", .number = count}));
     printf("projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s\n",
-           fields->name, count, count == 1 ? "" : "s", from,
+           fields->name, count, PAWL__PLURAL(count), from,
            pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
     return PAWL_OK;
 }

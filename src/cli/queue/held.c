@@ -153,6 +153,6 @@ pawl_text pawl__held_words(const pawl__held *held, const pawl__held_key *key, pa
 {
     return pawl__must_printf(arena, "%s%" PRId64 " message%s of its key '%.*s' wait%s behind it",
                              held->is_cut ? "at least " : "", key->behind,
-                             key->behind == 1 ? "" : "s", PAWL_TEXT_ARGS(key->key),
+                             PAWL__PLURAL(key->behind), PAWL_TEXT_ARGS(key->key),
                              key->behind == 1 ? "s" : "");
 }

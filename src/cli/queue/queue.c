@@ -1,5 +1,5 @@
-/* queue.c - `pawl queue list|show|peek`: which queues there are, who reads them, and their messages
- * without claiming them. queue_pause.c pauses and resumes a queue, queue_take.c purges and moves.
+/* queue.c - `pawl queue list|show|peek|pause|resume`: which queues there are, who reads them, and their messages
+ * without claiming them. and a pause of a queue. queue_take.c purges and moves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,12 @@
     X(MOVE, "move", "QUEUE TO",                                                                 \
       "put its messages into another queue, with their ids, in their order", pawl__queue_take)  \
     X(PAUSE, "pause", "QUEUE", "stop the work on it, in all processes, until it is resumed",    \
-      pawl__queue_settle)                                                                       \
+      settle)                                                                                   \
     X(PEEK, "peek", "QUEUE",                                                                    \
       "its messages in the order in which they are handled, and what each waits for", peek)     \
     X(PURGE, "purge", "QUEUE", "make dead letters of its messages; with --discard delete them", \
       pawl__queue_take)                                                                         \
-    X(RESUME, "resume", "QUEUE", "go on with one that is paused", pawl__queue_settle)           \
+    X(RESUME, "resume", "QUEUE", "go on with one that is paused", settle)                       \
     X(SHOW, "show", "QUEUE", "one queue, what happens next, and what operators did with it", show)
 PAWL__ACTIONS(ACTIONS)
 
@@ -47,22 +47,19 @@ static const char *const due_names[] = {"later", "now", NULL};
 #define OPTION(name, kind, member, ...) \
     PAWL__OPTION(pawl__queue_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__queue_verb_options[] = {
-    PAWL__OPTION_DEADLINE(pawl__queue_fields, at),
+    PAWL__OPTIONS_ROWS(pawl__queue_fields, at, words.is_json),
     OPTION("discard", FLAG, is_discarding, NULL, 1U << ACTION_PURGE,
            "for good, without dead letters"),
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_TAKE, "only count them"),
     OPTION("due", TEXT, due, "WHEN", FOR_PEEK | FOR_TAKE,
            "now: what is due; later: what is scheduled or retried", .choices = due_names),
     OPTION("id", FILTER, id, "ID", FOR_PEEK, "the message of this id"),
-    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     OPTION("last", COUNT, last, "SEQ", FOR_TAKE,
            "no message with a larger number, as peek has it: to go on", 1, INT64_MAX),
     PAWL__OPTION_LIMIT(pawl__queue_fields, limit, FOR_PEEK, "messages"),
-    PAWL__OPTION_PREFIX(pawl__queue_fields, at),
     OPTION("rate", COUNT, words.rate, "N", FOR_TAKE, "at most N messages a second", 1, INT64_MAX),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_CHANGE, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
-    PAWL__OPTION_STORE(pawl__queue_fields, at),
     OPTION("type", FILTER, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
     OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
            "messages that meet this condition, as of pawl find: customer_id=4711, id=ID"),
@@ -134,6 +131,9 @@ static const pawl__column message_columns[] = {
     {.key = NULL},
 };
 
+static const pawl__noun queues   = {"queue", queue_columns, sizeof(queue_row)};
+static const pawl__noun messages = {"message", message_columns, sizeof(message_row)};
+
 const pawl__report pawl__queue_verb_reports[] = {
     {"list, show", queue_columns, NULL},
     {"peek", message_columns, NULL},
@@ -144,12 +144,6 @@ const pawl__report pawl__queue_verb_reports[] = {
     {"actions, of show", pawl__action_columns, NULL},
     {.what = NULL},
 };
-
-static pawl__view view_of(const pawl__queue_fields *fields, const pawl__column *columns,
-                          const char *noun, size_t row_size, pawl_arena *arena)
-{
-    return pawl__view_of(columns, noun, row_size, fields->words.is_json, arena);
-}
 
 /* ---- List and show --------------------------------------------------------- */
 
@@ -169,9 +163,9 @@ static queue_row row_of(const pawl_queue_info *info)
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__queue_fields *fields = context;
-    pawl__view       view  = view_of(fields, queue_columns, "queue", sizeof(queue_row), arena);
-    pawl_queue_infos infos = {.count = 0};
-    pawl_code        code  = pawl_store_queue_infos(store, view.now, arena, &infos, error);
+    pawl__view                view   = pawl__view_of(&queues, fields->words.is_json, arena);
+    pawl_queue_infos          infos  = {.count = 0};
+    pawl_code                 code = pawl_store_queue_infos(store, view.now, arena, &infos, error);
     if (code != PAWL_OK)
         return code;
     queue_row *rows = pawl__must_take(arena, (infos.count + 1) * sizeof *rows);
@@ -209,14 +203,17 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__queue_fields *fields = context;
     pawl_queue_info           info   = {.ready = 0};
-    pawl__view view = view_of(fields, queue_columns, "queue", sizeof(queue_row), arena);
-    pawl_code  code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
+    pawl_event_rows           events = {.count = 0};
+    pawl__view                view   = pawl__view_of(&queues, fields->words.is_json, arena);
+    pawl_code code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
+    if (code == PAWL_OK)
+        code = pawl_store_queue_actions(store, info.queue, arena, &events, error);
     if (code != PAWL_OK)
         return code;
     queue_row row = row_of(&info);
     view.level    = PAWL__LEVEL_SHOW;
     row.next      = pawl__queue_next(&info, arena);
-    return pawl__queue_show(store, &view, &row, info.queue, error);
+    return pawl__actions_show(&view, &row, &events, "pawl.queue_");
 }
 
 /* ---- Peek ------------------------------------------------------------------ */
@@ -243,7 +240,6 @@ static void note_order(const pawl__held *held, message_row *made)
     }
 }
 
-/* Out of memory: data NULL. */
 static pawl_text waits_itself(const message_row *made, pawl_time now, pawl_arena *arena)
 {
     const pawl_queue_row *row = &made->message.row;
@@ -334,11 +330,11 @@ static pawl_code print_pages(const pawl__view *view, peeking *it, int64_t limit,
 static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__queue_fields *fields = context;
-    pawl__view view = view_of(fields, message_columns, "message", sizeof(message_row), arena);
-    peeking    it   = {.store = store, .now = view.now};
-    it.query        = (pawl_queue_query){.queue      = pawl_text_of(fields->queue),
-                                         .message_id = pawl_text_of(fields->id),
-                                         .type       = pawl_text_of(fields->type)};
+    pawl__view                view   = pawl__view_of(&messages, fields->words.is_json, arena);
+    peeking                   it     = {.store = store, .now = view.now};
+    it.query                         = (pawl_queue_query){.queue      = pawl_text_of(fields->queue),
+                                                          .message_id = pawl_text_of(fields->id),
+                                                          .type       = pawl_text_of(fields->type)};
     if (fields->due != NULL && strcmp(fields->due, "later") == 0)
         it.query.due_min = view.now + 1;
     else if (fields->due != NULL)
@@ -354,6 +350,63 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
                      : pawl__rows_list(&view, fields->limit, next_page, &it, error);
     pawl_arena_destroy(it.arena);
     return code;
+}
+
+/* ---- Pause and resume ------------------------------------------------------ */
+
+/* A queue that is so already keeps the name of the operator who did it. */
+static void say_already(const pawl__queue_fields *fields, const pawl_queue_pause *pause)
+{
+    char at[PAWL_TIME_TEXT_SIZE + 1];
+    if (!pause->is_paused) {
+        fprintf(stderr, "queue %s is not paused\n", fields->queue);
+        return;
+    }
+    pawl_time_format(pause->since, at);
+    fprintf(stderr, "queue %s is paused since %s, by %.*s\n", fields->queue, at,
+            PAWL_TEXT_ARGS(pause->by));
+}
+
+/* A paused queue that nothing names any more can be resumed; another is a slip of the pen. */
+static pawl_code check_known(pawl_store *store, const pawl__queue_fields *fields,
+                             pawl_queue_pause *pause, pawl_arena *arena, pawl_error *error)
+{
+    pawl_text       name = pawl_text_of(fields->queue);
+    pawl_queue_info info;
+    pawl_code       code = pawl_store_queue_pause_find(store, name, arena, pause, error);
+    if (code != PAWL_OK || pause->is_paused)
+        return code;
+    return pawl__queue_info_find(store, fields->queue, pawl_clock_now(NULL), arena, &info, error);
+}
+
+static pawl_code settle(const void *context, pawl_store *store, pawl_arena *arena,
+                        pawl_error *error)
+{
+    const pawl__queue_fields *fields   = context;
+    bool                      is_pause = strcmp(fields->words.action, "pause") == 0;
+    pawl_text                 name     = pawl_text_of(fields->queue);
+    pawl_text                 reason =
+        fields->words.reason != NULL ? pawl_text_of(fields->words.reason) : PAWL_TEXT("");
+    pawl_time        now   = pawl_clock_now(NULL);
+    pawl_queue_pause pause = {.is_paused = false};
+    pawl_text        by    = pawl__user();
+    pawl_code        code  = check_known(store, fields, &pause, arena, error);
+    if (code != PAWL_OK)
+        return code;
+    if (pause.is_paused == is_pause)
+        say_already(fields, &pause);
+    else if (is_pause)
+        code = pawl_store_queue_pause(store, name, by, reason, now, error);
+    else
+        code = pawl_store_queue_resume(store, name, by, reason, now, error);
+    if (code != PAWL_OK)
+        return code;
+    const char *done = is_pause ? "paused" : "resumed";
+    if (fields->words.is_json)
+        return pawl__facts_print(
+            PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}));
+    printf("%s queue %s\n", done, fields->queue);
+    return PAWL_OK;
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -22,14 +22,9 @@ typedef struct pawl__queue_fields {
 pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time now,
                                 pawl_arena *arena, pawl_queue_info *info, pawl_error *error);
 
-/* Says what happens next with it. Out of memory: data NULL. */
+/* Says what happens next with it. */
 pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena);
 
-/* Prints the row of a queue, and what operators did with it. */
-pawl_code pawl__queue_show(pawl_store *store, const pawl__view *view, const void *row,
-                           pawl_text queue, pawl_error *error);
-/* pause and resume. */
-pawl__look_fn pawl__queue_settle;
 /* purge and move; their words are checked before the store is opened. */
 pawl_code     pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error);
 pawl__look_fn pawl__queue_take;
@@ -59,7 +54,7 @@ pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, paw
 /* NULL: none. */
 const pawl__held_key *pawl__held_of_key(const pawl__held *held, pawl_text key);
 const pawl__held_key *pawl__held_of_holder(const pawl__held *held, pawl_text id);
-/* "3 messages of its key 'K' wait behind it". Data NULL without memory. */
+/* "3 messages of its key 'K' wait behind it". */
 pawl_text pawl__held_words(const pawl__held *held, const pawl__held_key *key, pawl_arena *arena);
 
 #endif

@@ -11,8 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/run/run.h"
-#include "cli/cli.h"
-#include "cli/run/limits.h"
 #include "cli/run/settings.h"
 
 #include <signal.h>
@@ -22,18 +20,10 @@
 #include <unistd.h>
 
 typedef struct verb_fields {
-    const char          *application;
     pawl__store_fields   at;
-    const char          *endpoint;
-    const char          *saga_prefix;
-    const char          *http;
-    const char          *log;
-    const char          *otlp;
+    const char          *application, *endpoint, *saga_prefix, *http, *log, *otlp;
     pawl__settings_words words;
-    bool                 is_created;
-    bool                 is_shown;
-    bool                 is_json;
-    bool                 is_restarted;
+    bool                 is_created, is_shown, is_json, is_restarted;
 } verb_fields;
 
 /* The last is debug, and each call of a store. */
@@ -123,10 +113,7 @@ static pawl_code read_http(const char *text, pawl_arena *arena, pawl_observe_opt
                               "'%s'",
                               text);
     bool has_address = strchr(text, ':') != NULL;
-    address          = pawl_arena_text(arena, address);
-    if (address.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    observe->address = has_address ? address.data : NULL;
+    observe->address = has_address ? pawl__must_text(arena, address).data : NULL;
     observe->port    = port != 0 ? port : PAWL_OBSERVE_PORT_ANY;
     return PAWL_OK;
 }
@@ -135,11 +122,9 @@ static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
                               const pawl_observe_options **observe, pawl_error *error)
 {
     static const pawl_observe_options defaults = PAWL_OBSERVE_OPTIONS_INIT;
-    pawl_observe_options             *made     = pawl_arena_copy(arena, &defaults, sizeof defaults);
-    if (made == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    made->otlp = fields->otlp;
-    *observe   = made;
+    pawl_observe_options *made = pawl__must(pawl_arena_copy(arena, &defaults, sizeof defaults));
+    made->otlp                 = fields->otlp;
+    *observe                   = made;
     return fields->http != NULL ? read_http(fields->http, arena, made, error) : PAWL_OK;
 }
 
@@ -237,8 +222,9 @@ static const pawl__column setting_columns[] = {
     SETTING("line", NUMBER, line, NULL),
     {.key = NULL},
 };
-const pawl__report pawl__run_verb_reports[] = {{"show-options", setting_columns, NULL},
-                                               {.what = NULL}};
+static const pawl__noun options_shown = {"option", setting_columns, sizeof(pawl__setting)};
+const pawl__report      pawl__run_verb_reports[] = {{"show-options", setting_columns, NULL},
+                                                    {.what = NULL}};
 
 static pawl_code show_options(const verb_fields *fields, const pawl_application *application,
                               const pawl__settings *settings, pawl_arena *arena, pawl_error *error)
@@ -251,12 +237,7 @@ static pawl_code show_options(const verb_fields *fields, const pawl_application 
             code = pawl__settings_list(settings, application->endpoints[i], &list, error);
     if (code == PAWL_OK)
         code = pawl__settings_list_health(settings, &list, error);
-    pawl__view view = {.columns  = setting_columns,
-                       .noun     = "option",
-                       .row_size = sizeof *list.items,
-                       .is_json  = fields->is_json,
-                       .arena    = arena,
-                       .out      = stdout};
+    pawl__view view = pawl__view_of(&options_shown, fields->is_json, arena);
     return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count) : code;
 }
 
@@ -319,9 +300,8 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
     pawl_code             code      = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    pawl_arena *arena = pawl_arena_create(0);
-    code              = arena != NULL ? check_words(&fields, arena, &options, &settings, &error)
-                                      : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    pawl_arena *arena = pawl__must_create();
+    code              = check_words(&fields, arena, &options, &settings, &error);
     if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
         !pawl__supervise(&fields.at, &exit_code)) {
         pawl_arena_destroy(arena);

@@ -1,8 +1,8 @@
 /* run.h - `pawl run`: what its files share.
  *
  *     run.c         the verb: load -> settings -> pawl_application_run until a signal -> unload
- *     settings.c    the options of the command line, the file and the application, by precedence; settings_list.c prints them
- *     limits.c      limits of health; recovery.c and route.c: rows of retries, and routes, as words
+ *     settings.c    the options of the command line, the file and the application, by precedence
+ *     words.c       routes, rows of recovery and limits of health, as words
  *     supervise.c   --restart: a parent that starts the process again; notify.c: systemd is told
  *     worker.c      `pawl worker`: the processes that run now
  *
@@ -15,13 +15,6 @@
 
 #include "cli/cli.h"
 #include "runtime/endpoint/option_rows.h"
-
-/* ---- Numbers among the options of an endpoint (settings_list.c) ---------------- */
-
-/* Sets a field: a value of 0 becomes -1, since 0 in the field is the default, and a deadline is in
- * milliseconds. */
-void pawl__number_put(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value);
-int64_t pawl__number_get(const pawl_endpoint_options *options, const pawl__number_row *row);
 
 /* ---- Routes: NAME=URL#QUEUE ------------------------------------------------- */
 
@@ -54,7 +47,7 @@ pawl_code pawl__recovery_add(pawl__recovery_rows *rows, const char *text, size_t
                              pawl_arena *arena, pawl_error *error);
 /* Adds the row unless an earlier one takes all that it is for. False: there is no room. */
 bool pawl__recovery_join(pawl__recovery_rows *rows, const pawl_recovery *row, size_t line);
-/* The row as it would be given; in the arena, NULL without memory. */
+/* The row as it would be given; in the arena. */
 const char *pawl__recovery_text(const pawl_recovery *row, pawl_arena *arena);
 
 /* ---- systemd ------------------------------------------------------------------- *

@@ -46,17 +46,32 @@ struct pawl__settings {
     pawl__limits                limits; /* of the file */
 };
 
-static pawl_code no_memory(pawl_error *error)
+/* ---- Numbers -------------------------------------------------------------------------- */
+
+/* Sets a field: a value of 0 becomes -1, since 0 in the field is the default. */
+static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
 {
-    return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    char *field = (char *)options + row->offset;
+    if (value == 0)
+        value = -1;
+    int32_t narrow = (int32_t)value;
+    if (row->size == sizeof value)
+        memcpy(field, &value, sizeof value);
+    else
+        memcpy(field, &narrow, sizeof narrow);
 }
 
-static const pawl__option *option_of(const pawl__settings *settings, const char *name)
+static int64_t get_number(const pawl_endpoint_options *options, const pawl__number_row *row)
 {
-    const pawl__option *option = settings->options;
-    while (strcmp(option->name, name) != 0)
-        option++;
-    return option;
+    const char *field = (const char *)options + row->offset;
+    int64_t     value;
+    int32_t     narrow;
+    memcpy(&narrow, field, sizeof narrow);
+    if (row->size == sizeof value)
+        memcpy(&value, field, sizeof value);
+    else
+        value = narrow;
+    return value;
 }
 
 /* ---- Routes ----------------------------------------------------------------------- */
@@ -80,15 +95,12 @@ static pawl_code add_route(part *to, const char *text, size_t line, pawl_arena *
 
 /* ---- The file ---------------------------------------------------------------------- */
 
-static part *add_part(pawl__settings *settings, const char *endpoint, size_t line)
+static void add_part(pawl__settings *settings, const char *endpoint, size_t line)
 {
-    part *made = pawl_arena_take(settings->arena, sizeof *made);
-    if (made != NULL) {
-        made->endpoint                          = endpoint;
-        made->line                              = line;
-        settings->parts[settings->part_count++] = made;
-    }
-    return made;
+    part *made                              = pawl__must_take(settings->arena, sizeof *made);
+    made->endpoint                          = endpoint;
+    made->line                              = line;
+    settings->parts[settings->part_count++] = made;
 }
 
 static char *trim(char *text)
@@ -115,7 +127,8 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
         if (strcmp(settings->parts[i]->endpoint, name) == 0)
             return pawl_error_set(error, PAWL_EINVAL, "[%s] is given twice, first on line %zu",
                                   name, settings->parts[i]->line);
-    return add_part(settings, name, line) != NULL ? PAWL_OK : no_memory(error);
+    add_part(settings, name, line);
+    return PAWL_OK;
 }
 
 static pawl_code refuse_key(const char *key, pawl_error *error)
@@ -147,7 +160,8 @@ static pawl_code take_number(const pawl__settings *settings, const char *key, co
         return pawl_error_set(error, PAWL_EINVAL, "%s is given twice, first on line %zu", key,
                               to->lines[i]);
     to->lines[i]   = line;
-    pawl_code code = pawl__option_number(option_of(settings, key), value, &to->numbers[i], error);
+    pawl_code code = pawl__option_number(pawl__option_find(settings->options, key, strlen(key)),
+                                         value, &to->numbers[i], error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
 }
 
@@ -224,9 +238,7 @@ static pawl_code take_line(pawl__settings *settings, pawl_text line, size_t numb
                            pawl_error *error)
 {
     size_t at   = 0;
-    char  *copy = pawl_arena_take(settings->arena, line.size + 1);
-    if (copy == NULL)
-        return no_memory(error);
+    char  *copy = pawl__must_take(settings->arena, line.size + 1);
     memcpy(copy, line.data, line.size);
     if (strlen(copy) != line.size)
         return pawl_error_set(error, PAWL_EINVAL, "it has a NUL byte");
@@ -288,14 +300,13 @@ static pawl_code read_words(pawl__settings *settings, pawl_error *error)
 pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
                                 pawl_arena *arena, pawl__settings **settings, pawl_error *error)
 {
-    pawl__settings *made = pawl_arena_take(arena, sizeof *made);
-    part           *own  = pawl_arena_take(arena, sizeof *own);
-    *settings            = made;
-    if (made == NULL || own == NULL)
-        return no_memory(error);
-    *made = (pawl__settings){
-        .words = words, .options = options, .file = words->file, .arena = arena, .command = own};
-    return read_words(made, error);
+    *settings  = pawl__must_take(arena, sizeof **settings);
+    **settings = (pawl__settings){.words   = words,
+                                  .options = options,
+                                  .file    = words->file,
+                                  .arena   = arena,
+                                  .command = pawl__must_take(arena, sizeof(part))};
+    return read_words(*settings, error);
 }
 
 pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
@@ -305,9 +316,8 @@ pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *
     settings->application = application;
     while (application->endpoints[count] != NULL)
         count++;
-    settings->parts = pawl_arena_take(settings->arena, (count + 1) * sizeof(part *));
-    if (settings->parts == NULL || add_part(settings, NULL, 0) == NULL)
-        return no_memory(error);
+    settings->parts = pawl__must_take(settings->arena, (count + 1) * sizeof(part *));
+    add_part(settings, NULL, 0);
     return read_file(settings, error);
 }
 
@@ -373,38 +383,19 @@ static size_t routes_of(const pawl__settings *settings, const char *endpoint, pa
     return count;
 }
 
-/* Rows of the command line, then the endpoint's of the file, then the file's for all. NULL: no
- * memory, or no room. */
-static pawl__recovery_rows *recovery_of(const pawl__settings *settings, const char *endpoint,
-                                        pawl_error *error)
+/* Rows of the command line, then the endpoint's of the file, then the file's for all. */
+static pawl_code recovery_of(const pawl__settings *settings, const char *endpoint,
+                             pawl__recovery_rows **rows, pawl_error *error)
 {
     const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
-    pawl__recovery_rows *made = pawl_arena_take(settings->arena, sizeof *made);
-    if (made == NULL)
-        no_memory(error);
-    for (size_t j = 0; made != NULL && j < 3; j++)
+    *rows               = pawl__must_take(settings->arena, sizeof **rows);
+    for (size_t j = 0; j < 3; j++)
         for (size_t i = 0; parts[j] != NULL && i < parts[j]->recovery.count; i++)
-            if (!pawl__recovery_join(made, &parts[j]->recovery.items[i],
-                                     parts[j]->recovery.lines[i])) {
-                pawl_error_set(error, PAWL_ELIMIT, "endpoint %s: more than %d rows of recovery",
-                               endpoint, PAWL_RECOVERY_ROWS_MAX);
-                return NULL;
-            }
-    return made;
-}
-
-/* The rows with their end. */
-static pawl_code fill_recovery(const pawl__settings *settings, const char *endpoint,
-                               pawl_endpoint_options *options, pawl_error *error)
-{
-    const pawl__recovery_rows *rows = recovery_of(settings, endpoint, error);
-    if (rows == NULL)
-        return error->code;
-    pawl_recovery *list = pawl_arena_take(settings->arena, (rows->count + 1) * sizeof *list);
-    if (list == NULL)
-        return no_memory(error);
-    memcpy(list, rows->items, rows->count * sizeof *list);
-    options->recovery = list;
+            if (!pawl__recovery_join(*rows, &parts[j]->recovery.items[i],
+                                     parts[j]->recovery.lines[i]))
+                return pawl_error_set(error, PAWL_ELIMIT,
+                                      "endpoint %s: more than %d rows of recovery", endpoint,
+                                      PAWL_RECOVERY_ROWS_MAX);
     return PAWL_OK;
 }
 
@@ -414,18 +405,24 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
     for (size_t i = 0; i < pawl__number_count; i++) {
         said number = number_of(settings, endpoint, i);
         if (number.value != UNSAID)
-            pawl__number_put(options, &number_rows[i], number.value);
+            put_number(options, &number_rows[i], number.value);
     }
-    pawl_route *routes =
-        pawl_arena_take(settings->arena, (PAWL__TEXTS_MAX * 3 + 1) * sizeof *routes);
-    if (routes == NULL)
-        return no_memory(error);
+    pawl__recovery_rows *rows;
+    pawl_route          *routes =
+        pawl__must_take(settings->arena, (PAWL__TEXTS_MAX * 3 + 1) * sizeof *routes);
     routes_of(settings, endpoint, routes, NULL);
     options->routes    = routes;
     options->transport = said_word(settings, endpoint, PAWL__WORD_TRANSPORT, &(size_t){0});
     options->ordered   = said_word(settings, endpoint, PAWL__WORD_ORDERED, &(size_t){0});
     options->audit     = said_word(settings, endpoint, PAWL__WORD_AUDIT, &(size_t){0});
-    return fill_recovery(settings, endpoint, options, error);
+    pawl_code code     = recovery_of(settings, endpoint, &rows, error);
+    if (code == PAWL_OK) {
+        pawl_recovery *list =
+            pawl__must_take(settings->arena, (rows->count + 1) * sizeof *list); /* with its end */
+        memcpy(list, rows->items, rows->count * sizeof *list);
+        options->recovery = list;
+    }
+    return code;
 }
 
 /* ---- Showing -------------------------------------------------------------------------- */
@@ -443,14 +440,28 @@ static pawl_endpoint_options table_of(const pawl__settings     *settings,
     return table;
 }
 
-static pawl_code list_number(const pawl__settings *settings, const char *endpoint,
-                             const pawl_endpoint_options *table, size_t i, pawl__setting_list *list,
-                             pawl_error *error)
+/* Adds `made`, whose value and origin are copied; a line of 0 is not of the file. */
+static void add_setting(pawl__setting_list *list, pawl__setting made, const char *value,
+                        size_t line, const char *from)
+{
+    pawl_arena *arena = list->arena;
+    list->items =
+        pawl__must_grow(arena, list->items, list->count, &list->capacity, sizeof *list->items);
+    made.value = pawl__must_text(arena, pawl_text_of(value));
+    made.from  = line != 0 ? pawl__must_printf(arena, "%s:%zu", list->file, line)
+                           : pawl__must_text(arena, pawl_text_of(from));
+    made.line  = (int64_t)line;
+    if (line != 0)
+        made.file = pawl_text_of(list->file);
+    list->items[list->count++] = made;
+}
+
+static void list_number(const pawl__settings *settings, const char *endpoint,
+                        const pawl_endpoint_options *table, size_t i, pawl__setting_list *list)
 {
     const pawl__number_row *row    = &number_rows[i];
-    const pawl__option     *option = option_of(settings, row->name);
     said                    number = number_of(settings, endpoint, i);
-    int64_t                 own    = pawl__number_get(table, row);
+    int64_t                 own    = get_number(table, row);
     char                    text[40];
     const char             *from = "command line";
     if (number.value == UNSAID) {
@@ -459,47 +470,50 @@ static pawl_code list_number(const pawl__settings *settings, const char *endpoin
         number.value = number.value < 0 ? 0 : number.value;
     }
     pawl__setting made = {.endpoint = pawl_text_of(endpoint), .option = pawl_text_of(row->name)};
-    pawl_text     json = pawl_arena_printf(settings->arena, "%lld", (long long)number.value);
-    if (json.data == NULL)
-        return no_memory(error);
+    pawl_text     json = pawl__must_printf(settings->arena, "%lld", (long long)number.value);
     *(row->kind == PAWL__NUMBER_DURATION ? &made.microseconds : &made.count) = json;
-    return pawl__setting_add(list, made, pawl__option_text(option, number.value, text, sizeof text),
-                             number.line, from, error);
+    add_setting(
+        list, made,
+        pawl__option_text(pawl__option_find(settings->options, row->name, strlen(row->name)),
+                          number.value, text, sizeof text),
+        number.line, from);
 }
 
-static pawl_code list_route(const char *endpoint, const pawl_route *route, size_t line,
-                            const char *from, pawl__setting_list *list, pawl_error *error)
+static void list_route(const char *endpoint, const pawl_route *route, size_t line, const char *from,
+                       pawl__setting_list *list)
 {
     char                text[PAWL__ROUTE_TEXT_SIZE];
     const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
                                 .option   = PAWL_TEXT_INIT("route")};
-    return pawl__setting_add(list, made, pawl__route_words(route, text), line, from, error);
+    add_setting(list, made, pawl__route_words(route, text), line, from);
 }
 
-/* Adds the routes of the application's table whose names neither command line nor file has. */
-static pawl_code list_own_routes(const char *endpoint, const pawl_endpoint_options *table,
-                                 const pawl_route *routes, size_t count, pawl__setting_list *list,
-                                 pawl_error *error)
+/* Adds the routes that hold, those of the application's table behind those of command line and file. */
+static void list_routes(const pawl__settings *settings, const char *endpoint,
+                        const pawl_endpoint_options *table, pawl__setting_list *list)
 {
+    size_t      lines[PAWL__TEXTS_MAX * 3];
     const char *next   = (const char *)table->routes;
     size_t      stride = table->route_size;
-    pawl_code   code   = PAWL_OK;
-    for (; next != NULL && stride != 0 && code == PAWL_OK; next += stride) {
+    pawl_route *routes = pawl__must_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
+    size_t      count  = routes_of(settings, endpoint, routes, lines);
+    for (size_t i = 0; i < count; i++)
+        list_route(endpoint, &routes[i], lines[i], "command line", list);
+    for (; next != NULL && stride != 0; next += stride) {
         pawl_route route = {.name = NULL};
         memcpy(&route, next, stride < sizeof route ? stride : sizeof route);
         if (route.name == NULL)
-            return PAWL_OK;
+            return;
         size_t same = 0;
         while (same < count && strcmp(routes[same].name, route.name) != 0)
             same++;
         if (same == count)
-            code = list_route(endpoint, &route, 0, "application", list, error);
+            list_route(endpoint, &route, 0, "application", list);
     }
-    return code;
 }
 
-static pawl_code list_word(const pawl__settings *settings, const char *endpoint, size_t word,
-                           const char *own, pawl__setting_list *list, pawl_error *error)
+static void list_word(const pawl__settings *settings, const char *endpoint, size_t word,
+                      const char *own, pawl__setting_list *list)
 {
     char                text[PAWL_URL_SIZE_MAX + 1];
     size_t              line      = 0;
@@ -508,27 +522,12 @@ static pawl_code list_word(const pawl__settings *settings, const char *endpoint,
     const pawl__setting made      = {.endpoint = pawl_text_of(endpoint),
                                      .option   = pawl_text_of(word_names[word])};
     if (word_said == NULL && own == NULL)
-        return PAWL_OK;
+        return;
     if (word_said == NULL)
         word_said = own;
     if (word_said[0] != '#') /* a queue of this store hides nothing */
         word_said = pawl__masked(word_said, text, sizeof text);
-    return pawl__setting_add(list, made, word_said, line, from, error);
-}
-
-static pawl_code list_rows(const pawl__settings *settings, const char *endpoint,
-                           const pawl__recovery_rows *rows, size_t first, const char *from,
-                           pawl__setting_list *list, pawl_error *error)
-{
-    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
-                                .option   = PAWL_TEXT_INIT("recovery")};
-    pawl_code           code = PAWL_OK;
-    for (size_t i = first; i < rows->count && code == PAWL_OK; i++) {
-        const char *text = pawl__recovery_text(&rows->items[i], settings->arena);
-        code = text != NULL ? pawl__setting_add(list, made, text, rows->lines[i], from, error)
-                            : no_memory(error);
-    }
-    return code;
+    add_setting(list, made, word_said, line, from);
 }
 
 /* Adds the rows that hold, in the order in which they are looked at. */
@@ -536,56 +535,53 @@ static pawl_code list_recovery(const pawl__settings *settings, const char *endpo
                                const pawl_endpoint_options *table, pawl__setting_list *list,
                                pawl_error *error)
 {
-    pawl__recovery_rows *rows = recovery_of(settings, endpoint, error);
-    if (rows == NULL)
-        return error->code;
-    size_t      given  = rows->count;
-    const char *next   = (const char *)table->recovery;
-    size_t      stride = table->recovery_size;
-    pawl_code   code   = list_rows(settings, endpoint, rows, 0, "command line", list, error);
+    const pawl__setting  made   = {.endpoint = pawl_text_of(endpoint),
+                                   .option   = PAWL_TEXT_INIT("recovery")};
+    pawl__recovery_rows *rows   = NULL;
+    const char          *next   = (const char *)table->recovery;
+    size_t               stride = table->recovery_size;
+    pawl_code            code   = recovery_of(settings, endpoint, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    size_t given = rows->count;
     for (; next != NULL && stride != 0; next += stride) {
         pawl_recovery row = {.type = NULL};
         memcpy(&row, next, stride < sizeof row ? stride : sizeof row);
         if (pawl__recovery_is_end(&row) || !pawl__recovery_join(rows, &row, 0))
             break;
     }
-    return code == PAWL_OK ? list_rows(settings, endpoint, rows, given, "application", list, error)
-                           : code;
+    for (size_t i = 0; i < rows->count; i++)
+        add_setting(list, made, pawl__recovery_text(&rows->items[i], settings->arena),
+                    rows->lines[i], i < given ? "command line" : "application");
+    return PAWL_OK;
 }
 
 pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               pawl__setting_list *list, pawl_error *error)
 {
     pawl_endpoint_options table = table_of(settings, endpoint);
-    size_t                lines[PAWL__TEXTS_MAX * 3];
-    pawl_code             code = PAWL_OK;
-    pawl_route *routes = pawl_arena_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
-    list->arena        = settings->arena;
-    list->file         = settings->file;
-    if (routes == NULL)
-        return no_memory(error);
-    for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
-        code = list_number(settings, endpoint->name, &table, i, list, error);
-    if (code == PAWL_OK)
-        code = list_word(settings, endpoint->name, PAWL__WORD_AUDIT, table.audit, list, error);
-    if (code == PAWL_OK)
-        code = list_word(settings, endpoint->name, PAWL__WORD_ORDERED, table.ordered, list, error);
-    if (code == PAWL_OK)
-        code = list_word(settings, endpoint->name, PAWL__WORD_TRANSPORT, NULL, list, error);
-    size_t count = routes_of(settings, endpoint->name, routes, lines);
-    for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        code = list_route(endpoint->name, &routes[i], lines[i], "command line", list, error);
-    if (code == PAWL_OK)
-        code = list_own_routes(endpoint->name, &table, routes, count, list, error);
-    return code == PAWL_OK ? list_recovery(settings, endpoint->name, &table, list, error) : code;
+    list->arena                 = settings->arena;
+    list->file                  = settings->file;
+    for (size_t i = 0; i < pawl__number_count; i++)
+        list_number(settings, endpoint->name, &table, i, list);
+    list_word(settings, endpoint->name, PAWL__WORD_AUDIT, table.audit, list);
+    list_word(settings, endpoint->name, PAWL__WORD_ORDERED, table.ordered, list);
+    list_word(settings, endpoint->name, PAWL__WORD_TRANSPORT, NULL, list);
+    list_routes(settings, endpoint->name, &table, list);
+    return list_recovery(settings, endpoint->name, &table, list, error);
 }
 
 pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
                                      pawl_error *error)
 {
-    pawl__limits limits;
-    pawl_code    code = pawl__settings_health(settings, &limits, error);
-    list->arena       = settings->arena;
-    list->file        = settings->file;
-    return code == PAWL_OK ? pawl__limits_list(&limits, list, error) : code;
+    static const pawl__setting made = {.option = PAWL_TEXT_INIT("health")};
+    pawl__limits               limits;
+    char                       text[160];
+    pawl_code                  code = pawl__settings_health(settings, &limits, error);
+    list->arena                     = settings->arena;
+    list->file                      = settings->file;
+    for (size_t i = 0; code == PAWL_OK && pawl__limit_text(&limits, i, text, sizeof text); i++)
+        add_setting(list, made, text, limits.is_given[i] ? 0 : limits.lines[i],
+                    limits.is_given[i] ? "command line" : "built in");
+    return code;
 }

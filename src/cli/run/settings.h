@@ -9,16 +9,47 @@
  * endpoint. Empty lines, and lines that begin with "#", say nothing.
  *
  * Threads: none; called from main.
- * Tests: tests/system/command_options.sh
+ * Tests: tests/system/command_options.sh, command_health.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_CLI_SETTINGS_H
 #define PAWL_CLI_SETTINGS_H
 
-#include "cli/run/limits.h"
+#include "cli/base/options.h"
 #include "pawl/pawl.h"
+#include "runtime/common/health_rows.h"
 #include "runtime/endpoint/option_rows.h"
+
+/* ---- Limits of health (words.c) ---------------------------------------------- *
+ *
+ * As --health gives them, CHECK=DEGRADED[/UNHEALTHY]:
+ *
+ *     queue_age=5m         dead_letters=10/1000         queue_no_consumer=off
+ *
+ * A limit that is not named stays as it was; "off" is never reached. */
+
+/* Rows of a verb's options, for a field of type pawl__texts. */
+#define PAWL__OPTION_HEALTH(fields, member)                                \
+    PAWL__OPTION(fields, "health", LIST, member, "CHECK=LIMIT[/LIMIT]", 0, \
+                 "from where on a check of health is degraded, and unhealthy; off: never")
+
+typedef struct pawl__limits {
+    pawl_health_options health;
+    size_t              lines[PAWL__HEALTH_CHECK_COUNT]; /* by check, of the file; 0: not in it */
+    bool                is_given[PAWL__HEALTH_CHECK_COUNT]; /* by the command line */
+} pawl__limits;
+
+/* Sets the limits that a line of the file names. PAWL_EINVAL: an unknown check, a limit that is none
+ * of its kind, a check of an earlier line. */
+pawl_code pawl__limit_read(const char *text, size_t line, pawl__limits *limits, pawl_error *error);
+/* Sets those of the command line. PAWL_EINVAL also when the unhealthy limit of a check is below the
+ * degraded one. */
+pawl_code pawl__limits_read(const pawl__texts *texts, pawl__limits *limits, pawl_error *error);
+/* CHECK=DEGRADED/UNHEALTHY as they hold, defaults too; false when there is no such check. */
+bool pawl__limit_text(const pawl__limits *limits, size_t check, char *text, size_t size);
+
+/* ---- Settings ------------------------------------------------------------------ */
 
 /* Options that are one word, in the file as on the command line. */
 enum { PAWL__WORD_AUDIT, PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_COUNT };
@@ -27,7 +58,7 @@ enum { PAWL__WORD_AUDIT, PAWL__WORD_ORDERED, PAWL__WORD_TRANSPORT, PAWL__WORDS_C
 typedef struct pawl__settings_words {
     int64_t     numbers[pawl__number_count]; /* -1: not given */
     pawl__texts routes, recovery;
-    pawl__texts health;                   /* limits, see limits.h */
+    pawl__texts health;                   /* limits */
     const char *file;                     /* --config; NULL: none */
     const char *words[PAWL__WORDS_COUNT]; /* NULL: not given */
 } pawl__settings_words;
@@ -95,19 +126,10 @@ typedef struct pawl__setting_list {
     const char    *file;
 } pawl__setting_list;
 
-/* settings_list.c: adds `made`, whose value and origin are copied; a line of 0 is not of the file.
- * PAWL_ENOMEM. */
-pawl_code pawl__setting_add(pawl__setting_list *list, pawl__setting made, const char *value,
-                            size_t line, const char *from, pawl_error *error);
-/* Likewise: adds each limit of health. PAWL_ENOMEM. */
-pawl_code pawl__limits_list(const pawl__limits *limits, pawl__setting_list *list,
-                            pawl_error *error);
-
-/* Adds each option, route and row of recovery of the endpoint to the list. PAWL_ENOMEM. */
+/* Adds each option, route and row of recovery of the endpoint to the list. */
 pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               pawl__setting_list *list, pawl_error *error);
-/* Adds the limits of health, which are of no endpoint. PAWL_EINVAL as pawl__settings_health;
- * PAWL_ENOMEM. */
+/* Adds the limits of health, which are of no endpoint. PAWL_EINVAL as pawl__settings_health. */
 pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
                                      pawl_error *error);
 

@@ -187,13 +187,6 @@ static void note(guard *it, const pawl_worker_crash *death)
     }
 }
 
-/* Writers of earlier notes that are done by now; no other child is alive. */
-static void bury_writers(void)
-{
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-}
-
 /* ---- One child after the other ------------------------------------------------ */
 
 /* In a group of its own: what a terminal sends to all of a group comes from the parent alone. A parent
@@ -286,7 +279,8 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
                                                 : *pause * 2;
     say_death(&death, it->is_stopping ? -1 : *pause);
     note(it, &death);
-    bury_writers();
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* writers of earlier notes; no other child is alive */
+        continue;
     if (it->is_stopping)
         return false;
     pass_on(it, 0);

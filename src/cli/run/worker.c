@@ -13,9 +13,7 @@
 
 typedef struct verb_fields {
     pawl__store_fields at;
-    const char        *action;
-    const char        *id;
-    const char        *endpoint;
+    const char        *action, *id, *endpoint;
     bool               is_json;
 } verb_fields;
 
@@ -35,11 +33,8 @@ const pawl__argument pawl__worker_verb_arguments[] = {
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__worker_verb_options[] = {
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     OPTION("endpoint", FILTER, endpoint, "NAME", 1U << ACTION_LIST, "of this endpoint only"),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
-    PAWL__OPTION_STORE(verb_fields, at),
     {.name = NULL},
 };
 
@@ -89,6 +84,8 @@ static const pawl__column stamped_columns[] = {
     STAMPED("crashes", COUNT_32, crashes, "crashes"),
     {.key = NULL},
 };
+
+static const pawl__noun workers = {"worker", columns, sizeof(worker_row)};
 
 const pawl__report pawl__worker_verb_reports[] = {
     {"list, show", columns, NULL}, {"isolated, of show", stamped_columns, NULL}, {.what = NULL}};
@@ -140,8 +137,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const verb_fields *fields = context;
     worker_row        *rows   = NULL;
     size_t             count  = 0;
-    pawl__view view = pawl__view_of(columns, "worker", sizeof *rows, fields->is_json, arena);
-    pawl_code  code = find_rows(fields, store, view.now, arena, &rows, &count, error);
+    pawl__view         view   = pawl__view_of(&workers, fields->is_json, arena);
+    pawl_code          code   = find_rows(fields, store, view.now, arena, &rows, &count, error);
     if (code != PAWL_OK)
         return code;
     if (count == 0 && !fields->is_json)
@@ -200,9 +197,9 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     stamped_rows       stamped = {.count = 0};
     size_t             count   = 0;
     pawl_uuid          id      = {{0}};
-    pawl__view view = pawl__view_of(columns, "worker", sizeof *rows, fields->is_json, arena);
-    view.level      = PAWL__LEVEL_SHOW;
-    pawl_code code  = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
+    pawl__view         view    = pawl__view_of(&workers, fields->is_json, arena);
+    view.level                 = PAWL__LEVEL_SHOW;
+    pawl_code code             = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
     if (code == PAWL_OK)
         code = find_rows(fields, store, view.now, arena, &rows, &count, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)

@@ -1,25 +1,33 @@
-/* saga.c - `pawl saga delete|history|list|show|verify-upgrade`: its words.
+/* saga.c - `pawl saga list|show|delete`: the sagas of an application, by their tables, and the end of one with its timeouts;
+ * the words of all actions. saga_history.c has history, verify_upgrade.c verify-upgrade.
+ *
+ * A page is a walk over a table, which has both versions, and a load of the same sagas, which
+ * has the rest. A saga that ended in between is left out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/saga/saga.h"
-#include "cli/cli.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define RATE_DEFAULT 10000
 #define RATE_MAX 10000000
+#define TIMEOUTS_MAX 100 /* printed by show */
+#define SHOWN_MAX 200    /* bytes of the saga's name in a question */
+#define OUTBOX_MAX 10000 /* rows that are counted */
+#define LIVE_STATES (1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_BLOCKED | 1U << PAWL_OUTBOX_DEAD)
 
 typedef pawl__saga_fields verb_fields;
 
 #define ACTIONS(X)                                                                                 \
     X(DELETE, "delete", "TYPE/VALUE", "end a saga that nothing ends: its row and its timeouts go", \
-      pawl__saga_delete)                                                                           \
+      delete)                                                                                      \
     X(HISTORY, "history", "TYPE/VALUE|MESSAGE-ID",                                                 \
       "what each of its messages did, of an endpoint that runs with --history",                    \
       pawl__saga_history)                                                                          \
-    X(LIST, "list", "", "the sagas that are there", pawl__saga_list)                               \
-    X(SHOW, "show", "TYPE/VALUE", "the state of one, and its timeouts", pawl__saga_show)           \
+    X(LIST, "list", "", "the sagas that are there", list)                                          \
+    X(SHOW, "show", "TYPE/VALUE", "the state of one, and its timeouts", show)                      \
     X(VERIFY, "verify-upgrade", "", "can a new program go on with all that is stored?", NULL)
 PAWL__ACTIONS(ACTIONS)
 static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xes", NULL};
@@ -44,10 +52,10 @@ const pawl__argument pawl__saga_verb_arguments[] = {
 const pawl__option pawl__saga_verb_options[] = {
     OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
     OPTION(
-        "app", TEXT, application, "APP.so", 0,
+        "app", TEXT, book.app, "APP.so", 0,
         "the program that has the sagas, all but history need it; verify-upgrade: the one that is to "
         "go on"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     OPTION("format", TEXT, format, "FORMAT", FOR_HISTORY,
            "text, json (an object on a line each), mermaid or dot (drawings), xes (a log to mine "
            "processes)",
@@ -57,9 +65,7 @@ const pawl__option pawl__saga_verb_options[] = {
     OPTION(
         "intended", LIST, intended, "TYPE.MEMBER", FOR_VERIFY,
         "a member whose first value or OPT_ is another one, which stored rows without it are to have"),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "sagas"),
-    PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("rate", COUNT, rate, "ROWS", FOR_VERIFY, "rows in a second, at most", 1, RATE_MAX,
            .has_default = true, .value_default = RATE_DEFAULT),
     OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),
@@ -68,12 +74,382 @@ const pawl__option pawl__saga_verb_options[] = {
     OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
            "written while it goes on, removed at the end; when it is there: go on from there"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
-    PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
-    PAWL__OPTION_STORE(verb_fields, at),
+    PAWL__OPTION_SAGA_PREFIX(verb_fields, book.prefix, 0),
     OPTION("type", FILTER, type, "TYPE", FOR_LIST, "sagas of this type"),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_DELETE, "without asking"),
     {.name = NULL},
 };
+
+/* ---- Columns --------------------------------------------------------------- */
+
+typedef struct shown_saga {
+    pawl_text name; /* TYPE/VALUE, or TYPE/ID */
+    pawl_text type, table, value, transitional;
+    pawl_uuid id;
+    int64_t   version;
+    pawl_text type_version, persistence_version;
+    pawl_time begun;
+    int64_t   state_size;
+    pawl_text state, metadata, originator, original_message_id;
+} shown_saga;
+
+#define SAGA(key, kind, member, ...) PAWL__COLUMN(shown_saga, key, kind, member, __VA_ARGS__)
+static const pawl__column columns[] = {
+    SAGA("saga", TEXT, name, "saga"),
+    SAGA("type", TEXT, type, NULL),
+    SAGA("table", TEXT, table, NULL),
+    SAGA("value", TEXT, value, NULL),
+    SAGA("transitional", TEXT, transitional, NULL),
+    SAGA("id", ID, id, "id"),
+    SAGA("version", COUNT, version, "version"),
+    SAGA("type_version", TEXT, type_version, "state of"),
+    SAGA("persistence_version", TEXT, persistence_version, "written by"),
+    SAGA("begun", TIME, begun, "begun"),
+    SAGA("state_size", COUNT, state_size, NULL),
+    SAGA("originator", TEXT, originator, NULL, PAWL__LEVEL_SHOW),
+    SAGA("original_message_id", TEXT, original_message_id, NULL, PAWL__LEVEL_SHOW),
+    SAGA("metadata", JSON, metadata, NULL, PAWL__LEVEL_SHOW),
+    SAGA("state", JSON, state, NULL, PAWL__LEVEL_SHOW),
+    {.key = NULL},
+};
+
+#define TIMEOUT(key, kind, member, ...) \
+    PAWL__COLUMN(pawl_timeout_row, key, kind, member, __VA_ARGS__)
+static const pawl__column timeout_columns[] = {
+    TIMEOUT("timeout", TEXT, name, "timeout"),
+    TIMEOUT("due", TIME, due, "due"),
+    TIMEOUT("attempts", COUNT_32, attempts, "attempts"),
+    TIMEOUT("id", ID, id.uuid, "id"),
+    {.key = NULL},
+};
+
+static const pawl__noun saga_noun = {"saga", columns, sizeof(shown_saga)};
+
+const pawl__report pawl__saga_verb_reports[] = {
+    {"list, show", columns, NULL},
+    {"timeouts, of show", timeout_columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
+    {"delete", NULL, "deleted id version timeouts outbox"},
+    {"history", pawl__history_columns, NULL},
+    {"out, of history", NULL, "sends events timeouts cancelled completed"},
+    {"one of sends", NULL, "id type to"},
+    {"one of timeouts", NULL, "name due"},
+    {"verify-upgrade", NULL, "rows findings warnings more"},
+    {"one of findings", NULL, "reason kind type version member count examples"},
+    {"one of examples", NULL, "id text"},
+    {.what = NULL},
+};
+
+/* ---- Tables ---------------------------------------------------------------- */
+
+typedef struct look {
+    const pawl__saga_fields *fields;
+    pawl_store              *store;
+    size_t                   at;    /* table under way */
+    pawl_scan_row            after; /* in it */
+    bool                     is_behind;
+} look;
+
+static const pawl_saga_table *table_of(const look *it)
+{
+    return it->fields->book.tables.items[it->at];
+}
+
+/* PAWL_EINVAL: the application has no sagas of the type; it names those that it has. */
+static pawl_code check_type(const pawl__saga_fields *fields, pawl_text type, pawl_error *error)
+{
+    char        hint[300], shown[PAWL__WORD_SIZE];
+    const char *names[PAWL__TEXTS_MAX + 1] = {NULL};
+    for (size_t i = 0, count = 0; i < fields->book.tables.count && count < PAWL__TEXTS_MAX; i++) {
+        const pawl_saga_table *table = fields->book.tables.items[i];
+        const pawl_saga       *saga  = pawl__saga_of(fields->book.loaded.application, table->type);
+        if (pawl_text_equal(table->type, type))
+            return PAWL_OK;
+        if (saga != NULL)
+            names[count++] = saga->name;
+    }
+    snprintf(shown, sizeof shown, "%.*s", PAWL_TEXT_ARGS(type));
+    pawl__suggest(shown, "", names, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "%s has no saga '%s'%s", fields->book.app, shown,
+                          hint);
+}
+
+/* ---- Rows ------------------------------------------------------------------ */
+
+/* A state that no reader knows as JSON is masked as a whole. */
+static pawl_text state_text(const look *it, const pawl_saga *saga, pawl_text data,
+                            pawl_arena *arena)
+{
+    pawl_text masked = PAWL_TEXT("\"" PAWL_MASKED "\"");
+    if (it->fields->is_revealed)
+        return data;
+    pawl_code code =
+        saga != NULL ? pawl_record_mask(saga->state(), data, arena, &masked, NULL) : PAWL_EDECODE;
+    pawl__must_have(code);
+    return masked;
+}
+
+static void fill(const look *it, const pawl_scan_row *walked, const pawl_saga_row *row,
+                 pawl_arena *arena, shown_saga *saga)
+{
+    const pawl_saga_table *table = table_of(it);
+    const pawl_saga       *spec  = pawl__saga_of(it->fields->book.loaded.application, table->type);
+    *saga                        = (shown_saga){.type                = table->type,
+                                                .table               = table->name,
+                                                .value               = pawl__saga_value(&row->main, arena),
+                                                .transitional        = pawl__saga_value(&row->transitional, arena),
+                                                .id                  = walked->id,
+                                                .version             = row->version,
+                                                .type_version        = walked->type_version,
+                                                .persistence_version = walked->persistence_version,
+                                                .begun               = pawl__saga_begun(walked->id),
+                                                .state_size          = (int64_t)row->data.size,
+                                                .metadata            = row->metadata};
+    if (pawl__saga_is_secret(spec) && !it->fields->is_revealed)
+        saga->value = PAWL_TEXT(PAWL_MASKED);
+    saga->state               = state_text(it, spec, row->data, arena);
+    saga->originator          = pawl__must_header(row->metadata, "Originator", arena);
+    saga->original_message_id = pawl__must_header(row->metadata, "OriginalMessageId", arena);
+    saga->name =
+        pawl__must_printf(arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
+                          PAWL_TEXT_ARGS(saga->value.size == 0 || pawl__saga_is_secret(spec)
+                                             ? pawl__uuid_text(walked->id, arena)
+                                             : saga->value));
+}
+
+/* Adds the sagas of a page of the table under way. `*walked_count` is below `count_max` at the table's end. */
+static pawl_code add_page(look *it, size_t count_max, pawl_arena *arena, shown_saga *sagas,
+                          size_t *count, size_t *walked_count, pawl_error *error)
+{
+    pawl_scan_rows walked;
+    pawl_saga_row *rows;
+    pawl_code code = pawl__saga_page(it->store, table_of(it), it->is_behind ? &it->after : NULL,
+                                     count_max, arena, &walked, &rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < walked.count; i++)
+        if (rows[i].presence == PAWL_SAGA_THERE)
+            fill(it, &walked.items[i], &rows[i], arena, &sagas[(*count)++]);
+    if (walked.count > 0)
+        it->after = (pawl_scan_row){.id = walked.items[walked.count - 1].id};
+    it->is_behind = it->is_behind || walked.count > 0;
+    *walked_count = walked.count;
+    return code;
+}
+
+/* ---- List ------------------------------------------------------------------ */
+
+/* The walk of one table after another; --after counts in each table of the type. */
+static void enter_table(look *it)
+{
+    it->is_behind = it->fields->after != NULL;
+    it->after     = (pawl_scan_row){.number = 0};
+    if (it->is_behind)
+        (void)pawl_uuid_parse(pawl_text_of(it->fields->after), &it->after.id, NULL);
+}
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    look       *it    = context;
+    pawl_text   type  = pawl_text_of(it->fields->type);
+    shown_saga *sagas = pawl__must_take(arena, (count_max + 1) * sizeof *sagas);
+    pawl_code   code  = PAWL_OK;
+    while (code == PAWL_OK && *count < count_max && it->at < it->fields->book.tables.count) {
+        size_t left = count_max - *count, walked = 0;
+        if (type.size == 0 || pawl_text_equal(type, table_of(it)->type))
+            code = add_page(it, left, arena, sagas, count, &walked, error);
+        if (code == PAWL_OK && walked < left) {
+            it->at++;
+            enter_table(it);
+        }
+    }
+    *rows = sagas;
+    return code;
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    look       it   = {.fields = context, .store = store};
+    pawl__view view = pawl__view_of(&saga_noun, it.fields->is_json, arena);
+    pawl_code  code = PAWL_OK;
+    if (it.fields->type != NULL)
+        code = check_type(it.fields, pawl_text_of(it.fields->type), error);
+    enter_table(&it);
+    return code == PAWL_OK ? pawl__rows_list(&view, it.fields->limit, next_page, &it, error) : code;
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena, bool *is_there,
+                          pawl_error *error)
+{
+    pawl_timeout_rows timeouts = {.count = 0};
+    shown_saga        saga     = {.version = 0};
+    size_t            count = 0, walked = 0;
+    it->is_behind  = true;
+    it->after      = (pawl_scan_row){.id = pawl__id_before(row->id.uuid)};
+    pawl_code code = add_page(it, 1, arena, &saga, &count, &walked, error);
+    *is_there      = count > 0 && pawl_uuid_compare(saga.id, row->id.uuid) == 0;
+    if (code == PAWL_OK && *is_there)
+        code = pawl_store_timeout_list(it->store, row->id, TIMEOUTS_MAX, arena, &timeouts, error);
+    const pawl__inner_rows inner = {"timeouts", timeout_columns, sizeof(pawl_timeout_row),
+                                    timeouts.items, timeouts.count};
+    pawl__view             view  = pawl__view_of(&saga_noun, it->fields->is_json, arena);
+    view.level                   = PAWL__LEVEL_SHOW;
+    return code == PAWL_OK && *is_there ? pawl__row_show(&view, &saga, &inner, 1) : code;
+}
+
+/* A saga that was deleted is told of by its id. */
+static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl_arena *arena,
+                           pawl_error *error)
+{
+    pawl__view      view = pawl__view_of(&saga_noun, it->fields->is_json, arena);
+    pawl_saga_id    id;
+    pawl_event_rows events = {.count = 0};
+    pawl_code       code   = PAWL_OK;
+    if (pawl_uuid_parse(value, &id.uuid, NULL) == PAWL_OK)
+        code = pawl_store_saga_actions(it->store, type, id, arena, &events, error);
+    if (code == PAWL_OK && events.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", it->fields->shown);
+    if (code != PAWL_OK)
+        return code;
+    if (!view.is_json)
+        printf("saga %s is not there any more\n", it->fields->shown);
+    return pawl__actions_show(&view, NULL, &events, "pawl.saga_");
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    look          it       = {.fields = context, .store = store};
+    bool          is_there = false;
+    pawl_text     type, value;
+    pawl_saga_row row;
+    (void)pawl__saga_split(pawl_text_of(it.fields->shown), &type, &value);
+    pawl_code code = check_type(it.fields, type, error);
+    for (; code == PAWL_OK && !is_there && it.at < it.fields->book.tables.count; it.at++) {
+        if (!pawl_text_equal(table_of(&it)->type, type))
+            continue;
+        code = pawl__saga_find_in(store, table_of(&it), value, arena, &row, error);
+        if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
+            code = show_row(&it, &row, arena, &is_there, error);
+    }
+    return code == PAWL_OK && !is_there ? show_gone(&it, type, value, arena, error) : code;
+}
+
+/* ---- Delete ---------------------------------------------------------------- */
+
+typedef struct doomed {
+    const pawl_saga_table *table;
+    pawl_saga_row          row;
+    const char            *id;
+    pawl_text              source; /* of its outbox rows */
+    size_t                 outbox; /* rows that are not delivered */
+    int64_t                timeouts;
+} doomed;
+
+/* Rows of the outbox are messages that the saga sent: they go on without it. */
+static pawl_code count_outbox(pawl_store *store, doomed *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl_outbox_rows rows         = {.count = 0};
+    it->id                        = pawl__uuid_text(it->row.id.uuid, arena).data;
+    it->source                    = pawl__saga_source_of(it->table->type, it->row.id, arena);
+    const pawl_outbox_query query = {
+        .states = LIVE_STATES, .source = it->source, .count_max = OUTBOX_MAX};
+    pawl_code code = pawl_store_outbox_find(store, &query, arena, &rows, error);
+    it->outbox     = rows.count;
+    return code;
+}
+
+static pawl_code ask(const pawl__saga_fields *fields, const doomed *it, pawl_error *error)
+{
+    char url[PAWL_URL_SIZE_MAX + 1];
+    return fields->is_agreed ? PAWL_OK
+                             : pawl__agree("delete", "deleted", error,
+                                           "delete saga %.*s, version %" PRId64
+                                           ", with its timeouts in %s, for good?",
+                                           SHOWN_MAX, fields->shown, it->row.version,
+                                           pawl__masked(fields->at.store, url, sizeof url));
+}
+
+static void print_text(const pawl__saga_fields *fields, const doomed *it)
+{
+    printf("deleted saga %s, id %s, version %" PRId64 ", with %" PRId64 " timeout%s\n",
+           fields->shown, it->id, it->row.version, it->timeouts, PAWL__PLURAL(it->timeouts));
+    if (it->outbox > 0)
+        printf("%zu message%s that it sent %s still in the outbox, and delivered as ever: `pawl "
+               "outbox list --source '%.*s'`\n",
+               it->outbox, PAWL__PLURAL(it->outbox), it->outbox == 1 ? "is" : "are",
+               PAWL_TEXT_ARGS(it->source));
+    printf("messages that are queued for it find no saga: those that begin one begin it anew, the "
+           "others are handled as .not_found says\n");
+}
+
+static pawl_code delete (const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
+{
+    const pawl__saga_fields *fields = context;
+    doomed                   it     = {.table = NULL};
+    pawl_text                type, value;
+    (void)pawl__saga_split(pawl_text_of(fields->shown), &type, &value);
+    pawl_code code = check_type(fields, type, error);
+    if (code == PAWL_OK)
+        code = pawl__saga_find(store, &fields->book.tables, type, value, arena, &it.table, &it.row,
+                               error);
+    if (code == PAWL_OK && it.table == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no saga %s", fields->shown);
+    if (code == PAWL_OK)
+        code = count_outbox(store, &it, arena, error);
+    if (code == PAWL_OK)
+        code = ask(fields, &it, error);
+    if (code == PAWL_OK)
+        code = pawl_store_saga_remove(store, it.table, &it.row, pawl__user(),
+                                      pawl_text_of(fields->reason), pawl_clock_now(NULL),
+                                      &it.timeouts, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return pawl__facts_print(PAWL__FACTS({.key = "deleted", .text = fields->shown},
+                                             {.key = "id", .text = it.id},
+                                             {.key = "version", .number = it.row.version},
+                                             {.key = "timeouts", .number = it.timeouts},
+                                             {.key = "outbox", .number = (int64_t)it.outbox}));
+    print_text(fields, &it);
+    return PAWL_OK;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *error)
+{
+    pawl_uuid id;
+    if (fields->after == NULL)
+        return PAWL_OK;
+    if (fields->type == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--after: sagas are listed by type and id: give --type TYPE");
+    return pawl_uuid_parse(pawl_text_of(fields->after), &id, NULL) == PAWL_OK
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_EINVAL, "--after: '%.60s' is no id of a saga",
+                                fields->after);
+}
+
+/* Of list, show and delete, which need an application: it has the tables of their sagas. */
+static pawl_code check_look(const pawl__saga_fields *fields, pawl_error *error)
+{
+    bool is_list = strcmp(fields->action, "list") == 0;
+    if (fields->book.app == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl saga %s needs --app APP.so, which has the tables of its sagas",
+                              fields->action);
+    if (is_list)
+        return check_filters(fields, error);
+    pawl_text type, value;
+    if (!pawl__saga_split(pawl_text_of(fields->shown), &type, &value))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "'%.200s' is no TYPE/VALUE: a saga's type and its correlation value, "
+                              "or its id",
+                              fields->shown);
+    return PAWL_OK;
+}
 
 PAWL__ACTION_LOOKS(ACTIONS)
 
@@ -83,13 +459,13 @@ static pawl_code check_fields(verb_fields *fields, size_t action, pawl_error *er
     if (code == PAWL_OK && action == ACTION_VERIFY)
         return pawl__verify_check(fields, error);
     if (code == PAWL_OK && action != ACTION_HISTORY)
-        code = pawl__saga_look_check(fields, error);
+        code = check_look(fields, error);
     else if (code == PAWL_OK && fields->is_json && fields->format != NULL &&
              strcmp(fields->format, "json") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--json and --format %s: give one of them",
                               fields->format);
-    if (code == PAWL_OK && fields->application != NULL)
-        code = pawl__saga_book_open(fields->application, fields->saga_prefix, &fields->book, error);
+    if (code == PAWL_OK && fields->book.app != NULL)
+        code = pawl__saga_book_open(&fields->book, error);
     return code;
 }
 

@@ -10,48 +10,24 @@
 #include "cli/saga/saga_find.h"
 
 typedef struct pawl__saga_fields {
-    const char        *action;
-    const char        *shown; /* delete and show: TYPE/VALUE */
     pawl__store_fields at;
-    const char        *application;
-    const char        *saga_prefix;
-    pawl__saga_book    book; /* of the application */
-    bool               is_json;
-    const char        *format; /* history; NULL: text */
-    /* list and show */
-    const char *type;
-    const char *after;
+    const char        *action;
+    const char        *shown;         /* delete and show: TYPE/VALUE */
+    pawl__saga_book    book;          /* of the application */
+    const char        *format;        /* history; NULL: text */
+    const char        *type, *after;  /* list */
+    const char        *reason;        /* delete */
+    const char        *from, *resume; /* verify-upgrade */
+    pawl__texts removed, intended;    /* TYPE.MEMBER: known to be gone, to have another default */
+    int64_t     rate;                 /* rows in a second */
     int64_t     limit;
-    bool        is_revealed;
-    /* delete */
-    const char *reason;
-    bool        is_agreed;
-    /* verify-upgrade */
-    const char *from;
-    const char *resume;
-    pawl__texts removed;  /* TYPE.MEMBER: known to be gone */
-    pawl__texts intended; /* TYPE.MEMBER: known to have another default */
-    int64_t     rate;     /* rows in a second */
+    bool        is_json, is_revealed, is_agreed;
 } pawl__saga_fields;
 
-/* saga_list.c: list and show; delete as well needs an application, which has the tables of its sagas. */
-pawl_code     pawl__saga_look_check(const pawl__saga_fields *fields, pawl_error *error);
-pawl__look_fn pawl__saga_list, pawl__saga_show;
-/* PAWL_EINVAL: the application has no sagas of the type; it names those that it has. */
-pawl_code pawl__saga_type_check(const pawl__saga_fields *fields, pawl_text type, pawl_error *error);
-
-/* saga_delete.c: deletes the saga that TYPE/VALUE names, with its timeouts. */
-pawl__look_fn pawl__saga_delete;
 /* saga_history.c: history, which needs no application. */
 pawl__look_fn pawl__saga_history;
 
-/* ---- The lines of a saga, and how they are drawn ---- */
-
 extern const pawl__column pawl__history_columns[];
-
-/* Prints the lines as "text", "mermaid", "dot" or "xes". */
-pawl_code pawl__history_print(const char *format, pawl_text name, const pawl_history_row *lines,
-                              size_t count, FILE *out, pawl_error *error);
 
 #define PAWL__VERIFY_EXAMPLES 3  /* of a group */
 #define PAWL__VERIFY_GROUPS 1000 /* beyond them things are only counted */
@@ -83,9 +59,6 @@ typedef struct pawl__verify_report {
 
 /* A pawl_upgrade_fn whose context is the report. */
 pawl_upgrade_fn pawl__verify_add;
-/* Adds a group as it was written before. */
-pawl__verify_group *pawl__verify_group_add(pawl__verify_report      *report,
-                                           const pawl__verify_group *group);
 /* Groups that are findings; the others are warnings. */
 size_t    pawl__verify_findings(const pawl__verify_report *report);
 pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json);
@@ -113,12 +86,5 @@ pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor 
 pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error);
 /* Returns the exit code. */
 int pawl__verify(const pawl__saga_fields *fields);
-
-/* ---- The rows ------------------------------------------------------------- */
-
-/* Looks at all rows of the store. */
-pawl_code pawl__verify_rows(const pawl__saga_fields *fields, pawl_store *store,
-                            pawl_upgrade *upgrade, pawl__verify_report *report, pawl_arena *arena,
-                            pawl_error *error);
 
 #endif

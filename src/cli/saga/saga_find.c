@@ -20,11 +20,10 @@ bool pawl__saga_split(pawl_text word, pawl_text *type, pawl_text *value)
     return type->size > 0 && value->size > 0;
 }
 
-pawl_text pawl__saga_source(pawl_text type, pawl_saga_id id, pawl_arena *arena)
+pawl_text pawl__saga_source_of(pawl_text type, pawl_saga_id id, pawl_arena *arena)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    return pawl__must_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type), text);
+    return pawl__must_printf(arena, "%.*s/%s", PAWL_TEXT_ARGS(type),
+                             pawl__uuid_text(id.uuid, arena).data);
 }
 
 pawl_text pawl__must_header(pawl_text headers, const char *name, pawl_arena *arena)
@@ -98,6 +97,28 @@ pawl_code pawl__saga_find(pawl_store *store, const pawl__saga_tables *tables, pa
     return code;
 }
 
+pawl_code pawl__saga_page(pawl_store *store, const pawl_saga_table *table,
+                          const pawl_scan_row *after, size_t count_max, pawl_arena *arena,
+                          pawl_scan_rows *walked, pawl_saga_row **rows, pawl_error *error)
+{
+    const pawl_scan walk = {
+        .kind = PAWL_SCAN_SAGAS, .table = table, .after = after, .count_max = count_max};
+    *walked        = (pawl_scan_rows){.count = 0};
+    pawl_code code = pawl_store_scan(store, &walk, arena, walked, error);
+    if (code == PAWL_ESCHEMA) {
+        walked->count = 0;
+        code          = PAWL_OK;
+    }
+    pawl_value *ids = pawl__must_take(arena, (walked->count + 1) * sizeof *ids);
+    *rows           = pawl__must_take(arena, (walked->count + 1) * sizeof **rows);
+    for (size_t i = 0; i < walked->count; i++)
+        ids[i] = pawl_value_uuid(walked->items[i].id);
+    return code == PAWL_OK && walked->count > 0
+               ? pawl_store_saga_load(store, table, PAWL_SAGA_BY_ID, ids, walked->count,
+                                      PAWL_SAGA_UNLOCKED, arena, *rows, error)
+               : code;
+}
+
 /* ---- The application's tables ---------------------------------------------- */
 
 const pawl_saga *pawl__saga_of(const pawl_application *application, pawl_text type)
@@ -119,17 +140,15 @@ bool pawl__saga_is_secret(const pawl_saga *saga)
     return field != NULL && field->secret;
 }
 
-pawl_code pawl__saga_book_open(const char *application, const char *prefix, pawl__saga_book *book,
-                               pawl_error *error)
+pawl_code pawl__saga_book_open(pawl__saga_book *book, pawl_error *error)
 {
-    *book = (pawl__saga_book){.upgrade = NULL};
-    if (application == NULL && prefix != NULL)
+    if (book->app == NULL && book->prefix != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix: tables are named with --app");
-    if (application == NULL)
+    if (book->app == NULL)
         return PAWL_OK;
-    pawl_code code = pawl__application_load(application, &book->loaded, error);
+    pawl_code code = pawl__application_load(book->app, &book->loaded, error);
     if (code == PAWL_OK)
-        code = pawl_upgrade_create(book->loaded.application, prefix, &book->upgrade, error);
+        code = pawl_upgrade_create(book->loaded.application, book->prefix, &book->upgrade, error);
     if (code == PAWL_OK)
         book->tables.items = pawl_upgrade_tables(book->upgrade, &book->tables.count);
     return code;

@@ -19,7 +19,7 @@ typedef struct pawl__saga_tables {
 bool pawl__saga_split(pawl_text word, pawl_text *type, pawl_text *value);
 
 /* "TYPE/ID": the saga as the source of rows in the outbox and of lines of history. */
-pawl_text pawl__saga_source(pawl_text type, pawl_saga_id id, pawl_arena *arena);
+pawl_text pawl__saga_source_of(pawl_text type, pawl_saga_id id, pawl_arena *arena);
 /* The header of that name; empty: none. */
 pawl_text pawl__must_header(pawl_text headers, const char *name, pawl_arena *arena);
 /* The correlation value as text; empty: none. */
@@ -38,6 +38,12 @@ pawl_code pawl__saga_find(pawl_store *store, const pawl__saga_tables *tables, pa
                           pawl_text value, pawl_arena *arena, const pawl_saga_table **table,
                           pawl_saga_row *row, pawl_error *error);
 
+/* Walks the table behind `after` (NULL: from the begin), and loads the same sagas: a row each, of which one may have ended in
+ * between. A table that is not there has none. */
+pawl_code pawl__saga_page(pawl_store *store, const pawl_saga_table *table,
+                          const pawl_scan_row *after, size_t count_max, pawl_arena *arena,
+                          pawl_scan_rows *walked, pawl_saga_row **rows, pawl_error *error);
+
 /* The saga of that name; an application's sagas of one name have one state. */
 const pawl_saga *pawl__saga_of(const pawl_application *application, pawl_text type);
 /* Is its correlation value a secret? NULL: no. */
@@ -45,16 +51,16 @@ bool pawl__saga_is_secret(const pawl_saga *saga);
 
 /* ---- For verbs that only name sagas: --app, --saga-prefix, --saga ---------- */
 
-/* The tables of --app; without it there are none, and no saga has a name. */
+/* The tables of --app; without it there are none, and no saga has a name. Zero but for the words at the begin. */
 typedef struct pawl__saga_book {
+    const char       *app, *prefix; /* --app and --saga-prefix, or NULL */
     pawl__loaded      loaded;
     pawl_upgrade     *upgrade;
     pawl__saga_tables tables;
 } pawl__saga_book;
 
-/* `application` may be NULL. Closed in any case. */
-pawl_code pawl__saga_book_open(const char *application, const char *prefix, pawl__saga_book *book,
-                               pawl_error *error);
+/* Closed in any case. */
+pawl_code pawl__saga_book_open(pawl__saga_book *book, pawl_error *error);
 void      pawl__saga_book_close(pawl__saga_book *book);
 
 /* The model of the endpoint that has sagas of the type; NULL: none has, or there is no --app. */

@@ -1,5 +1,5 @@
 /* saga_history.c - `pawl saga history`: what became of each message of a saga, from the lines that
- * its endpoint left (`--history`).
+ * its endpoint left (`--history`), as a timeline, as drawings, and as a log for tools that mine processes (XES, IEEE 1849).
  *
  * Lines of the saga come first. A message may have lines of no saga beside them: of runs that failed before
  * the saga began, or while it was waited for. These are looked for by its id.
@@ -32,6 +32,9 @@ const pawl__column pawl__history_columns[] = {
     LINE("out", JSON, entry.out),
     {.key = NULL},
 };
+
+static const pawl__noun history_lines = {"line of history", pawl__history_columns,
+                                         sizeof(pawl_history_row)};
 
 /* ---- Lines ------------------------------------------------------------------ */
 
@@ -121,7 +124,7 @@ static pawl_code find_source(const pawl__saga_fields *fields, pawl_store *store,
     pawl_code code =
         pawl__saga_find(store, &fields->book.tables, type, value, arena, &table, &row, error);
     if (code == PAWL_OK && (table != NULL || pawl_uuid_parse(value, &row.id.uuid, NULL) == PAWL_OK))
-        *source = pawl__saga_source(type, row.id, arena);
+        *source = pawl__saga_source_of(type, row.id, arena);
     return code;
 }
 
@@ -139,20 +142,289 @@ static pawl_code collect(const pawl__saga_fields *fields, pawl_store *store, paw
     return code == PAWL_OK ? add_sourceless(store, list, arena, error) : code;
 }
 
+/* ---- Printing ------------------------------------------------------------------- */
+
+typedef struct printer printer;
+
+/* Writes the character as the form has it, in at most ESCAPE_MAX bytes, and returns how many. */
+typedef size_t escape_fn(char c, char *to);
+#define ESCAPE_MAX 6
+
+typedef struct form {
+    const char *name;
+    escape_fn  *escape;
+    void (*print)(const printer *p);
+} form;
+
+struct printer {
+    const form             *form;
+    pawl_text               name; /* of the saga */
+    const pawl_history_row *lines;
+    size_t                  count;
+    pawl_arena             *arena;
+    FILE                   *out;
+};
+
+/* ---- Text of each form ---------------------------------------------------------- */
+
+static size_t escape_plain(char c, char *to)
+{
+    *to = (unsigned char)c < ' ' ? ' ' : c;
+    return 1;
+}
+
+/* Mermaid takes what means something to it as the number of its character. */
+static size_t escape_mermaid(char c, char *to)
+{
+    if ((unsigned char)c < ' ' || strchr("\"#;:<>{}[]()%", c) == NULL)
+        return escape_plain(c, to);
+    return (size_t)snprintf(to, ESCAPE_MAX + 1, "#%d;", c);
+}
+
+static size_t escape_dot(char c, char *to)
+{
+    bool is_escaped = c == '"' || c == '\\';
+    to[0]           = '\\';
+    return is_escaped + escape_plain(c, to + is_escaped);
+}
+
+static size_t escape_xml(char c, char *to)
+{
+    const char *entity = c == '&'   ? "&amp;"
+                         : c == '<' ? "&lt;"
+                         : c == '>' ? "&gt;"
+                         : c == '"' ? "&quot;"
+                                    : NULL;
+    if (entity == NULL)
+        return escape_plain(c, to);
+    memcpy(to, entity, strlen(entity));
+    return strlen(entity);
+}
+
+static const char *escaped(const printer *p, pawl_text text)
+{
+    char  *made = pawl__must_take(p->arena, text.size * ESCAPE_MAX + 1);
+    size_t size = 0;
+    for (size_t i = 0; i < text.size; i++)
+        size += p->form->escape(text.data[i], made + size);
+    made[size] = '\0';
+    return made;
+}
+
+/* ---- Effects ---------------------------------------------------------------------- */
+
+/* An effect that a line of the history tells of. */
+typedef struct effect {
+    const char *kind; /* "send", "event", "timeout", "cancel", "complete" */
+    const char *name; /* of a type, an event, a timeout */
+    const char *to;   /* where a message went, when a timeout is due; or empty */
+    bool        is_send;
+} effect;
+
+typedef void effect_fn(const printer *p, const effect *what, size_t line);
+
+static const char *member_of(const printer *p, yyjson_val *object, const char *name)
+{
+    yyjson_val *value = name != NULL ? yyjson_obj_get(object, name) : object;
+    return yyjson_is_str(value) ? escaped(p, (pawl_text){.data = yyjson_get_str(value),
+                                                         .size = yyjson_get_len(value)})
+                                : "";
+}
+
+/* `name` NULL: the items are names alone. */
+static void each_of(const printer *p, size_t line, yyjson_val *items, const char *kind,
+                    const char *name, const char *to, effect_fn *call)
+{
+    size_t      index, count;
+    yyjson_val *item;
+    yyjson_arr_foreach(items, index, count, item)
+    {
+        effect what = {.kind    = kind,
+                       .name    = member_of(p, item, name),
+                       .to      = to != NULL ? member_of(p, item, to) : "",
+                       .is_send = strcmp(kind, "send") == 0};
+        call(p, &what, line);
+    }
+}
+
+static void each_effect(const printer *p, size_t line, effect_fn *call)
+{
+    pawl_text   out  = p->lines[line].entry.out;
+    yyjson_doc *doc  = out.size != 0 ? yyjson_read(out.data, out.size, 0) : NULL;
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    each_of(p, line, yyjson_obj_get(root, "events"), "event", NULL, NULL, call);
+    each_of(p, line, yyjson_obj_get(root, "sends"), "send", "type", "to", call);
+    each_of(p, line, yyjson_obj_get(root, "timeouts"), "timeout", "name", "due", call);
+    each_of(p, line, yyjson_obj_get(root, "cancelled"), "cancel", NULL, NULL, call);
+    if (yyjson_is_true(yyjson_obj_get(root, "completed")))
+        call(p, &(effect){.kind = "complete", .name = "", .to = ""}, line);
+    yyjson_doc_free(doc);
+}
+
+/* " to QUEUE" of a send, " due TIME" of a timeout. */
+static const char *goal_of(const effect *what)
+{
+    return what->to[0] == '\0' ? "" : what->is_send ? " to " : " due ";
+}
+
+/* ---- A timeline ------------------------------------------------------------------- */
+
+static void text_effect(const printer *p, const effect *what, size_t line)
+{
+    (void)line;
+    fprintf(p->out, "    %s%s%s%s%s\n", what->kind, what->name[0] != '\0' ? " " : "", what->name,
+            goal_of(what), what->to);
+}
+
+static void print_text(const printer *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const pawl_history_entry *line = &p->lines[i].entry;
+        char                      at[PAWL_TIME_TEXT_SIZE + 1], span[PAWL__SPAN_SIZE];
+        pawl_time_format(line->at, at);
+        fprintf(p->out, "%s  %-9.*s ", at, PAWL_TEXT_ARGS(line->outcome));
+        if (line->version != 0)
+            fprintf(p->out, "v%lld ", (long long)line->version);
+        fprintf(p->out, "%s %s %s", escaped(p, line->kind), escaped(p, line->type),
+                escaped(p, line->message_id));
+        if (line->attempts != 0)
+            fprintf(p->out, ", attempt %d", (int)line->attempts + 1);
+        if (line->duration != 0)
+            fprintf(p->out, ", %s", pawl__span_text(line->duration, span));
+        fprintf(p->out, "%s%s\n", line->error.size != 0 ? ": " : "", escaped(p, line->error));
+        each_effect(p, i, text_effect);
+    }
+}
+
+/* ---- Mermaid ----------------------------------------------------------------------- */
+
+static void mermaid_effect(const printer *p, const effect *what, size_t line)
+{
+    (void)line;
+    fprintf(p->out, "    %s%s%s%s%s%s\n",
+            what->is_send ? "saga->>others: " : "Note over saga: ", what->is_send ? "" : what->kind,
+            what->is_send ? "" : " ", what->name, goal_of(what), what->to);
+}
+
+static void print_mermaid(const printer *p)
+{
+    fprintf(p->out, "sequenceDiagram\n    participant others\n    participant saga as %s\n",
+            escaped(p, p->name));
+    for (size_t i = 0; i < p->count; i++) {
+        const pawl_history_entry *line = &p->lines[i].entry;
+        fprintf(p->out, "    %s%ssaga: %s (%s",
+                pawl_text_equal(line->kind, PAWL_TEXT("timeout")) ? "saga" : "others",
+                pawl_text_equal(line->outcome, PAWL_TEXT("handled")) ? "->>" : "--x",
+                escaped(p, line->type), escaped(p, line->outcome));
+        if (line->version != 0)
+            fprintf(p->out, ", v%lld", (long long)line->version);
+        fputs(")\n", p->out);
+        each_effect(p, i, mermaid_effect);
+    }
+}
+
+/* ---- Graphviz ------------------------------------------------------------------------ */
+
+static void dot_effect(const printer *p, const effect *what, size_t line)
+{
+    fprintf(p->out, "    l%zu -> \"%s %s%s%s\" [style=dashed]\n", line, what->kind, what->name,
+            what->to[0] != '\0' ? "\\n" : "", what->to);
+}
+
+static void print_dot(const printer *p)
+{
+    fprintf(p->out, "digraph history {\n    rankdir=TB\n    node [shape=box]\n    label=\"%s\"\n",
+            escaped(p, p->name));
+    for (size_t i = 0; i < p->count; i++) {
+        const pawl_history_entry *line = &p->lines[i].entry;
+        char                      at[PAWL_TIME_TEXT_SIZE + 1];
+        pawl_time_format(line->at, at);
+        fprintf(p->out, "    l%zu [label=\"%s\\n%s, v%lld\\n%s\"]\n", i, escaped(p, line->type),
+                escaped(p, line->outcome), (long long)line->version, at);
+        if (i > 0)
+            fprintf(p->out, "    l%zu -> l%zu\n", i - 1, i);
+        each_effect(p, i, dot_effect);
+    }
+    fputs("}\n", p->out);
+}
+
+/* ---- XES ------------------------------------------------------------------------------ */
+
+static void xes_string(const printer *p, const char *key, pawl_text value)
+{
+    if (value.size > 0)
+        fprintf(p->out, "      <string key=\"%s\" value=\"%s\"/>\n", key, escaped(p, value));
+}
+
+static void xes_event(const printer *p, const pawl_history_entry *line)
+{
+    bool is_done = pawl_text_equal(line->outcome, PAWL_TEXT("handled"));
+    char at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time_format(line->at, at);
+    fputs("    <event>\n", p->out);
+    xes_string(p, "concept:name", line->type);
+    fprintf(p->out, "      <date key=\"time:timestamp\" value=\"%s\"/>\n", at);
+    xes_string(p, "lifecycle:transition", is_done ? PAWL_TEXT("complete") : PAWL_TEXT("ate_abort"));
+    xes_string(p, "org:resource", line->endpoint);
+    xes_string(p, "pawl:outcome", line->outcome);
+    xes_string(p, "pawl:kind", line->kind);
+    xes_string(p, "pawl:message", line->message_id);
+    xes_string(p, "pawl:error", line->error);
+    fprintf(p->out,
+            "      <int key=\"pawl:version\" value=\"%lld\"/>\n"
+            "      <int key=\"pawl:duration\" value=\"%lld\"/>\n    </event>\n",
+            (long long)line->version, (long long)line->duration);
+}
+
+static void print_xes(const printer *p)
+{
+    static const char *const extensions[][2] = {{"Concept", "concept"},
+                                                {"Time", "time"},
+                                                {"Lifecycle", "lifecycle"},
+                                                {"Organizational", "org"}};
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+          "<log xes.version=\"1849.2016\" xmlns=\"http://www.xes-standard.org/\">\n",
+          p->out);
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++)
+        fprintf(p->out,
+                "  <extension name=\"%s\" prefix=\"%s\" "
+                "uri=\"http://www.xes-standard.org/%s.xesext\"/>\n",
+                extensions[i][0], extensions[i][1], extensions[i][1]);
+    fputs("  <trace>\n", p->out);
+    xes_string(p, "concept:name", p->name);
+    for (size_t i = 0; i < p->count; i++)
+        xes_event(p, &p->lines[i].entry);
+    fputs("  </trace>\n</log>\n", p->out);
+}
+
+static const form forms[] = {
+    {"dot", escape_dot, print_dot},
+    {"mermaid", escape_mermaid, print_mermaid},
+    {"text", escape_plain, print_text},
+    {"xes", escape_xml, print_xes},
+};
+
+/* The format is "text", "mermaid", "dot" or "xes". */
+static void print_lines(const char *format, pawl_text name, const pawl_history_row *lines,
+                        size_t count, pawl_arena *arena, FILE *out)
+{
+    printer p = {
+        .form = forms, .name = name, .lines = lines, .count = count, .arena = arena, .out = out};
+    while (strcmp(p.form->name, format) != 0)
+        p.form++;
+    p.form->print(&p);
+}
+
 /* ---- The verb ------------------------------------------------------------------- */
 
-static pawl_code print(const pawl__saga_fields *fields, const found_lines *list, pawl_arena *arena,
-                       pawl_error *error)
+static pawl_code print(const pawl__saga_fields *fields, const found_lines *list, pawl_arena *arena)
 {
-    const char *format  = fields->format != NULL ? fields->format : "text";
-    bool        is_json = fields->is_json || strcmp(format, "json") == 0;
-    if (is_json) {
-        pawl__view view = pawl__view_of(pawl__history_columns, "line of history",
-                                        sizeof(pawl_history_row), true, arena);
+    const char *format = fields->format != NULL ? fields->format : "text";
+    pawl__view  view   = pawl__view_of(&history_lines, true, arena);
+    if (fields->is_json || strcmp(format, "json") == 0)
         return pawl__rows_print(&view, list->items, list->count);
-    }
-    return pawl__history_print(format, pawl_text_of(fields->shown), list->items, list->count,
-                               stdout, error);
+    print_lines(format, pawl_text_of(fields->shown), list->items, list->count, arena, stdout);
+    return PAWL_OK;
 }
 
 /* Says how else a saga is named that was not found by its value. */
@@ -162,9 +434,8 @@ static const char *other_word(const pawl__saga_fields *fields)
     pawl_uuid   id;
     if (slash == NULL || pawl_uuid_parse(pawl_text_of(slash + 1), &id, NULL) == PAWL_OK)
         return "";
-    return fields->application == NULL
-               ? "; a saga is found by its value with --app APP.so"
-               : "; of a saga that ended give TYPE/ID, or the id of a message";
+    return fields->book.app == NULL ? "; a saga is found by its value with --app APP.so"
+                                    : "; of a saga that ended give TYPE/ID, or the id of a message";
 }
 
 pawl_code pawl__saga_history(const void *context, pawl_store *store, pawl_arena *arena,
@@ -178,5 +449,5 @@ pawl_code pawl__saga_history(const void *context, pawl_store *store, pawl_arena 
             error, PAWL_ENOTFOUND,
             "there is no history of %s: an endpoint keeps one with pawl run --history TIME%s",
             fields->shown, other_word(fields));
-    return code == PAWL_OK ? print(fields, &list, arena, error) : code;
+    return code == PAWL_OK ? print(fields, &list, arena) : code;
 }

@@ -16,11 +16,9 @@
 pawl__saga_letters pawl__saga_letters_of(const pawl__saga_book *book, const pawl_saga_table *table,
                                          const pawl_saga_row *row, pawl_arena *arena)
 {
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(row->id.uuid, id);
     return (pawl__saga_letters){.model = pawl__saga_model_of(book, table->type),
                                 .type  = table->type,
-                                .id    = pawl__must_text(arena, pawl_text_of(id)),
+                                .id    = pawl__uuid_text(row->id.uuid, arena),
                                 .value = pawl__saga_value(&row->main, arena),
                                 .other = pawl__saga_value(&row->transitional, arena),
                                 .began =

@@ -1,44 +1,199 @@
 /* verify_upgrade.c - `pawl saga verify-upgrade`: can a new program go on with what is stored?
  *
+ * All rows of the store are looked at, page by page, no faster than asked for. A stage is a kind of rows, or the sagas
+ * of one table. A page is a call of its own: no transaction is open between two, so that the store's own work goes on.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/saga/saga.h"
+
+#include "cli/bulk/bulk_loop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXIT_FOUND 1
+#define PAGE 256
 
-/* A program, and the look at it. */
-typedef struct program {
-    pawl__loaded  loaded;
-    pawl_upgrade *upgrade;
-} program;
+/* ---- The rows ------------------------------------------------------------- */
 
-static pawl_code load(const pawl__saga_fields *fields, const char *path, program *made,
-                      pawl_error *error)
+typedef struct run {
+    const pawl__saga_fields *fields;
+    pawl_store              *store;
+    pawl_upgrade            *upgrade;
+    pawl__verify_report     *report;
+    pawl_arena              *arena; /* of a page */
+    pawl__verify_cursor      cursor;
+    char                     stage[300];
+    int64_t                  total;       /* rows that the store says it has; events not counted */
+    int64_t                  begun, rows; /* when this run began, and what it has looked at */
+    int64_t                  written;     /* when the cursor was */
+} run;
+
+/* Every second, so that an interrupted run repeats no more than that. */
+static pawl_code write_cursor(run *it, pawl_error *error)
 {
-    pawl_code code = pawl__application_load(path, &made->loaded, error);
+    int64_t now = pawl__steady_now();
+    if (it->fields->resume == NULL || now - it->written < 1000000)
+        return PAWL_OK;
+    it->written = now;
+    return pawl__verify_resume_write(it->fields->resume, &it->cursor, it->report, error);
+}
+
+static pawl_code count_rows(run *it, pawl_error *error)
+{
+    pawl_stats                    stats = {.stats_size = sizeof stats, .count_max = INT64_MAX};
+    size_t                        count;
+    const pawl_saga_table *const *tables = pawl_upgrade_tables(it->upgrade, &count);
+    pawl_code code = pawl_store_stats(it->store, pawl_clock_now(NULL), it->arena, &stats, error);
     if (code != PAWL_OK)
         return code;
-    code =
-        pawl_upgrade_create(made->loaded.application, fields->saga_prefix, &made->upgrade, error);
-    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
+    it->total = stats.timeouts_pending + stats.outbox_pending + stats.outbox_blocked +
+                stats.outbox_dead + stats.aggregator_rows + stats.dead;
+    for (size_t i = 0; i < stats.queue_count; i++)
+        it->total += stats.queues[i].ready + stats.queues[i].scheduled;
+    for (size_t i = 0; i < count; i++) {
+        int64_t sagas = 0;
+        if (pawl_store_saga_count(it->store, tables[i], &sagas, NULL) == PAWL_OK)
+            it->total += sagas;
+    }
+    return PAWL_OK;
 }
 
-static void unload(program *made)
+/* The key of the row, with texts that outlive the page: the last one's are overwritten. */
+static pawl_code keep_key(run *it, const pawl_scan_row *row, pawl_error *error)
 {
-    pawl_upgrade_destroy(made->upgrade);
-    pawl__application_unload(&made->loaded);
+    static char belongs_to[PAWL_SOURCE_SIZE_MAX + 1], id[PAWL_MESSAGE_ID_SIZE_MAX + 1];
+    if (row->belongs_to.size >= sizeof belongs_to || row->message.id.size >= sizeof id)
+        return pawl_error_set(error, PAWL_EBUG, "a name of %zu bytes", row->belongs_to.size);
+    it->cursor.row = (pawl_scan_row){.id = row->id, .number = row->number};
+    memcpy(belongs_to, row->belongs_to.data != NULL ? row->belongs_to.data : "",
+           row->belongs_to.size);
+    memcpy(id, row->message.id.data != NULL ? row->message.id.data : "", row->message.id.size);
+    it->cursor.row.belongs_to = (pawl_text){.data = belongs_to, .size = row->belongs_to.size};
+    it->cursor.row.message.id = (pawl_text){.data = id, .size = row->message.id.size};
+    return PAWL_OK;
 }
 
-static bool has_table(const pawl_upgrade *upgrade, pawl_text name)
+static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_rows *rows,
+                              pawl_error *error)
 {
+    pawl_code code = pawl_upgrade_rows(it->upgrade, it->store, walk, rows, it->arena,
+                                       pawl__verify_add, it->report, error);
+    if (code != PAWL_OK || rows->count == 0)
+        return code;
+    it->report->rows += (int64_t)rows->count;
+    it->rows += (int64_t)rows->count;
+    code = keep_key(it, &rows->items[rows->count - 1], error);
+    if (code == PAWL_OK)
+        code = write_cursor(it, error);
+    pawl__progress("checked", it->report->rows, it->report->rows <= it->total ? it->total : 0);
+    pawl__pace_wait(it->begun, it->rows, it->fields->rate);
+    return code;
+}
+
+/* `is_behind`: from the cursor's row on. A saga table that is not there has no rows. */
+static pawl_code look_at_stage(run *it, pawl_scan walk, bool is_behind, pawl_error *error)
+{
+    pawl_scan_rows rows;
+    pawl_code      code = PAWL_OK;
+    walk.count_max      = it->fields->rate < PAGE ? (size_t)it->fields->rate : PAGE;
+    do {
+        pawl_arena_reset(it->arena);
+        walk.after = is_behind ? &it->cursor.row : NULL;
+        code       = pawl_store_scan(it->store, &walk, it->arena, &rows, error);
+        if (code == PAWL_ESCHEMA && walk.kind == PAWL_SCAN_SAGAS && !is_behind)
+            return PAWL_OK;
+        if (code == PAWL_OK)
+            code = look_at_page(it, &walk, &rows, error);
+        is_behind = true;
+    } while (code == PAWL_OK && rows.count == walk.count_max);
+    return code;
+}
+
+/* Stages before that of the cursor were done by an earlier run. */
+static pawl_code enter_stage(run *it, const char *name, pawl_scan walk, bool *is_sought,
+                             pawl_error *error)
+{
+    bool is_behind = *is_sought && pawl_text_equal(it->cursor.stage, pawl_text_of(name));
+    if (*is_sought && !is_behind)
+        return PAWL_OK;
+    *is_sought = false;
+    snprintf(it->stage, sizeof it->stage, "%s", name);
+    it->cursor.stage = pawl_text_of(it->stage);
+    return look_at_stage(it, walk, is_behind, error);
+}
+
+static pawl_code look_at_all(run *it, pawl_error *error)
+{
+    static const char *const      names[PAWL_SCAN_KINDS] = {[PAWL_SCAN_QUEUE]    = "queues",
+                                                            [PAWL_SCAN_TIMEOUTS] = "timeouts",
+                                                            [PAWL_SCAN_OUTBOX]   = "outbox",
+                                                            [PAWL_SCAN_EVENTS]   = "events",
+                                                            [PAWL_SCAN_STREAM_SNAPSHOTS] = "snapshots",
+                                                            [PAWL_SCAN_AGGREGATORS] = "aggregators",
+                                                            [PAWL_SCAN_DEAD] = "dead letters"};
     size_t                        count;
-    const pawl_saga_table *const *tables = pawl_upgrade_tables(upgrade, &count);
-    for (size_t i = 0; i < count; i++)
-        if (pawl_text_equal(tables[i]->name, name))
+    const pawl_saga_table *const *tables    = pawl_upgrade_tables(it->upgrade, &count);
+    bool                          is_sought = it->cursor.stage.size > 0;
+    pawl_code                     code      = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        char name[300];
+        snprintf(name, sizeof name, "sagas %.*s", PAWL_TEXT_ARGS(tables[i]->name));
+        const pawl_scan walk = {.kind = PAWL_SCAN_SAGAS, .table = tables[i]};
+        code                 = enter_stage(it, name, walk, &is_sought, error);
+    }
+    for (int kind = PAWL_SCAN_QUEUE; code == PAWL_OK && kind <= PAWL_SCAN_DEAD; kind++)
+        code = enter_stage(it, names[kind], (pawl_scan){.kind = (pawl_scan_kind)kind}, &is_sought,
+                           error);
+    if (code == PAWL_OK && is_sought)
+        code = pawl_error_set(error, PAWL_EINPUT, "%s: the application has no '%.*s'",
+                              it->fields->resume, PAWL_TEXT_ARGS(it->cursor.stage));
+    return code;
+}
+
+/* Looks at all rows of the store. */
+static pawl_code look_at_rows(const pawl__saga_fields *fields, pawl_store *store,
+                              pawl_upgrade *upgrade, pawl__verify_report *report, pawl_arena *arena,
+                              pawl_error *error)
+{
+    char      masked[PAWL_URL_SIZE_MAX + 1];
+    run       it   = {.fields  = fields,
+                      .store   = store,
+                      .upgrade = upgrade,
+                      .report  = report,
+                      .arena   = arena,
+                      .begun   = pawl__steady_now(),
+                      .cursor  = {.store       = pawl__masked(fields->at.store, masked, sizeof masked),
+                                  .application = fields->book.app}};
+    pawl_code code = PAWL_OK;
+    if (fields->resume != NULL)
+        code = pawl__verify_resume_read(fields->resume, &it.cursor, report, error);
+    if (code == PAWL_OK)
+        code = count_rows(&it, error);
+    if (code == PAWL_OK)
+        code = look_at_all(&it, error);
+    pawl__progress_end(report->rows);
+    if (code == PAWL_OK && fields->resume != NULL)
+        (void)remove(fields->resume);
+    return code;
+}
+
+/* ---- The programs --------------------------------------------------------- */
+
+static pawl_code load(pawl__saga_book *made, pawl_error *error)
+{
+    pawl_code code = pawl__saga_book_open(made, error);
+    return code == PAWL_OK || made->loaded.application == NULL
+               ? code
+               : pawl_error_wrap(error, code, "%s", made->app);
+}
+
+static bool has_table(const pawl__saga_book *book, pawl_text name)
+{
+    for (size_t i = 0; i < book->tables.count; i++)
+        if (pawl_text_equal(book->tables.items[i]->name, name))
             return true;
     return false;
 }
@@ -46,7 +201,7 @@ static bool has_table(const pawl_upgrade *upgrade, pawl_text name)
 static void report_lost(const pawl_saga_table *table, int64_t rows, pawl__verify_report *report)
 {
     char text[300];
-    snprintf(text, sizeof text, "%" PRId64 " live row%s in table %.*s", rows, rows == 1 ? "" : "s",
+    snprintf(text, sizeof text, "%" PRId64 " live row%s in table %.*s", rows, PAWL__PLURAL(rows),
              PAWL_TEXT_ARGS(table->name));
     pawl__verify_add(&(pawl_upgrade_found){.reason = PAWL_UPGRADE_REMOVED,
                                            .kind   = "saga",
@@ -57,35 +212,35 @@ static void report_lost(const pawl_saga_table *table, int64_t rows, pawl__verify
 
 /* Sagas of tables that the old program alone has: no walk of the new one's comes by them. A table
  * that is not there has none. */
-static pawl_code count_lost(const program *old, const program *new, pawl_store *store,
-                            pawl__verify_report *report, pawl_error *error)
+static pawl_code count_lost(const pawl__saga_book *old, const pawl__saga_book *fresh,
+                            pawl_store *store, pawl__verify_report *report, pawl_error *error)
 {
-    size_t                        count;
-    const pawl_saga_table *const *tables = pawl_upgrade_tables(old->upgrade, &count);
-    for (size_t i = 0; i < count; i++) {
-        int64_t rows = 0;
-        if (has_table(new->upgrade, tables[i]->name))
+    for (size_t i = 0; i < old->tables.count; i++) {
+        const pawl_saga_table *table = old->tables.items[i];
+        int64_t                rows  = 0;
+        if (has_table(fresh, table->name))
             continue;
-        pawl_code code = pawl_store_saga_count(store, tables[i], &rows, error);
+        pawl_code code = pawl_store_saga_count(store, table, &rows, error);
         if (code != PAWL_OK && code != PAWL_ESCHEMA)
             return code;
         if (code == PAWL_OK && rows > 0)
-            report_lost(tables[i], rows, report);
+            report_lost(table, rows, report);
     }
     return PAWL_OK;
 }
 
-static pawl_code look_at_store(const pawl__saga_fields *fields, const program *old,
-                               const program *new, pawl__verify_report *report, pawl_error *error)
+static pawl_code look_at_store(const pawl__saga_fields *fields, const pawl__saga_book *old,
+                               const pawl__saga_book *fresh, pawl__verify_report *report,
+                               pawl_error *error)
 {
     pawl_store        *store   = NULL;
     pawl_arena        *arena   = pawl__must_create();
     pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     pawl_code          code    = pawl_store_open(fields->at.store, &options, &store, error);
     if (code == PAWL_OK)
-        code = pawl__verify_rows(fields, store, new->upgrade, report, arena, error);
+        code = look_at_rows(fields, store, fresh->upgrade, report, arena, error);
     if (code == PAWL_OK && old->upgrade != NULL)
-        code = count_lost(old, new, store, report, error);
+        code = count_lost(old, fresh, store, report, error);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
     return code;
@@ -94,21 +249,22 @@ static pawl_code look_at_store(const pawl__saga_fields *fields, const program *o
 static pawl_code verify(const pawl__saga_fields *fields, pawl__verify_report *report,
                         pawl_error *error)
 {
-    program new = {.upgrade = NULL}, old = {.upgrade = NULL};
-    pawl_code code = load(fields, fields->application, &new, error);
+    pawl__saga_book fresh = {.app = fields->book.app, .prefix = fields->book.prefix};
+    pawl__saga_book old   = {.app = fields->from, .prefix = fields->book.prefix};
+    pawl_code       code  = load(&fresh, error);
     if (code == PAWL_OK && fields->from != NULL)
-        code = load(fields, fields->from, &old, error);
+        code = load(&old, error);
     if (code == PAWL_OK && fields->from != NULL)
-        code = pawl_upgrade_compare(old.upgrade, new.upgrade, report->arena, pawl__verify_add,
+        code = pawl_upgrade_compare(old.upgrade, fresh.upgrade, report->arena, pawl__verify_add,
                                     report, error);
     if (code == PAWL_OK && fields->from != NULL)
-        pawl_upgrade_from(new.upgrade, old.upgrade);
+        pawl_upgrade_from(fresh.upgrade, old.upgrade);
     if (code == PAWL_OK && fields->at.store != NULL)
-        code = look_at_store(fields, &old, &new, report, error);
+        code = look_at_store(fields, &old, &fresh, report, error);
     if (code == PAWL_OK)
         code = pawl__verify_print(report, fields->is_json);
-    unload(&old);
-    unload(&new);
+    pawl__saga_book_close(&old);
+    pawl__saga_book_close(&fresh);
     return code;
 }
 
@@ -125,7 +281,7 @@ static pawl_code check_members(const char *option, const pawl__texts *list, pawl
 pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    if (fields->application == NULL)
+    if (fields->book.app == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl saga verify-upgrade needs --app NEW.so, the program that is to "
                               "go on");
@@ -148,7 +304,7 @@ static int found(const pawl__verify_report *report)
     if (count == 0)
         return 0;
     fprintf(stderr, "pawl: %zu finding%s: the program cannot go on with what is stored\n", count,
-            count == 1 ? "" : "s");
+            PAWL__PLURAL(count));
     return EXIT_FOUND;
 }
 

@@ -56,20 +56,17 @@ const pawl__option pawl__schedule_verb_options[] = {
            "the file that holds the message; - is standard input"),
     OPTION("cron", TEXT, cron, "LINE", FOR_ADD,
            "minute hour day month weekday: '0 3 * * mon-fri'; @daily ..."),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     OPTION("every", DURATION, every, "DURATION", FOR_ADD, "the interval: 5s 15m 2h 30d", 1,
            INT64_MAX),
-    OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
     OPTION("missed", TEXT, missed, "POLICY", FOR_ADD,
            "what is sent for times that passed while nobody could send", .text_default = "once",
            .choices = missed_names),
     OPTION("missed-max", COUNT, missed_max, "N", FOR_ADD,
            "with --missed all: of so many times at most", 1, PAWL_SCHEDULE_MISSED_MAX,
            .is_layered = true, .has_default = true, .value_default = PAWL__MISSED_DEFAULT),
-    PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("to", FILTER, queue, "QUEUE", FOR_ADD | FOR_LIST,
            "where the messages go; of list: that queue's schedules"),
     OPTION("type", TEXT, type, "TYPE", FOR_ADD, "type of the message: the name of its record"),
@@ -114,6 +111,8 @@ static const pawl__column columns[] = {
     ROW("body", TEXT, row.body, NULL, PAWL__LEVEL_REVEAL),
     {.key = NULL},
 };
+static const pawl__noun schedules = {"schedule", columns, sizeof(shown_row)};
+
 const pawl__report pawl__schedule_verb_reports[] = {
     {"list, show", columns, NULL},
     {"add, pause, remove, resume, run", NULL, "done id"},
@@ -131,12 +130,6 @@ static pawl_text plan_of(const pawl_schedule_row *row, pawl_arena *arena)
 
 /* ---- Finding --------------------------------------------------------------- */
 
-/* Is `name` the id, or the name alone? */
-static bool is_named(const pawl_schedule_row *row, pawl_text name)
-{
-    return pawl_text_equal(row->id, name) || pawl_text_equal(row->name, name);
-}
-
 /* "office/nightly", or "nightly" where one queue alone has a schedule of that name. */
 static pawl_code find(pawl_store *store, const char *name, pawl_arena *arena,
                       pawl_schedule_row *found, pawl_error *error)
@@ -149,7 +142,7 @@ static pawl_code find(pawl_store *store, const char *name, pawl_arena *arena,
             *found = rows.items[i];
             return PAWL_OK;
         }
-        if (!is_named(&rows.items[i], pawl_text_of(name)))
+        if (!pawl_text_equal(rows.items[i].name, pawl_text_of(name)))
             continue;
         if (count++ > 0)
             return pawl_error_set(
@@ -172,16 +165,11 @@ static shown_row shown_of(const pawl_schedule_row *row, pawl_arena *arena)
                        .by    = row->is_declared ? PAWL_TEXT("table") : PAWL_TEXT("operator")};
 }
 
-static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
-{
-    return pawl__view_of(columns, "schedule", sizeof(shown_row), fields->is_json, arena);
-}
-
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
     pawl_schedule_rows rows   = {.count = 0};
-    pawl__view         view   = view_of(fields, arena);
+    pawl__view         view   = pawl__view_of(&schedules, fields->is_json, arena);
     size_t             count  = 0;
     pawl_code          code   = pawl_store_schedule_list(store, arena, &rows, error);
     shown_row         *shown  = pawl__must_take(arena, (rows.count + 1) * sizeof *shown);
@@ -201,9 +189,7 @@ static void find_upcoming(shown_row *shown, pawl_arena *arena)
     pawl_time  at    = shown->row.next;
     shown->upcoming  = (pawl__text_list){.items = items};
     while (at != 0 && at < PAWL_TIME_MAX && shown->upcoming.count < UPCOMING_COUNT) {
-        char text[PAWL_TIME_TEXT_SIZE + 1];
-        pawl_time_format(at, text);
-        items[shown->upcoming.count++] = pawl__must_text(arena, pawl_text_of(text));
+        items[shown->upcoming.count++] = pawl__time_text(at, arena);
         if (shown->row.cron.size == 0)
             at = pawl_time_add(at, shown->row.every);
         else if (pawl_schedule_next(shown->row.cron.data, shown->row.zone.data, at, &at, NULL) !=
@@ -215,7 +201,7 @@ static void find_upcoming(shown_row *shown, pawl_arena *arena)
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
-    pawl__view         view   = view_of(fields, arena);
+    pawl__view         view   = pawl__view_of(&schedules, fields->is_json, arena);
     pawl_schedule_row  row;
     view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     pawl_code code = find(store, fields->name, arena, &row, error);
@@ -262,7 +248,6 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
     return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, arena) : code;
 }
 
-/* Reads and checks the body before the store is asked for anything. */
 static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
@@ -286,28 +271,7 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
 
 /* ---- The verb -------------------------------------------------------------- */
 
-/* Fills `body` with the file's text, or checks it as it was given. */
-static pawl_code read_body(verb_fields *fields, pawl_error *error)
-{
-    pawl_text   body  = pawl_text_of(fields->body);
-    pawl_code   code  = PAWL_OK;
-    pawl__input input = {.file = NULL};
-    if (fields->body_file != NULL) {
-        code = pawl__input_open(&input, fields->body_file, error);
-        if (code == PAWL_OK)
-            code = pawl__input_all(&input, &body, error);
-    }
-    if (code == PAWL_OK && (code = pawl__json_check(body, error)) != PAWL_OK)
-        code =
-            pawl_error_wrap(error, code, "%s", fields->body_file != NULL ? input.name : "--body");
-    if (code == PAWL_OK) {
-        fields->arena = pawl__must_create();
-        fields->body  = pawl__must_text(fields->arena, body).data;
-    }
-    pawl__input_close(&input);
-    return code;
-}
-
+/* Reads and checks the body of `add`, too, before the store is asked for anything. */
 static pawl_code check_words(void *context, pawl_error *error)
 {
     verb_fields *fields = context;
@@ -325,7 +289,11 @@ static pawl_code check_words(void *context, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl schedule add needs --body JSON or "
                               "--body-file FILE, one of them");
-    return read_body(fields, error);
+    pawl_text body;
+    fields->arena = pawl__must_create();
+    code          = pawl__body_read(fields->body, fields->body_file, fields->arena, &body, error);
+    fields->body  = code == PAWL_OK ? body.data : NULL;
+    return code;
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)

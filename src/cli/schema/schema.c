@@ -1,60 +1,61 @@
 /* schema.c - `pawl schema print|apply|verify|drop`.
  *
  * The tables of sagas belong to an application: they are looked after when it
- * is given with --app, and left alone otherwise.
+ * is given with --app, and left alone otherwise. Scripts are printed for every dialect, without a driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/schema/schema.h"
+#include "cli/cli.h"
 
 #include "store/sql/script.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define EXIT_DIFFERENT 1
 #define EXIT_UNREACHABLE 3
 
-typedef pawl__schema_fields verb_fields;
+typedef struct verb_fields {
+    const char        *action;
+    pawl__store_fields at;
+    const char        *dialect, *application, *endpoint, *saga_prefix, *schema, *kinds, *folder;
+    const char        *rights, *to;
+    bool               is_agreed, is_drop, is_dry, is_purge;
+} verb_fields;
+
+#define ACTIONS(X)                                                                               \
+    X(APPLY, "apply", "",                                                                        \
+      "make the tables that are missing, and bring old ones up to date; with --dry-run say how", \
+      NULL)                                                                                      \
+    X(DROP, "drop", "", "drop the tables and what is in them", NULL)                             \
+    X(PRINT, "print", "",                                                                        \
+      "the script that makes or drops them; with --rights: that grants what a role needs", NULL) \
+    X(VERIFY, "verify", "", "are the tables of this store as this pawl needs them?", NULL)
+PAWL__ACTIONS(ACTIONS)
 
 typedef struct schema_action {
-    const char      *name;
     pawl_schema_verb verb;
     const char      *done; /* printed on success; NULL: nothing */
 } schema_action;
 
 static const schema_action actions[] = {
-    {"apply", PAWL_SCHEMA_APPLY, "the tables are there"},
-    {"drop", PAWL_SCHEMA_DROP, "the tables are dropped"},
-    {"print", PAWL_SCHEMA_PRINT, NULL},
-    {"verify", PAWL_SCHEMA_VERIFY, "the tables are as they should be"},
+    [ACTION_APPLY]  = {PAWL_SCHEMA_APPLY, "the tables are there"},
+    [ACTION_DROP]   = {PAWL_SCHEMA_DROP, "the tables are dropped"},
+    [ACTION_PRINT]  = {PAWL_SCHEMA_PRINT, NULL},
+    [ACTION_VERIFY] = {PAWL_SCHEMA_VERIFY, "the tables are as they should be"},
 };
-#define FOR_APPLY (1U << 0)
-#define FOR_DROP (1U << 1)
-#define FOR_PRINT (1U << 2)
-static const char *const action_names[] = {"apply", "drop", "print", "verify", NULL};
-_Static_assert(sizeof actions / sizeof actions[0] + 1 ==
-                   sizeof action_names / sizeof action_names[0],
-               "a name without an action");
-static const pawl__choice_line action_lines[] = {
-    {"", "make the tables that are missing, and bring old ones up to date; with --dry-run say how"},
-    {"", "drop the tables and what is in them"},
-    {"", "the script that makes or drops them; with --rights: that grants what a role needs"},
-    {"", "are the tables of this store as this pawl needs them?"},
-};
-PAWL__LINES_FIT(action_names, action_lines);
+#define FOR_APPLY (1U << ACTION_APPLY)
+#define FOR_DROP (1U << ACTION_DROP)
+#define FOR_PRINT (1U << ACTION_PRINT)
 
-const pawl__argument pawl__schema_verb_arguments[] = {
-    {.name    = "ACTION",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
-    {.name = NULL},
-};
+const pawl__argument pawl__schema_verb_arguments[] = {PAWL__ARGUMENT_ACTION(verb_fields, action),
+                                                      {.name = NULL}};
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__schema_verb_options[] = {
     OPTION("app", TEXT, application, "APP.so", 0, "the tables of its sagas as well"),
-    PAWL__OPTION_DEADLINE(verb_fields, at),
+    PAWL__OPTIONS_STORE(verb_fields, at),
     /* A driver of its own may have another. */
     OPTION("dialect", TEXT, dialect, "NAME", FOR_PRINT,
            "of which database, without --store: mariadb, mssql, mysql, oracle, postgres, sqlite",
@@ -68,7 +69,6 @@ const pawl__option pawl__schema_verb_options[] = {
     OPTION("kind", TEXT, kinds, "KIND,...", FOR_PRINT,
            "only messages, outbox, events, timeouts, aggregators, workers, sagas",
            .choices = pawl__sql_table_kind_names, .is_set = true),
-    PAWL__OPTION_PREFIX(verb_fields, at),
     OPTION("purge", FLAG, is_purge, NULL, FOR_APPLY,
            "drop the columns of correlation properties that a saga has no more"),
     OPTION("rights", TEXT, rights, "ROLE", FOR_PRINT,
@@ -77,12 +77,132 @@ const pawl__option pawl__schema_verb_options[] = {
     PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
     OPTION("schema", TEXT, schema, "NAME", FOR_PRINT, "made and used by the script",
            .default_words = "the session's own, mssql: dbo"),
-    PAWL__OPTION_STORE(verb_fields, at),
     OPTION("to", TEXT, to, "NAME", FOR_PRINT,
            "with --rights: the user; mariadb, mysql: NAME@HOST, or of any host"),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_DROP, "without asking"),
     {.name = NULL},
 };
+const pawl__report pawl__schema_verb_reports[] = {{.what = NULL}};
+
+/* Prints a line to the FILE *`context`. */
+static void print_to(pawl_text line, void *context)
+{
+    fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
+}
+
+static pawl_code only_for_dialects(const verb_fields *fields, pawl_error *error)
+{
+    const char *name = fields->schema != NULL   ? "schema"
+                       : fields->rights != NULL ? "rights"
+                       : fields->folder != NULL ? "files"
+                       : fields->kinds != NULL  ? "kind"
+                                                : NULL;
+    char        hint[300];
+    if (name == NULL)
+        return PAWL_OK;
+    pawl__suggest("", "", pawl__sql_dialect_names, hint, sizeof hint);
+    return pawl_error_set(error, PAWL_EINVAL, "--%s: this store's driver prints its script whole%s",
+                          name, hint);
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static pawl_code make_folder(const char *path, pawl_error *error)
+{
+    return mkdir(path, 0755) == 0 || errno == EEXIST ? PAWL_OK
+                                                     : pawl__file_fail("make folder", path, error);
+}
+
+static pawl_code write_file(const pawl__sql_script *script, const char *path, pawl_error *error)
+{
+    pawl__part part;
+    pawl_code  code = pawl__part_open(&part, path, error);
+    if (code == PAWL_OK)
+        code = pawl__part_end(&part, path,
+                              pawl__sql_script_print(script, print_to, part.file, error), error);
+    return code;
+}
+
+/* The files of one folder. */
+static pawl_code write_files(const pawl__sql_script *script, const char *folder, size_t *count,
+                             pawl_error *error)
+{
+    char             path[PAWL__PATH_SIZE];
+    char             name[PAWL__SQL_PIECE_NAME_SIZE];
+    pawl__sql_script piece;
+    const char      *kind = script->is_drop ? "drop" : "create";
+    int              size = snprintf(path, sizeof path, "%s/%s", folder, kind);
+    if (size < 0 || (size_t)size + PAWL__SQL_PIECE_NAME_SIZE + 2 > sizeof path)
+        return pawl_error_set(error, PAWL_ELIMIT, "--files: the path has %zu bytes, limit %zu",
+                              strlen(folder), sizeof path - PAWL__SQL_PIECE_NAME_SIZE - 10);
+    pawl_code code = make_folder(folder, error);
+    if (code == PAWL_OK)
+        code = make_folder(path, error);
+    for (size_t i = 0; code == PAWL_OK && pawl__sql_script_piece(script, i, &piece, name); i++) {
+        snprintf(path + size, sizeof path - (size_t)size, "/%s", name);
+        code = write_file(&piece, path, error);
+        *count += code == PAWL_OK;
+    }
+    return code;
+}
+
+static pawl_code print_files(const verb_fields *fields, pawl__sql_script *script, pawl_error *error)
+{
+    size_t count = 0;
+    if (fields->is_drop)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--files writes the files that drop as well: leave --drop away");
+    pawl_code code = pawl__sql_script_check(script, error);
+    if (code == PAWL_OK)
+        code = write_files(script, fields->folder, &count, error);
+    script->is_drop = true;
+    if (code == PAWL_OK)
+        code = write_files(script, fields->folder, &count, error);
+    if (code == PAWL_OK)
+        fprintf(stderr, "pawl: %s: %zu files\n", fields->folder, count);
+    return code;
+}
+
+/* ---- Rights -------------------------------------------------------------- */
+
+static pawl_code print_rights(const verb_fields *fields, const pawl__sql_script *script,
+                              pawl_error *error)
+{
+    if (fields->rights == NULL || fields->to == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--rights ROLE and --to NAME go together");
+    if (fields->is_drop || fields->folder != NULL || fields->kinds != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--rights prints one script: leave --drop, --files and --kind away");
+    return pawl__sql_rights_print(script, fields->rights, fields->to, print_to, stdout, error);
+}
+
+/* ---- Scripts ------------------------------------------------------------- */
+
+/* The script, to standard output or to files. `*is_printed` is false for a store whose driver alone
+ * knows its script. */
+static pawl_code print_script(const verb_fields *fields, const pawl_schema_spec *spec,
+                              bool *is_printed, pawl_error *error)
+{
+    pawl_text        name   = {.data = fields->at.store, .size = strcspn(fields->at.store, ":")};
+    pawl__sql_script script = {.dialect = pawl__sql_dialect_find(name),
+                               .prefix =
+                                   spec->system_prefix != NULL ? spec->system_prefix : "pawl_",
+                               .schema = fields->schema,
+                               .kinds = pawl__choices_of(pawl__sql_table_kind_names, fields->kinds),
+                               .sagas = spec->tables,
+                               .saga_count = spec->table_count,
+                               .is_drop    = spec->is_drop};
+    *is_printed             = script.dialect != NULL;
+    if (!*is_printed)
+        return only_for_dialects(fields, error);
+    if (fields->rights != NULL || fields->to != NULL)
+        return print_rights(fields, &script, error);
+    if (fields->folder != NULL)
+        return print_files(fields, &script, error);
+    return pawl__sql_script_print(&script, print_to, stdout, error);
+}
+
+/* ---- The verb ------------------------------------------------------------ */
 
 /* Chooses the URL; the name of a dialect is the scheme of a URL. */
 static pawl_code choose_url(verb_fields *fields, pawl_arena *arena, pawl_error *error)
@@ -143,17 +263,16 @@ static pawl_code find_tables(const verb_fields *fields, const pawl_application *
 
 static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *error)
 {
-    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 100];
-    snprintf(question, sizeof question,
-             "drop the shared tables and %zu saga tables of %s, with all they hold?", table_count,
-             pawl__masked(fields->at.store, url, sizeof url));
-    return pawl__agree("drop", "dropped", question, error);
+    char url[PAWL_URL_SIZE_MAX + 1];
+    return pawl__agree("drop", "dropped", error,
+                       "drop the shared tables and %zu saga tables of %s, with all they hold?",
+                       table_count, pawl__masked(fields->at.store, url, sizeof url));
 }
 
 static void print_counted(pawl_text line, void *context)
 {
     ++*(size_t *)context;
-    pawl__schema_line(line, stdout);
+    print_to(line, stdout);
 }
 
 static void say_done(const verb_fields *fields, const char *done)
@@ -199,7 +318,7 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_APPLY && !fields->is_dry)
         code = plan_apply(fields, &spec, &done, error);
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_PRINT)
-        code = pawl__schema_print(fields, &spec, &is_printed, error);
+        code = print_script(fields, &spec, &is_printed, error);
     if (code == PAWL_OK && !is_printed)
         code = pawl_store_schema(fields->at.store, fields->is_dry ? PAWL_SCHEMA_PLAN : action->verb,
                                  &spec, print_counted, line_count, error);
@@ -211,14 +330,6 @@ static pawl_code work(const verb_fields *fields, const schema_action *action,
     return code;
 }
 
-static const schema_action *find_action(const char *name)
-{
-    size_t i = 0;
-    while (strcmp(actions[i].name, name) != 0)
-        i++;
-    return &actions[i];
-}
-
 int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields  fields     = {.action = NULL};
@@ -228,9 +339,10 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
     pawl_code    code       = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    const schema_action *action = find_action(fields.action);
-    pawl_arena          *arena  = pawl__must_create();
-    code                        = choose_url(&fields, arena, &error);
+    const schema_action *action =
+        &actions[pawl__choice_of(action_names, pawl_text_of(fields.action))];
+    pawl_arena *arena = pawl__must_create();
+    code              = choose_url(&fields, arena, &error);
     if (code == PAWL_OK && fields.application != NULL)
         code = pawl__application_load(fields.application, &loaded, &error);
     else if (code == PAWL_OK && (fields.endpoint != NULL || fields.saga_prefix != NULL))

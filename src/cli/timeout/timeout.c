@@ -1,5 +1,5 @@
-/* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_settle.c has cancel,
- * move, reap and run-now, timeout_set.c set, timeout_print.c the columns.
+/* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_find.c selects timeouts and has their columns,
+ * timeout_settle.c has cancel, move, reap, run-now and set.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,26 +43,23 @@ const pawl__argument pawl__timeout_verb_arguments[] = {
     PAWL__OPTION(pawl__timeout_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__timeout_verb_options[] = {
     OPTION("all", FLAG, words.is_all, NULL, FOR_BULK, "every timeout that the options match"),
-    OPTION("app", TEXT, application, "APP.so", 0,
+    OPTION("app", TEXT, book.app, "APP.so", 0,
            "the program that has the sagas: they are named by their values"),
     OPTION("by", DURATION, by, "DURATION", FOR_MOVE | FOR_SET,
            "later by that: 15m 2h 2d; set: from now on", 1, INT64_MAX),
-    PAWL__OPTION_DEADLINE(pawl__timeout_fields, at),
+    PAWL__OPTIONS_ROWS(pawl__timeout_fields, at, words.is_json),
     OPTION("destination", FILTER, destination, "NAME", FOR_MANY | FOR_SET,
            "that are handled from this queue, or sent to this route; set needs it without --app"),
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
-    OPTION("json", FLAG, words.is_json, NULL, 0, "one JSON object on a line each"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
     OPTION("name", FILTER, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
-    PAWL__OPTION_PREFIX(pawl__timeout_fields, at),
     OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
     OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
            "of this saga; by its value with --app"),
-    PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, saga_prefix, 0),
+    PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, book.prefix, 0),
     OPTION("saga-type", FILTER, saga_type, "TYPE", FOR_MANY, "of sagas of this type"),
     OPTION("since", TIME, since, "TIME", FOR_MANY,
            "due at this time or after: 2026-11-22T08:00:00Z"),
-    PAWL__OPTION_STORE(pawl__timeout_fields, at),
     OPTION("to", TIME, to, "TIME", FOR_MOVE | FOR_SET, "due at this time instead"),
     OPTION("until", TIME, until, "TIME", FOR_MANY, "due at this time or before"),
     OPTION("yes", FLAG, words.is_agreed, NULL, FOR_BULK, "with --all: without asking"),
@@ -80,12 +77,12 @@ const pawl__report pawl__timeout_verb_reports[] = {
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    pawl__view                  view   = pawl__timeout_view(fields, arena);
-    pawl__shown_timeout        *shown  = NULL;
-    pawl_timeout_rows           rows   = {.count = 0};
-    size_t                      limit  = fields->limit != 0      ? (size_t)fields->limit
-                                         : fields->words.is_json ? 0
-                                                                 : PAWL__LINES_DEFAULT;
+    pawl__view                  view = pawl__view_of(&pawl__timeouts, fields->words.is_json, arena);
+    pawl__shown_timeout        *shown = NULL;
+    pawl_timeout_rows           rows  = {.count = 0};
+    size_t                      limit = fields->limit != 0      ? (size_t)fields->limit
+                                        : fields->words.is_json ? 0
+                                                                : PAWL__LINES_DEFAULT;
     pawl_code                   code =
         pawl__timeout_select(fields, limit != 0 ? limit + 1 : 0, store, arena, &rows, error);
     if (code != PAWL_OK)
@@ -128,10 +125,10 @@ static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_t
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
-    pawl__view                  view   = pawl__timeout_view(fields, arena);
-    pawl__shown_timeout        *shown  = NULL;
-    pawl_timeout_rows           rows   = {.count = 0};
-    pawl_code                   code = pawl__timeout_select(fields, 0, store, arena, &rows, error);
+    pawl__view                  view = pawl__view_of(&pawl__timeouts, fields->words.is_json, arena);
+    pawl__shown_timeout        *shown = NULL;
+    pawl_timeout_rows           rows  = {.count = 0};
+    pawl_code                   code  = pawl__timeout_select(fields, 0, store, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
     view.level = PAWL__LEVEL_SHOW;
@@ -161,10 +158,8 @@ static pawl_code check_words(void *context, pawl_error *error)
     else if (code == PAWL_OK && strcmp(action, "list") != 0 && strcmp(action, "show") != 0)
         code = pawl__timeout_settle_check(fields, error);
     if (code == PAWL_OK)
-        code = pawl__saga_word_check(fields->saga, fields->application != NULL, error);
-    return code != PAWL_OK ? code
-                           : pawl__saga_book_open(fields->application, fields->saga_prefix,
-                                                  &fields->book, error);
+        code = pawl__saga_word_check(fields->saga, fields->book.app != NULL, error);
+    return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
 PAWL__ACTION_LOOKS(ACTIONS)

@@ -1,6 +1,5 @@
 /* timeout.h - fields and functions that the parts of `pawl timeout` share: timeout.c shows timeouts,
- * timeout_find.c selects them, timeout_settle.c cancels, moves, reaps and releases them,
- * timeout_set.c sets one, timeout_print.c prints them.
+ * timeout_find.c selects them, timeout_settle.c cancels, moves, reaps and releases them, and sets one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,6 @@ typedef struct pawl__timeout_fields {
     pawl__bulk_words   words;
     const char        *destination, *name, *saga, *saga_type;
     pawl_time          since, until, to;
-    const char        *application, *saga_prefix;
     pawl__saga_book    book; /* of the application */
     int64_t            by, limit;
 } pawl__timeout_fields;
@@ -37,7 +35,7 @@ typedef struct pawl__shown_timeout {
 } pawl__shown_timeout;
 
 extern const pawl__column pawl__timeout_columns[];
-pawl__view                pawl__timeout_view(const pawl__timeout_fields *fields, pawl_arena *arena);
+extern const pawl__noun   pawl__timeouts;
 /* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
  * in the place of the saga's type. */
 pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,

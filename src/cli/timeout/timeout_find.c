@@ -1,4 +1,4 @@
-/* timeout_find.c - the timeouts that the words of `pawl timeout` select.
+/* timeout_find.c - the timeouts that the words of `pawl timeout` select, their columns, and the rows that are printed by them.
  *
  * Stores list the timeouts of one saga, or all of them; the rest is chosen here.
  *
@@ -6,9 +6,48 @@
  */
 #include "cli/timeout/timeout.h"
 
-#include "engine/plan.h"
+#include "engine/engine.h"
 
 #include <string.h>
+
+/* ---- Columns --------------------------------------------------------------- */
+
+#define TIMEOUT(key, kind, member, ...) \
+    PAWL__COLUMN(pawl_timeout_row, key, kind, member, __VA_ARGS__)
+const pawl__column pawl__timeout_columns[] = {
+    TIMEOUT("id", ID, id, "id"),
+    TIMEOUT("due", TIME, due, "due"),
+    TIMEOUT("name", TEXT, name, "name"),
+    TIMEOUT("saga_type", TEXT, saga_type, "saga"),
+    TIMEOUT("saga_id", ID, saga_id, "saga id"),
+    PAWL__COLUMN(pawl__shown_timeout, "saga", TEXT, saga, NULL),
+    TIMEOUT("destination", TEXT, destination, "destination"),
+    TIMEOUT("attempts", COUNT_32, attempts, "attempts"),
+    TIMEOUT("generation", COUNT, generation, NULL),
+    TIMEOUT("owner", ID, owner, NULL),
+    TIMEOUT("lease_expires", TIME, lease_expires, NULL),
+    TIMEOUT("correlation_id", TEXT, correlation_id, NULL),
+    TIMEOUT("headers", JSON, headers, NULL, PAWL__LEVEL_SHOW),
+    PAWL__COLUMN(pawl__shown_timeout, "next", TEXT, next, NULL, PAWL__LEVEL_SHOW),
+    {.key = NULL},
+};
+
+/* Of leases: whose they are, and since when they are over. */
+static const pawl__column lease_columns[] = {
+    TIMEOUT("id", ID, id, "id"),
+    TIMEOUT("name", TEXT, name, "name"),
+    TIMEOUT("saga_type", TEXT, saga_type, "saga"),
+    TIMEOUT("saga_id", ID, saga_id, "saga id"),
+    TIMEOUT("destination", TEXT, destination, "destination"),
+    TIMEOUT("owner", ID, owner, "leased by"),
+    TIMEOUT("lease_expires", TIME, lease_expires, "until"),
+    {.key = NULL},
+};
+
+const pawl__noun pawl__timeouts = {"timeout", pawl__timeout_columns, sizeof(pawl__shown_timeout)};
+static const pawl__noun leases  = {"timeout", lease_columns, sizeof(pawl__shown_timeout)};
+
+/* ---- Finding --------------------------------------------------------------- */
 
 static bool is_same(const char *wanted, pawl_text text)
 {
@@ -109,4 +148,33 @@ pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_
             break;
     }
     return code;
+}
+
+/* ---- Rows ------------------------------------------------------------------ */
+
+pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,
+                              const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                              pawl__shown_timeout **shown, pawl_error *error)
+{
+    pawl__saga_named *sagas = pawl__must_take(arena, (count + 1) * sizeof *sagas);
+    *shown                  = pawl__must_take(arena, (count + 1) * sizeof **shown);
+    for (size_t i = 0; i < count; i++)
+        sagas[i] = (pawl__saga_named){.type = rows[i].saga_type, .id = rows[i].saga_id};
+    pawl_code code = pawl__saga_names(&fields->book, store, sagas, count, arena, error);
+    for (size_t i = 0; i < count; i++) {
+        (*shown)[i] = (pawl__shown_timeout){.row = rows[i], .saga = sagas[i].name};
+        if (sagas[i].name.size > 0 && !fields->words.is_json)
+            (*shown)[i].row.saga_type = sagas[i].name;
+    }
+    return code;
+}
+
+pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_store *store,
+                                     const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
+                                     pawl_error *error)
+{
+    pawl__view           view  = pawl__view_of(&leases, fields->words.is_json, arena);
+    pawl__shown_timeout *shown = NULL;
+    pawl_code code = pawl__timeout_shown(fields, store, rows, count, arena, &shown, error);
+    return code == PAWL_OK ? pawl__rows_print(&view, shown, count) : code;
 }

@@ -13,30 +13,29 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const workloads[] = {
-    "append",    "broker",    "history",   "hot-saga", "latency",  "no-op", "outbox-drain",
-    "processes", "retention", "saga-step", "steady",   "timeouts", NULL};
-static const pawl__choice_line workload_lines[] = {
-    {"", "a commit of events and rows of the outbox, without an endpoint"},
-    {"", "from a queue of RabbitMQ into another, beside a bare loop"},
-    {"", "saga-step with a history, beside the same without"},
-    {"", "many workers that all want one saga"},
-    {"", "from a message's commit to its handler, and to the handler's commit"},
-    {"", "messages for a handler that does nothing"},
-    {"", "rows of the outbox, to a receiver that takes all"},
-    {"", "several processes that work off one queue, beside one process"},
-    {"", "saga-step while old deduplication records are swept"},
-    {"", "a saga is loaded, changed and saved by each message"},
-    {"", "the same rate for minutes: does it stay as fast?"},
-    {"", "timeouts are set, and fire"},
-};
-PAWL__LINES_FIT(workloads, workload_lines);
+#define WORKLOADS(X)                                                                               \
+    X(APPEND, "append", "", "a commit of events and rows of the outbox, without an endpoint",      \
+      NULL)                                                                                        \
+    X(BROKER, "broker", "", "from a queue of RabbitMQ into another, beside a bare loop", NULL)     \
+    X(HISTORY, "history", "", "saga-step with a history, beside the same without", NULL)           \
+    X(HOT_SAGA, "hot-saga", "", "many workers that all want one saga", NULL)                       \
+    X(LATENCY, "latency", "",                                                                      \
+      "from a message's commit to its handler, and to the handler's commit", NULL)                 \
+    X(NO_OP, "no-op", "", "messages for a handler that does nothing", NULL)                        \
+    X(OUTBOX_DRAIN, "outbox-drain", "", "rows of the outbox, to a receiver that takes all", NULL)  \
+    X(PROCESSES, "processes", "", "several processes that work off one queue, beside one process", \
+      NULL)                                                                                        \
+    X(RETENTION, "retention", "", "saga-step while old deduplication records are swept", NULL)     \
+    X(SAGA_STEP, "saga-step", "", "a saga is loaded, changed and saved by each message", NULL)     \
+    X(STEADY, "steady", "", "the same rate for minutes: does it stay as fast?", NULL)              \
+    X(TIMEOUTS, "timeouts", "", "timeouts are set, and fire", NULL)
+PAWL__ACTIONS(WORKLOADS)
 
 const pawl__argument pawl__bench_verb_arguments[] = {
     {.name    = "WORKLOAD",
      .offset  = offsetof(verb_fields, bench.workload),
-     .choices = workloads,
-     .lines   = workload_lines},
+     .choices = action_names,
+     .lines   = action_lines},
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)

@@ -23,8 +23,7 @@ typedef struct verb_fields {
     pawl__store_fields at; /* store and prefix */
     const char        *filter;
     int64_t            seed; /* negative: from the clock */
-    bool               is_json;
-    bool               is_drop;
+    bool               is_json, is_drop;
 } verb_fields;
 
 const pawl__argument pawl__conformance_verb_arguments[] = {{.name = NULL}};
@@ -165,28 +164,19 @@ static void item_name(const suite_item *item, char name[16])
     snprintf(name, 16, "%c%u", item->letter, item->number);
 }
 
-static void add_text(yyjson_mut_doc *doc, const char *key, const char *text)
-{
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    if (text != NULL && text[0] != '\0')
-        yyjson_mut_obj_add_strcpy(doc, root, key, text);
-    else
-        yyjson_mut_obj_add_null(doc, root, key);
-}
-
 /* `item` and `name` may be NULL. */
 static void print_line(const suite_item *item, const char *name, suite_result result,
                        const char *reason)
 {
-    char            id[16] = "";
-    yyjson_mut_doc *doc    = pawl__json_create();
+    char id[16] = "";
     if (item != NULL)
         item_name(item, id);
-    add_text(doc, "item", id);
-    add_text(doc, "case", name);
-    add_text(doc, "result", suite_result_name(result));
-    add_text(doc, "reason", reason);
-    (void)pawl__json_print(doc, stdout);
+    bool has_reason = reason != NULL && reason[0] != '\0';
+    (void)pawl__facts_print(
+        PAWL__FACTS({.key = "item", .text = id, .is_null = item == NULL},
+                    {.key = "case", .text = name, .is_null = name == NULL || name[0] == '\0'},
+                    {.key = "result", .text = suite_result_name(result)},
+                    {.key = "reason", .text = reason, .is_null = !has_reason}));
 }
 
 static void add_to_item(item_sum *sum, const suite_report *report)
@@ -306,7 +296,7 @@ static int run(const verb_fields *fields)
     if (failed == 0)
         return 0;
     fflush(stdout);
-    fprintf(stderr, "pawl: %u case%s failed; seed %" PRId64 "\n", failed, failed == 1 ? "" : "s",
+    fprintf(stderr, "pawl: %u case%s failed; seed %" PRId64 "\n", failed, PAWL__PLURAL(failed),
             fields->seed);
     return 1;
 }

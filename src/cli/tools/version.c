@@ -103,14 +103,8 @@ static void add_library(yyjson_mut_doc *doc, yyjson_mut_val *list, void *module,
     ask_version(library, symbol, version, sizeof version);
     yyjson_mut_val *object = yyjson_mut_arr_add_obj(doc, list);
     yyjson_mut_obj_add_str(doc, object, "name", library->name);
-    if (version[0] != '\0')
-        yyjson_mut_obj_add_strcpy(doc, object, "version", version);
-    else
-        yyjson_mut_obj_add_null(doc, object, "version");
-    if (dladdr(symbol, &info) != 0 && info.dli_fname != NULL)
-        yyjson_mut_obj_add_strcpy(doc, object, "file", info.dli_fname);
-    else
-        yyjson_mut_obj_add_null(doc, object, "file");
+    pawl__json_add_text(doc, object, "version", version[0] != '\0' ? version : NULL);
+    pawl__json_add_text(doc, object, "file", dladdr(symbol, &info) != 0 ? info.dli_fname : NULL);
 }
 
 /* The module stays loaded until the process ends, as one does that a store has loaded. */
@@ -128,10 +122,7 @@ static void add_driver(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *na
     yyjson_mut_val *loaded = yyjson_mut_obj_add_arr(doc, object, "libraries");
     for (size_t i = 0; code == PAWL_OK && i < LIBRARY_COUNT; i++)
         add_library(doc, loaded, module, &libraries[i]);
-    if (code == PAWL_OK)
-        yyjson_mut_obj_add_null(doc, object, "error");
-    else
-        yyjson_mut_obj_add_strcpy(doc, object, "error", error.text);
+    pawl__json_add_text(doc, object, "error", code != PAWL_OK ? error.text : NULL);
 }
 
 /* ---- The verb ---------------------------------------------------------------- */

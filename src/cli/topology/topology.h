@@ -42,7 +42,7 @@ typedef struct pawl__topology_part {
     const char            *name;
     const pawl_saga_table *table; /* of a saga */
     pawl__topology_row    *rows;
-    size_t                 row_count;
+    size_t                 row_count, row_capacity;
     const pawl_record    **events; /* emitted by a process or an entity */
     size_t                 event_count;
     const char            *key; /* of an aggregator's partitions, or NULL */

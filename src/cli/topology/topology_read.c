@@ -18,6 +18,7 @@ typedef struct reader {
     pawl_arena                   *arena;
     const pawl_saga_table *const *tables;
     pawl__topology_endpoint      *endpoint;
+    size_t                        part_capacity; /* of the endpoint */
 } reader;
 
 /* ---- Rows ---------------------------------------------------------------- */
@@ -27,21 +28,26 @@ static void *take(const reader *r, size_t count, size_t size)
     return pawl__must_take(r->arena, (count + 1) * size);
 }
 
+/* A program that has .does in its rows says the size of an effect. */
 static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row *row)
 {
-    pawl_effect effect = {.kind = PAWL_EFFECT_END};
-    size_t      count  = 0;
-    row->is_declared   = does != NULL;
-    if (does == NULL)
-        return;
-    uint32_t stride = r->application->effect_size; /* there is .does: the program has the size */
-    do
-        pawl__table_row(does, count, stride, &effect, sizeof effect);
-    while (effect.kind != PAWL_EFFECT_END && ++count != 0);
-    row->effects = take(r, count, sizeof row->effects[0]);
-    for (size_t i = 0; i < count; i++)
-        pawl__table_row(does, i, stride, &row->effects[i], sizeof row->effects[i]);
-    row->effect_count = count;
+    pawl_effect effect;
+    size_t      capacity = 0;
+    row->is_declared     = does != NULL;
+    for (size_t i = 0; does != NULL; i++) {
+        pawl__table_row(does, i, r->application->effect_size, &effect, sizeof effect);
+        if (effect.kind == PAWL_EFFECT_END)
+            return;
+        row->effects = pawl__must_grow(r->arena, row->effects, i, &capacity, sizeof effect);
+        row->effects[row->effect_count++] = effect;
+    }
+}
+
+static pawl__topology_row *next_row(reader *r, pawl__topology_part *part)
+{
+    part->rows = pawl__must_grow(r->arena, part->rows, part->row_count, &part->row_capacity,
+                                 sizeof *part->rows);
+    return &part->rows[part->row_count++];
 }
 
 static void read_handler(reader *r, const pawl_handler *handler, const pawl_effect *does,
@@ -52,8 +58,18 @@ static void read_handler(reader *r, const pawl_handler *handler, const pawl_effe
     read_effects(r, does, row);
 }
 
-static void read_on(reader *r, const pawl_on *on, pawl__topology_row *row)
+/* Reads the row of a table; false at its end. */
+static bool read_on(const reader *r, const pawl_on *rows, size_t index, pawl_on *on)
 {
+    if (rows == NULL)
+        return false;
+    pawl__table_row(rows, index, r->application->on_size, on, sizeof *on);
+    return on->handle != NULL;
+}
+
+static void add_row(reader *r, const pawl_on *on, pawl__topology_part *part)
+{
+    pawl__topology_row *row = next_row(r, part);
     read_handler(r, on->handle, on->does, row);
     row->timeout          = on->timeout;
     row->key              = on->key;
@@ -62,34 +78,21 @@ static void read_on(reader *r, const pawl_on *on, pawl__topology_row *row)
     row->starts  = on->starts;
 }
 
-static size_t row_count(const reader *r, const pawl_on *rows)
+static void add_rows(reader *r, const pawl_on *rows, pawl__topology_part *part)
 {
-    size_t  count = 0;
-    pawl_on row;
-    for (; rows != NULL; count++) {
-        pawl__table_row(rows, count, r->application->on_size, &row, sizeof row);
-        if (row.handle == NULL)
-            break;
-    }
-    return count;
-}
-
-static void read_rows(reader *r, const pawl_on *rows, size_t begin, size_t count,
-                      pawl__topology_part *part)
-{
-    part->rows = take(r, count, sizeof part->rows[0]);
-    for (size_t i = 0; i < count; i++) {
-        pawl_on row;
-        pawl__table_row(rows, begin + i, r->application->on_size, &row, sizeof row);
-        read_on(r, &row, &part->rows[part->row_count++]);
-    }
+    pawl_on on;
+    for (size_t i = 0; read_on(r, rows, i, &on); i++)
+        add_row(r, &on, part);
 }
 
 /* ---- Parts --------------------------------------------------------------- */
 
 static pawl__topology_part *next_part(reader *r, pawl__part_kind kind, const char *name)
 {
-    pawl__topology_part *part = &r->endpoint->parts[r->endpoint->part_count++];
+    pawl__topology_endpoint *endpoint = r->endpoint;
+    endpoint->parts           = pawl__must_grow(r->arena, endpoint->parts, endpoint->part_count,
+                                                &r->part_capacity, sizeof *endpoint->parts);
+    pawl__topology_part *part = &endpoint->parts[endpoint->part_count++];
     *part                     = (pawl__topology_part){.kind = kind, .name = name};
     return part;
 }
@@ -100,7 +103,7 @@ static void read_saga(reader *r, const pawl_saga *given, const pawl_saga_table *
     pawl__table_row(given, 0, r->application->saga_size, &saga, sizeof saga);
     pawl__topology_part *part = next_part(r, PAWL__PART_SAGA, saga.name);
     part->table               = table;
-    read_rows(r, saga.on, 0, row_count(r, saga.on), part);
+    add_rows(r, saga.on, part);
 }
 
 static void read_process(reader *r, const pawl_process *given, pawl__part_kind kind)
@@ -109,16 +112,16 @@ static void read_process(reader *r, const pawl_process *given, pawl__part_kind k
     pawl__table_row(given, 0, r->application->process_size, &process, sizeof process);
     pawl__topology_part *part  = next_part(r, kind, process.name);
     size_t               count = pawl__list_count(process.apply);
-    read_rows(r, process.on, 0, row_count(r, process.on), part);
+    add_rows(r, process.on, part);
     part->events = take(r, count, sizeof part->events[0]);
     for (size_t i = 0; i < count; i++)
         part->events[part->event_count++] = process.apply[i]->event();
 }
 
-static void read_plain(reader *r, const pawl_on *rows, size_t index)
+static void read_plain(reader *r, const pawl_on *on)
 {
     pawl__topology_part *part = next_part(r, PAWL__PART_HANDLER, NULL);
-    read_rows(r, rows, index, 1, part);
+    add_row(r, on, part);
     part->name = part->rows[0].function != NULL ? part->rows[0].function
                                                 : pawl_record_type(part->rows[0].message);
 }
@@ -132,52 +135,31 @@ static void read_aggregator(reader *r, const pawl_aggregator *given)
     part->max                 = whole.max;
     part->period              = whole.period;
     part->size = whole.size == 0 && whole.period == 0 ? PAWL__AGGREGATOR_SIZE_DEFAULT : whole.size;
-    part->rows = take(r, 1, sizeof part->rows[0]);
-    read_handler(r, whole.handle, whole.does, &part->rows[part->row_count++]);
+    read_handler(r, whole.handle, whole.does, next_row(r, part));
 }
 
 static void read_projection(reader *r, const pawl_projection *given)
 {
     pawl_projection whole;
+    pawl_on         on;
     pawl__table_row(given, 0, r->application->projection_size, &whole, sizeof whole);
-    pawl__topology_part *part  = next_part(r, PAWL__PART_PROJECTION, whole.name);
-    size_t               count = row_count(r, whole.on);
-    part->rows                 = take(r, count, sizeof part->rows[0]);
-    for (size_t i = 0; i < count; i++) {
-        pawl_on row;
-        pawl__table_row(whole.on, i, r->application->on_size, &row, sizeof row);
-        read_handler(r, row.handle, whole.does, &part->rows[part->row_count++]);
-    }
+    pawl__topology_part *part = next_part(r, PAWL__PART_PROJECTION, whole.name);
+    for (size_t i = 0; read_on(r, whole.on, i, &on); i++)
+        read_handler(r, on.handle, whole.does, next_row(r, part));
 }
 
-/* ---- Schedules ----------------------------------------------------------- */
-
 /* A program that is older than schedules has neither the list nor the size of its rows. */
-static const pawl_schedule *schedule_at(const reader *r, const pawl_endpoint_spec *spec,
-                                        size_t index, pawl_schedule *row)
+static void read_schedules(reader *r, const pawl_schedule *list)
 {
     const pawl_application *application = r->application;
     size_t needed = offsetof(pawl_application, schedule_size) + sizeof application->schedule_size;
-    if (spec->schedules == NULL || application->application_size < needed ||
-        application->schedule_size == 0)
-        return NULL;
-    pawl__table_row(spec->schedules, index, application->schedule_size, row, sizeof *row);
-    return row->name != NULL ? row : NULL;
-}
-
-static size_t schedule_count(const reader *r, const pawl_endpoint_spec *spec)
-{
-    pawl_schedule row;
-    size_t        count = 0;
-    while (schedule_at(r, spec, count, &row) != NULL)
-        count++;
-    return count;
-}
-
-static void read_schedules(reader *r, const pawl_endpoint_spec *spec)
-{
-    pawl_schedule row;
-    for (size_t i = 0; schedule_at(r, spec, i, &row) != NULL; i++) {
+    if (list == NULL || application->application_size < needed || application->schedule_size == 0)
+        return;
+    for (size_t i = 0;; i++) {
+        pawl_schedule row;
+        pawl__table_row(list, i, application->schedule_size, &row, sizeof row);
+        if (row.name == NULL)
+            return;
         pawl__topology_part *part = next_part(r, PAWL__PART_SCHEDULE, row.name);
         part->sent                = row.message != NULL ? row.message() : NULL;
         part->cron                = row.cron;
@@ -188,24 +170,21 @@ static void read_schedules(reader *r, const pawl_endpoint_spec *spec)
 
 static void read_parts(reader *r, const pawl_endpoint_spec *spec)
 {
-    size_t handlers = row_count(r, spec->handlers);
-    size_t count    = handlers + pawl__list_count(spec->sagas) + pawl__list_count(spec->processes) +
-                   pawl__list_count(spec->entities) + pawl__list_count(spec->aggregators) +
-                   pawl__list_count(spec->projections) + schedule_count(r, spec);
-    r->endpoint->parts = take(r, count, sizeof r->endpoint->parts[0]);
+    pawl_on on;
+    r->part_capacity = 0;
     for (size_t i = 0; i < pawl__list_count(spec->sagas); i++)
         read_saga(r, spec->sagas[i], r->tables[i]);
     for (size_t i = 0; i < pawl__list_count(spec->processes); i++)
         read_process(r, spec->processes[i], PAWL__PART_PROCESS);
     for (size_t i = 0; i < pawl__list_count(spec->entities); i++)
         read_process(r, spec->entities[i], PAWL__PART_ENTITY);
-    for (size_t i = 0; i < handlers; i++)
-        read_plain(r, spec->handlers, i);
+    for (size_t i = 0; read_on(r, spec->handlers, i, &on); i++)
+        read_plain(r, &on);
     for (size_t i = 0; i < pawl__list_count(spec->aggregators); i++)
         read_aggregator(r, spec->aggregators[i]);
     for (size_t i = 0; i < pawl__list_count(spec->projections); i++)
         read_projection(r, spec->projections[i]);
-    read_schedules(r, spec);
+    read_schedules(r, spec->schedules);
 }
 
 /* ---- Routes -------------------------------------------------------------- */
@@ -214,21 +193,20 @@ static void read_parts(reader *r, const pawl_endpoint_spec *spec)
 static void read_routes(reader *r, const pawl_endpoint_options *given)
 {
     pawl_endpoint_options options = {.options_size = 0};
-    pawl_route            route   = {.name = NULL};
-    size_t                count   = 0;
+    pawl_route            route;
+    size_t                capacity = 0;
     memcpy(&options, given,
            given->options_size < sizeof options ? given->options_size : sizeof options);
     uint32_t stride = options.route_size != 0 ? (uint32_t)options.route_size
                                               : (uint32_t)offsetof(pawl_route, outbound);
-    if (options.routes == NULL)
-        return;
-    do
-        pawl__table_row(options.routes, count, stride, &route, sizeof route);
-    while (route.name != NULL && ++count != 0);
-    r->endpoint->routes = take(r, count, sizeof route);
-    for (size_t i = 0; i < count; i++)
-        pawl__table_row(options.routes, i, stride, &r->endpoint->routes[r->endpoint->route_count++],
-                        sizeof route);
+    for (size_t i = 0; options.routes != NULL; i++) {
+        pawl__table_row(options.routes, i, stride, &route, sizeof route);
+        if (route.name == NULL)
+            return;
+        r->endpoint->routes =
+            pawl__must_grow(r->arena, r->endpoint->routes, i, &capacity, sizeof route);
+        r->endpoint->routes[r->endpoint->route_count++] = route;
+    }
 }
 
 /* ---- All of it ----------------------------------------------------------- */

@@ -104,6 +104,7 @@ static void the_row_of_a_find_is_what_update_takes(suite *s)
     pawl_saga_row row = find(s, b, "order-1");
     EXPECT_EQ(s, pawl_uuid_compare(row.id.uuid, made.id.uuid), 0);
     expect_data(s, &row, 1, "{\"n\":1,\"kept\":\"x\"}");
+    EXPECT_TEXT(s, row.type_version, TEXT("1.0"));
     row.type_version = TEXT("2.0");
     EXPECT_OK(s, try_update(s, b, &row, "{\"n\":2,\"kept\":\"x\"}"));
     EXPECT_EQ(s, row.version, 2);
@@ -120,7 +121,9 @@ static void an_id_is_the_callers_or_a_new_one(suite *s)
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row own = order("order-1", "{}");
     own.id            = suite_saga_id(7);
+    own.row           = 31; /* the hint of another row */
     EXPECT_OK(s, pawl_store_saga_insert(a, ORDER(s), &own, SUITE_NOW, &s->error));
+    EXPECT_EQ(s, own.row, 0);
     EXPECT_EQ(s, pawl_uuid_compare(find(s, a, "order-1").id.uuid, suite_uuid(7)), 0);
     pawl_saga_row first = insert(s, a, "order-2", "{}"), second = insert(s, a, "order-3", "{}");
     pawl_saga_row third = insert(s, b, "order-4", "{}");

@@ -5,6 +5,8 @@
 #include "conformance/suite/suite.h"
 #include "pawl/operations.h"
 
+#include <string.h>
+
 #define BILLS TEXT("Bills")
 #define LEASE PAWL_MINUTES(5)
 #define LARGE 5000 /* more than any database binds in one statement of this kind */
@@ -67,10 +69,14 @@ static int64_t count(suite *s, pawl_store *store)
 
 static void a_snapshot_leases_what_it_returns(suite *s)
 {
-    pawl_store *a = suite_open(s), *b = suite_open(s);
+    pawl_store                          *a = suite_open(s), *b = suite_open(s);
+    pawl_aggregator_leased_batch_options options = options_of();
+    char                                 name[]  = "Bills";
+    options.partition                            = pawl_text_of(name);
     insert(s, a, "key-0");
     insert(s, a, "key-1");
-    pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
+    pawl_aggregator_leased_batch leased = take_with(s, a, &options, SUITE_NOW);
+    memset(name, 'x', sizeof name - 1); /* the batch outlives the caller's text */
     EXPECT_EQ(s, leased.count, 2);
     EXPECT_EQ(s, leased.unresolved, 0);
     EXPECT_TEXT(s, leased.partition, BILLS);
@@ -175,19 +181,21 @@ static void what_does_not_decode_fills_no_bounded_snapshot(suite *s)
     options.can_decode                           = is_object;
     options.context                              = &calls;
     options.size                                 = 2;
-    for (unsigned i = 0; i < 10; i++)
-        insert_of(s, a, suite_printf(s, "key-%u", i).data, "PlaceOrder", i < 5 ? "bad" : "{}");
+    for (unsigned i = 0; i < 11; i++)
+        insert_of(s, a, suite_printf(s, "key-%u", i).data, "PlaceOrder",
+                  i < 5 || i == 6 ? "bad" : "{}");
     pawl_aggregator_leased_batch first = take_with(s, a, &options, SUITE_NOW);
     EXPECT_EQ(s, first.count, 2);
-    EXPECT_EQ(s, first.unresolved, 5);
+    EXPECT_EQ(s, first.unresolved, 6);
     EXPECT_TEXT(s, first.rows[0].key, TEXT("key-5"));
-    EXPECT_TEXT(s, first.rows[1].key, TEXT("key-6"));
+    EXPECT_TEXT(s, first.rows[1].key, TEXT("key-7"));
+    EXPECT_EQ(s, first.ids[1], first.rows[1].id);
     pawl_aggregator_leased_batch second = take_with(s, a, &options, SUITE_NOW);
     EXPECT_EQ(s, second.count, 2);
-    EXPECT_TEXT(s, second.rows[0].key, TEXT("key-7"));
+    EXPECT_TEXT(s, second.rows[0].key, TEXT("key-8"));
     EXPECT_OK(s, try_remove(s, a, &second));
     EXPECT_OK(s, try_remove(s, a, &first));
-    EXPECT_EQ(s, count(s, a), 6);
+    EXPECT_EQ(s, count(s, a), 7);
 }
 
 static void removal_takes_exactly_the_captured_rows(suite *s)

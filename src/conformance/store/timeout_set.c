@@ -49,6 +49,19 @@ static void two_new_ones_of_an_id_in_one_set_refuse_the_later(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).items[0].due, SUITE_NOW);
 }
 
+static void an_id_of_another_saga_is_refused(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    REFUSE_ONE(s, a, PAWL_EDUPLICATE, timeout_set, .id = suite_timeout_id(1),
+               .saga_id = suite_saga_id(8), .saga_type = TEXT("Order"), .name = TEXT("payment"),
+               .destination = TEXT("orders"), .due = SUITE_NOW + 9);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW);
+    EXPECT_EQ(s, rows.items[0].generation, 1);
+}
+
 static void one_of_its_own_id_is_written_over(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -282,6 +295,7 @@ static const suite_case cases[] = {
     {"T2 a new one with a known id is refused", a_new_one_with_a_known_id_is_refused},
     {"T2 two new ones of an id in one set refuse the later",
      two_new_ones_of_an_id_in_one_set_refuse_the_later},
+    {"T2 an id of another saga's timeout is refused", an_id_of_another_saga_is_refused},
     {"T2 one of its own id is written over when it is not new", one_of_its_own_id_is_written_over},
     {"E13 re-arming keeps the id and raises the generation",
      rearming_keeps_the_id_and_raises_the_generation},

@@ -8,7 +8,7 @@
  *     by period    the partition's flush row is due: all rows that were there,
  *                  in pieces of at most `max`, each its own commit.
  *     by request   as by period, now.
- * after a crash a check of all partitions finds full and due ones.
+ *     after a crash a check of all partitions finds full and due ones.
  *
  * A flush is a unit of its own: lease the snapshot, callback, one commit of
  * effects and removal. Several partitions share a commit, each its own group; those of
@@ -18,7 +18,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/aggregator/flush.h"
-#include "runtime/worker/hot_sagas.h"
 #include "runtime/worker/isolation/marker.h"
 
 #include <string.h>
@@ -126,9 +125,10 @@ static pawl_code put_off(pawl__worker *worker, target *item, const pawl_aggregat
     pawl_flush_set set     = {.partition = item->partition,
                               .due       = period > 0 ? pawl_time_add(now, period) : PAWL_TIME_MAX,
                               .is_done   = true};
-    pawl_changes   changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
-    changes.flush_set.items = &set;
-    changes.flush_set.count = 1;
+    pawl_changes   changes = {.group_count = 1,
+                              .unit_count  = 1,
+                              .now         = worker->engine.machine_now,
+                              .flush_set   = {&set, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
@@ -137,9 +137,10 @@ static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl
 {
     pawl_refusals             refused = {.arena = worker->read};
     pawl_leased_batch_release release = {.partition = item->partition, .session = session};
-    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
-    changes.leased_batch_release.items = &release;
-    changes.leased_batch_release.count = 1;
+    pawl_changes              changes = {.group_count          = 1,
+                                         .unit_count           = 1,
+                                         .now                  = worker->engine.machine_now,
+                                         .leased_batch_release = {&release, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
@@ -393,11 +394,9 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
 /* Reads when the next period ends, so that an idle worker sleeps no longer. */
 static pawl_code find_next(pawl__worker *worker, pawl_error *error)
 {
-    const pawl__model *model = worker->endpoint->model;
-    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code code    = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
-                                            model->aggregator_count, &next, error);
-    worker->flush_due = next.flush;
+    pawl_next_due next;
+    pawl_code     code = pawl__worker_next_due(worker, &next, error);
+    worker->flush_due  = next.flush;
     return code;
 }
 

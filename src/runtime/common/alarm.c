@@ -58,6 +58,18 @@ pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now)
     return alarm->is_told ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
 }
 
+pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
+                          const pawl_endpoint *endpoint, pawl_text what)
+{
+    bool is_raise = act == PAWL__ALARM_RAISE;
+    return (pawl_alarm){.worker   = is_raise ? pawl_store_worker(store) : alarm->by,
+                        .epoch    = is_raise ? pawl_store_epoch(store) : alarm->epoch,
+                        .endpoint = endpoint->model->endpoint,
+                        .what     = what,
+                        .text     = is_raise ? pawl_text_of(alarm->why) : PAWL_TEXT(""),
+                        .since    = pawl__machine_now(endpoint)};
+}
+
 pawl_code pawl__alarm_tell(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
                            pawl_error *error)
 {

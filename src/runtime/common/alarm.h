@@ -15,6 +15,7 @@
 #ifndef PAWL_RUNTIME_ALARM_H
 #define PAWL_RUNTIME_ALARM_H
 
+#include "pawl/endpoint.h"
 #include "pawl/limits.h"
 #include "pawl/store_alarm.h"
 
@@ -46,6 +47,9 @@ void pawl__alarm_forget(pawl__alarm *alarm, pawl_worker_id worker);
 void pawl__alarm_check_epoch(pawl__alarm *alarm, const pawl_store *store);
 /* The act that is due. */
 pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now);
+/* The alarm as the store is told it: one that was raised is ended in the name of the worker that raised it. */
+pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
+                          const pawl_endpoint *endpoint, pawl_text what);
 /* Does the act in the store. */
 pawl_code pawl__alarm_tell(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
                            pawl_error *error);

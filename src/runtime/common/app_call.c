@@ -87,12 +87,18 @@ void pawl__app_call_critical(pawl__app_call *app_call, const pawl_endpoint *endp
     (void)pawl__app_call_end(app_call, endpoint);
 }
 
-bool pawl__app_call_is_given_up(pawl__app_call *app_call)
+/* Reads a member of the call. */
+static bool is_set(pawl__app_call *app_call, const bool *member)
 {
     pthread_mutex_lock(&app_call->mutex);
-    bool is_given_up = app_call->is_given_up;
+    bool value = *member;
     pthread_mutex_unlock(&app_call->mutex);
-    return is_given_up;
+    return value;
+}
+
+bool pawl__app_call_is_given_up(pawl__app_call *app_call)
+{
+    return is_set(app_call, &app_call->is_given_up);
 }
 
 void pawl__app_call_set_worker(pawl__app_call *app_call, const pawl_store *store)
@@ -146,10 +152,7 @@ int64_t pawl__app_call_watch(pawl__app_call *app_call, const pawl_endpoint *endp
 
 bool pawl__app_call_has_beats(pawl__app_call *app_call)
 {
-    pthread_mutex_lock(&app_call->mutex);
-    bool has_beats = app_call->has_beats;
-    pthread_mutex_unlock(&app_call->mutex);
-    return has_beats;
+    return is_set(app_call, &app_call->has_beats);
 }
 
 bool pawl__app_call_needs_beat(pawl__app_call *app_call, const pawl_endpoint *endpoint,
@@ -166,10 +169,7 @@ bool pawl__app_call_needs_beat(pawl__app_call *app_call, const pawl_endpoint *en
 
 bool pawl__app_call_is_finished(pawl__app_call *app_call)
 {
-    pthread_mutex_lock(&app_call->mutex);
-    bool is_finished = app_call->is_finished;
-    pthread_mutex_unlock(&app_call->mutex);
-    return is_finished;
+    return is_set(app_call, &app_call->is_finished);
 }
 
 bool pawl__app_call_give_up(pawl__app_call *app_call, const pawl_endpoint *endpoint,

@@ -33,6 +33,11 @@ int64_t  pawl__lease_clock(const pawl_endpoint *endpoint); /* pawl__lease_now, o
 int64_t  pawl__watch_now(const pawl_endpoint *endpoint);
 uint64_t pawl__system_seed(void);
 
+static inline pawl_time pawl__sooner(pawl_time left, pawl_time right)
+{
+    return left < right ? left : right;
+}
+
 /* lease_name.c: KIND/NAME, or KIND/ and a uuid for a name that is too long. data NULL: no memory. */
 pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
 

@@ -202,10 +202,10 @@ void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t micro
 
 /* The counts of one owner, as they were read. */
 typedef struct pawl__metrics_view {
-    pawl_text endpoint;   /* label "endpoint"; empty: none */
-    pawl_text queue;      /* label "queue"; likewise */
-    pawl_text projection; /* label "projection"; likewise */
-    unsigned  scopes;     /* PAWL__SCOPE of its metrics */
+    const char
+        *owner;     /* the label of whose they are: "endpoint", "queue", "projection"; NULL: none */
+    pawl_text name; /* its value */
+    unsigned  scopes; /* PAWL__SCOPE of its metrics */
     int64_t   values[PAWL__SLOT_COUNT];
 } pawl__metrics_view;
 

@@ -105,21 +105,14 @@ static void *run_one(void *argument)
     return NULL;
 }
 
-static pawl_code take_settings(const pawl_run_options *options, pawl_endpoint_options *settings,
-                               pawl_error *error)
-{
-    *settings = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
-    return pawl__sized_read(options->endpoint, settings, sizeof *settings, "options of endpoints",
-                            "PAWL_ENDPOINT_OPTIONS_INIT", error);
-}
-
 static pawl_code create_one(pawl_run *run, const pawl_application *application, const char *name,
                             pawl_error *error)
 {
-    size_t                count = atomic_load(&run->count);
-    running              *item  = &run->items[count];
-    pawl_endpoint_options settings;
-    pawl_code             code = take_settings(&run->options, &settings, error);
+    size_t                count    = atomic_load(&run->count);
+    running              *item     = &run->items[count];
+    pawl_endpoint_options settings = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_code             code = pawl__sized_read(run->options.endpoint, &settings, sizeof settings,
+                                                  "options of endpoints", "PAWL_ENDPOINT_OPTIONS_INIT", error);
     *item                      = (running){.run = run, .name = name, .error = PAWL_ERROR_INIT};
     if (code == PAWL_OK && run->options.configure != NULL)
         code = run->options.configure(run->options.context, name, &settings, error);

@@ -17,7 +17,6 @@
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
 #include "runtime/schedule/schedule.h"
-#include "runtime/worker/foreign_timeouts.h"
 #include "store/core/wake.h"
 
 #include <string.h>
@@ -107,6 +106,14 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
     return code;
 }
 
+static pawl_code refuse_sql(const pawl_endpoint *endpoint, const char *what, const char *name,
+                            pawl_error *error)
+{
+    return pawl_error_set(
+        error, PAWL_EUNSUPPORTED, "endpoint %s: %s %s says .own_sql, and a %s store has no SQL",
+        endpoint->model->endpoint.data, what, name, pawl_store_scheme(endpoint->worker->store));
+}
+
 /* A handler with its own SQL needs a store that has SQL. In the test kit others of the application
  * are tested all the same: there it fails when it asks for the connection (engine/native.c). */
 static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
@@ -117,24 +124,12 @@ static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
         return PAWL_OK;
     for (size_t i = 0; i < model->projection_count; i++)
         if (model->projections[i].own_sql)
-            return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                                  "endpoint %s: projection %s says .own_sql, and a %s store has "
-                                  "no SQL",
-                                  model->endpoint.data, model->projections[i].name.data,
-                                  pawl_store_scheme(store));
+            return refuse_sql(endpoint, "projection", model->projections[i].name.data, error);
     for (size_t i = 0; i < model->aggregator_count; i++)
         if (model->aggregators[i].own_sql)
-            return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                                  "endpoint %s: aggregator %s says .own_sql, and a %s store has "
-                                  "no SQL",
-                                  model->endpoint.data, model->aggregators[i].name.data,
-                                  pawl_store_scheme(store));
-    if (model->own_sql == NULL)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "endpoint %s: the handler of %s says .own_sql, and a %s store has no SQL",
-                          endpoint->model->endpoint.data, endpoint->model->own_sql,
-                          pawl_store_scheme(store));
+            return refuse_sql(endpoint, "aggregator", model->aggregators[i].name.data, error);
+    return model->own_sql == NULL ? PAWL_OK
+                                  : refuse_sql(endpoint, "the handler of", model->own_sql, error);
 }
 
 /* A URL that nobody can read from is told of before anything runs. */
@@ -263,12 +258,12 @@ int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
 static pawl_time find_retry(const pawl_endpoint *endpoint)
 {
     const pawl__service *service = endpoint->service;
-    pawl_time            retry =
-        service != NULL ? pawl__projections_retry(service->projections) : PAWL_TIME_MAX;
-    if (service != NULL && service->outbox_retry < retry)
-        retry = service->outbox_retry;
-    if (service != NULL && service->is_leader && service->unavailable.due < retry)
-        retry = service->unavailable.due;
+    if (service == NULL)
+        return PAWL_TIME_MAX;
+    pawl_time retry =
+        pawl__sooner(pawl__projections_retry(service->projections), service->outbox_retry);
+    if (service->is_leader)
+        retry = pawl__sooner(retry, service->unavailable.due);
     if (retry == PAWL_TIME_MAX)
         return retry;
     int64_t rest = retry - pawl__machine_now(endpoint);
@@ -286,19 +281,14 @@ static pawl_time find_look(const pawl_endpoint *endpoint)
 
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
 {
-    pawl_store        *store = endpoint->worker->store;
-    const pawl__model *model = endpoint->model;
-    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code          code  = pawl_store_next_due(store, model->queue, model->aggregator_names,
-                                                   model->aggregator_count, &next, error);
-    step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
+    pawl_next_due next;
+    pawl_code     code = pawl__worker_next_due(endpoint->worker, &next, error);
+    step->next_due     = pawl__sooner(next.queue, next.timeout);
     if (atomic_load(&endpoint->pause.is_paused))
         step->next_due = find_look(endpoint);
-    if (next.flush < step->next_due)
-        step->next_due = next.flush;
     pawl__foreign_note(endpoint->worker, next.timeout);
-    if (endpoint->worker->foreign_due < step->next_due)
-        step->next_due = endpoint->worker->foreign_due;
+    step->next_due =
+        pawl__sooner(step->next_due, pawl__sooner(next.flush, endpoint->worker->foreign_due));
     /* Due messages may be claimed by others, to whom the worker gave way: it checks again soon. */
     pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
     if (endpoint->worker->gave_way && step->next_due < soon)
@@ -311,9 +301,7 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
         step->next_due = step->next_due < soon + PAWL__QUEUE_PAUSE_PERIOD
                              ? soon + PAWL__QUEUE_PAUSE_PERIOD
                              : step->next_due;
-    pawl_time retry = find_retry(endpoint);
-    if (retry < step->next_due)
-        step->next_due = retry;
+    step->next_due = pawl__sooner(step->next_due, find_retry(endpoint));
     return code;
 }
 
@@ -395,6 +383,15 @@ pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *c
                : code;
 }
 
+void pawl__step_add(pawl_step *sum, const pawl_step *step)
+{
+    sum->handled += step->handled;
+    sum->sent += step->sent;
+    sum->projected += step->projected;
+    sum->refused += step->refused;
+    sum->dead += step->dead;
+}
+
 pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)
 {
     pawl_step total = {.next_due = PAWL_TIME_MAX};
@@ -404,11 +401,7 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
     do {
         pawl_step step;
         code = step_once(endpoint, &step, error);
-        total.handled += step.handled;
-        total.sent += step.sent;
-        total.projected += step.projected;
-        total.refused += step.refused;
-        total.dead += step.dead;
+        pawl__step_add(&total, &step);
         total.is_idle  = step.is_idle;
         total.is_taken = step.is_taken;
         total.next_due = step.next_due;

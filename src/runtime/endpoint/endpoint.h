@@ -1,10 +1,10 @@
 /* endpoint.h - an endpoint: its options, its threads, its start and its stop.
  *
- *     options.c, audit.h, recovery.h   what an application and an operator set, checked
+ *     options.c, audit.c, recovery.h   what an application and an operator set, checked
  *     endpoint.c                       create; step and drain, for programs that run no threads; questions
  *     application.c                    all endpoints of an application
  *     threads.h                        run(): starts threads, watches them, ends them; thread_loops.c: what they do
- *     heartbeat.h                      says that workers live while their handlers run
+ *     heartbeat.c                      says that workers live while their handlers run
  *     service.h                        outbox, projections, retention
  *     sender.c                         sends from outside of a handler
  *
@@ -23,6 +23,11 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
                               pawl_error *error);
 /* endpoint.c: PAWL_EINVAL unless `step` is NULL or begins with PAWL_STEP_INIT. */
 pawl_code pawl__step_check(const pawl_step *step, pawl_error *error);
+/* audit.c: reads the option audit and adds its route, behind all others. PAWL_ECONFIG names the option, what it is, and
+ * what is wrong with it. */
+pawl_code pawl__audit_take(pawl_endpoint *endpoint, pawl_error *error);
+/* Adds the counts of a step. */
+void pawl__step_add(pawl_step *sum, const pawl_step *step);
 /* pawl_endpoint_create. `is_test`: handlers with SQL of their own may be on a store
  * without. */
 pawl_code pawl__endpoint_create(const pawl_application *application, const char *name,

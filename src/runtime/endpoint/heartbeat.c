@@ -1,9 +1,19 @@
-/* heartbeat.c - see heartbeat.h.
+/* heartbeat.c - the thread that says that workers live while they are in the application's code, on a store
+ * where heartbeats alone tell it (MongoDB, Galera, Oracle, behind a pooler).
+ *
+ * A worker beats by itself when it commits or waits. While its handler runs it can do neither,
+ * and after 15 s others would take it for dead, and its messages. So another thread beats for
+ * it, on a store handle of its own; no longer than handler_time_max for one call, so that a
+ * handler that hangs does not keep its message for ever.
+ *
+ *     start (the first one begins the thread) -> stop
+ *
+ * Start and stop belong to the thread that watches run(). Tests: tests/unit/runtime/test_runtime_beater.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/endpoint/heartbeat.h"
 #include "runtime/common/wake_fd.h"
+#include "runtime/endpoint/threads.h"
 
 #include <poll.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef PAWL_RUNTIME_RECOVERY_H
 #define PAWL_RUNTIME_RECOVERY_H
 
-#include "engine/recovery.h"
+#include "engine/engine.h"
 #include "pawl/endpoint.h"
 #include "workflow/model.h"
 

@@ -100,10 +100,9 @@ static pawl_code fill(pawl_sender *sender, const pawl_send_options *options, con
 
 static pawl_code write_enlisted(pawl_sender *sender, pawl_queue_send *send, pawl_error *error)
 {
-    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = pawl_clock_now(NULL)};
-    changes.queue_send.items = send;
-    changes.queue_send.count = 1;
-    pawl_code code           = pawl_changes_check(&changes, error);
+    pawl_changes changes = {
+        .group_count = 1, .unit_count = 1, .now = pawl_clock_now(NULL), .queue_send = {send, 1}};
+    pawl_code code = pawl_changes_check(&changes, error);
     return code == PAWL_OK ? pawl_store_enlist(sender->store, sender->native, &changes, error)
                            : code;
 }
@@ -116,10 +115,8 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
         options->due != 0 ? options->due : pawl_time_add(pawl_clock_now(NULL), options->delay);
     if (take_text(sender, queue, &send.queue) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
-    pawl_changes changes     = {.group_count = 1, .unit_count = 1};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
-    pawl_code code           = pawl_changes_check(&changes, error);
+    pawl_changes changes = {.group_count = 1, .unit_count = 1, .queue_send = {&send, 1}};
+    pawl_code    code    = pawl_changes_check(&changes, error);
     if (code != PAWL_OK)
         return code;
     if (sender->native != NULL) {
@@ -280,11 +277,12 @@ pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
     if (sender->native != NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "an enlisted sender has no commit: commit your own transaction");
-    pawl_changes  changes    = {.group_count = 1, .unit_count = 1, .now = pawl_clock_now(NULL)};
-    pawl_refusals refused    = {.arena = sender->arena};
-    changes.queue_send.items = sender->sends;
-    changes.queue_send.count = sender->count;
-    pawl_code code =
+    pawl_refusals refused = {.arena = sender->arena};
+    pawl_changes  changes = {.group_count = 1,
+                             .unit_count  = 1,
+                             .now         = pawl_clock_now(NULL),
+                             .queue_send  = {sender->sends, sender->count}};
+    pawl_code     code =
         sender->count > 0 ? pawl_store_commit(sender->store, &changes, &refused, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code; /* the collected messages stay, to be tried again */

@@ -15,10 +15,11 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     made->endpoint = endpoint;
     pawl__app_call_init(&made->app_call);
-    made->store                  = borrowed;
-    made->owns_store             = borrowed == NULL;
-    made->arena                  = pawl_arena_create(0);
-    made->names                  = pawl_arena_create(1024);
+    made->store      = borrowed;
+    made->owns_store = borrowed == NULL;
+    made->arena      = pawl_arena_create(0);
+    made->lease_name =
+        pawl__lease_name("outbox", endpoint->model->endpoint, endpoint->model->arena);
     made->waiting.arena          = pawl_arena_create(4096);
     made->unavailable.left.arena = pawl_arena_create(4096);
     made->last_now               = pawl__machine_now(endpoint);
@@ -27,7 +28,7 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
     pawl__outbox_forget(made);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 1
                                                                  : pawl__system_seed());
-    if (made->arena == NULL || made->names == NULL || made->waiting.arena == NULL ||
+    if (made->arena == NULL || made->lease_name.data == NULL || made->waiting.arena == NULL ||
         made->unavailable.left.arena == NULL) {
         pawl__service_destroy(made);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
@@ -57,7 +58,6 @@ void pawl__service_destroy(pawl__service *service)
     pawl__projections_destroy(service->projections);
     pawl__app_call_destroy(&service->app_call);
     pawl_arena_destroy(service->arena);
-    pawl_arena_destroy(service->names);
     pawl_arena_destroy(service->waiting.arena);
     pawl_arena_destroy(service->unavailable.left.arena);
     pawl_free(service);
@@ -82,22 +82,15 @@ static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, p
     pawl_store *store = service->store;
     int64_t     now   = pawl__watch_now(service->endpoint);
     pawl_error  error = PAWL_ERROR_INIT;
-    pawl_alarm  told  = {.worker   = pawl_store_worker(store),
-                         .endpoint = service->endpoint->model->endpoint,
-                         .what     = pawl_text_of(what),
-                         .text     = {.data = "", .size = 0},
-                         .since    = pawl__machine_now(service->endpoint),
-                         .epoch    = pawl_store_epoch(store),
-                         .lease    = lease};
-    if (pawl_uuid_compare(alarm->by.uuid, told.worker.uuid) != 0)
+    if (pawl_uuid_compare(alarm->by.uuid, pawl_store_worker(store).uuid) != 0)
         alarm->is_told = false; /* the handle was opened anew: nothing stands of the one before */
     pawl__alarm_check_epoch(alarm, store);
     pawl__alarm_act act = pawl__alarm_next(alarm, now);
     if (act == PAWL__ALARM_NOTHING)
         return;
-    if (act == PAWL__ALARM_RAISE)
-        told.text = pawl_text_of(alarm->why);
-    pawl_code code = pawl__alarm_tell(store, &told, act, &error);
+    pawl_alarm told = pawl__alarm_of(alarm, act, store, service->endpoint, pawl_text_of(what));
+    told.lease      = lease;
+    pawl_code code  = pawl__alarm_tell(store, &told, act, &error);
     pawl__alarm_note(alarm, act, store, code, now);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "alarm of %s: %s", what, error.text);
@@ -138,12 +131,11 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
 
 pawl_time pawl__service_due(const pawl__service *service)
 {
-    pawl_time due = service->sweep_due < service->reap_due ? service->sweep_due : service->reap_due;
-    pawl_time read = pawl__projections_due(service->projections);
-    due            = read < due ? read : due;
+    pawl_time due = pawl__sooner(service->sweep_due, service->reap_due);
+    due           = pawl__sooner(due, pawl__projections_due(service->projections));
     if (service->endpoint->route_count == 0)
         return due;
-    if (service->is_leader && service->lease_renewal < due)
-        due = service->lease_renewal;
-    return service->outbox_due < due ? service->outbox_due : due;
+    if (service->is_leader)
+        due = pawl__sooner(due, service->lease_renewal);
+    return pawl__sooner(due, service->outbox_due);
 }

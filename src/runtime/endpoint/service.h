@@ -23,7 +23,6 @@ typedef struct pawl__service {
     pawl_random               random;
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];
-    pawl_arena               *names;
     pawl__source_table        waiting; /* sources behind a row that is tried again */
     pawl__unavailable         unavailable;
     bool                      is_leader;

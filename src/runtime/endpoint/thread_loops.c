@@ -10,10 +10,8 @@
 #include "runtime/endpoint/threads.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
-#include "runtime/worker/hot_sagas.h"
 
 #include "runtime/common/wake_fd.h"
-#include "runtime/worker/foreign_timeouts.h"
 #include "store/core/wake.h"
 
 #include <string.h>
@@ -202,12 +200,9 @@ static int64_t time_to(pawl_time due, pawl_time now)
 /* Reads when the next message, timeout or flush is due, as far as the store knows. */
 static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
 {
-    pawl__worker      *worker = self->worker;
-    const pawl__model *model  = self->endpoint->model;
-    self->next                = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code code    = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
-                                            model->aggregator_count, &self->next, error);
-    worker->flush_due = self->next.flush;
+    pawl__worker *worker = self->worker;
+    pawl_code     code   = pawl__worker_next_due(worker, &self->next, error);
+    worker->flush_due    = self->next.flush;
     pawl__foreign_note(worker, self->next.timeout);
     self->check_due = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
     return code;
@@ -216,11 +211,10 @@ static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
 /* Microseconds to the next message, timeout (own or foreign) or flush. */
 static int64_t time_to_next(const pawl__thread *self)
 {
-    pawl_time due   = self->next.queue < self->next.timeout ? self->next.queue : self->next.timeout;
-    pawl_time flush = self->worker->flush_due;
-    if (self->worker->foreign_due < due)
-        due = self->worker->foreign_due;
-    return time_to(flush < due ? flush : due, pawl__business_now(self->endpoint));
+    const pawl__worker *worker = self->worker;
+    pawl_time           due    = pawl__sooner(self->next.queue, self->next.timeout);
+    due = pawl__sooner(due, pawl__sooner(worker->foreign_due, worker->flush_due));
+    return time_to(due, pawl__business_now(self->endpoint));
 }
 
 /* Is the next step only a check of the partitions, made every few seconds, without a claim? On a
@@ -233,14 +227,15 @@ static bool only_checks(const pawl__thread *self)
            now < self->check_due && time_to_next(self) > 0;
 }
 
-/* A wake-up for messages that are not claimed would end each wait of a server at once: no wait but
- * for the sign of life. */
-static void sleep_paused(pawl__thread *self)
+/* Sleeps while the worker claims nothing. A wake-up for messages that are not claimed would end each wait of a server at
+ * once, and be kept until they are claimed: no wait in the store but for the sign of life. */
+static void sleep_apart(pawl__thread *self, int64_t microseconds)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
+    pawl_store *store = self->worker->store;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (store != NULL && pawl_store_wait(store, 0, -1, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
-    pawl__fd_wait(self->endpoint->stop_fd, PAWL__QUEUE_PAUSE_PERIOD);
+    pawl__fd_wait(self->endpoint->stop_fd, microseconds);
 }
 
 static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
@@ -253,18 +248,15 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
         return;
     }
     if (atomic_load(&endpoint->pause.is_paused) || pawl__ordered_is_standby(worker)) {
-        sleep_paused(self);
+        sleep_apart(self, PAWL__QUEUE_PAUSE_PERIOD);
         return;
     }
     if (!has_looked && look_ahead(self, &error) != PAWL_OK)
         return; /* the next step meets the failure again and reports it */
     int64_t sleep = time_to_next(self);
-    if (endpoint->model->aggregator_count > 0) {
-        int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
-        sleep         = check < sleep ? check : sleep;
-    }
-    int64_t ask = pawl__ordered_wait(worker);
-    sleep       = ask < sleep ? ask : sleep;
+    if (endpoint->model->aggregator_count > 0)
+        sleep = pawl__sooner(sleep, time_to(worker->flush_check, pawl__machine_now(endpoint)));
+    sleep = pawl__sooner(sleep, pawl__ordered_wait(worker));
     /* Nothing announces the moves of a virtual clock. */
     if (endpoint->settings.business != NULL && sleep > VIRTUAL_SLEEP)
         sleep = VIRTUAL_SLEEP;
@@ -273,19 +265,12 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
     worker->is_checking = only_checks(self);
 }
 
-/* Sleeps while the breaker lets the worker claim nothing. Messages that come do not wake it, and a
- * server would keep their wake-up until they are claimed: so the wait in the store, which writes the
- * sign of life, is none. */
+/* Sleeps while the breaker lets the worker claim nothing. */
 static void sleep_stopped(pawl__thread *self)
 {
     pawl_endpoint *endpoint = self->endpoint;
-    pawl_error     error    = PAWL_ERROR_INIT;
-    int64_t        sleep    = pawl__breaker_wait(endpoint);
     int64_t        most     = endpoint->settings.machine != NULL ? VIRTUAL_SLEEP : STOPPED_SLEEP;
-    if (self->worker->store != NULL &&
-        pawl_store_wait(self->worker->store, 0, -1, &error) != PAWL_OK)
-        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
-    pawl__fd_wait(endpoint->stop_fd, sleep < most ? sleep : most);
+    sleep_apart(self, pawl__sooner(pawl__breaker_wait(endpoint), most));
 }
 
 void pawl__thread_work(pawl__thread *self)

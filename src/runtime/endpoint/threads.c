@@ -11,9 +11,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/endpoint/threads.h"
 #include "runtime/common/wake_fd.h"
 #include "runtime/endpoint/endpoint.h"
-#include "runtime/endpoint/heartbeat.h"
 
 #include "store/core/wake.h"
 
@@ -53,14 +53,6 @@ static void destroy_thread(pawl__thread *it)
     pawl_free(it);
 }
 
-/* Frees the thread's own struct: after it was given up, no other thread joins it. */
-static void end_alone(pawl__thread *self)
-{
-    pawl_endpoint *endpoint = self->endpoint;
-    destroy_thread(self);
-    pawl__endpoint_leave(endpoint, true);
-}
-
 #define READER_END PAWL_SECONDS(5)
 
 /* The worker's row stays until messages of a broker that this process had are rows, too: others take it for a sign that there may be
@@ -81,8 +73,9 @@ static void wait_for_reader(const pawl__thread *self)
  * give up all of this. */
 static void *run_thread(void *argument)
 {
-    pawl__thread *self = argument;
-    int           done = self->done_fd;
+    pawl__thread  *self     = argument;
+    pawl_endpoint *endpoint = self->endpoint;
+    int            done     = self->done_fd;
     if (self->worker != NULL) {
         pawl__thread_work(self);
         wait_for_reader(self);
@@ -94,18 +87,14 @@ static void *run_thread(void *argument)
         pawl__thread_serve(self);
         pawl__service_leave(self->service);
     }
-    if (!pawl__app_call_finish(self->app_call)) {
-        end_alone(self);
-        return NULL;
+    if (pawl__app_call_finish(self->app_call)) {
+        pawl__fd_signal(done); /* open until this thread is joined */
+    } else {
+        /* Given up: no other thread joins it. */
+        destroy_thread(self);
+        pawl__endpoint_leave(endpoint, true);
     }
-    pawl__fd_signal(done); /* open until this thread is joined */
     return NULL;
-}
-
-/* How many threads of the service, and of an intake, there are. */
-static int count_others(const pawl_endpoint *endpoint)
-{
-    return !endpoint->settings.no_service + (endpoint->settings.transport != NULL);
 }
 
 /* Gives the thread the service, or the intake, which is the last thread of all. */
@@ -336,8 +325,9 @@ pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
 {
     running    it   = {.endpoint = endpoint, .done_fd = -1};
     pawl_error why  = PAWL_ERROR_INIT;
-    it.thread_count = endpoint->settings.workers + count_others(endpoint);
-    it.threads      = pawl_allocate((size_t)(it.thread_count + 1) * sizeof(pawl__thread *));
+    it.thread_count = endpoint->settings.workers + !endpoint->settings.no_service +
+                      (endpoint->settings.transport != NULL);
+    it.threads = pawl_allocate((size_t)(it.thread_count + 1) * sizeof(pawl__thread *));
     if (it.threads == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads", it.thread_count);
     endpoint->failed = PAWL_OK;

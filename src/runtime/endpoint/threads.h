@@ -2,6 +2,7 @@
  *
  *     threads.c        starts them, watches them, ends them
  *     thread_loops.c   what the threads of a worker, of the service and of an intake do
+ *     heartbeat.c      says that workers live while they are in the application's code
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,5 +38,26 @@ void pawl__thread_receive(pawl__thread *self);
  * counted from 0, and after what pause? */
 bool    pawl__thread_goes_on(pawl_code code, bool has_worked, int retries);
 int64_t pawl__thread_pause(int retries, pawl_random *random);
+
+/* ---- Heartbeats: heartbeat.c -------------------------------------------------------- */
+
+#define PAWL__HEARTBEAT_PERIOD PAWL_SECONDS(5)
+#define PAWL__HEARTBEAT_MAX (PAWL_WORKERS_MAX + 2) /* workers, service, intake */
+
+typedef struct pawl__heartbeat {
+    pawl_endpoint  *endpoint;
+    pawl__app_call *app_calls[PAWL__HEARTBEAT_MAX];
+    size_t          count;
+    pthread_t       thread;
+    pthread_mutex_t mutex;
+    pawl_store     *store; /* under the mutex; opened when the first worker needs it */
+    int             stop_fd;
+    bool            is_started, has_failed;
+} pawl__heartbeat;
+
+/* Begins the thread for these, unless it runs, when one of them has a worker that lives by heartbeats. */
+void pawl__heartbeat_start(pawl__heartbeat *heartbeat, pawl_endpoint *endpoint,
+                           pawl__thread *const *threads, size_t count);
+void pawl__heartbeat_stop(pawl__heartbeat *heartbeat);
 
 #endif

@@ -44,21 +44,16 @@ static pawl_code make_passage(pawl__intake *it, size_t count, passage *made)
 
 static pawl_code make_id(pawl__intake *it, pawl_text *id)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(pawl_uuid_v7(&it->random, pawl__machine_now(it->endpoint)), text);
-    *id = pawl_arena_text(it->arena, pawl_text_of(text));
+    *id = pawl__arena_uuid(it->arena, pawl_uuid_v7(&it->random, pawl__machine_now(it->endpoint)));
     return id->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
 /* Would a store take the row? Else `why` says what is wrong with it. */
 static bool is_fit(const pawl_queue_send *send, pawl_error *why)
 {
-    pawl_queue_send one      = *send;
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1};
-    one.unit                 = 0;
-    one.group                = 0;
-    changes.queue_send.items = &one;
-    changes.queue_send.count = 1;
+    pawl_queue_send one     = *send;
+    pawl_changes    changes = {.group_count = 1, .unit_count = 1, .queue_send = {&one, 1}};
+    one.unit = one.group = 0;
     return pawl_changes_check(&changes, why) == PAWL_OK;
 }
 

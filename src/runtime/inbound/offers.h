@@ -3,8 +3,8 @@
  *     begin -> { new_batch -> fill -> offer, or drop -> collect* -> settled }* -> end   the thread that reads
  *              { take -> the batch runs -> give }*                                      each worker
  *
- *     OFFERED --take--> IN_HAND --give--> DONE --collect--> ACKNOWLEDGING --settled--> SETTLED
- *        |                          `---> BACK --collect--> STORING --its row is there, settled--> SETTLED
+ *     OFFERED --take--> IN_FLIGHT --give--> DONE --collect--> ACKNOWLEDGING --settled--> SETTLED
+ *        |                            `---> BACK --collect--> STORING --its row is there, settled--> SETTLED
  *        `--nobody took it in time--> BACK
  *
  * An inbound batch is what one call of the broker's driver returned. Its texts live until each of its messages is
@@ -97,7 +97,7 @@ int64_t pawl__offers_since(pawl__offers *offers);
 /* How many messages of all inbound batches are not settled: room for collect. */
 size_t pawl__offers_count(pawl__offers *offers);
 /* Copies messages that are DONE, or BACK, in the order of their taking; they are ACKNOWLEDGING, or STORING, then. Those that are
- * IN_HAND stay so. */
+ * IN_FLIGHT stay so. */
 size_t pawl__offers_collect(pawl__offers *offers, pawl__delivery_state state, pawl_taken *items);
 /* All that were collected are settled; inbound batches without others are spare. */
 void pawl__offers_settled(pawl__offers *offers);
@@ -112,7 +112,7 @@ void pawl__offers_add_worker(pawl__offers *offers, int worker_fd);
 void pawl__offers_remove_worker(pawl__offers *offers, int worker_fd);
 /* Takes messages that are offered, at most `count_max`, the oldest first. False: there are none. */
 bool pawl__offers_take(pawl__offers *offers, size_t count_max, pawl__deliveries *deliveries);
-/* Messages with is_done are DONE, the others BACK. The hand is empty afterwards. */
+/* Messages with is_done are DONE, the others BACK. The worker has none afterwards. */
 void pawl__offers_give(pawl__offers *offers, pawl__deliveries *deliveries);
 /* Due time of the oldest message that is taken, not in `own`, and not handled yet; PAWL_TIME_MAX: there is none. */
 pawl_time pawl__offers_oldest(pawl__offers *offers, const pawl__deliveries *own);

@@ -72,16 +72,13 @@ pawl_code pawl__ordered_settled(pawl__worker *worker, const pawl_refusals *refus
     struct pawl__ordered *it = worker->ordered;
     if (!is_ordered(worker) || worker->batch->changes.checkpoint_set.items != &it->raise)
         return PAWL_OK;
-    bool is_refused = false;
-    for (size_t i = 0; i < refused->count; i++) {
-        is_refused |= refused->items[i].group == it->raise.group;
-        if (refused->items[i].kind == pawl_change_checkpoint_set)
-            return pawl_error_set(error, PAWL_EFENCED,
-                                  "another worker has taken the ordered queue %.*s over",
-                                  PAWL_TEXT_ARGS(worker->endpoint->model->queue));
-    }
-    if (is_refused)
-        return PAWL_OK;
+    if (pawl__refused_checkpoint(refused))
+        return pawl_error_set(error, PAWL_EFENCED,
+                              "another worker has taken the ordered queue %.*s over",
+                              PAWL_TEXT_ARGS(worker->endpoint->model->queue));
+    for (size_t i = 0; i < refused->count; i++)
+        if (refused->items[i].group == it->raise.group)
+            return PAWL_OK;
     it->number = it->raise.to;
     pawl__order_take(worker->batch);
     return PAWL_OK;
@@ -93,14 +90,12 @@ static pawl_code raise_number(pawl__worker *worker, bool *is_raised, pawl_error 
     pawl_code             code = PAWL_OK;
     *is_raised                 = false;
     for (int i = 0; i < TAKE_OVERS_MAX && code == PAWL_OK && !*is_raised; i++) {
-        pawl_refusals refused = {.arena = worker->read};
-        pawl_changes  changes = {
-             .group_count = 1, .unit_count = 1, .now = pawl__machine_now(worker->endpoint)};
-        pawl_checkpoint_set raise = {.name = it->name, .at = changes.now};
+        pawl_refusals       refused = {.arena = worker->read};
+        pawl_checkpoint_set raise   = {.name = it->name, .at = pawl__machine_now(worker->endpoint)};
+        pawl_changes        changes = {
+                   .group_count = 1, .unit_count = 1, .now = raise.at, .checkpoint_set = {&raise, 1}};
         code     = pawl_store_checkpoint_get(worker->store, it->name, &raise.from, error);
         raise.to = raise.from + 1;
-        changes.checkpoint_set.items = &raise;
-        changes.checkpoint_set.count = 1;
         if (code == PAWL_OK)
             code = pawl_store_commit(worker->store, &changes, &refused, error);
         *is_raised = code == PAWL_OK && refused.count == 0;
@@ -314,28 +309,21 @@ static pawl_code read_absent(pawl__worker *worker, const pawl_queue_rows *rows, 
 }
 
 /* The place of the oldest message outside of the claim that is due by then. */
-typedef struct outside {
-    pawl_time placed;
-    int64_t   seq;
-} outside;
-
 static pawl_code find_outside(pawl__worker *worker, pawl_time due_max, const int64_t *except,
-                              size_t count, outside *found, pawl_error *error)
+                              size_t count, pawl__place *found, pawl_error *error)
 {
-    *found = (outside){PAWL_TIME_MAX, INT64_MAX};
+    *found = (pawl__place){PAWL_TIME_MAX, INT64_MAX};
     return pawl_store_queue_oldest(worker->store, worker->endpoint->model->queue, due_max, except,
                                    count, &found->placed, &found->seq, error);
 }
 
 /* The place of the youngest message of the claim. */
-static outside newest_of(const pawl_queue_rows *rows)
+static pawl__place newest_of(const pawl_queue_rows *rows)
 {
-    outside newest = {PAWL_TIME_MIN, 0};
-    for (size_t i = 0; i < rows->count; i++) {
-        const pawl_queue_row *row = &rows->items[i];
-        if (row->placed > newest.placed || (row->placed == newest.placed && row->seq > newest.seq))
-            newest = (outside){row->placed, row->seq};
-    }
+    pawl__place newest = {PAWL_TIME_MIN, 0};
+    for (size_t i = 0; i < rows->count; i++)
+        if (pawl__place_is_older(newest, pawl__place_of(&rows->items[i])))
+            newest = pawl__place_of(&rows->items[i]);
     return newest;
 }
 
@@ -347,8 +335,8 @@ pawl_code pawl__ordered_check(pawl__worker *worker, const pawl_queue_rows *rows,
 {
     if (!is_ordered(worker) || rows->count == 0)
         return PAWL_OK;
-    const pawl_queue_row *last   = &rows->items[rows->count - 1];
-    outside               newest = newest_of(rows), found;
+    const pawl_queue_row *last = &rows->items[rows->count - 1];
+    pawl__place           found;
     int64_t              *except = pawl_arena_take(worker->read, rows->count * sizeof *except);
     if (except == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for numbers of messages");
@@ -357,9 +345,7 @@ pawl_code pawl__ordered_check(pawl__worker *worker, const pawl_queue_rows *rows,
     pawl_code code = find_outside(worker, last->due, except, rows->count, &found, error);
     if (code != PAWL_OK || found.seq == INT64_MAX)
         return code;
-    bool is_behind_all =
-        found.seq > last->seq &&
-        (found.placed > newest.placed || (found.placed == newest.placed && found.seq > newest.seq));
+    bool is_behind_all = found.seq > last->seq && pawl__place_is_older(newest_of(rows), found);
     if (is_behind_all)
         code = find_outside(worker, last->due - 1, except, rows->count, &found, error);
     if (code != PAWL_OK || (is_behind_all && found.seq == INT64_MAX))

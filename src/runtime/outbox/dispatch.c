@@ -164,8 +164,8 @@ static pawl_code run_round(pawl__service *service, pawl__round *round, pawl_step
 
 static void rest(pawl__service *service, pawl_time now, pawl_time until)
 {
-    pawl_time idle_end  = pawl_time_add(now, service->endpoint->settings.outbox_idle);
-    service->outbox_due = until < idle_end ? until : idle_end;
+    service->outbox_due =
+        pawl__sooner(until, pawl_time_add(now, service->endpoint->settings.outbox_idle));
 }
 
 static pawl_code run_rows(pawl__service *service, const pawl_outbox_rows *rows, pawl__round *round,
@@ -186,11 +186,8 @@ static pawl_code drain_others(pawl__service *service, pawl_time now, pawl_step *
         code = run_rows(service, &rows, &round, step, error);
     if (code == PAWL_OK && service->is_leader)
         code = pawl__unavailable_pass(service, &round, error);
-    pawl_time next = service->unavailable.due < service->unavailable.tried_due
-                         ? service->unavailable.due
-                         : service->unavailable.tried_due;
     if (code == PAWL_OK && service->unavailable.is_last)
-        rest(service, now, next);
+        rest(service, now, pawl__sooner(service->unavailable.due, service->unavailable.tried_due));
     else
         step->is_idle = false;
     return code;

@@ -85,8 +85,6 @@ static inline int64_t pawl__outbox_pause(pawl__service *service, int32_t times, 
 
 /* ---- Routes that are away ------------------------------------------------------------ */
 
-/* Is nothing sent to the sink now? */
-bool pawl__unavailable_is(const pawl__sink *outbound);
 /* Is a route away, or tried after it was? Then rows are read by pawl__unavailable_read. */
 bool pawl__unavailable_is_any(pawl__service *service);
 /* After a call that sent nothing, and after another one that did. */

@@ -112,14 +112,6 @@ static int64_t lease_now(const pawl__service *service)
     return pawl__lease_clock(service->endpoint);
 }
 
-static bool is_stale(const pawl_refusals *refused)
-{
-    for (size_t i = 0; i < refused->count; i++)
-        if (refused->items[i].kind == pawl_change_checkpoint_set)
-            return true;
-    return false;
-}
-
 pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, pawl_refusals *refused,
                               pawl_error *error)
 {
@@ -135,7 +127,7 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
         service->number   = raise.to;
         service->answered = begin;
     }
-    if (code == PAWL_OK && is_stale(refused)) {
+    if (code == PAWL_OK && pawl__refused_checkpoint(refused)) {
         pawl_log(PAWL_LOG_WARNING, "outbox of %s: another dispatcher leads",
                  service->endpoint->model->endpoint.data);
         set_leader(service, false);
@@ -163,17 +155,6 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
 }
 
 /* ---- The lease ------------------------------------------------------------------------ */
-
-static pawl_code name_lease(pawl__service *service, pawl_error *error)
-{
-    if (service->lease_name.data != NULL)
-        return PAWL_OK;
-    service->lease_name =
-        pawl__lease_name("outbox", service->endpoint->model->endpoint, service->names);
-    return service->lease_name.data != NULL
-               ? PAWL_OK
-               : pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a lease");
-}
 
 /* Time added to the lease for calls of sinks, during which it is not renewed: a dispatcher that waits
  * for an answer longer than its lease lasts would never settle a row. */
@@ -211,9 +192,8 @@ static pawl_code ask_lease(pawl__service *service, pawl_error *error)
     int64_t   lease   = LEASE + time_of_delivery(service);
     pawl_time now     = pawl__machine_now(service->endpoint);
     pawl_time begin   = lease_now(service);
-    pawl_code code    = name_lease(service, error);
-    if (code == PAWL_OK)
-        code = pawl_store_lead(service->store, service->lease_name, now, lease, &is_ours, error);
+    pawl_code code =
+        pawl_store_lead(service->store, service->lease_name, now, lease, &is_ours, error);
     service->answered      = begin;
     service->lease_end     = pawl_time_add(begin, lease - MARGIN);
     service->lease_renewal = pawl_time_add(now, is_ours ? RENEWAL : TRIAL);

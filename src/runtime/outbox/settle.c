@@ -22,12 +22,6 @@ static int32_t attempts_of(const pawl_outbox_row *row)
     return row->attempts + 1 - row->attempts_before;
 }
 
-static int64_t back_off(pawl__service *service, int32_t attempts)
-{
-    const pawl_endpoint_options *settings = &service->endpoint->settings;
-    return pawl__outbox_pause(service, attempts - 1, settings->outbox_delay_max);
-}
-
 /* Did the row fail behind another failed row of its source? It is held with that row, and its
  * attempt does not count. */
 static bool is_behind_failed(const pawl__round *round, const pawl__round_row *row)
@@ -85,11 +79,12 @@ static void put_hold(const pawl__service *service, pawl_changes *changes,
 /* While a route is away, rows that were tried before are read at a time of their own. */
 static void put_off(pawl__service *service, const pawl__round_row *row, pawl_outbox_settle *settle)
 {
-    settle->next_attempt = pawl_time_add(settle->at, back_off(service, attempts_of(row->row)));
-    if (settle->next_attempt < service->outbox_retry)
-        service->outbox_retry = settle->next_attempt;
-    if (settle->next_attempt < service->unavailable.tried_due)
-        service->unavailable.tried_due = settle->next_attempt;
+    int64_t pause         = pawl__outbox_pause(service, attempts_of(row->row) - 1,
+                                               service->endpoint->settings.outbox_delay_max);
+    settle->next_attempt  = pawl_time_add(settle->at, pause);
+    service->outbox_retry = pawl__sooner(service->outbox_retry, settle->next_attempt);
+    service->unavailable.tried_due =
+        pawl__sooner(service->unavailable.tried_due, settle->next_attempt);
 }
 
 static void put_settle(pawl__service *service, pawl_changes *changes, const pawl__round_row *row,

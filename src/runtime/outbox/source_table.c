@@ -7,18 +7,10 @@
 
 #define CAPACITY_FIRST 64
 
-static uint64_t hash(pawl_text text)
-{
-    uint64_t value = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (size_t i = 0; i < text.size; i++)
-        value = (value ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
-    return value ^ value >> 32;
-}
-
 /* The slot of the source: its item, or the free one where it belongs. */
 static pawl__source_item *slot_of(const pawl__source_table *sources, pawl_text source)
 {
-    size_t i = (size_t)hash(source) & (sources->capacity - 1);
+    size_t i = (size_t)pawl__text_hash(source) & (sources->capacity - 1);
     while (sources->items[i].source.data != NULL &&
            !pawl_text_equal(sources->items[i].source, source))
         i = (i + 1) & (sources->capacity - 1);

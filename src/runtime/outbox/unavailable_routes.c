@@ -30,7 +30,8 @@ static size_t number_of(const pawl__service *service, const pawl__sink *outbound
     return (size_t)(outbound - service->sinks) + 1;
 }
 
-bool pawl__unavailable_is(const pawl__sink *outbound)
+/* Is nothing sent to the sink now? */
+static bool is_away(const pawl__sink *outbound)
 {
     return outbound != NULL && outbound->away_until != 0;
 }
@@ -58,10 +59,9 @@ bool pawl__unavailable_is_any(pawl__service *service)
 static void plan(pawl__service *service)
 {
     service->unavailable.due = PAWL_TIME_MAX;
-    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
-         outbound             = next_away(service, outbound))
-        if (outbound->away_until < service->unavailable.due)
-            service->unavailable.due = outbound->away_until;
+    pawl__sink *outbound     = NULL;
+    while ((outbound = next_away(service, outbound)) != NULL)
+        service->unavailable.due = pawl__sooner(service->unavailable.due, outbound->away_until);
 }
 
 /* Passed rows are not known any more. */
@@ -72,8 +72,8 @@ void pawl__unavailable_forget(pawl__service *service)
     if (kept != NULL)
         pawl_arena_reset(kept);
     service->unavailable = (pawl__unavailable){.left = {.arena = kept}};
-    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
-         outbound             = next_away(service, outbound)) {
+    pawl__sink *outbound = NULL;
+    while ((outbound = next_away(service, outbound)) != NULL) {
         pawl_time latest = pawl_time_add(now, outbound->away_pause);
         if (is_tried(outbound) ||
             outbound->away_until > latest) /* the clock may have been set back */
@@ -171,11 +171,11 @@ static bool is_whole(const pawl__service *service, const pawl_outbox_rows *rows)
 /* Routes whose pause is over are tried, with rows that were tried before, and those that were not. */
 static void begin_tries(pawl__service *service, pawl_time now)
 {
-    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
-         outbound             = next_away(service, outbound))
+    pawl__sink *outbound = NULL;
+    while ((outbound = next_away(service, outbound)) != NULL)
         if (outbound->away_until <= now) {
-                        outbound->away_until           = 0;
-                        service->unavailable.tried_due = now;
+            outbound->away_until           = 0;
+            service->unavailable.tried_due = now;
         }
     plan(service);
 }
@@ -196,7 +196,7 @@ static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *ro
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const pawl_outbox_row *row = &rows->items[i];
-        if (pawl__unavailable_is(pawl__sink_find(service, row->destination)))
+        if (is_away(pawl__sink_find(service, row->destination)))
             continue;
         if (row->next_attempt <= now)
             rows->items[kept++] = *row;
@@ -235,9 +235,9 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
  * it. Of a row that is not passed, since another route came back, the reading takes care. */
 static pawl__sink *first_tried(pawl__service *service)
 {
-    pawl__sink *first = NULL;
-    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
-         outbound             = next_away(service, outbound))
+    pawl__sink *first    = NULL;
+    pawl__sink *outbound = NULL;
+    while ((outbound = next_away(service, outbound)) != NULL)
         if (is_tried(outbound) && outbound->first_left != 0 &&
             (first == NULL || outbound->first_left < first->first_left))
             first = outbound;
@@ -308,13 +308,12 @@ bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
                              const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
-    if (pawl__unavailable_is(row->outbound) ||
-        (previous != NULL && previous->state == PAWL__ROW_AWAY))
+    if (is_away(row->outbound) || (previous != NULL && previous->state == PAWL__ROW_AWAY))
         return true;
     size_t left = row->row->attempts == 0 ? pawl__source_table_get(&service->unavailable.left,
                                                                    pawl__round_source(row->row))
                                           : 0;
-    return left != 0 && pawl__unavailable_is(&service->sinks[left - 1]);
+    return left != 0 && is_away(&service->sinks[left - 1]);
 }
 
 /* Notes for which route the source is left, and that the reading begins no later than with this row when that route is
@@ -325,8 +324,8 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
     pawl_text           source = pawl__round_source(row->row);
     size_t              noted  = pawl__source_table_get(left, source);
     pawl_code           code   = PAWL_OK;
-    if (noted == 0 || !pawl__unavailable_is(&service->sinks[noted - 1])) {
-        noted = pawl__unavailable_is(row->outbound) ? number_of(service, row->outbound) : 0;
+    if (noted == 0 || !is_away(&service->sinks[noted - 1])) {
+        noted = is_away(row->outbound) ? number_of(service, row->outbound) : 0;
         code  = pawl__source_table_put(left, source, noted);
     }
     pawl__sink *outbound = noted != 0 ? &service->sinks[noted - 1] : NULL;
@@ -340,8 +339,8 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
 /* Routes for which no row is left. */
 static void end_tries(pawl__service *service)
 {
-    for (pawl__sink *outbound = next_away(service, NULL); outbound != NULL;
-         outbound             = next_away(service, outbound))
+    pawl__sink *outbound = NULL;
+    while ((outbound = next_away(service, outbound)) != NULL)
         if (is_tried(outbound))
             pawl__unavailable_end(service, outbound);
 }

@@ -15,7 +15,6 @@
 #include "runtime/projection/projection.h"
 
 #include "pawl/store_projection.h"
-#include "runtime/worker/engine_callbacks.h"
 
 #define PAUSE_MIN PAWL_SECONDS(1) /* after a check that finds nothing, doubling */
 #define PAUSE_MAX PAWL_SECONDS(30)
@@ -172,18 +171,15 @@ static void take_refusals(pawl__projections *projections, pawl__reader *reader,
                           const pawl_event_rows *rows, const pawl_refusals *refused)
 {
     const pawl_refusal *first = &refused->items[0];
-    for (size_t i = 0; i < refused->count; i++) {
-        const pawl_refusal *refusal = &refused->items[i];
-        if (refusal->kind == pawl_change_checkpoint_set) {
-            pawl_log(PAWL_LOG_INFO,
-                     "projection %s: another worker or an operator moved its checkpoint",
-                     reader->model->name.data);
-            leave(reader);
-            return;
-        }
-        if (refusal->unit < first->unit)
-            first = refusal;
+    if (pawl__refused_checkpoint(refused)) {
+        pawl_log(PAWL_LOG_INFO, "projection %s: another worker or an operator moved its checkpoint",
+                 reader->model->name.data);
+        leave(reader);
+        return;
     }
+    for (size_t i = 1; i < refused->count; i++)
+        if (refused->items[i].unit < first->unit)
+            first = &refused->items[i];
     pawl__unit *unit = &projections->worker->batch->units[first->unit];
     go_back(projections, reader, unit, row_of(rows, unit), first->reason, first->text);
 }
@@ -460,17 +456,12 @@ static pawl_code read_all(pawl__projections *projections, pawl_time now, pawl_st
     return code;
 }
 
-static pawl_time sooner(pawl_time left, pawl_time right)
-{
-    return left < right ? left : right;
-}
-
 pawl_time pawl__projections_retry(const pawl__projections *projections)
 {
     pawl_time due = PAWL_TIME_MAX;
     for (size_t i = 0; projections != NULL && i < projections->count; i++)
         if (projections->readers[i].attempts > 0)
-            due = sooner(due, projections->readers[i].retry_due);
+            due = pawl__sooner(due, projections->readers[i].retry_due);
     return due;
 }
 
@@ -479,12 +470,12 @@ pawl_time pawl__projections_retry(const pawl__projections *projections)
 static void rest(pawl__projections *projections, pawl_time now)
 {
     projections->read_due =
-        sooner(pawl_time_add(now, projections->pause), pawl__projections_retry(projections));
+        pawl__sooner(pawl_time_add(now, projections->pause), pawl__projections_retry(projections));
     projections->pause = projections->pause * 2 < PAUSE_MAX ? projections->pause * 2 : PAUSE_MAX;
     for (size_t i = 0; i < projections->count; i++)
         if (!projections->readers[i].lease.is_ours)
             projections->read_due =
-                sooner(projections->read_due, projections->readers[i].lease.renewal);
+                pawl__sooner(projections->read_due, projections->readers[i].lease.renewal);
 }
 
 pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,

@@ -93,19 +93,18 @@ static pawl_code sign(pawl__schedule *schedule, pawl_text by, pawl_text reason, 
 static pawl_code write_row(pawl_store *store, const pawl__schedule *schedule, bool is_new,
                            pawl_time now, pawl_arena *arena, pawl_error *error)
 {
-    pawl_changes     changes = {.group_count = 1, .unit_count = 1, .now = now};
-    pawl_refusals    refused = {.arena = arena};
     pawl_timeout_set set;
-    pawl_time        first = PAWL_TIME_MAX;
-    pawl_code        code  = pawl__schedule_first(schedule, now, &first, error);
+    pawl_refusals    refused = {.arena = arena};
+    pawl_changes     changes = {
+            .group_count = 1, .unit_count = 1, .now = now, .timeout_set = {&set, 1}};
+    pawl_time first = PAWL_TIME_MAX;
+    pawl_code code  = pawl__schedule_first(schedule, now, &first, error);
     if (code == PAWL_OK && pawl__schedule_write(schedule, first, arena, &set) != PAWL_OK)
         code = NO_MEMORY(error);
     if (code != PAWL_OK)
         return code;
-    set.is_new                = is_new;
-    changes.timeout_set.items = &set;
-    changes.timeout_set.count = 1;
-    code                      = pawl_store_commit(store, &changes, &refused, error);
+    set.is_new = is_new;
+    code       = pawl_store_commit(store, &changes, &refused, error);
     if (code == PAWL_OK && refused.count > 0)
         return pawl_error_set(error, PAWL_EDUPLICATE, "there is a schedule %.*s already",
                               PAWL_TEXT_ARGS(set.name));
@@ -233,11 +232,10 @@ static pawl_code check_removal(pawl_store *store, pawl_text id, const pawl__sche
 static pawl_code cancel(pawl_store *store, pawl_text id, pawl_time now, pawl_arena *arena,
                         pawl_error *error)
 {
-    pawl_changes        changes  = {.group_count = 1, .unit_count = 1, .now = now};
-    pawl_refusals       refused  = {.arena = arena};
-    pawl_timeout_cancel gone     = {.saga_id = pawl__schedules_saga, .name = id};
-    changes.timeout_cancel.items = &gone;
-    changes.timeout_cancel.count = 1;
+    pawl_timeout_cancel gone    = {.saga_id = pawl__schedules_saga, .name = id};
+    pawl_refusals       refused = {.arena = arena};
+    pawl_changes        changes = {
+               .group_count = 1, .unit_count = 1, .now = now, .timeout_cancel = {&gone, 1}};
     return pawl_store_commit(store, &changes, &refused, error);
 }
 
@@ -245,9 +243,10 @@ static pawl_code cancel(pawl_store *store, pawl_text id, pawl_time now, pawl_are
 static pawl_code run(pawl_store *store, pawl_text row, const pawl__schedule *schedule, pawl_text by,
                      pawl_time now, pawl_arena *arena, pawl_error *error)
 {
-    pawl_changes     changes = {.group_count = 1, .unit_count = 1, .now = now};
-    pawl_refusals    refused = {.arena = arena};
-    pawl_queue_send  send    = {.queue = schedule->queue, .due = now};
+    pawl_queue_send send    = {.queue = schedule->queue, .due = now};
+    pawl_refusals   refused = {.arena = arena};
+    pawl_changes    changes = {
+           .group_count = 1, .unit_count = 1, .now = now, .queue_send = {&send, 1}};
     char             id[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
     pawl_text        headers;
     pawl_dispatch_id made =
@@ -258,13 +257,11 @@ static pawl_code run(pawl_store *store, pawl_text row, const pawl__schedule *sch
                           &headers) != PAWL_OK ||
         pawl__headers_set(headers, PAWL_HEADER_SCHEDULE_RUN_BY, by, arena, &headers) != PAWL_OK)
         return NO_MEMORY(error);
-    send.message             = (pawl_message){.id             = pawl_text_of(id),
-                                              .type           = schedule->type,
-                                              .body           = schedule->body,
-                                              .headers        = headers,
-                                              .correlation_id = pawl_text_of(id)};
-    changes.queue_send.items = &send;
-    changes.queue_send.count = 1;
+    send.message = (pawl_message){.id             = pawl_text_of(id),
+                                  .type           = schedule->type,
+                                  .body           = schedule->body,
+                                  .headers        = headers,
+                                  .correlation_id = pawl_text_of(id)};
     return pawl_store_commit(store, &changes, &refused, error);
 }
 

@@ -112,12 +112,6 @@ bool pawl__schedule_is_same(const pawl__schedule *left, const pawl__schedule *ri
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static pawl_timeout_id id_of(pawl_text row)
-{
-    return (pawl_timeout_id){
-        pawl__dispatch_id_of(PAWL_TEXT(PAWL__SCHEDULE_SAGA), PAWL__SUBJECT_SOURCE, row, 0, 0).uuid};
-}
-
 static pawl_code put_headers(const pawl__schedule *schedule, pawl_arena *arena, pawl_text *headers)
 {
     pawl_text every = PAWL_TEXT(""), most = PAWL_TEXT("");
@@ -160,7 +154,9 @@ pawl_code pawl__schedule_write(const pawl__schedule *schedule, pawl_time due, pa
                                           PAWL_TEXT_ARGS(schedule->name));
     if (row.data == NULL || put_headers(schedule, arena, &headers) != PAWL_OK)
         return PAWL_ENOMEM;
-    *set = (pawl_timeout_set){.id          = id_of(row),
+    pawl_dispatch_id id =
+        pawl__dispatch_id_of(PAWL_TEXT(PAWL__SCHEDULE_SAGA), PAWL__SUBJECT_SOURCE, row, 0, 0);
+    *set = (pawl_timeout_set){.id          = {id.uuid},
                               .saga_id     = pawl__schedules_saga,
                               .saga_type   = PAWL_TEXT(PAWL__SCHEDULE_SAGA),
                               .name        = row,

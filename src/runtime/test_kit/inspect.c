@@ -38,12 +38,15 @@ static pawl_text endpoint_of(const pawl_test *test, const pawl__saga_model *mode
     return test->endpoints[i]->model->endpoint;
 }
 
-static pawl_code check_is_saga(const pawl__saga_model *model, pawl_error *error)
+/* A process or an entity is none. */
+static pawl_code find_plain_saga(pawl_test *test, const char *saga, const pawl__saga_model **found,
+                                 pawl_error *error)
 {
-    if (model->stream == NULL)
-        return PAWL_OK;
+    pawl_code code = find_saga(test, saga, found, error);
+    if (code != PAWL_OK || (*found)->stream == NULL)
+        return code;
     return pawl_error_set(error, PAWL_EINVAL, "%s is no saga: read it with pawl_test_state",
-                          model->saga->name);
+                          (*found)->saga->name);
 }
 
 static pawl_code load_row(pawl_test *test, const pawl__saga_model *model, const char *key,
@@ -68,9 +71,7 @@ pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const char *key,
 {
     const pawl__saga_model *model = NULL;
     *row                          = (pawl_saga_row){.presence = PAWL_SAGA_MISSING};
-    pawl_code code                = find_saga(test, saga, &model, error);
-    if (code == PAWL_OK)
-        code = check_is_saga(model, error);
+    pawl_code code                = find_plain_saga(test, saga, &model, error);
     return code == PAWL_OK ? load_row(test, model, key, row, error) : code;
 }
 
@@ -81,9 +82,7 @@ pawl_code pawl_test_saga(pawl_test *test, const char *saga, const char *key, paw
     const pawl__saga_model *model = NULL;
     if (version != NULL)
         *version = 0;
-    pawl_code code = find_saga(test, saga, &model, error);
-    if (code == PAWL_OK)
-        code = check_is_saga(model, error);
+    pawl_code code = find_plain_saga(test, saga, &model, error);
     if (code == PAWL_OK && strcmp(pawl_record_type(record()), pawl_record_type(model->state)) != 0)
         return pawl_error_set(error, PAWL_EINVAL, "state of saga %s is of record %s, not %s", saga,
                               pawl_record_type(model->state), pawl_record_type(record()));
@@ -100,9 +99,7 @@ pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64_t *count
 {
     const pawl__saga_model *model = NULL;
     *count                        = 0;
-    pawl_code code                = find_saga(test, saga, &model, error);
-    if (code == PAWL_OK)
-        code = check_is_saga(model, error);
+    pawl_code code                = find_plain_saga(test, saga, &model, error);
     if (code != PAWL_OK)
         return code;
     return pawl_store_saga_count(test->store, &model->table, count, error);

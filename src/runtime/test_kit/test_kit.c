@@ -119,10 +119,10 @@ pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *e
 {
     pawl_subscription_set set     = {.type  = pawl_text_of(pawl_record_type(record())),
                                      .queue = PAWL_TEXT(PAWL_TEST_EVENTS)};
-    pawl_changes          changes = {
-                 .group_count = 1, .unit_count = 1, .now = pawl_clock_now(test->machine)};
-    changes.subscription_set.items = &set;
-    changes.subscription_set.count = 1;
+    pawl_changes          changes = {.group_count      = 1,
+                                     .unit_count       = 1,
+                                     .now              = pawl_clock_now(test->machine),
+                                     .subscription_set = {&set, 1}};
     return pawl_store_commit(test->store, &changes, NULL, error);
 }
 
@@ -132,11 +132,7 @@ pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *e
  * next due. */
 static void add_step(pawl_step *sum, const pawl_step *step, pawl_time now)
 {
-    sum->handled += step->handled;
-    sum->sent += step->sent;
-    sum->projected += step->projected;
-    sum->refused += step->refused;
-    sum->dead += step->dead;
+    pawl__step_add(sum, step);
     if (step->next_due > now && step->next_due < sum->next_due)
         sum->next_due = step->next_due;
 }
@@ -213,14 +209,8 @@ pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error
 
 /* ---- Delivering ------------------------------------------------------------------- */
 
-/* Counts ids instead of drawing them, so that a run repeats. */
-static const char *next_id(pawl_test *test)
-{
-    snprintf(test->id, sizeof test->id, "test-%u", ++test->message_count);
-    return test->id;
-}
-
-/* Finds the queue to send to, and gives the options the time and id of the test. */
+/* Finds the queue to send to, and gives the options the time and id of the test. Ids are counted instead of drawn, so that
+ * a run repeats. */
 static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
                      pawl_send_options *options, pawl_error *error)
 {
@@ -233,8 +223,10 @@ static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_option
     if (given != NULL)
         memcpy(options, given, given->options_size);
     options->options_size = sizeof *options;
-    if (options->id == NULL)
-        options->id = next_id(test);
+    if (options->id == NULL) {
+        snprintf(test->id, sizeof test->id, "test-%u", ++test->message_count);
+        options->id = test->id;
+    }
     if (options->due == 0)
         options->due = pawl_time_add(pawl_clock_now(test->business), options->delay);
     if (*queue != NULL)

@@ -189,11 +189,6 @@ static bool has_failed(const pawl__unit *unit)
     return (unit->end == PAWL__END_RETRY || unit->end == PAWL__END_DEAD) && !is_other(unit->code);
 }
 
-static bool is_counted(const pawl__unit *unit)
-{
-    return unit->kind == PAWL__UNIT_MESSAGE || unit->kind == PAWL__UNIT_TIMEOUT;
-}
-
 void pawl__breaker_note(pawl__worker *worker)
 {
     pawl__breaker_part *part  = &worker->breaker;
@@ -203,7 +198,7 @@ void pawl__breaker_note(pawl__worker *worker)
     for (; part->seen < batch->unit_count && batch->units[part->seen].end != PAWL__END_NEW;
          part->seen++) {
         const pawl__unit *unit = &batch->units[part->seen];
-        if (!is_counted(unit))
+        if (unit->kind != PAWL__UNIT_MESSAGE && unit->kind != PAWL__UNIT_TIMEOUT)
             continue;
         if (has_failed(unit))
             tell(worker, unit);
@@ -275,7 +270,6 @@ typedef struct word {
     char            why[PAWL__BREAKER_WHY_SIZE];
 } word;
 
-/* The alarm of a worker's row is ended in that worker's name. */
 static void take_word(const pawl__worker *worker, word *it)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -290,16 +284,12 @@ static void take_word(const pawl__worker *worker, word *it)
         pawl__alarm_unwant(&breaker->alarm);
     it->is_critical = is_open && !breaker->is_said;
     breaker->is_said |= is_open;
-    it->act       = breaker->is_telling ? PAWL__ALARM_NOTHING
-                                        : pawl__alarm_next(&breaker->alarm, pawl__watch_now(endpoint));
-    bool is_raise = it->act == PAWL__ALARM_RAISE;
+    it->act = breaker->is_telling ? PAWL__ALARM_NOTHING
+                                  : pawl__alarm_next(&breaker->alarm, pawl__watch_now(endpoint));
     it->alarm =
-        (pawl_alarm){.worker   = is_raise ? pawl_store_worker(worker->store) : breaker->alarm.by,
-                     .epoch    = is_raise ? pawl_store_epoch(worker->store) : breaker->alarm.epoch,
-                     .endpoint = endpoint->model->endpoint,
-                     .what     = PAWL_TEXT("breaker"),
-                     .text     = is_raise ? pawl_text_of(it->why) : PAWL_TEXT(""),
-                     .since    = pawl__machine_now(endpoint)};
+        pawl__alarm_of(&breaker->alarm, it->act, worker->store, endpoint, PAWL_TEXT("breaker"));
+    if (it->act == PAWL__ALARM_RAISE) /* by the newest failure, in the worker's own copy */
+        it->alarm.text = pawl_text_of(it->why);
     breaker->is_telling |= it->act != PAWL__ALARM_NOTHING;
     pthread_mutex_unlock(&endpoint->mutex);
 }

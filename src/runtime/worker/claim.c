@@ -1,8 +1,8 @@
-/* claim.c - claims rows for a worker's batch, and sets how many the next claim takes.
+/* claim.c - claims rows for a worker's batch, and sets how many the next claim takes, and when.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/claim.h"
+#include "runtime/runtime.h"
 
 #define SHORT_TIME PAWL_MINUTES(1)
 #define GAVE_WAY_COUNT 8
@@ -24,20 +24,16 @@ pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_que
     return code;
 }
 
-static pawl_session_id new_session(pawl__worker *worker)
-{
-    return (pawl_session_id){pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
-}
-
 pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl_time due_max,
                                size_t count_max, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl_timeout_claim claim = {.destination = destination,
-                                .due_max     = due_max,
-                                .count_max   = count_max,
-                                .owner       = new_session(worker),
-                                .now         = worker->engine.machine_now,
-                                .lease       = worker->endpoint->settings.timeout_lease};
+    pawl_uuid          session = pawl_uuid_v7(&worker->random, worker->engine.machine_now);
+    pawl_timeout_claim claim   = {.destination = destination,
+                                  .due_max     = due_max,
+                                  .count_max   = count_max,
+                                  .owner       = {session},
+                                  .now         = worker->engine.machine_now,
+                                  .lease       = worker->endpoint->settings.timeout_lease};
     return pawl_store_timeout_claim(worker->store, &claim, worker->batch->arena, rows, error);
 }
 
@@ -81,4 +77,27 @@ bool pawl__claim_less(pawl__worker *worker, const pawl_error *error)
     pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; batches of %zu for a while",
              worker->endpoint->model->endpoint.data, error->text, worker->batch_max);
     return true;
+}
+
+/* ---- When ---------------------------------------------------------------------------- */
+
+pawl_code pawl__worker_next_due(pawl__worker *worker, pawl_next_due *next, pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    *next                    = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    return pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                               model->aggregator_count, next, error);
+}
+
+void pawl__worker_pause(pawl__worker *worker, int64_t time)
+{
+    if (!worker->engine.is_virtual)
+        worker->pause_end = pawl__monotonic_now() + time;
+}
+
+bool pawl__worker_is_pausing(pawl__worker *worker)
+{
+    if (worker->pause_end != 0 && pawl__monotonic_now() >= worker->pause_end)
+        worker->pause_end = 0;
+    return worker->pause_end != 0;
 }

@@ -9,7 +9,6 @@
 #include "runtime/worker/commit.h"
 
 #include "runtime/ordered/ordered.h"
-#include "runtime/worker/engine_callbacks.h"
 
 /* The stage of a batch in which its commit failed. */
 typedef enum stage {

@@ -10,7 +10,7 @@
 #ifndef PAWL_RUNTIME_COMMIT_H
 #define PAWL_RUNTIME_COMMIT_H
 
-#include "runtime/worker/hot_sagas.h"
+#include "runtime/runtime.h"
 
 /* The changes that a commit makes for the units of the batch. */
 typedef enum pawl__commit_kind {
@@ -68,5 +68,28 @@ bool pawl__retry_list_copy(pawl__worker *worker, pawl__unit *unit);
 pawl_code pawl__retry_list_fill_one(pawl__worker *worker, const pawl__unit *unit);
 /* Empties the batch and puts the units into it that go back, as they were claimed. */
 pawl_code pawl__retry_list_fill_back(pawl__worker *worker, const pawl__outcome *outcome);
+
+/* ---- Sagas and streams on which a worker met conflicts of late: hot_sagas.c ------------------- */
+/*     { (the batch runs) -> meet -> (commit) -> note | all }*                                       */
+
+/* Meaning of a commit's refusals for each group and unit. A group has the number of its first
+ * unit. */
+typedef struct pawl__fate {
+    bool is_refused; /* the group of this number */
+    bool is_back;    /* the group: better claimed again than run unit by unit */
+    bool is_lost;    /* the unit of this number: its claim was refused */
+} pawl__fate;
+
+/* Notes the sagas whose changes were refused in the commit just made, before the batch is reset.
+ * Units of a group with `is_back` are claimed again, and their sagas loaded with the lock. */
+void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates);
+/* Makes the sagas hot that a commit would have written, after it waited in vain for row locks.
+ * False: they were hot, or it writes none. */
+bool pawl__hot_all(pawl__worker *worker);
+/* Notes the sagas of the batch just run that are elsewhere; pauses when all are. */
+void pawl__hot_meet(pawl__worker *worker);
+/* pawl__engine.is_hot. */
+bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
+                  const pawl_value *value);
 
 #endif

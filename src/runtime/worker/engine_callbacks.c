@@ -1,29 +1,22 @@
-/* engine_callbacks.c - see engine_callbacks.h.
+/* engine_callbacks.c - functions of a worker that the engine calls: routes, subscriptions, clocks, and sends that do not
+ * wait for the commit of their handler.
+ *
+ *     set -> { commit* -> send_deferred }* -> close_aside, drop_deferred
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/engine_callbacks.h"
 #include "runtime/schedule/schedule.h"
-
-#include "runtime/worker/hot_sagas.h"
+#include "runtime/worker/commit.h"
 
 #include <string.h>
 
 /* ---- Destinations ----------------------------------------------------------------- */
 
-/* FNV-1a; two names with one hash are taken for one. */
-static uint64_t hash_of(pawl_text name)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < name.size; i++)
-        hash = (hash ^ (unsigned char)name.data[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-/* Is the name new? Without room for more names, none is: nothing is logged of them. */
+/* Is the name new? Two names with one hash are taken for one. Without room for more names, none is new: nothing is logged
+ * of them. */
 static bool is_new(pawl_endpoint *endpoint, pawl_text name)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = pawl__text_hash(name);
     size_t   i    = 0;
     pthread_mutex_lock(&endpoint->mutex);
     while (i < endpoint->sent_to_count && endpoint->sent_to[i] != hash)
@@ -248,13 +241,12 @@ pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
 {
     while (worker->deferred != NULL) {
         struct pawl__deferred *first   = worker->deferred;
-        pawl_changes           changes = {
-                      .group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
-        changes.queue_send.items = &first->send;
-        changes.queue_send.count = !first->is_remote;
-        changes.outbox_add.items = &first->row;
-        changes.outbox_add.count = first->is_remote;
-        pawl_code code           = commit_one(worker, worker->store, &changes, error);
+        pawl_changes           changes = {.group_count = 1,
+                                          .unit_count  = 1,
+                                          .now         = worker->engine.machine_now,
+                                          .queue_send  = {&first->send, !first->is_remote},
+                                          .outbox_add  = {&first->row, first->is_remote}};
+        pawl_code              code    = commit_one(worker, worker->store, &changes, error);
         if (code != PAWL_OK)
             return code; /* the next step tries again */
         worker->deferred = first->next;

@@ -18,9 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/foreign_timeouts.h"
-
-#include "runtime/worker/claim.h"
+#include "runtime/runtime.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/hot_sagas.h"
+#include "runtime/worker/commit.h"
 
 #define HOT_TIME PAWL_MINUTES(1)
 #define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
@@ -15,6 +15,7 @@
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
 #define WAY_BACKS_MAX 2 /* pauses of 20 ms are doubled so often ... */
 #define HOT_BACKS_MAX 5 /* ... or, where another process has the saga, so often: 640 ms */
+#define CROWD 4
 
 /* Hash of a value; 0 stands for a value that is not known. */
 static uint64_t hash_of(const pawl_value *value)
@@ -122,13 +123,6 @@ static bool has_row_locks(const pawl__worker *worker)
     return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0;
 }
 
-/* Pauses the claims: other workers have the sagas that this worker could work on. */
-void pawl__worker_pause(pawl__worker *worker, int64_t time)
-{
-    if (!worker->engine.is_virtual)
-        worker->pause_end = pawl__monotonic_now() + time;
-}
-
 /* The pause after a conflict on a stream. The conflict costs the loser a batch and the winner time,
  * and fewer workers get the work done sooner: so a worker that loses again and again pauses longer,
  * no two for the same time; a worker that lost less than half of its batch pauses shorter in
@@ -197,6 +191,19 @@ bool pawl__hot_all(pawl__worker *worker)
     return any;
 }
 
+/* Pauses are so many times as long: all workers of the endpoint together look for a free saga as often as CROWD of them
+ * would alone. */
+static int64_t count_crowds(pawl__worker *worker)
+{
+    pawl_worker_info *items = NULL;
+    size_t            count = 0, same = 0;
+    if (!worker->engine.is_virtual)
+        (void)pawl_store_worker_list(worker->store, worker->read, &items, &count, NULL);
+    for (size_t i = 0; i < count; i++)
+        same += pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint);
+    return (int64_t)(same / CROWD) + 1;
+}
+
 void pawl__hot_meet(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
@@ -219,14 +226,8 @@ void pawl__hot_meet(pawl__worker *worker)
     worker->gave_way = true;
     int32_t most     = is_hot_one ? HOT_BACKS_MAX : WAY_BACKS_MAX;
     int32_t times    = worker->way_backs < most ? worker->way_backs++ : most;
-    pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT << times);
-}
-
-bool pawl__worker_is_pausing(pawl__worker *worker)
-{
-    if (worker->pause_end != 0 && pawl__monotonic_now() >= worker->pause_end)
-        worker->pause_end = 0;
-    return worker->pause_end != 0;
+    int64_t crowds   = is_hot_one ? count_crowds(worker) : 1;
+    pawl__worker_pause(worker, crowds * (PAWL__ELSEWHERE_WAIT << times));
 }
 
 bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,

@@ -32,8 +32,7 @@ static char kind_of(const pawl__unit *unit)
 
 static uint64_t key_of(char kind, pawl_text id)
 {
-    uint64_t key = pawl_value_hash(&(pawl_value){.type = PAWL_VALUE_TEXT, .as.text = id});
-    return kind == '\0' || kind == 'e' ? 0 : (key ^ (uint64_t)kind) | 1;
+    return kind == '\0' || kind == 'e' ? 0 : (pawl__text_hash(id) ^ (uint64_t)kind) | 1;
 }
 
 static uint64_t key_of_unit(const pawl__unit *unit)

@@ -1,5 +1,8 @@
 /* queue_pause.c - whether the endpoint's queue is paused.
  *
+ * Workers look now and then: when they have claimed something, which goes back if the queue is paused;
+ * while it is paused, before they would claim. So an idle endpoint makes no look.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store_queue.h"

@@ -4,7 +4,6 @@
  */
 #include "runtime/worker/rowless_batch.h"
 
-#include "runtime/worker/claim.h"
 #include "runtime/worker/commit.h"
 
 /* The queue has timeouts and retries, which wait no longer than this for messages of the broker. */
@@ -49,7 +48,7 @@ static pawl_code make_ids(pawl__worker *worker, ids *made)
 /* False: a message of this id is in the batch, which may hold one only, as a queue does. */
 static bool add_id(const pawl__batch *batch, const ids *known, pawl_text id)
 {
-    size_t at = pawl_value_hash(&(pawl_value){.type = PAWL_VALUE_TEXT, .as.text = id});
+    size_t at = pawl__text_hash(id);
     for (at &= known->mask; known->slots[at] != 0; at = (at + 1) & known->mask)
         if (pawl_text_equal(batch->units[known->slots[at] - 1].message.id, id))
             return false;

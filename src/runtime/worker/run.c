@@ -9,8 +9,6 @@
  */
 #include "runtime/worker/commit.h"
 
-#include "engine/order.h"
-
 static const pawl__commit_mode run  = {.kind = PAWL__COMMIT_RUN};
 static const pawl__commit_mode back = {.kind = PAWL__COMMIT_BACK};
 
@@ -160,7 +158,7 @@ static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
     const pawl__unit *unit = &outcome->retries[index].unit;
     while (unit->key.size > 0 && index-- > 0) {
         const pawl__unit *other = &outcome->retries[index].unit;
-        if (other->key.size > 0 && other->lane == unit->lane && !pawl__order_is_over(other))
+        if (other->key.size > 0 && other->lane == unit->lane && !pawl__unit_is_done(other))
             return other;
     }
     return NULL;

@@ -5,7 +5,7 @@
  *
  * The table saves conflicts and guarantees nothing: the versions of sagas do. A saga for which it has
  * no room is free for everybody, and so is one that a worker has had for PAWL__OWNER_TIME, or whose
- * commit began PAWL__OWNER_COMMIT ago. Other processes do not see the table; between them hot_sagas.h
+ * commit began PAWL__OWNER_COMMIT ago. Other processes do not see the table; between them hot_sagas.c
  * decides.
  *
  * Threads: any; a worker takes and releases for itself.
@@ -24,7 +24,7 @@
 /* Shorter than PAWL__ELSEWHERE_WAIT, so that a message that was put back finds the saga free. */
 #define PAWL__OWNER_KEEP PAWL_MILLISECONDS(10)
 
-#define PAWL__HOT_MAX 256 /* sagas remembered by each worker for their conflicts: hot_sagas.h */
+#define PAWL__HOT_MAX 256 /* sagas remembered by each worker for their conflicts: hot_sagas.c */
 
 typedef struct pawl__hot_saga {
     const pawl_saga_table *table;

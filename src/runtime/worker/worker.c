@@ -9,11 +9,7 @@
 #include "runtime/aggregator/flush.h"
 #include "runtime/common/wake_fd.h"
 #include "runtime/ordered/ordered.h"
-#include "runtime/worker/claim.h"
 #include "runtime/worker/commit.h"
-#include "runtime/worker/engine_callbacks.h"
-#include "runtime/worker/foreign_timeouts.h"
-#include "runtime/worker/hot_sagas.h"
 
 #include "store/core/wake.h"
 
@@ -197,14 +193,12 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
 static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_max, bool *is_flush,
                             pawl_error *error)
 {
-    const pawl__model *model = worker->endpoint->model;
-    *due_max                 = now;
-    *is_flush                = pawl__flush_is_due(worker, now);
-    if (!worker->engine.is_virtual || model->aggregator_count == 0)
+    *due_max  = now;
+    *is_flush = pawl__flush_is_due(worker, now);
+    if (!worker->engine.is_virtual || worker->endpoint->model->aggregator_count == 0)
         return PAWL_OK;
-    pawl_next_due next = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code     code = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
-                                             model->aggregator_count, &next, error);
+    pawl_next_due next;
+    pawl_code     code = pawl__worker_next_due(worker, &next, error);
     if (is_paused(worker)) /* nothing of the queue comes before it */
         next.queue = next.timeout = PAWL_TIME_MAX;
     bool is_first = next.flush <= now && next.flush < PAWL_TIME_MAX && next.flush <= next.queue &&

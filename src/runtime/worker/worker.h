@@ -8,17 +8,17 @@
  *                                       retry list --the saga is another worker's--> given back
  *
  *     worker.c              a step: what is claimed when, and what a failure leaves
- *     claim.h               rows of the queue and due timeouts; how many the next claim takes
+ *     claim.c               rows of the queue and due timeouts; how many the next claim takes
  *     run.c                 every claimed unit to its end: the batch, then refused units one by one
  *     commit.h              one commit, and what its refusals mean for each unit
  *     retry_list.c          units that have to run again, kept while the batch is emptied
- *     engine_callbacks.h    functions that the engine calls: routes, clocks, sends that do not wait
- *     hot_sagas.h           sagas with conflicts are loaded with their row locked; saga_owners.h: who has which
+ *     engine_callbacks.c    functions that the engine calls: routes, clocks, sends that do not wait
+ *     hot_sagas.c           sagas with conflicts are loaded with their row locked; saga_owners.h: who has which
  *     outlived_claims.h     handlers that ran longer than their claim lasted
  *     isolation/            after a crash: stamped batches, and suspects alone
  *     rowless_batch.h       messages of a broker that are no rows (inbound)
- *     breaker.h, queue_pause.h                  why nothing is claimed
- *     foreign_timeouts.h                        timeouts for destinations that no endpoint handles
+ *     breaker.h, queue_pause.c                  why nothing is claimed
+ *     foreign_timeouts.c                        timeouts for destinations that no endpoint handles
  *
  *     create -> { step }* -> leave -> destroy
  *
@@ -36,9 +36,21 @@
 #include "runtime/worker/breaker.h"
 #include "runtime/worker/isolation/isolation.h"
 #include "runtime/worker/outlived_claims.h"
-#include "runtime/worker/queue_pause.h"
 #include "runtime/worker/rowless_batch.h"
 #include "runtime/worker/saga_owners.h"
+
+/* ---- Whether the queue is paused: queue_pause.c --------------------------------------------- */
+
+/* Between two looks, and the time that a worker of a paused queue sleeps. */
+#define PAWL__QUEUE_PAUSE_PERIOD PAWL_SECONDS(1)
+
+/* Of an endpoint: the last look of any of its workers. Atomic. */
+typedef struct pawl__queue_pause {
+    _Atomic pawl_time due; /* machine time of the next look */
+    atomic_bool       is_paused;
+} pawl__queue_pause;
+
+/* ---- A worker --------------------------------------------------------------------------------- */
 
 /* A partition that a commit added to. */
 typedef struct pawl__grown_partition {
@@ -114,11 +126,62 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
  * claims; so does, with PAWL_OK, a shortage of memory after which batches are smaller. With
  * is_checking nothing is claimed; a wake-up meanwhile takes is_checking back. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
+/* claim.c: when the endpoint's next message, timeout and flush are due, as far as the store knows; PAWL_TIME_MAX: there is none. */
+pawl_code pawl__worker_next_due(pawl__worker *worker, pawl_next_due *next, pawl_error *error);
 /* run.c: begin, load, run, commit; refused units again, one by one, to an end. Adds to `step`. */
 pawl_code pawl__worker_run(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* commit.c: takes the counts of refused groups back from the store, when no commit that does follows. */
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* clock.c: sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
+/* claim.c: claims nothing for so long; under a virtual clock nothing is waited for. */
+void pawl__worker_pause(pawl__worker *worker, int64_t time);
+/* Does the worker pause still? */
+bool pawl__worker_is_pausing(pawl__worker *worker);
+/* queue_pause.c: looks when the last look is older than the period. A worker that finds another's look under way
+ * looks as well, for an endpoint that was idle may have been paused for hours. */
+pawl_code pawl__queue_pause_check(pawl__worker *worker, pawl_error *error);
+
+/* ---- Claims: claim.c --------------------------------------------------------------------------- */
+
+/* Claims due messages of the endpoint's queue; into the batch's arena. */
+pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_queue_rows *rows,
+                               pawl_error *error);
+/* Leases due timeouts of the destination; into the batch's arena. */
+pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl_time due_max,
+                               size_t count_max, pawl_timeout_rows *rows, pawl_error *error);
+/* After a batch: how many messages are claimed next. */
+void pawl__claim_adapt(pawl__worker *worker);
+/* Halves batches for a minute when there was no memory for one, whose claims go back with the
+ * handle. False: there is no smaller batch. */
+bool pawl__claim_less(pawl__worker *worker, const pawl_error *error);
+
+/* ---- Functions for the engine: engine_callbacks.c ------------------------------------------------ */
+
+/* Fills worker->engine. */
+void pawl__engine_callbacks_set(pawl__worker *worker);
+/* Commits the change set of the batch together with the sends that pawl_send_now deferred during a
+ * hold: neither is there without the other. */
+pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error);
+/* Commits the deferred sends that no such commit took along. */
+pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
+void      pawl__worker_drop_deferred(pawl__worker *worker);
+/* Closes the handle that commits sends beside a hold. */
+void pawl__worker_close_aside(pawl__worker *worker);
+
+/* ---- Timeouts for destinations that no endpoint handles: foreign_timeouts.c ---------------------- */
+
+/* Is it time to check for foreign timeouts? `is_idle`: nothing else was due. */
+bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_idle);
+/* The next timeout of the endpoint's own queue, as next_due() says. */
+void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout);
+/* Claims foreign timeouts that are due, at most so many, and adds them to the batch. */
+pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t count_max,
+                              pawl_error *error);
+/* Subscribes to the endpoint's routes, and withdraws routes that it has no more: adds at most one
+ * set for each route and each item of the list. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__foreign_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
+                                 pawl_arena *arena, pawl_subscription_set *sets, size_t *count);
 
 #endif

@@ -1,19 +1,49 @@
 /* action.h - events that the actions of operators leave in streams of pawl's own: who, when and why.
  *
- *     check -> event (an append behind those of the stream) -> commit with what the action does
+ *     begin -> { what the action does, into its change set } -> commit -> pawl_arena_destroy
+ *     check -> event (an append behind those of the stream) -> a commit of one's own
  *
  * The version of the event guards two who act on one thing at a time: one of them is refused.
  *
+ * Small objects of texts, as the headers of such events are, and folds:
+ *
+ *     begin -> { put } -> write -> yyjson_mut_doc_free, or kept, or done
+ *     read -> { text } -> yyjson_doc_free
+ *
+ * All memory of theirs is pawl's own, so that tests can fail it.
+ *
  * Threads: as the handle's.
- * Tests: src/conformance/operation/partition.c, dead.c
+ * Tests: src/conformance/operation/partition.c, dead.c, projection.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_STORE_CORE_ACTION_H
 #define PAWL_STORE_CORE_ACTION_H
 
-#include "store/core/object.h"
-#include "store/core/operation.h"
+#include "store/core/call.h"
+
+#include <yyjson.h>
+
+/* ---- Objects of texts ----------------------------------------------------- */
+
+/* The root is an object. NULL: out of memory. */
+yyjson_mut_doc *pawl__texts_begin(void);
+/* Adds a member. False: out of memory. */
+bool pawl__texts_put(yyjson_mut_doc *doc, const char *key, pawl_text text);
+bool pawl__texts_put_number(yyjson_mut_doc *doc, const char *key, int64_t number);
+/* The object as text. data NULL: out of memory. */
+pawl_text pawl__texts_write(yyjson_mut_doc *doc, pawl_arena *arena);
+/* The ends of an object whose members were put, `is_ok` says whether all of them; doc may be NULL where they were not.
+ * kept answers the object, or frees it and answers NULL. done writes it where it is whole, and frees it. */
+yyjson_mut_doc *pawl__texts_kept(yyjson_mut_doc *doc, bool is_ok);
+pawl_text       pawl__texts_done(yyjson_mut_doc *doc, bool is_ok, pawl_arena *arena);
+
+/* NULL: the text is no JSON, or out of memory. */
+yyjson_doc *pawl__texts_read(pawl_text text);
+/* A copy of the member; data NULL: there is none. */
+pawl_text pawl__texts_text(yyjson_val *object, const char *key, pawl_arena *arena);
+
+/* ---- Events --------------------------------------------------------------- */
 
 typedef struct pawl__action {
     const char *streams; /* the names of its streams begin so, then a slash */
@@ -36,5 +66,27 @@ pawl_code pawl__action_event(pawl_store *store, const pawl__action *action, yyjs
 /* The events of the thing's stream, oldest first. */
 pawl_code pawl__action_list(pawl_store *store, const char *streams, pawl_text name,
                             pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
+/* The events that the query, which names no stream, asks for. */
+pawl_code pawl__action_query(pawl_store *store, const char *streams, pawl_text name,
+                             pawl_event_query query, pawl_arena *arena, pawl_event_rows *rows,
+                             pawl_error *error);
+
+/* ---- Acting --------------------------------------------------------------- */
+
+/* An action on its way: one unit, of its event and of `changes`. */
+typedef struct pawl__act {
+    pawl_store       *store;
+    pawl__action      action;
+    pawl_time         now;
+    pawl_arena       *arena; /* to be destroyed in any case */
+    pawl_event_append event;
+    pawl_changes      changes;
+} pawl__act;
+
+/* Checks the action. */
+pawl_code pawl__act_begin(pawl__act *act, pawl_store *store, const pawl__action *action,
+                          pawl_time now, pawl_error *error);
+/* `headers` as those of pawl__action_event. */
+pawl_code pawl__act_commit(pawl__act *act, yyjson_mut_doc *headers, pawl_error *error);
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "store/core/call.h"
 
-#include "store/core/operation.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -39,6 +37,25 @@ pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *n
 pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_error *error)
 {
     return pawl__timing_end(*pawl__store_timing_of(store), store, code, error);
+}
+
+/* ---- Checks of operations ------------------------------------------------ */
+
+pawl_code pawl__operation_lease(const char *what, int64_t lease, pawl_error *error)
+{
+    if (lease > 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "%s: the lease is %lld microseconds, at least 1 is needed", what,
+                          (long long)lease);
+}
+
+pawl_code pawl__operation_size(const char *what, int64_t size, pawl_error *error)
+{
+    if (size > 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "%s: the size is %lld, at least 1 is needed", what,
+                          (long long)size);
 }
 
 /* ---- The handle ---------------------------------------------------------- */

@@ -19,25 +19,11 @@
 /* NULL: out of memory. */
 static yyjson_mut_doc *headers_of(const pawl_alarm *alarm)
 {
-    yyjson_mut_doc *doc = pawl__object_begin();
-    if (doc == NULL)
-        return NULL;
-    if (pawl__object_put(doc, "what", alarm->what) &&
-        (alarm->epoch == 0 || pawl__object_put_number(doc, "epoch", alarm->epoch)) &&
-        (alarm->lease.size == 0 || pawl__object_put(doc, "lease", alarm->lease)))
-        return doc;
-    yyjson_mut_doc_free(doc);
-    return NULL;
-}
-
-static pawl_code write_once(pawl_store *store, const pawl__action *action, const pawl_alarm *alarm,
-                            pawl_arena *arena, pawl_error *error)
-{
-    pawl_event_append event;
-    pawl_changes      changes = {PAWL__ONE_UNIT(alarm->since), .event_append = {&event, 1}};
-    pawl_code         code =
-        pawl__action_event(store, action, headers_of(alarm), alarm->since, arena, &event, error);
-    return code == PAWL_OK ? pawl_store_commit(store, &changes, NULL, error) : code;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_kept(
+        doc, doc != NULL && pawl__texts_put(doc, "what", alarm->what) &&
+                 (alarm->epoch == 0 || pawl__texts_put_number(doc, "epoch", alarm->epoch)) &&
+                 (alarm->lease.size == 0 || pawl__texts_put(doc, "lease", alarm->lease)));
 }
 
 static pawl_code write_alarm(pawl_store *store, const pawl_alarm *alarm, const char *type,
@@ -47,16 +33,13 @@ static pawl_code write_alarm(pawl_store *store, const pawl_alarm *alarm, const c
     pawl_uuid_format(alarm->worker.uuid, id);
     const pawl__action action = {PAWL_ALARM_STREAMS, "alarm of endpoint", alarm->endpoint, type,
                                  pawl_text_of(id),   alarm->text};
-    pawl_code          code   = pawl__action_check(&action, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = PAWL_ECONFLICT;
+    pawl__act          act;
+    pawl_code          code = pawl__act_begin(&act, store, &action, alarm->since, error);
+    if (code == PAWL_OK)
+        code = PAWL_ECONFLICT;
     for (int tries = 0; tries < TRIES_MAX && code == PAWL_ECONFLICT; tries++)
-        code = write_once(store, &action, alarm, arena, error);
-    pawl_arena_destroy(arena);
+        code = pawl__act_commit(&act, headers_of(alarm), error);
+    pawl_arena_destroy(act.arena);
     return code;
 }
 
@@ -102,15 +85,15 @@ static bool is_told(const seen *it, const pawl_alarm *alarm)
 static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *event,
                             pawl_error *error)
 {
-    yyjson_doc *doc   = pawl__object_read(event->headers);
+    yyjson_doc *doc   = pawl__texts_read(event->headers);
     yyjson_val *root  = yyjson_doc_get_root(doc);
     bool        is_up = pawl_text_equal(event->type, PAWL_TEXT(PAWL_ALARM_RAISED));
-    pawl_text   by    = pawl__object_text(root, "by", it->arena);
+    pawl_text   by    = pawl__texts_text(root, "by", it->arena);
     pawl_alarm  alarm = {.endpoint = endpoint,
-                         .what     = pawl__object_text(root, "what", it->arena),
-                         .text     = pawl__object_text(root, "reason", it->arena),
+                         .what     = pawl__texts_text(root, "what", it->arena),
+                         .text     = pawl__texts_text(root, "reason", it->arena),
                          .epoch    = yyjson_get_sint(yyjson_obj_get(root, "epoch")),
-                         .lease    = pawl__object_text(root, "lease", it->arena),
+                         .lease    = pawl__texts_text(root, "lease", it->arena),
                          .since    = is_up ? event->at : 0};
     yyjson_doc_free(doc);
     if (by.data == NULL || alarm.what.data == NULL ||
@@ -128,15 +111,11 @@ static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *even
 
 static pawl_code read_endpoint(pawl_store *store, seen *it, pawl_text endpoint, pawl_error *error)
 {
-    const pawl_event_query query = {
-        .stream      = pawl__action_stream(PAWL_ALARM_STREAMS, endpoint, it->arena),
-        .is_backward = true,
-        .count_max   = PAWL_ALARM_EVENTS_MAX};
-    pawl_event_rows rows = {.count = 0};
-    if (query.stream.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
-    pawl_code code = pawl_store_event_list(store, &query, it->arena, &rows, error);
-    it->told_from  = it->told.count;
+    const pawl_event_query last = {.is_backward = true, .count_max = PAWL_ALARM_EVENTS_MAX};
+    pawl_event_rows        rows = {.count = 0};
+    pawl_code              code =
+        pawl__action_query(store, PAWL_ALARM_STREAMS, endpoint, last, it->arena, &rows, error);
+    it->told_from = it->told.count;
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = take_event(it, endpoint, &rows.items[i].event, error);
     return code;

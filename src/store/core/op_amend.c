@@ -81,8 +81,7 @@ static bool put_text(yyjson_mut_doc *doc, yyjson_mut_val *item, const char *key,
  * data NULL: out of memory. */
 static pawl_text body_of(const pawl_timeout_row *const *rows, size_t count, pawl_arena *arena)
 {
-    pawl_text       text  = {0};
-    yyjson_mut_doc *doc   = pawl__object_begin();
+    yyjson_mut_doc *doc   = pawl__texts_begin();
     yyjson_mut_val *list  = doc != NULL ? yyjson_mut_arr(doc) : NULL;
     bool            is_ok = list != NULL;
     if (is_ok)
@@ -100,10 +99,7 @@ static pawl_text body_of(const pawl_timeout_row *const *rows, size_t count, pawl
                 put_text(doc, item, "saga_type", rows[i]->saga_type) &&
                 yyjson_mut_obj_add_strcpy(doc, item, "saga_id", saga);
     }
-    if (is_ok)
-        text = pawl__object_write(doc, arena);
-    yyjson_mut_doc_free(doc);
-    return text;
+    return pawl__texts_done(doc, is_ok, arena);
 }
 
 /* ---- The commit ------------------------------------------------------------ */
@@ -125,7 +121,7 @@ static pawl_code make_event(pawl_store *store, pawl__action action,
     pawl_uuid_format(rows[0]->id.uuid, id);
     action.name = pawl_text_of(stream);
     pawl_code code =
-        pawl__action_event(store, &action, pawl__object_begin(), now, arena, event, error);
+        pawl__action_event(store, &action, pawl__texts_begin(), now, arena, event, error);
     if (code != PAWL_OK)
         return code;
     event->event.message_id = pawl_arena_text(arena, pawl_text_of(id));

@@ -44,28 +44,25 @@ static bool put_all(yyjson_mut_doc *doc, const pawl_dead_row *letter,
     char      at[PAWL_TIME_TEXT_SIZE + 1];
     pawl_text attempts = pawl_arena_printf(arena, "%d", (int)letter->attempts);
     pawl_time_format(letter->at, at);
-    return attempts.data != NULL && pawl__object_put(doc, "by", settle->by) &&
-           pawl__object_put(doc, "reason", settle->reason) &&
-           pawl__object_put(doc, "endpoint", letter->endpoint) &&
-           pawl__object_put(doc, "queue", letter->queue) &&
-           pawl__object_put(doc, "type", letter->message.type) &&
-           pawl__object_put(doc, "code", letter->code) &&
-           pawl__object_put(doc, "error", letter->error) &&
-           pawl__object_put(doc, "attempts", attempts) &&
-           pawl__object_put(doc, "at", pawl_text_of(at)) &&
-           (history.size == 0 || pawl__object_put(doc, "history", history));
+    return attempts.data != NULL && pawl__texts_put(doc, "by", settle->by) &&
+           pawl__texts_put(doc, "reason", settle->reason) &&
+           pawl__texts_put(doc, "endpoint", letter->endpoint) &&
+           pawl__texts_put(doc, "queue", letter->queue) &&
+           pawl__texts_put(doc, "type", letter->message.type) &&
+           pawl__texts_put(doc, "code", letter->code) &&
+           pawl__texts_put(doc, "error", letter->error) &&
+           pawl__texts_put(doc, "attempts", attempts) &&
+           pawl__texts_put(doc, "at", pawl_text_of(at)) &&
+           (history.size == 0 || pawl__texts_put(doc, "history", history));
 }
 
 /* data NULL: out of memory. */
 static pawl_text make_headers(const pawl_dead_row *letter, const pawl_dead_settle *settle,
                               pawl_text history, pawl_arena *arena)
 {
-    pawl_text       headers = {0};
-    yyjson_mut_doc *doc     = pawl__object_begin();
-    if (doc != NULL && put_all(doc, letter, settle, history, arena))
-        headers = pawl__object_write(doc, arena);
-    yyjson_mut_doc_free(doc);
-    return headers;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_done(doc, doc != NULL && put_all(doc, letter, settle, history, arena),
+                            arena);
 }
 
 static pawl_code make_event(const pawl_dead_row *letter, const pawl_dead_settle *settle,
@@ -141,11 +138,11 @@ static bool read_timeout(const pawl_dead_row *letter, pawl_arena *arena, pawl_ti
     if (message->headers.size == 0 || message->causation_id.size != 0 ||
         pawl_uuid_parse(message->id, &timeout->id.uuid, NULL) != PAWL_OK)
         return false;
-    yyjson_doc *doc  = pawl__object_read(message->headers);
+    yyjson_doc *doc  = pawl__texts_read(message->headers);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    pawl_text   id   = pawl__object_text(root, PAWL_HEADER_SAGA_ID, arena);
+    pawl_text   id   = pawl__texts_text(root, PAWL_HEADER_SAGA_ID, arena);
     bool is_timeout  = id.size != 0 && pawl_uuid_parse(id, &timeout->saga_id.uuid, NULL) == PAWL_OK;
-    timeout->saga_type      = pawl__object_text(root, PAWL_HEADER_SAGA, arena);
+    timeout->saga_type      = pawl__texts_text(root, PAWL_HEADER_SAGA, arena);
     timeout->name           = message->type;
     timeout->destination    = letter->queue;
     timeout->correlation_id = message->correlation_id;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/operation.h"
+#include "store/core/call.h"
 
 /* ---- Append ------------------------------------------------------------- */
 

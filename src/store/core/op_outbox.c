@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/operation.h"
+#include "store/core/call.h"
 
 pawl_code pawl_store_outbox_insert(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
                                    pawl_error *error)

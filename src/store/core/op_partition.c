@@ -13,6 +13,8 @@
 
 #include "pawl/store_calls.h"
 
+#define NOUN "aggregator partition"
+
 /* ---- Finding ------------------------------------------------------------ */
 
 static pawl_partition_row row_of(const pawl_scan_row *walked)
@@ -63,10 +65,10 @@ pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partition, pawl
     pawl_partition_rows rows;
     *row = (pawl_partition_row){.count = 0};
     if (partition.size == 0)
-        return pawl_error_set(error, PAWL_EINVAL, "aggregator partition: the name is empty");
+        return pawl_error_set(error, PAWL_EINVAL, NOUN ": the name is empty");
     pawl_code code = list(store, &walk, arena, &rows, error);
     if (code == PAWL_OK && rows.count == 0)
-        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no aggregator partition '%.*s'",
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no " NOUN " '%.*s'",
                               PAWL_TEXT_ARGS(partition));
     if (code == PAWL_OK)
         *row = rows.items[0];
@@ -78,76 +80,50 @@ pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partition, pawl
 static bool put_row(yyjson_mut_doc *doc, const pawl_partition_row *row)
 {
     const char *was = row->is_dead ? "dead" : row->attempts > 0 ? "failing" : "collecting";
-    return pawl__object_put(doc, "aggregator", row->aggregator) &&
-           pawl__object_put_number(doc, "count", row->count) &&
-           pawl__object_put_number(doc, "attempts", row->attempts) &&
-           pawl__object_put(doc, "error", row->error) &&
-           pawl__object_put(doc, "was", pawl_text_of(was));
+    return pawl__texts_put(doc, "aggregator", row->aggregator) &&
+           pawl__texts_put_number(doc, "count", row->count) &&
+           pawl__texts_put_number(doc, "attempts", row->attempts) &&
+           pawl__texts_put(doc, "error", row->error) &&
+           pawl__texts_put(doc, "was", pawl_text_of(was));
 }
 
 static yyjson_mut_doc *headers_of(const pawl_partition_row *row)
 {
-    yyjson_mut_doc *doc = pawl__object_begin();
-    if (doc == NULL || put_row(doc, row))
-        return doc;
-    yyjson_mut_doc_free(doc);
-    return NULL;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_kept(doc, doc != NULL && put_row(doc, row));
 }
 
 /* A removal of rows is checked only where there are some. */
-static pawl_code act(pawl_store *store, const pawl__action *action, bool is_remove, pawl_time now,
-                     pawl_partition_row *row, pawl_arena *arena, pawl_error *error)
-{
-    pawl_event_append      event;
-    pawl_aggregator_remove remove  = {.partition = action->name, .is_all = true};
-    pawl_flush_set         flush   = {.partition = action->name, .due = now, .is_done = is_remove};
-    pawl_changes           changes = {PAWL__ONE_UNIT(now), .flush_set = {&flush, 1}};
-    pawl_code              code = pawl_store_partition_find(store, action->name, arena, row, error);
-    if (code == PAWL_OK)
-        code = pawl__action_event(store, action, headers_of(row), now, arena, &event, error);
-    if (code != PAWL_OK)
-        return code;
-    changes.event_append.items = &event;
-    changes.event_append.count = 1;
-    if (is_remove) {
-        remove.is_checked               = row->count > 0;
-        changes.aggregator_remove.items = &remove;
-        changes.aggregator_remove.count = 1;
-    }
-    code = pawl_store_commit(store, &changes, NULL, error);
-    return code == PAWL_OK ? code
-                           : pawl_error_wrap(error, code, "aggregator partition %.*s",
-                                             PAWL_TEXT_ARGS(action->name));
-}
-
 static pawl_code act_on(pawl_store *store, const pawl__action *action, bool is_remove,
                         pawl_time now, int64_t *count, pawl_error *error)
 {
-    pawl_partition_row row  = {.count = 0};
-    pawl_code          code = pawl__action_check(action, error);
+    pawl__act              act;
+    pawl_partition_row     row    = {.count = 0};
+    pawl_aggregator_remove remove = {.partition = action->name, .is_all = true};
+    pawl_flush_set         flush  = {.partition = action->name, .due = now, .is_done = is_remove};
     if (count != NULL)
         *count = 0;
-    if (code != PAWL_OK)
-        return code;
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = act(store, action, is_remove, now, &row, arena, error);
+    pawl_code code = pawl__act_begin(&act, store, action, now, error);
+    if (code == PAWL_OK)
+        code = pawl_store_partition_find(store, action->name, act.arena, &row, error);
+    remove.is_checked                   = row.count > 0;
+    act.changes.flush_set.items         = &flush;
+    act.changes.flush_set.count         = 1;
+    act.changes.aggregator_remove.items = &remove;
+    act.changes.aggregator_remove.count = is_remove;
+    if (code == PAWL_OK)
+        code = pawl__act_commit(&act, headers_of(&row), error);
     if (code == PAWL_OK && count != NULL)
         *count = row.count;
-    pawl_arena_destroy(arena);
+    pawl_arena_destroy(act.arena);
     return code;
 }
 
 pawl_code pawl_store_partition_run_now(pawl_store *store, pawl_text partition, pawl_text by,
                                        pawl_text reason, pawl_time now, pawl_error *error)
 {
-    const pawl__action action = {PAWL_PARTITION_STREAMS,
-                                 "aggregator partition",
-                                 partition,
-                                 PAWL_PARTITION_RUN_NOW,
-                                 by,
-                                 reason};
+    const pawl__action action = {PAWL_PARTITION_STREAMS, NOUN, partition,
+                                 PAWL_PARTITION_RUN_NOW, by,   reason};
     return act_on(store, &action, false, now, NULL, error);
 }
 
@@ -155,12 +131,8 @@ pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text partition, pa
                                       pawl_text reason, pawl_time now, int64_t *count,
                                       pawl_error *error)
 {
-    const pawl__action action = {PAWL_PARTITION_STREAMS,
-                                 "aggregator partition",
-                                 partition,
-                                 PAWL_PARTITION_REMOVED,
-                                 by,
-                                 reason};
+    const pawl__action action = {PAWL_PARTITION_STREAMS, NOUN, partition,
+                                 PAWL_PARTITION_REMOVED, by,   reason};
     return act_on(store, &action, true, now, count, error);
 }
 

@@ -18,29 +18,26 @@
 /* Headers without a reason, or that another program wrote, leave the texts empty. */
 static void read_event(const pawl_event *event, pawl_arena *arena, pawl_queue_pause *pause)
 {
-    yyjson_doc *doc  = pawl__object_read(event->headers);
+    yyjson_doc *doc  = pawl__texts_read(event->headers);
     yyjson_val *root = yyjson_doc_get_root(doc);
     *pause =
         (pawl_queue_pause){.is_paused = pawl_text_equal(event->type, PAWL_TEXT(PAWL_QUEUE_PAUSED)),
                            .since     = event->at,
-                           .by        = pawl__object_text(root, "by", arena),
-                           .reason    = pawl__object_text(root, "reason", arena)};
+                           .by        = pawl__texts_text(root, "by", arena),
+                           .reason    = pawl__texts_text(root, "reason", arena)};
     yyjson_doc_free(doc);
 }
 
 pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queue, pawl_arena *arena,
                                       pawl_queue_pause *pause, pawl_error *error)
 {
-    const pawl_event_query query = {.stream = pawl__action_stream(PAWL_QUEUE_STREAMS, queue, arena),
-                                    .is_backward = true,
-                                    .count_max   = 1};
-    pawl_event_rows        rows  = {.count = 0};
-    *pause                       = (pawl_queue_pause){.is_paused = false};
+    const pawl_event_query last = {.is_backward = true, .count_max = 1};
+    pawl_event_rows        rows = {.count = 0};
+    *pause                      = (pawl_queue_pause){.is_paused = false};
     if (queue.size == 0)
         return pawl_error_set(error, PAWL_EINVAL, NOUN ": the name is empty");
-    if (query.stream.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
-    pawl_code code = pawl_store_event_list(store, &query, arena, &rows, error);
+    pawl_code code =
+        pawl__action_query(store, PAWL_QUEUE_STREAMS, queue, last, arena, &rows, error);
     if (code == PAWL_OK && rows.count > 0)
         read_event(&rows.items[0].event, arena, pause);
     return code;
@@ -50,33 +47,16 @@ pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queue, pawl_a
 
 /* Nothing is written where the queue is so already: whoever paused it first stays known. */
 static pawl_code settle(pawl_store *store, const pawl__action *action, bool is_pause, pawl_time now,
-                        pawl_arena *arena, pawl_error *error)
+                        pawl_error *error)
 {
-    pawl_event_append event;
-    pawl_queue_pause  pause;
-    pawl_changes      changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1}};
-    pawl_code         code = pawl_store_queue_pause_find(store, action->name, arena, &pause, error);
-    if (code != PAWL_OK || pause.is_paused == is_pause)
-        return code;
-    code = pawl__action_event(store, action, pawl__object_begin(), now, arena, &event, error);
+    pawl__act        act;
+    pawl_queue_pause pause;
+    pawl_code        code = pawl__act_begin(&act, store, action, now, error);
     if (code == PAWL_OK)
-        code = pawl_store_commit(store, &changes, NULL, error);
-    return code == PAWL_OK
-               ? code
-               : pawl_error_wrap(error, code, NOUN " %.*s", PAWL_TEXT_ARGS(action->name));
-}
-
-static pawl_code settle_alone(pawl_store *store, const pawl__action *action, bool is_pause,
-                              pawl_time now, pawl_error *error)
-{
-    pawl_code code = pawl__action_check(action, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = settle(store, action, is_pause, now, arena, error);
-    pawl_arena_destroy(arena);
+        code = pawl_store_queue_pause_find(store, action->name, act.arena, &pause, error);
+    if (code == PAWL_OK && pause.is_paused != is_pause)
+        code = pawl__act_commit(&act, pawl__texts_begin(), error);
+    pawl_arena_destroy(act.arena);
     return code;
 }
 
@@ -84,12 +64,12 @@ pawl_code pawl_store_queue_pause(pawl_store *store, pawl_text queue, pawl_text b
                                  pawl_time now, pawl_error *error)
 {
     const pawl__action action = {PAWL_QUEUE_STREAMS, NOUN, queue, PAWL_QUEUE_PAUSED, by, reason};
-    return settle_alone(store, &action, true, now, error);
+    return settle(store, &action, true, now, error);
 }
 
 pawl_code pawl_store_queue_resume(pawl_store *store, pawl_text queue, pawl_text by,
                                   pawl_text reason, pawl_time now, pawl_error *error)
 {
     const pawl__action action = {PAWL_QUEUE_STREAMS, NOUN, queue, PAWL_QUEUE_RESUMED, by, reason};
-    return settle_alone(store, &action, false, now, error);
+    return settle(store, &action, false, now, error);
 }

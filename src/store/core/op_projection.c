@@ -29,31 +29,28 @@ static pawl_code no_memory(pawl_error *error)
 static bool put_all(yyjson_mut_doc *doc, pawl_text name, const pawl_projection_failure *failure,
                     pawl_text text)
 {
-    return pawl__object_put(doc, "name", name) &&
-           pawl__object_put_number(doc, "position", failure->position) &&
-           pawl__object_put(doc, "stream", failure->stream) &&
-           pawl__object_put_number(doc, "version", failure->version) &&
-           pawl__object_put(doc, "type", failure->type) &&
-           pawl__object_put_number(doc, "since", failure->since) &&
-           pawl__object_put_number(doc, "at", failure->at) &&
-           pawl__object_put_number(doc, "next", failure->next) &&
-           pawl__object_put_number(doc, "attempts", failure->attempts) &&
-           pawl__object_put(doc, "code", failure->code) && pawl__object_put(doc, "error", text) &&
-           pawl__object_put(doc, "endpoint", failure->endpoint);
+    return pawl__texts_put(doc, "name", name) &&
+           pawl__texts_put_number(doc, "position", failure->position) &&
+           pawl__texts_put(doc, "stream", failure->stream) &&
+           pawl__texts_put_number(doc, "version", failure->version) &&
+           pawl__texts_put(doc, "type", failure->type) &&
+           pawl__texts_put_number(doc, "since", failure->since) &&
+           pawl__texts_put_number(doc, "at", failure->at) &&
+           pawl__texts_put_number(doc, "next", failure->next) &&
+           pawl__texts_put_number(doc, "attempts", failure->attempts) &&
+           pawl__texts_put(doc, "code", failure->code) && pawl__texts_put(doc, "error", text) &&
+           pawl__texts_put(doc, "endpoint", failure->endpoint);
 }
 
 static pawl_text make_state(pawl_text name, const pawl_projection_failure *failure,
                             pawl_arena *arena)
 {
-    pawl_text state = {0}, text = pawl_arena_text(arena, failure->error);
+    pawl_text text = pawl_arena_text(arena, failure->error);
     if (text.data == NULL)
-        return state;
+        return text;
     pawl__make_utf8((char *)(uintptr_t)text.data, text.size);
-    yyjson_mut_doc *doc = pawl__object_begin();
-    if (doc != NULL && put_all(doc, name, failure, text))
-        state = pawl__object_write(doc, arena);
-    yyjson_mut_doc_free(doc);
-    return state;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_done(doc, doc != NULL && put_all(doc, name, failure, text), arena);
 }
 
 static int64_t number_of(yyjson_val *object, const char *key)
@@ -65,20 +62,20 @@ static int64_t number_of(yyjson_val *object, const char *key)
 static void read_state(pawl_text state, pawl_arena *arena, pawl_text *name,
                        pawl_projection_failure *failure)
 {
-    yyjson_doc *doc  = pawl__object_read(state);
+    yyjson_doc *doc  = pawl__texts_read(state);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    *name            = pawl__object_text(root, "name", arena);
+    *name            = pawl__texts_text(root, "name", arena);
     *failure         = (pawl_projection_failure){.position = number_of(root, "position"),
-                                                 .stream   = pawl__object_text(root, "stream", arena),
+                                                 .stream   = pawl__texts_text(root, "stream", arena),
                                                  .version  = number_of(root, "version"),
-                                                 .type     = pawl__object_text(root, "type", arena),
+                                                 .type     = pawl__texts_text(root, "type", arena),
                                                  .since    = number_of(root, "since"),
                                                  .at       = number_of(root, "at"),
                                                  .next     = number_of(root, "next"),
                                                  .attempts = number_of(root, "attempts"),
-                                                 .code     = pawl__object_text(root, "code", arena),
-                                                 .error    = pawl__object_text(root, "error", arena),
-                                                 .endpoint = pawl__object_text(root, "endpoint", arena)};
+                                                 .code     = pawl__texts_text(root, "code", arena),
+                                                 .error    = pawl__texts_text(root, "error", arena),
+                                                 .endpoint = pawl__texts_text(root, "endpoint", arena)};
     yyjson_doc_free(doc);
 }
 
@@ -315,81 +312,42 @@ pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_tim
 
 /* ---- Actions ------------------------------------------------------------ */
 
-/* The change set of one action, all of it in `arena`. */
-typedef struct act {
-    pawl_store              *store;
-    pawl__action             action;
-    pawl_time                now;
-    pawl_arena              *arena;
-    pawl_event_append        event;
-    pawl_stream_snapshot_set snapshot;
-    pawl_checkpoint_set      back;
-    pawl_changes             changes;
-} act;
-
-static pawl_code act_on(act *it, yyjson_mut_doc *headers, pawl_error *error)
-{
-    pawl_code code =
-        pawl__action_event(it->store, &it->action, headers, it->now, it->arena, &it->event, error);
-    if (code != PAWL_OK)
-        return code;
-    it->changes.event_append.items = &it->event;
-    it->changes.event_append.count = 1;
-    code                           = pawl_store_commit(it->store, &it->changes, NULL, error);
-    return code == PAWL_OK
-               ? code
-               : pawl_error_wrap(error, code, "projection %.*s", PAWL_TEXT_ARGS(it->action.name));
-}
-
 /* Adds the failure to the change set in the place of the one that is stored; where none is, none is
  * written. */
-static pawl_code replace_failure(act *it, const pawl_projection_failure *failure, pawl_error *error)
+static pawl_code replace_failure(pawl__act *it, const pawl_projection_failure *failure,
+                                 pawl_stream_snapshot_set *made, pawl_error *error)
 {
     pawl_stream_snapshot_row last;
     pawl_text                stream;
     pawl_code code = read_fold(it->store, it->action.name, it->arena, &stream, &last, error);
     if (code != PAWL_OK || last.version == 0)
         return code;
-    it->snapshot =
-        (pawl_stream_snapshot_set){.stream       = stream,
-                                   .version      = last.version + 1,
-                                   .type_version = STATE_VERSION,
-                                   .state        = make_state(it->action.name, failure, it->arena),
-                                   .dispatches   = PAWL_TEXT("[]"),
-                                   .at           = it->now};
-    if (it->snapshot.state.data == NULL)
+    *made = (pawl_stream_snapshot_set){.stream       = stream,
+                                       .version      = last.version + 1,
+                                       .type_version = STATE_VERSION,
+                                       .state = make_state(it->action.name, failure, it->arena),
+                                       .dispatches = PAWL_TEXT("[]"),
+                                       .at         = it->now};
+    if (made->state.data == NULL)
         return no_memory(error);
-    it->changes.stream_snapshot_set.items = &it->snapshot;
+    it->changes.stream_snapshot_set.items = made;
     it->changes.stream_snapshot_set.count = 1;
     return PAWL_OK;
-}
-
-static pawl_code begin_act(act *it, pawl_store *store, pawl_time now, const pawl__action *action,
-                           pawl_error *error)
-{
-    *it = (act){.store = store, .action = *action, .now = now, .changes = {PAWL__ONE_UNIT(now)}};
-    pawl_code code = pawl__action_check(action, error);
-    if (code != PAWL_OK)
-        return code;
-    it->arena = pawl_arena_create(0);
-    return it->arena != NULL ? PAWL_OK : no_memory(error);
 }
 
 static yyjson_mut_doc *headers_of(const char *first, int64_t first_value, const char *second,
                                   int64_t second_value)
 {
-    yyjson_mut_doc *doc = pawl__object_begin();
-    if (doc == NULL || (pawl__object_put_number(doc, first, first_value) &&
-                        pawl__object_put_number(doc, second, second_value)))
-        return doc;
-    yyjson_mut_doc_free(doc);
-    return NULL;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_kept(doc, doc != NULL && pawl__texts_put_number(doc, first, first_value) &&
+                                     pawl__texts_put_number(doc, second, second_value));
 }
 
-static pawl_code restart(act *it, pawl_error *error)
+static pawl_code restart(pawl__act *it, pawl_error *error)
 {
-    pawl_text           name = it->action.name;
-    pawl_projection_row row;
+    pawl_text                name = it->action.name;
+    pawl_stream_snapshot_set made;
+    pawl_projection_row      row;
     pawl_code code = pawl_store_projection_find(it->store, name, it->now, it->arena, &row, error);
     if (code == PAWL_OK && row.failure.position == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND,
@@ -397,9 +355,9 @@ static pawl_code restart(act *it, pawl_error *error)
                               PAWL_TEXT_ARGS(name), (long long)row.position);
     row.failure.next = it->now;
     if (code == PAWL_OK)
-        code = replace_failure(it, &row.failure, error);
+        code = replace_failure(it, &row.failure, &made, error);
     if (code == PAWL_OK)
-        code = act_on(
+        code = pawl__act_commit(
             it,
             headers_of("event_position", row.failure.position, "attempts", row.failure.attempts),
             error);
@@ -411,8 +369,8 @@ pawl_code pawl_store_projection_restart(pawl_store *store, pawl_text name, pawl_
 {
     const pawl__action action = {PAWL_PROJECTION_ACTIONS,   "projection", name,
                                  PAWL_PROJECTION_RESTARTED, by,           reason};
-    act                it;
-    pawl_code          code = begin_act(&it, store, now, &action, error);
+    pawl__act          it;
+    pawl_code          code = pawl__act_begin(&it, store, &action, now, error);
     if (code == PAWL_OK)
         code = restart(&it, error);
     pawl_arena_destroy(it.arena);
@@ -440,41 +398,45 @@ static pawl_code check_rebuild(const pawl_projection_rebuild *rebuild,
 }
 
 /* The checkpoint as it is stored: one before the first event is another than one that never was. */
-static pawl_code go_back(act *it, int64_t reached, pawl_error *error)
+static pawl_code go_back(pawl__act *it, int64_t reached, pawl_checkpoint_set *back,
+                         pawl_error *error)
 {
-    it->back =
+    *back =
         (pawl_checkpoint_set){.name = pawl_arena_printf(it->arena, PAWL_PROJECTION_SOURCES "%.*s",
                                                         PAWL_TEXT_ARGS(it->action.name)),
                               .to   = reached > 0 ? reached : PAWL_CHECKPOINT_START,
                               .at   = it->now,
                               .is_back = true};
-    if (it->back.name.data == NULL)
+    if (back->name.data == NULL)
         return no_memory(error);
-    pawl_code code = pawl_store_checkpoint_get(it->store, it->back.name, &it->back.from, error);
-    if (code != PAWL_OK || it->back.from <= reached)
+    pawl_code code = pawl_store_checkpoint_get(it->store, back->name, &back->from, error);
+    if (code != PAWL_OK || back->from <= reached)
         return code;
-    it->changes.checkpoint_set.items = &it->back;
+    it->changes.checkpoint_set.items = back;
     it->changes.checkpoint_set.count = 1;
     return PAWL_OK;
 }
 
 /* No failure is stored as one at position 0. */
-static pawl_code rebuild_to(act *it, const pawl_projection_rebuild *rebuild, int64_t *count,
+static pawl_code rebuild_to(pawl__act *it, const pawl_projection_rebuild *rebuild, int64_t *count,
                             pawl_error *error)
 {
     const pawl_projection_failure none    = {.position = 0};
     int64_t                       reached = rebuild->from > 0 ? rebuild->from - 1 : 0;
+    pawl_stream_snapshot_set      made;
+    pawl_checkpoint_set           back;
     pawl_projection_row           row;
     pawl_code                     code =
         pawl_store_projection_find(it->store, rebuild->name, it->now, it->arena, &row, error);
     if (code == PAWL_OK)
         code = check_rebuild(rebuild, &row, reached, error);
     if (code == PAWL_OK)
-        code = go_back(it, reached, error);
+        code = go_back(it, reached, &back, error);
     if (code == PAWL_OK)
-        code = replace_failure(it, &none, error);
+        code = replace_failure(it, &none, &made, error);
     if (code == PAWL_OK)
-        code = act_on(it, headers_of("position", row.position, "from", reached + 1), error);
+        code =
+            pawl__act_commit(it, headers_of("position", row.position, "from", reached + 1), error);
     if (code == PAWL_OK && count != NULL)
         *count = row.position - reached;
     return code;
@@ -485,10 +447,10 @@ pawl_code pawl_store_projection_rebuild(pawl_store *store, const pawl_projection
 {
     const pawl__action action = {PAWL_PROJECTION_ACTIONS, "projection", rebuild->name,
                                  PAWL_PROJECTION_REBUILT, rebuild->by,  rebuild->reason};
-    act                it;
+    pawl__act          it;
     if (count != NULL)
         *count = 0;
-    pawl_code code = begin_act(&it, store, now, &action, error);
+    pawl_code code = pawl__act_begin(&it, store, &action, now, error);
     if (code == PAWL_OK)
         code = rebuild_to(&it, rebuild, count, error);
     pawl_arena_destroy(it.arena);

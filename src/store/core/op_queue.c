@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/operation.h"
+#include "store/core/call.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/call.h"
-#include "store/core/operation.h"
 
 #include <stdio.h>
 

@@ -30,12 +30,10 @@ static pawl_text name_of(pawl_text type, pawl_saga_id id, pawl_arena *arena)
 
 static yyjson_mut_doc *headers_of(const pawl_saga_row *row, size_t timeouts)
 {
-    yyjson_mut_doc *doc = pawl__object_begin();
-    if (doc == NULL || (pawl__object_put_number(doc, "version", row->version) &&
-                        pawl__object_put_number(doc, "timeouts", (int64_t)timeouts)))
-        return doc;
-    yyjson_mut_doc_free(doc);
-    return NULL;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_kept(doc, doc != NULL &&
+                                     pawl__texts_put_number(doc, "version", row->version) &&
+                                     pawl__texts_put_number(doc, "timeouts", (int64_t)timeouts));
 }
 
 static pawl_code remove_saga(pawl_store *store, const pawl_saga_table *table,

@@ -12,7 +12,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/call.h"
-#include "store/core/operation.h"
 
 #define WHAT "leased batch of an aggregator"
 

@@ -127,27 +127,21 @@ static void make_changes(const pawl_queue_take *take, pawl_text error, pawl_time
 /* {"ids":["m-1", ...]}; data NULL: out of memory. */
 static pawl_text body_of(const parts *made, pawl_arena *arena)
 {
-    pawl_text       text = {0};
-    yyjson_mut_doc *doc  = pawl__object_begin();
+    yyjson_mut_doc *doc  = pawl__texts_begin();
     yyjson_mut_val *list = doc != NULL ? yyjson_mut_arr(doc) : NULL;
     bool            is_ok =
         list != NULL && yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), "ids", list);
     for (size_t i = 0; is_ok && i < made->rows.count; i++)
         is_ok = yyjson_mut_arr_add_strn(doc, list, made->ids[i].data, made->ids[i].size);
-    if (is_ok)
-        text = pawl__object_write(doc, arena);
-    yyjson_mut_doc_free(doc);
-    return text;
+    return pawl__texts_done(doc, is_ok, arena);
 }
 
 static yyjson_mut_doc *headers_of(const pawl_queue_take *take, const parts *made)
 {
-    yyjson_mut_doc *doc = pawl__object_begin();
-    if (doc == NULL || (pawl__object_put_number(doc, "count", (int64_t)made->rows.count) &&
-                        pawl__object_put(doc, "to", take->to)))
-        return doc;
-    yyjson_mut_doc_free(doc);
-    return NULL;
+    yyjson_mut_doc *doc = pawl__texts_begin();
+    return pawl__texts_kept(
+        doc, doc != NULL && pawl__texts_put_number(doc, "count", (int64_t)made->rows.count) &&
+                 pawl__texts_put(doc, "to", take->to));
 }
 
 /* The endpoint whose marks drop copies of the queue's messages. */

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/call.h"
-#include "store/core/operation.h"
 
 #define WHAT "batch of timeouts"
 #define LOOK_AGAIN PAWL_MINUTES(1) /* when nothing is known to become due */

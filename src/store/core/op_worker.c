@@ -67,15 +67,11 @@ pawl_uuid pawl_worker_process(void)
 
 static yyjson_mut_doc *headers_of(const pawl_worker_crash *death, pawl_text text)
 {
-    yyjson_mut_doc *doc = text.data != NULL ? pawl__object_begin() : NULL;
-    if (doc == NULL)
-        return NULL;
-    if (pawl__object_put(doc, "text", text) && pawl__object_put_number(doc, "pid", death->pid) &&
-        pawl__object_put_number(doc, "signal", death->signal) &&
-        pawl__object_put_number(doc, "exit_code", death->exit_code))
-        return doc;
-    yyjson_mut_doc_free(doc);
-    return NULL;
+    yyjson_mut_doc *doc = text.data != NULL ? pawl__texts_begin() : NULL;
+    return pawl__texts_kept(doc, doc != NULL && pawl__texts_put(doc, "text", text) &&
+                                     pawl__texts_put_number(doc, "pid", death->pid) &&
+                                     pawl__texts_put_number(doc, "signal", death->signal) &&
+                                     pawl__texts_put_number(doc, "exit_code", death->exit_code));
 }
 
 /* The first note stands, also when two are written at a time. */
@@ -152,9 +148,9 @@ pawl_code pawl_store_worker_note_crash(pawl_store *store, const pawl_worker_cras
 static pawl_code read_text(const pawl_event *event, pawl_arena *arena, pawl_text *text,
                            pawl_error *error)
 {
-    yyjson_doc *headers = pawl__object_read(event->headers);
+    yyjson_doc *headers = pawl__texts_read(event->headers);
     if (headers != NULL)
-        *text = pawl__object_text(yyjson_doc_get_root(headers), "text", arena);
+        *text = pawl__texts_text(yyjson_doc_get_root(headers), "text", arena);
     yyjson_doc_free(headers);
     if (text->data != NULL)
         return PAWL_OK;
@@ -166,15 +162,13 @@ static pawl_code read_text(const pawl_event *event, pawl_arena *arena, pawl_text
 static pawl_code read_first(pawl_store *store, const char *streams, pawl_uuid of, pawl_arena *arena,
                             pawl_text *text, pawl_error *error)
 {
-    char             id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_event_rows  rows  = {.count = 0};
-    pawl_event_query query = {.count_max = 1};
-    *text                  = PAWL_TEXT("");
+    const pawl_event_query first = {.count_max = 1};
+    char                   id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_event_rows        rows;
+    *text = PAWL_TEXT("");
     pawl_uuid_format(of, id);
-    query.stream = pawl__action_stream(streams, pawl_text_of(id), arena);
-    if (query.stream.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the name of a stream");
-    pawl_code code = pawl_store_event_list(store, &query, arena, &rows, error);
+    pawl_code code =
+        pawl__action_query(store, streams, pawl_text_of(id), first, arena, &rows, error);
     if (code != PAWL_OK || rows.count == 0)
         return code;
     return read_text(&rows.items[0].event, arena, text, error);

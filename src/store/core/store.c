@@ -20,8 +20,7 @@
 #include "base/cut.h"
 #include "store/core/call.h"
 #include "store/core/core.h"
-#include "store/core/offset.h"
-#include "store/core/operation.h"
+#include "store/core/reach.h"
 #include "store/core/wake.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* wait.h - the needs of a driver whose database tells it nothing: interrupts, waits that ask for news again and again,
- * and asking for a commit in doubt until the database answers.
+/* wait.h - interrupts, asking for a commit in doubt until the database answers, and, for a driver whose database tells
+ * it nothing, waits that ask for news again and again.
  *
- *     open          as the handle is opened
- *     take          as each operation begins: forgets an interrupt that came before
- *     news, ask     any number of times
+ *     open            as the handle is opened
+ *     take            as each operation begins: forgets an interrupt that came before
+ *     news, resolve   any number of times
  *     close
  *
  * Threads: as the store; pawl__wait_interrupt may be called from any thread.

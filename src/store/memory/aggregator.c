@@ -65,7 +65,7 @@ void pawl__memory_partition_count(const memory_data *data, pawl_scan_row *partit
         partition->count++;
 }
 
-bool pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count)
+static bool is_known(pawl_text type, const pawl_text *types, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (pawl_text_equal(type, types[i]))
@@ -88,7 +88,7 @@ static void list_free(const memory_data *data, const pawl_leased_batch_claim *cl
     for (; row != NULL; row = pawl__tree_next_of(ages(data), row)) {
         if (!is_free(row, claim->now) || (claim->id_max != 0 && row->fields.id > claim->id_max))
             continue;
-        if (!pawl__memory_type_is_known(row->fields.message.type, claim->types, claim->type_count))
+        if (!is_known(row->fields.message.type, claim->types, claim->type_count))
             ++*unresolved;
         else if (list->count < list->limit)
             pawl__memory_list_take(list, row);
@@ -113,18 +113,9 @@ pawl_code pawl__memory_leased_batch_claim(pawl_store *store, const pawl_leased_b
 
 /* ---- Reads -------------------------------------------------------------- */
 
-bool pawl__memory_aggregator_behind(const memory_data *data, const pawl_scan *walk,
-                                    const pawl_scan_row *after, pawl_scan_row *row)
-{
-    (void)walk;
-    const aggregator_row  probe = {.fields.id = after->number};
-    const aggregator_row *found = pawl__tree_above(&data->aggregator.trees[BY_ID], &probe);
-    if (found != NULL)
-        *row = (pawl_scan_row){.number     = found->fields.id,
-                               .belongs_to = found->fields.name,
-                               .message    = found->fields.message};
-    return found != NULL;
-}
+MEMORY_BEHIND(pawl__memory_aggregator_behind, aggregator_row, aggregator.trees[BY_ID],
+              .fields.id = after->number, .number = it->fields.id, .belongs_to = it->fields.name,
+              .message = it->fields.message)
 
 void pawl__memory_find_partition(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
@@ -144,7 +135,7 @@ pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
         counts->all++;
         if (row->fields.id > counts->id_last)
             counts->id_last = row->fields.id;
-        if (!pawl__memory_type_is_known(row->fields.message.type, types, type_count))
+        if (!is_known(row->fields.message.type, types, type_count))
             continue;
         counts->resolved++;
         counts->ready += is_free(row, now);

@@ -7,11 +7,8 @@
  */
 #include "store/memory/memory.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static memory_data    *all_data;
@@ -134,15 +131,11 @@ pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store
                             pawl_error *error)
 {
     memory_store *self = (memory_store *)store;
-    self->process      = getpid();
-    self->interrupt_fd = -1;
-    pawl_code code     = make_identity(store, url, error);
+    pawl_code     code = make_identity(store, url, error);
+    if (code == PAWL_OK)
+        code = pawl__wait_open(&self->wait, "memory", error);
     if (code != PAWL_OK)
         return code;
-    self->interrupt_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (self->interrupt_fd < 0)
-        return pawl_error_set(error, PAWL_EPERSIST, "opening the memory store: %s",
-                              strerror(errno));
     pthread_mutex_lock(&list_mutex);
     self->data = join_data(store->identity);
     if (self->data != NULL)
@@ -160,9 +153,8 @@ pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store
 void pawl__memory_close(pawl_store *store)
 {
     memory_store *self = (memory_store *)store;
-    if (self->interrupt_fd >= 0)
-        close(self->interrupt_fd);
-    if (self->data == NULL || self->process != getpid())
+    pawl__wait_close(&self->wait);
+    if (self->data == NULL || !pawl__wait_is_ours(&self->wait))
         return;
     pthread_mutex_lock(&list_mutex);
     pthread_mutex_lock(&self->data->mutex);

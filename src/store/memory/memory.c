@@ -9,7 +9,6 @@
 
 #include <poll.h>
 #include <time.h>
-#include <unistd.h>
 
 /* There is nothing to create, though a program may be refused. Dropping empties the data set,
  * whatever tables the specification names. */
@@ -92,13 +91,6 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
     return PAWL_OK;
 }
 
-/* Empties the counter; it is not blocking. */
-static bool was_interrupted(const memory_store *self)
-{
-    uint64_t count;
-    return read(self->interrupt_fd, &count, sizeof count) == (ssize_t)sizeof count;
-}
-
 /* No other process can commit, so there is only the descriptor to wait for. An
  * interrupt from before the call counts for nothing. Woken by a signal it
  * returns early, which callers must expect anyway. */
@@ -108,11 +100,11 @@ pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd
     int64_t             left   = microseconds > 0 ? microseconds : 0;
     struct timespec     span   = {.tv_sec  = (time_t)(left / 1000000),
                                   .tv_nsec = (long)(left % 1000000 * 1000)};
-    struct pollfd       ends[] = {{.fd = self->interrupt_fd, .events = POLLIN},
+    struct pollfd       ends[] = {{.fd = atomic_load(&self->wait.interrupt_fd), .events = POLLIN},
                                   {.fd = wake_fd, .events = POLLIN}};
-    was_interrupted(self);
+    (void)pawl__wait_take(&self->wait);
     ppoll(ends, 2, &span, NULL); /* passes over a negative descriptor */
-    if (was_interrupted(self))
+    if (pawl__wait_take(&self->wait))
         return pawl_error_set(error, PAWL_EINTERRUPTED, "wait: interrupted");
     return PAWL_OK;
 }
@@ -120,10 +112,7 @@ pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd
 /* wait() is the only call that blocks for longer than another thread's call. */
 static void interrupt(pawl_store *store)
 {
-    const memory_store *self    = (const memory_store *)store;
-    const uint64_t      one     = 1;
-    ssize_t             written = write(self->interrupt_fd, &one, sizeof one);
-    (void)written; /* a full counter ends the wait as well */
+    pawl__wait_interrupt(&((const memory_store *)store)->wait);
 }
 
 static pawl_code handler_transaction_begin(pawl_store *store, pawl_error *error)

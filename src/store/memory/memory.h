@@ -27,10 +27,10 @@
 #include "pawl/store_driver.h"
 #include "store/core/kinds.h"
 #include "store/core/rows.h"
+#include "store/core/wait.h"
 #include "store/memory/table.h"
 
 #include <pthread.h>
-#include <sys/types.h>
 
 /* ---- A data set --------------------------------------------------------- */
 
@@ -85,8 +85,7 @@ typedef struct memory_store {
     pawl_store   base;
     memory_data *data;
     uint64_t     holder; /* this handle in claims and leases; 0 is nobody */
-    pid_t        process;
-    int          interrupt_fd; /* an eventfd; -1 before it is made */
+    pawl__wait   wait;   /* its interrupts */
 } memory_store;
 
 /* Locks the mutex of the data, as every operation does for its time. */
@@ -154,7 +153,6 @@ static inline bool pawl__memory_is_like(pawl_text wanted, pawl_text text)
 {
     return wanted.size == 0 || pawl_text_equal(wanted, text);
 }
-bool pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count);
 
 /* Parts of next_due and stats. */
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue);
@@ -185,6 +183,19 @@ typedef bool   memory_walk_fn(const memory_data *data, const pawl_scan *walk,
 memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
     pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
     pawl__memory_checkpoint_behind, pawl__memory_partition_behind;
+
+/* Such a function, of a tree whose key has one part: what the probe has of `after`, and what is shown of the row, `it`. */
+#define MEMORY_BEHIND(name, row_type, tree, key, ...)                                     \
+    bool name(const memory_data *data, const pawl_scan *walk, const pawl_scan_row *after, \
+              pawl_scan_row *row)                                                         \
+    {                                                                                     \
+        const row_type  probe = {key};                                                    \
+        const row_type *it    = pawl__tree_above(&data->tree, &probe);                    \
+        (void)walk;                                                                       \
+        if (it != NULL)                                                                   \
+            *row = (pawl_scan_row){__VA_ARGS__};                                          \
+        return it != NULL;                                                                \
+    }
 
 /* A growing list of rows in an arena, for calls that copy them out under the mutex:
  * list_begin -> list_take ... -> list_end. */

@@ -132,18 +132,9 @@ pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_tim
     return PAWL_OK;
 }
 
-bool pawl__memory_message_behind(const memory_data *data, const pawl_scan *walk,
-                                 const pawl_scan_row *after, pawl_scan_row *row)
-{
-    (void)walk;
-    const queue_row  probe = {.fields.seq = after->number};
-    const queue_row *found = pawl__tree_above(&data->queue.trees[BY_SEQ], &probe);
-    if (found != NULL)
-        *row = (pawl_scan_row){.number     = found->fields.seq,
-                               .belongs_to = found->queue,
-                               .message    = found->fields.message};
-    return found != NULL;
-}
+MEMORY_BEHIND(pawl__memory_message_behind, queue_row, queue.trees[BY_SEQ],
+              .fields.seq = after->number, .number = it->fields.seq, .belongs_to = it->queue,
+              .message = it->fields.message)
 
 static bool is_wanted(const pawl_queue_query *query, const pawl_queue_row *row)
 {

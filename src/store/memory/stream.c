@@ -75,29 +75,12 @@ static checkpoint_row *find_checkpoint(const memory_data *data, pawl_text name)
     return pawl__tree_find(&data->checkpoints.trees[0], &probe);
 }
 
-bool pawl__memory_fold_behind(const memory_data *data, const pawl_scan *walk,
-                              const pawl_scan_row *after, pawl_scan_row *row)
-{
-    (void)walk;
-    const stream_snapshot_row  probe = {.stream = after->belongs_to};
-    const stream_snapshot_row *found = pawl__tree_above(&data->folds.trees[0], &probe);
-    if (found != NULL)
-        *row = (pawl_scan_row){.belongs_to   = found->stream,
-                               .version      = found->fields.type_version,
-                               .message.body = found->fields.state};
-    return found != NULL;
-}
+MEMORY_BEHIND(pawl__memory_fold_behind, stream_snapshot_row, folds.trees[0],
+              .stream = after->belongs_to, .belongs_to = it->stream,
+              .version = it->fields.type_version, .message.body = it->fields.state)
 
-bool pawl__memory_checkpoint_behind(const memory_data *data, const pawl_scan *walk,
-                                    const pawl_scan_row *after, pawl_scan_row *row)
-{
-    (void)walk;
-    const checkpoint_row  probe = {.name = after->belongs_to};
-    const checkpoint_row *found = pawl__tree_above(&data->checkpoints.trees[0], &probe);
-    if (found != NULL)
-        *row = (pawl_scan_row){.belongs_to = found->name, .number = found->position};
-    return found != NULL;
-}
+MEMORY_BEHIND(pawl__memory_checkpoint_behind, checkpoint_row, checkpoints.trees[0],
+              .name = after->belongs_to, .belongs_to = it->name, .number = it->position)
 
 /* ---- Reads -------------------------------------------------------------- */
 

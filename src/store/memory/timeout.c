@@ -102,20 +102,10 @@ pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim
 
 /* ---- Reads -------------------------------------------------------------- */
 
-bool pawl__memory_timeout_behind(const memory_data *data, const pawl_scan *walk,
-                                 const pawl_scan_row *after, pawl_scan_row *row)
-{
-    (void)walk;
-    const timeout_row  probe = {.fields.id.uuid = after->id};
-    const timeout_row *found = pawl__tree_above(&data->timeouts.trees[BY_ID], &probe);
-    if (found != NULL)
-        *row = (pawl_scan_row){.id           = found->fields.id.uuid,
-                               .belongs_to   = found->fields.destination,
-                               .name         = found->fields.name,
-                               .message.type = found->fields.saga_type,
-                               .saga_id      = found->fields.saga_id.uuid};
-    return found != NULL;
-}
+MEMORY_BEHIND(pawl__memory_timeout_behind, timeout_row, timeouts.trees[BY_ID],
+              .fields.id.uuid = after->id, .id = it->fields.id.uuid,
+              .belongs_to = it->fields.destination, .name = it->fields.name,
+              .message.type = it->fields.saga_type, .saga_id = it->fields.saga_id.uuid)
 
 /* By due time, so that the rows of one saga are picked out of all. */
 void pawl__memory_find_timeouts(const memory_data *data, const pawl_find *asked, memory_list *list)

@@ -165,7 +165,7 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
     model.fields.endpoint = endpoint;
     model.fields.types    = types;
     model.fields.epoch    = old != NULL ? old->fields.epoch + 1 : 1;
-    model.fields.pid      = (int64_t)self->process;
+    model.fields.pid      = (int64_t)self->wait.pid;
     model.fields.seen     = now;
     model.fields.started  = now;
     worker_row *row       = pawl__table_add(&data->workers, &model);

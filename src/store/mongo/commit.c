@@ -4,11 +4,109 @@
  */
 #include "store/mongo/commit.h"
 
-#include "store/core/parts.h"
+#include "store/core/field.h"
 
 #define PART_DOCUMENTS_MAX 1000
 #define PART_SIZE_MAX ((size_t)8 * 1024 * 1024)
 #define ABORTS_BEFORE_SMALLER 2
+
+/* ---- Choosing parts ------------------------------------------------------ */
+
+/* parts_open -> { parts_choose -> rounds -> parts_close }* while parts_are_left. */
+typedef struct parts {
+    const pawl_changes *changes;
+    pawl_refusals      *refused;
+    size_t   count_max, size_max; /* of one part, in rows and bytes; one group may be more */
+    bool    *is_dropped;          /* by group: not of the part under way */
+    bool    *is_over;             /* by group: refused, or of a part before */
+    size_t  *counts, *sizes;      /* by group */
+    uint32_t first, end;          /* groups of the part under way */
+} parts;
+
+/* Bytes of the texts of a change. */
+static size_t size_of(pawl_change_kind kind, const char *change)
+{
+    const pawl__field_list *fields = &pawl__change_fields[kind];
+    size_t                  size   = 0;
+    for (size_t i = 0; i < fields->count; i++)
+        switch (fields->items[i].wire) {
+        case PAWL__WIRE_TEXT:
+        case PAWL__WIRE_ERROR_TEXT:
+        case PAWL__WIRE_BYTES:
+        case PAWL__WIRE_JSON:
+            size += ((const pawl_text *)(const void *)(change + fields->items[i].offset))->size;
+            break;
+        default: break;
+        }
+    return size;
+}
+
+/* With changes, refused and limits set. PAWL_ENOMEM sets no error. */
+static pawl_code parts_open(parts *p, pawl_arena *arena)
+{
+    const pawl_changes *changes = p->changes;
+    size_t              groups  = changes->group_count + 1;
+    p->is_dropped               = pawl_arena_take(arena, groups);
+    p->is_over                  = pawl_arena_take(arena, groups);
+    p->counts                   = pawl_arena_take(arena, groups * sizeof *p->counts);
+    p->sizes                    = pawl_arena_take(arena, groups * sizeof *p->sizes);
+    if (p->is_dropped == NULL || p->is_over == NULL || p->counts == NULL || p->sizes == NULL)
+        return PAWL_ENOMEM;
+    for (int kind = 0; kind < pawl_change_kind_count; kind++) {
+        size_t      count = pawl__change_count(changes, (pawl_change_kind)kind);
+        const char *item  = pawl__change_items(changes, (pawl_change_kind)kind);
+        for (size_t i = 0; i < count; i++, item += pawl__kinds[kind].size) {
+            uint32_t group = pawl__change_group(item);
+            p->counts[group]++;
+            p->sizes[group] += size_of((pawl_change_kind)kind, item);
+        }
+    }
+    return PAWL_OK;
+}
+
+/* The groups from `first` on that one part takes: one at least. Again for the same part: with other limits. */
+static void parts_choose(parts *p)
+{
+    size_t   count = 0, size = 0;
+    uint32_t group = p->first, all = p->changes->group_count;
+    pawl__drop_refused(p->refused, 0, p->is_over);
+    for (; group < all; group++) {
+        if (p->is_over[group])
+            continue;
+        count += p->counts[group];
+        size += p->sizes[group];
+        if (group != p->first && (count > p->count_max || size > p->size_max))
+            break;
+    }
+    p->end = group;
+    for (group = 0; group < all; group++)
+        p->is_dropped[group] = p->is_over[group] || group < p->first || group >= p->end;
+}
+
+static void parts_close(parts *p)
+{
+    pawl__drop_refused(p->refused, 0, p->is_over);
+    for (uint32_t group = p->first; group < p->end; group++)
+        p->is_over[group] = true;
+    p->first = p->end;
+}
+
+static bool parts_are_left(const parts *p)
+{
+    return p->end < p->changes->group_count;
+}
+
+/* Refuses the groups of this part and behind it, after one before it is in: they run again. */
+static pawl_code parts_refuse_rest(parts *p, const pawl_error *failure)
+{
+    pawl_error why = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&why, PAWL_ECONFLICT, "deferred: the commit before it is in, this one: %s",
+                         failure != NULL ? failure->text : "failed");
+    pawl__drop_refused(p->refused, 0, p->is_over);
+    return pawl__refuse_others(p->refused, p->changes, p->is_over, &why);
+}
+
+/* ---- Kinds --------------------------------------------------------------- */
 
 /* Once something was refused the round is void: kinds that cannot be refused are left away, and others
  * only look on. */
@@ -83,7 +181,7 @@ static pawl_code settle_doubt(pawl__mongo_writer *writer, bool *is_done)
 
 typedef struct part {
     pawl__mongo_writer writer;
-    pawl__parts        parts;
+    parts              parts;
 } part;
 
 /* A filter that did not find what it says, or an index that refused, is looked into at once; whoever else wrote, only
@@ -100,7 +198,7 @@ static bool is_begun_again(part *p, pawl_code code, int64_t begun_ms, unsigned *
         return false;
     if (*tries % ABORTS_BEFORE_SMALLER == 0 && p->parts.count_max > 1) {
         p->parts.count_max /= 2;
-        pawl__parts_choose(&p->parts);
+        parts_choose(&p->parts);
     }
     return true;
 }
@@ -114,7 +212,7 @@ static pawl_code run_part(part *p)
     bool        is_done  = false;
     pawl_code   code     = PAWL_OK;
     pawl__mongo_of(store)->part++;
-    pawl__parts_choose(&p->parts);
+    parts_choose(&p->parts);
     p->writer.is_dropped = p->parts.is_dropped;
     p->writer.is_careful = false;
     while (code == PAWL_OK && !is_done) {
@@ -133,8 +231,8 @@ static pawl_code run_part(part *p)
 static pawl_code leave_rest(part *p)
 {
     pawl_error why = p->writer.error != NULL ? *p->writer.error : (pawl_error)PAWL_ERROR_INIT;
-    pawl__parts_close(&p->parts);
-    if (pawl__parts_refuse_rest(&p->parts, &why) != PAWL_OK)
+    parts_close(&p->parts);
+    if (parts_refuse_rest(&p->parts, &why) != PAWL_OK)
         return pawl__mongo_no_memory(p->writer.error);
     return PAWL_EUNKNOWN;
 }
@@ -146,15 +244,15 @@ static pawl_code run_parts(part *p)
     do {
         code = run_part(p);
         if (code == PAWL_OK)
-            pawl__parts_close(&p->parts);
+            parts_close(&p->parts);
         else if (code == PAWL_EUNKNOWN)
             return leave_rest(p);
         else if (is_any)
-            return pawl__parts_refuse_rest(&p->parts, p->writer.error) == PAWL_OK
+            return parts_refuse_rest(&p->parts, p->writer.error) == PAWL_OK
                        ? PAWL_OK
                        : pawl__mongo_no_memory(p->writer.error);
         is_any = true;
-    } while (code == PAWL_OK && pawl__parts_are_left(&p->parts));
+    } while (code == PAWL_OK && parts_are_left(&p->parts));
     return code;
 }
 
@@ -173,7 +271,7 @@ static pawl_code release_rows(pawl__mongo_writer *writer)
 static pawl_code commit(part *p)
 {
     pawl__mongo_writer *writer = &p->writer;
-    if (pawl__parts_open(&p->parts, writer->arena) != PAWL_OK)
+    if (parts_open(&p->parts, writer->arena) != PAWL_OK)
         return pawl__mongo_no_memory(writer->error);
     writer->is_dropped = p->parts.is_dropped;
     if (pawl__changes_only_release(writer->changes))

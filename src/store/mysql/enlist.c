@@ -28,7 +28,7 @@ pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes 
 {
     pawl__sql_remote      *remote = pawl__sql_remote_of(base);
     pawl__mysql_connection own    = {.mysql = native};
-    own.session                   = (pawl__sql_session){.remote     = remote,
+    own.session                   = (pawl__sql_session){.store      = &remote->sql,
                                                         .is_made    = true,
                                                         .is_callers = true,
                                                         .packet_max = remote->main->packet_max};

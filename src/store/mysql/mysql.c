@@ -19,9 +19,11 @@ static pawl_code may_send(pawl__sql_session *session, pawl_error *error)
     return pawl__mysql_may_send(pawl__mysql_connection_of(session), error);
 }
 
+/* A pooler may keep a server's connection for a session without autocommit. */
 static void ended(pawl__sql_session *session)
 {
-    pawl__mysql_come_back(pawl__mysql_connection_of(session));
+    if (pawl__sql_remote_at(session)->server.beats)
+        pawl__mysql_come_back(pawl__mysql_connection_of(session));
 }
 
 static int64_t found(pawl__sql_prepared *statement)
@@ -34,26 +36,17 @@ static int64_t found(pawl__sql_prepared *statement)
     return count;
 }
 
-const pawl__sql_session_ops pawl__mysql_session_ops = {
-    .statement_size = sizeof(pawl__mysql_statement),
-    .connect        = pawl__mysql_connect,
-    .disconnect     = pawl__mysql_disconnect,
-    .may_send       = may_send,
-    .ended          = ended,
-    .query          = pawl__mysql_query_text,
-    .ask            = pawl__mysql_ask_text,
-    .prepare        = pawl__mysql_prepare,
-    .close          = pawl__mysql_close_statement,
-    .execute        = pawl__mysql_execute,
-    .found          = found,
-    .fetch          = pawl__mysql_fetch,
-    .read           = pawl__mysql_read,
-    .free_rows      = pawl__mysql_free_rows,
-    .load_set       = pawl__mysql_load_set,
-    .write_set      = pawl__mysql_write_set,
-};
-
-/* ---- The generic store's connection ---------------------------------------- */
+static pawl_code send_set(pawl_store *base, const pawl__sql_asked *asked, const void *const *items,
+                          size_t count, pawl_arena *arena, pawl__sql_request **request,
+                          pawl_error *error)
+{
+    pawl__sql_request *made = *request = pawl__sql_request_make(base, arena, error);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    made->statement = pawl__mysql_load_set(made->session, asked->statement - PAWL__SQL_ON_SAGA,
+                                           asked->parameters, items, count, &made->code, error);
+    return made->code;
+}
 
 static int session_fd(pawl_store *base)
 {
@@ -73,18 +66,33 @@ static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *erro
 
 const pawl__sql_ops pawl__mysql_ops = {
     PAWL__SQL_REMOTE_OPS,
-    .name        = "mysql",
-    .send_set    = pawl__sql_request_send_set,
-    .session_fd  = session_fd,
-    .write_ahead = pawl__sql_write_ahead,
-    .settle      = pawl__sql_settle,
-    .is_open     = is_open,
+    .name           = "mysql",
+    .send_set       = send_set,
+    .session_fd     = session_fd,
+    .write_ahead    = pawl__sql_write_ahead,
+    .settle         = pawl__sql_settle,
+    .is_open        = is_open,
+    .statement_size = sizeof(pawl__mysql_statement),
+    .connect        = pawl__mysql_connect,
+    .disconnect     = pawl__mysql_disconnect,
+    .may_send       = may_send,
+    .ended          = ended,
+    .ask            = pawl__mysql_ask,
+    .prepare        = pawl__mysql_prepare,
+    .close          = pawl__mysql_close_statement,
+    .execute        = pawl__mysql_execute,
+    .found          = found,
+    .fetch          = pawl__mysql_fetch,
+    .read           = pawl__mysql_read,
+    .free_rows      = pawl__mysql_free_rows,
+    .write_set      = pawl__mysql_write_set,
 };
 
 /* ---- The store ------------------------------------------------------------- */
 
 static void *native(pawl_store *base)
 {
+    pawl__mysql_come_back(&pawl__mysql_of(base)->main);
     return pawl__mysql_of(base)->main.mysql;
 }
 

@@ -9,7 +9,7 @@
  *     open.c         URL, hosts, connecting
  *
  * The rest is the generic store's (store/sql/session.h), and what both libraries say to such a server
- * (store/sql/dialects/mysql_family.h).
+ * (store/sql/dialects/families.h).
  *
  * Decisions: docs/decisions/mysql.md.
  *
@@ -34,7 +34,7 @@ static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
 }
 static inline pawl__mysql *pawl__mysql_store_of(const pawl__mysql_connection *connection)
 {
-    return (pawl__mysql *)connection->session.remote;
+    return (pawl__mysql *)connection->session.store;
 }
 
 /* mysql.c */
@@ -44,7 +44,7 @@ extern const pawl__sql_ops pawl__mysql_ops;
 pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_options *options,
                            pawl_error *error);
 void      pawl__mysql_close(pawl_store *base);
-/* Of pawl__sql_session_ops: with found rows and utf8mb4. */
+/* Of pawl__sql_ops: with found rows and utf8mb4. */
 pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error);
 /* Begins every operation: makes a lost connection anew, and forgets interrupts that came before. */
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);

@@ -177,7 +177,7 @@ static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connecti
     if (code == PAWL_OK)
         warn_of_tls(store, connection);
     if (code == PAWL_OK)
-        code = store->remote.family->begin(&connection->session, error);
+        code = store->remote.sql.family->begin(&connection->session, error);
     /* No lock of a session reaches through a pooler, or another node. */
     server->beats |= store->url.is_pooled || store->remote.is_cluster;
     server->frees_dead = store->remote.claims.are_stamps = store->remote.is_cluster;
@@ -243,11 +243,11 @@ pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)
 pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_options *options,
                            pawl_error *error)
 {
-    pawl__mysql *store   = pawl__mysql_of(base);
-    store->remote.family = &pawl__mysql_family;
-    store->remote.rest_s = REST_S;
-    pawl_code code       = pawl__sql_remote_open(base, &pawl__mysql_ops, &pawl__mysql_session_ops,
-                                                 &store->main.session, &store->side.session, error);
+    pawl__mysql *store       = pawl__mysql_of(base);
+    store->remote.sql.family = &pawl__mysql_family;
+    store->remote.rest_s     = REST_S;
+    pawl_code code           = pawl__sql_remote_open(base, &pawl__mysql_ops, &store->main.session,
+                                                     &store->side.session, error);
     if (code == PAWL_OK)
         code = pawl__mysql_url_read(&store->url, url, error);
     store->remote.given = store->url.parts.given;

@@ -17,7 +17,7 @@
 static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                          connection->session.remote->sql.base.scheme);
+                          connection->session.store->base.scheme);
 }
 
 static pawl_code stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
@@ -100,8 +100,8 @@ pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                        : stmt_failed(connection, stmt, error);
     if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->base.marker_count)
         code = pawl_error_set(error, PAWL_EINVAL, "%s: %lu parameters, not %u",
-                              connection->session.remote->sql.base.scheme,
-                              mysql_stmt_param_count(stmt), statement->base.marker_count);
+                              connection->session.store->base.scheme, mysql_stmt_param_count(stmt),
+                              statement->base.marker_count);
     if (code != PAWL_OK)
         pawl__mysql_close_statement(&statement->base);
     return code;
@@ -241,7 +241,7 @@ static pawl_code check_size(const pawl__mysql_connection *connection, size_t siz
         return PAWL_OK;
     return pawl_error_set(
         error, PAWL_ELIMIT, "%s: a value of %zu bytes, limit %zu: max_allowed_packet of the server",
-        connection->session.remote->sql.base.scheme, size, connection->session.packet_max);
+        connection->session.store->base.scheme, size, connection->session.packet_max);
 }
 
 static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt, unsigned marker,

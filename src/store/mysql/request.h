@@ -15,8 +15,9 @@
 
 #include "store/core/url_read.h"
 #include "store/sql/ahead.h"
-#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/families.h"
 #include "store/sql/dialects/mysql_sets.h"
+#include "store/sql/dialects/mysql_statements.h"
 
 #include <mysql.h>
 
@@ -58,19 +59,17 @@ static inline pawl__mysql_connection *pawl__mysql_connection_of(pawl__sql_sessio
     return (pawl__mysql_connection *)session;
 }
 
-extern const pawl__sql_session_ops pawl__mysql_session_ops;
-
 /* ---- Calls (wire.c) ------------------------------------------------------ */
 
-/* Before a call: answers that are unread are read, and its deadline begins. PAWL_ELOST, PAWL_EBUSY:
- * nothing may be sent. */
+/* Before a call: autocommit is on outside a transaction, answers that are unread are read, and its deadline begins.
+ * PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
 /* Of pawl__sql_ahead. */
 pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error);
 pawl_code pawl__mysql_read_answer(pawl__sql_session *session, uint64_t *found, pawl_error *error);
 pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error);
-/* Behind a commit or a rollback that was answered: autocommit is on again. A session that cannot be made as
- * it was is given up. */
+/* Outside a transaction: autocommit is on again. Before any statement but the next begin, which saves two round
+ * trips where transaction follows transaction. A session that cannot be made as it was is given up. */
 void pawl__mysql_come_back(pawl__mysql_connection *connection);
 /* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an
  * interrupt, the server is asked to end the statement; where it does not answer that either the
@@ -93,13 +92,9 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
                              pawl_error *error);
 /* Runs a text whose answer has no rows. */
 pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error);
-/* The same with rows: `*rows` is to be freed with mysql_free_result. */
-pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, MYSQL_RES **rows,
-                          pawl_error *error);
-/* Of pawl__sql_session_ops. */
-pawl_code pawl__mysql_query_text(pawl__sql_session *session, const char *text, pawl_error *error);
-pawl_code pawl__mysql_ask_text(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
-                               void *context, pawl_error *error);
+/* Of pawl__sql_ops. */
+pawl_code pawl__mysql_ask(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
+                          void *context, pawl_error *error);
 void      pawl__mysql_disconnect(pawl__sql_session *session);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
@@ -150,7 +145,7 @@ static inline pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection
     return (pawl__mysql_statement *)pawl__sql_prepared_of(&connection->session, statement, table,
                                                           NULL, code, error);
 }
-/* Of pawl__sql_session_ops. */
+/* Of pawl__sql_ops. */
 pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *made,
                               const pawl__field_list *fields, const char *template_text,
                               const pawl__sql_text *text, pawl_error *error);
@@ -161,7 +156,7 @@ pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 
 /* ---- Sets (set.c) --------------------------------------------------------- */
 
-/* Of pawl__sql_session_ops. */
+/* Of pawl__sql_ops. */
 pawl_code           pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                           const void *const *items, size_t count, pawl__sql_fate *fates,
                                           size_t *taken, bool *is_done, pawl_error *error);
@@ -169,7 +164,7 @@ pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int stateme
                                          const pawl__field_list *fields, const void *const *items,
                                          size_t count, pawl_code *code, pawl_error *error);
 
-/* ---- Rows (row.c): of pawl__sql_session_ops -------------------------------- */
+/* ---- Rows (row.c): of pawl__sql_ops -------------------------------- */
 
 pawl_code pawl__mysql_fetch(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
                             pawl_error *error);

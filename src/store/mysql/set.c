@@ -127,7 +127,7 @@ static unsigned marker_count_of(const set *s)
 static pawl_code no_memory(const set *s, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for a set",
-                          s->connection->session.remote->sql.base.scheme);
+                          s->connection->session.store->base.scheme);
 }
 
 static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *made,
@@ -223,8 +223,8 @@ static pawl__mysql_statement *run_rows(set *s, pawl_code *code, pawl_error *erro
 /* Removals of all rows of a partition are counted by row, not by item. */
 static bool can_be_set(const set *s, bool is_bulk)
 {
-    bool is_join =
-        s->statement->form.index != NULL && !pawl__mysql_is_mariadb(s->connection->session.remote);
+    bool is_join = s->statement->form.index != NULL &&
+                   !pawl__mysql_is_mariadb(pawl__sql_remote_at(&s->connection->session));
     if (!is_bulk)
         return s->statement->form.shape == PAWL__MYSQL_VALUES || is_join;
     bool counts_items = s->write->is_saga || s->write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;

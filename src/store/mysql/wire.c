@@ -125,7 +125,7 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
 
 pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_remote *remote = session->remote;
+    const pawl__sql_remote *remote = pawl__sql_remote_at(session);
     pawl_code               code   = pawl__sql_session_check(session, error);
     if (code == PAWL_ELOST)
         return code;
@@ -152,6 +152,7 @@ pawl_code pawl__mysql_read_answer(pawl__sql_session *session, uint64_t *found, p
 
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error)
 {
+    pawl__mysql_come_back(connection);
     pawl_code code = pawl__sql_read_answers(&connection->session, error);
     return code == PAWL_OK ? pawl__mysql_begin_call(&connection->session, error) : code;
 }
@@ -169,10 +170,10 @@ pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error)
     return pawl__mysql_query(connection, "set autocommit = 0", error);
 }
 
-/* Autocommit is on again; to switch it on commits what is open, which nothing is. */
+/* To switch autocommit on commits what is open, which nothing is. */
 void pawl__mysql_come_back(pawl__mysql_connection *connection)
 {
-    if (!connection->is_manual || connection->session.is_lost)
+    if (!connection->is_manual || connection->session.in_transaction || connection->session.is_lost)
         return;
     connection->is_manual = false;
     if (pawl__mysql_query(connection, "set autocommit = 1", NULL) != PAWL_OK)
@@ -181,7 +182,7 @@ void pawl__mysql_come_back(pawl__mysql_connection *connection)
 
 /* ---- Texts -------------------------------------------------------------- */
 
-static pawl_code run(pawl__mysql_connection *connection, const char *sql, pawl_error *error)
+pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error)
 {
     MYSQL    *mysql  = connection->mysql;
     int       failed = 0;
@@ -197,28 +198,6 @@ static pawl_code run(pawl__mysql_connection *connection, const char *sql, pawl_e
                : pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
 }
 
-pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error)
-{
-    return run(connection, sql, error);
-}
-
-pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, MYSQL_RES **rows,
-                          pawl_error *error)
-{
-    MYSQL *mysql   = connection->mysql;
-    *rows          = NULL;
-    pawl_code code = run(connection, sql, error);
-    if (code != PAWL_OK)
-        return code;
-    if (connection->session.is_callers)
-        *rows = mysql_store_result(mysql);
-    else
-        PAWL__MYSQL_CALL(connection, *rows, mysql_store_result, mysql, mysql);
-    return *rows != NULL
-               ? PAWL_OK
-               : pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
-}
-
 static void give_row(MYSQL_RES *rows, MYSQL_ROW row, pawl__sql_row_fn *each, void *context)
 {
     pawl_text            columns[COLUMNS_MAX];
@@ -228,21 +207,26 @@ static void give_row(MYSQL_RES *rows, MYSQL_ROW row, pawl__sql_row_fn *each, voi
     each(context, columns);
 }
 
-pawl_code pawl__mysql_ask_text(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
-                               void *context, pawl_error *error)
+pawl_code pawl__mysql_ask(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
+                          void *context, pawl_error *error)
 {
-    MYSQL_RES *rows;
-    pawl_code  code = pawl__mysql_ask(pawl__mysql_connection_of(session), text, &rows, error);
-    MYSQL_ROW  row;
-    while (code == PAWL_OK && each != NULL && (row = mysql_fetch_row(rows)) != NULL)
+    pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
+    MYSQL                  *mysql      = connection->mysql;
+    MYSQL_RES              *rows       = NULL;
+    MYSQL_ROW               row;
+    pawl_code               code = pawl__mysql_query(connection, text, error);
+    if (code != PAWL_OK || mysql_field_count(mysql) == 0)
+        return code;
+    if (session->is_callers)
+        rows = mysql_store_result(mysql);
+    else
+        PAWL__MYSQL_CALL(connection, rows, mysql_store_result, mysql, mysql);
+    if (rows == NULL)
+        return pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
+    while (each != NULL && (row = mysql_fetch_row(rows)) != NULL)
         give_row(rows, row, each, context);
     mysql_free_result(rows);
-    return code;
-}
-
-pawl_code pawl__mysql_query_text(pawl__sql_session *session, const char *text, pawl_error *error)
-{
-    return pawl__mysql_query(pawl__mysql_connection_of(session), text, error);
+    return PAWL_OK;
 }
 
 void pawl__mysql_disconnect(pawl__sql_session *session)

@@ -44,7 +44,7 @@ static bool is_dead(const pawl__odbc_connection *connection, const pawl__odbc_di
 pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type, SQLHANDLE handle,
                             pawl_error *error)
 {
-    const pawl__sql_failures *failures = connection->session.remote->family->failures;
+    const pawl__sql_failures *failures = connection->session.store->family->failures;
     pawl__sql_session        *session  = &connection->session;
     pawl__odbc_diagnosis      last;
     pawl__sql_left            left;
@@ -104,12 +104,6 @@ static void set_manual(pawl__odbc_connection *connection, bool is_manual)
                             SQL_IS_UINTEGER);
 }
 
-static bool is_begin(const pawl__odbc_connection *connection, const char *sql)
-{
-    const pawl__sql_words *words = connection->session.remote->family->words;
-    return words != NULL && words->begin != NULL && strcmp(sql, words->begin) == 0;
-}
-
 pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn *how,
                           const char *text, SQLHSTMT *stmt, pawl_error *error)
 {
@@ -121,7 +115,7 @@ pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn 
         return pawl__odbc_failed(connection, SQL_HANDLE_DBC, connection->made.dbc, error);
     code = pawl__odbc_call_begin(connection, *stmt, error);
     if (code == PAWL_OK) {
-        set_manual(connection, connection->session.in_transaction || is_begin(connection, text));
+        set_manual(connection, connection->session.in_transaction);
         SQLRETURN sent = how(*stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
         pawl__odbc_call_end(connection);
         if (SQL_SUCCEEDED(sent) || sent == SQL_NO_DATA)
@@ -196,9 +190,4 @@ pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_
     }
     pawl__odbc_free(rows);
     return code;
-}
-
-pawl_code pawl__odbc_query(pawl__sql_session *session, const char *sql, pawl_error *error)
-{
-    return pawl__odbc_ask(session, sql, NULL, NULL, error);
 }

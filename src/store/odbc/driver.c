@@ -5,10 +5,7 @@
  */
 #include "store/odbc/odbc.h"
 
-#include "store/sql/dialects/mssql_family.h"
-#include "store/sql/dialects/mysql_family.h"
-#include "store/sql/dialects/oracle_family.h"
-#include "store/sql/dialects/postgres_family.h"
+#include "store/sql/dialects/families.h"
 
 #include <string.h>
 

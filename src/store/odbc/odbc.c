@@ -23,7 +23,7 @@ static int session_fd(pawl_store *base)
 static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *error)
 {
     pawl__sql_session *session = pawl__sql_session_of(pawl__sql_remote_of(base)->sql.connection);
-    return session->remote->family->is_open(session, is_open_still, error);
+    return session->store->family->is_open(session, is_open_still, error);
 }
 
 static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
@@ -47,7 +47,7 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
 static pawl_code check_open(pawl__sql_session *own, pawl_error *error)
 {
     bool      is_open = false;
-    pawl_code code    = own->remote->family->is_open(own, &is_open, error);
+    pawl_code code    = own->store->family->is_open(own, &is_open, error);
     if (code == PAWL_OK && !is_open)
         code = pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection has no open transaction: start one first");
@@ -59,7 +59,7 @@ static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *chan
 {
     pawl__odbc           *store = pawl__odbc_of(base);
     pawl__odbc_connection own   = {.made.dbc = native};
-    own.session                 = (pawl__sql_session){.remote     = &store->remote,
+    own.session                 = (pawl__sql_session){.store      = &store->remote.sql,
                                                       .is_made    = native != NULL,
                                                       .is_callers = true,
                                                       .packet_max = store->main.session.packet_max};
@@ -72,24 +72,15 @@ static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *chan
     return code;
 }
 
-const pawl__sql_session_ops pawl__odbc_session_ops = {
-    .statement_size = sizeof(pawl__odbc_statement),
-    .connect        = pawl__odbc_connect,
-    .disconnect     = pawl__odbc_disconnect,
-    .query          = pawl__odbc_query,
-    .ask            = pawl__odbc_ask,
-    .prepare        = pawl__odbc_prepare,
-    .close          = pawl__odbc_close_statement,
-    .execute        = pawl__odbc_execute,
-    .found          = pawl__odbc_found,
-    .fetch          = pawl__odbc_fetch,
-    .read           = pawl__odbc_read,
-    .free_rows      = pawl__odbc_free_rows,
-    .write_set      = pawl__odbc_write_set,
-    .ended          = pawl__odbc_round_forget,
-};
-
-#define OPS PAWL__SQL_REMOTE_OPS, .name = "odbc", .session_fd = session_fd, .is_open = is_open
+#define OPS                                                                                        \
+    PAWL__SQL_REMOTE_OPS,                                                                          \
+        .name = "odbc", .session_fd = session_fd, .is_open = is_open,                              \
+        .statement_size = sizeof(pawl__odbc_statement), .connect = pawl__odbc_connect,             \
+        .disconnect = pawl__odbc_disconnect, .ask = pawl__odbc_ask, .prepare = pawl__odbc_prepare, \
+        .close = pawl__odbc_close_statement, .execute = pawl__odbc_execute,                        \
+        .found = pawl__odbc_found, .fetch = pawl__odbc_fetch, .read = pawl__odbc_read,             \
+        .free_rows = pawl__odbc_free_rows, .write_set = pawl__odbc_write_set,                      \
+        .ended = pawl__odbc_round_forget
 
 static const pawl__sql_ops plain_ops = {OPS};
 static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahead,

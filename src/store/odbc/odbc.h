@@ -82,7 +82,7 @@ typedef struct pawl__odbc {
 
 static inline pawl__odbc *pawl__odbc_store_of(const pawl__odbc_connection *connection)
 {
-    return (pawl__odbc *)connection->session.remote;
+    return (pawl__odbc *)connection->session.store;
 }
 static inline pawl__odbc *pawl__odbc_of(pawl_store *store)
 {
@@ -91,7 +91,7 @@ static inline pawl__odbc *pawl__odbc_of(pawl_store *store)
 
 static inline const pawl__odbc_kind *pawl__odbc_kind_of(const pawl__sql_session *session)
 {
-    return ((const pawl__odbc *)session->remote)->kind;
+    return ((const pawl__odbc *)session->store)->kind;
 }
 
 /* Of a text of that form. A value that sagas are found by has its exact size beside it, and documents end with a
@@ -114,7 +114,7 @@ void      pawl__odbc_interrupt(pawl_store *base);
 pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_options *options,
                           pawl_error *error);
 void      pawl__odbc_close(pawl_store *base);
-/* Of pawl__sql_session_ops. */
+/* Of pawl__sql_ops. */
 pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error);
 void      pawl__odbc_disconnect(pawl__sql_session *session);
 /* Begins every operation: makes a lost connection anew, forgets interrupts that came before. */
@@ -123,7 +123,6 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error);
 bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session);
 
 /* odbc.c */
-const pawl__sql_ops               *pawl__odbc_ops_of(const pawl__odbc_kind *kind);
-extern const pawl__sql_session_ops pawl__odbc_session_ops;
+const pawl__sql_ops *pawl__odbc_ops_of(const pawl__odbc_kind *kind);
 
 #endif

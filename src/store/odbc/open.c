@@ -4,7 +4,7 @@
  */
 #include "store/odbc/odbc.h"
 
-#include "store/sql/dialects/oracle_family.h"
+#include "store/sql/dialects/families.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,8 +116,8 @@ static pawl_code require_tls(const pawl__odbc *store, pawl__sql_session *session
     bool          is_encrypted = false;
     pawl_code     code         = pawl__url_required_tls("odbc", &required, error);
     if (code == PAWL_OK && required != PAWL__URL_TLS_NONE)
-        code = session->remote->ops->ask(session, store->kind->encrypted, take_encrypted,
-                                         &is_encrypted, error);
+        code = session->store->ops->ask(session, store->kind->encrypted, take_encrypted,
+                                        &is_encrypted, error);
     return code != PAWL_OK
                ? code
                : pawl__url_require_tls(
@@ -185,9 +185,9 @@ pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     pawl_code              code = open_session(pawl__odbc_store_of(connection), connection, error);
     if (code == PAWL_OK)
-        code = session->remote->family->begin(session, error);
+        code = session->store->family->begin(session, error);
     if (code == PAWL_OK)
-        code = check_server(session->remote, error);
+        code = check_server(pawl__sql_remote_at(session), error);
     return code == PAWL_OK ? require_tls(pawl__odbc_store_of(connection), session, error) : code;
 }
 
@@ -201,7 +201,7 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
     (void)pawl__wait_take(&store->remote.server.wait);
     if (main->is_made && !main->is_lost && !main->is_undone &&
         pawl__clock_ms() - store->watch.ended_ms > REST_MS)
-        (void)pawl__odbc_query(main, store->kind->rest, NULL);
+        (void)pawl__sql_query(main, store->kind->rest, NULL);
     return pawl__sql_remote_ready(base, error);
 }
 
@@ -209,7 +209,7 @@ static pawl_code shorten(pawl__odbc *store, pawl_error *error)
 {
     if (store->url.dialect != PAWL__ODBC_ORACLE)
         return pawl_error_set(error, PAWL_ECONFIG, "odbc: names=30 is for dialect=oracle alone");
-    store->remote.dialect = &pawl__oracle_short_dialect;
+    store->remote.sql.dialect = &pawl__oracle_short_dialect;
     return PAWL_OK;
 }
 
@@ -221,12 +221,12 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
     if (code == PAWL_OK && store->url.names != 0)
         code = shorten(store, error);
     if (code == PAWL_OK) {
-        store->kind          = &pawl__odbc_kinds[store->url.dialect];
-        store->remote.family = store->kind->family;
-        store->remote.rest_s = REST_S;
-        store->remote.given  = store->url.given;
-        code = pawl__sql_remote_open(base, pawl__odbc_ops_of(store->kind), &pawl__odbc_session_ops,
-                                     &store->main.session, &store->side.session, error);
+        store->kind              = &pawl__odbc_kinds[store->url.dialect];
+        store->remote.sql.family = store->kind->family;
+        store->remote.rest_s     = REST_S;
+        store->remote.given      = store->url.given;
+        code = pawl__sql_remote_open(base, pawl__odbc_ops_of(store->kind), &store->main.session,
+                                     &store->side.session, error);
     }
     if (code == PAWL_OK)
         code = pawl__odbc_watch_start(store, error);

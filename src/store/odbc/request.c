@@ -77,7 +77,7 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
     const pawl__odbc_kind *kind  = pawl__odbc_store_of(connection)->kind;
     pawl__sql_text         typed = {.is_failed = text->is_failed};
     if (!text->is_failed)
-        append_casts(&typed, connection->session.remote->dialect, statement, text->data,
+        append_casts(&typed, connection->session.store->dialect, statement, text->data,
                      kind->has_casts ? fields : NULL);
     pawl_code code = typed.is_failed
                          ? no_memory(error)

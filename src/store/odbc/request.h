@@ -1,6 +1,6 @@
 /* request.h - a connection through an ODBC driver, and what runs on it.
  *
- *     pawl__odbc_query, pawl__odbc_ask      a text, of the session and of transactions
+ *     pawl__odbc_ask      a text, of the session and of transactions
  *     pawl__odbc_prepare, pawl__odbc_execute  a statement, prepared at its first use
  *
  * ODBC's calls block. A thread of the handle watches the call that is under way (watch.c): at the
@@ -127,14 +127,13 @@ pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn 
 pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
                          pawl_error *error);
 void      pawl__odbc_free(SQLHSTMT rows);
-/* Of pawl__sql_session_ops. */
-pawl_code pawl__odbc_query(pawl__sql_session *session, const char *sql, pawl_error *error);
+/* Of pawl__sql_ops. */
 pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
                          void *context, pawl_error *error);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
 
-/* Of pawl__sql_session_ops. */
+/* Of pawl__sql_ops. */
 pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *made,
                              const pawl__field_list *fields, const char *template_text,
                              const pawl__sql_text *text, pawl_error *error);
@@ -153,7 +152,7 @@ pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
                                    pawl__odbc_statement *statement, pawl__odbc_text *text,
                                    bool is_block, const pawl__field_list *fields,
                                    const void *const *items, size_t count, pawl_error *error);
-/* Of pawl__sql_session_ops (set.c). */
+/* Of pawl__sql_ops (set.c). */
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
                                const void *const *items, size_t count, pawl__sql_fate *fates,
                                size_t *taken, bool *is_done, pawl_error *error);
@@ -167,7 +166,7 @@ pawl_code pawl__odbc_write_ahead(pawl__sql_connection *connection, const pawl__s
 pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error);
 /* Sends the block, if there is one, before anything else. */
 pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *error);
-/* Of pawl__sql_session_ops (ended). */
+/* Of pawl__sql_ops (ended). */
 void pawl__odbc_round_forget(pawl__sql_session *session);
 
 /* ---- Rows (row.c) ---------------------------------------------------------- */
@@ -177,7 +176,7 @@ void pawl__odbc_round_forget(pawl__sql_session *session);
 pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, SQLHSTMT stmt, bool are_texts,
                           pawl__odbc_kept *kept, pawl_error *error);
 void      pawl__odbc_unkeep(pawl__odbc_kept *kept);
-/* Of pawl__sql_session_ops. */
+/* Of pawl__sql_ops. */
 pawl_code pawl__odbc_fetch(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
                            pawl_error *error);
 pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *statement,

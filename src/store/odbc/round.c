@@ -81,8 +81,9 @@ pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write
         connection->round = pawl_allocate(sizeof *connection->round);
     if (connection->round == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "odbc: out of memory for a round");
-    pawl_code code = pawl__oracle_round_add(connection->round, connection->session.remote, write,
-                                            items, count, &is_added, error);
+    pawl_code code =
+        pawl__oracle_round_add(connection->round, pawl__sql_remote_at(&connection->session), write,
+                               items, count, &is_added, error);
     for (size_t i = 0; i < count; i++)
         fates[i] = PAWL__SQL_APPLIED;
     if (code != PAWL_OK || is_added)
@@ -90,8 +91,8 @@ pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write
     bool was_full = connection->round->set_count != 0;
     code          = pawl__odbc_round_send(connection, error);
     if (code == PAWL_OK && was_full)
-        code = pawl__oracle_round_add(connection->round, connection->session.remote, write, items,
-                                      count, &is_added, error);
+        code = pawl__oracle_round_add(connection->round, pawl__sql_remote_at(&connection->session),
+                                      write, items, count, &is_added, error);
     if (code != PAWL_OK || is_added)
         return code;
     return pawl__sql_write_looking(to, write, items, count, fates, failed, error);

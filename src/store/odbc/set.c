@@ -16,12 +16,12 @@
 static void write_one(pawl__sql_text *one, pawl__sql_session *session, const pawl__sql_write *write,
                       const pawl_saga_table *table)
 {
-    const pawl__sql_remote *remote = session->remote;
+    const pawl__sql_remote *remote = pawl__sql_remote_at(session);
     if (table != NULL)
-        pawl__sql_saga_text(one, remote->dialect, pawl__sql_saga_known(session, table),
+        pawl__sql_saga_text(one, remote->sql.dialect, pawl__sql_saga_known(session, table),
                             (pawl__sql_saga_statement)write->statement);
     else
-        pawl__sql_expand(one, remote->dialect, remote->sql.base.system_prefix,
+        pawl__sql_expand(one, remote->sql.dialect, remote->sql.base.system_prefix,
                          pawl__sql_template_of(session, write->statement, false));
     if (!one->is_failed && one->size != 0 && one->data[one->size - 1] == ';')
         one->data[--one->size] = '\0'; /* the text has its own */
@@ -44,7 +44,7 @@ static bool append_set(pawl__sql_text *to, const pawl__sql_session *session,
     const char *behind = pawl__sql_append_rows(to, one->data, PAWL__ODBC_SET_ROWS);
     return behind != NULL &&
            (behind[strspn(behind, " ")] == '\0' ||
-            (session->remote->family->undoes_all && strstr(behind, KEEPS) != NULL));
+            (session->store->family->undoes_all && strstr(behind, KEEPS) != NULL));
 }
 
 static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *statement,
@@ -83,7 +83,7 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
                           const pawl__sql_write *write, const void *const *items, bool *is_done,
                           pawl_error *error)
 {
-    bool      is_saved = session->remote->family->undoes_all && session->in_transaction;
+    bool      is_saved = session->store->family->undoes_all && session->in_transaction;
     pawl_code code     = is_saved ? pawl__sql_savepoint_begin(session, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code;

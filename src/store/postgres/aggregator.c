@@ -11,13 +11,6 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_rows(pawl__pg_request *request, pawl_leased_batch *rows)
-{
-    rows->items = pawl__pg_take_rows(request, sizeof *rows->items);
-    while (pawl__pg_next(request))
-        pawl__pg_get_fields(request, &pawl__aggregator_row_fields, &rows->items[rows->count++]);
-}
-
 static void put_free(pawl__pg_request *request, const pawl_leased_batch_claim *claim)
 {
     pawl__pg_put_text(request, claim->partition);
@@ -31,6 +24,7 @@ static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
                        pawl_leased_batch *leased, pawl_error *error)
 {
     pawl__pg_request rows, rest;
+    pawl_found       found = {0};
     pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_CLAIM, error);
     rows.arena = arena;
     put_free(&rows, claim);
@@ -43,9 +37,12 @@ static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
     put_free(&rest, claim);
     pawl_code code = pawl__pg_one_int(&rest, &leased->unresolved);
     if (code == PAWL_OK)
-        read_rows(&rows, leased);
+        code =
+            pawl__pg_take_all(&rows, &pawl__aggregator_row_fields, sizeof *leased->items, &found);
     pawl__pg_end(&rows);
-    return code != PAWL_OK ? code : rows.code;
+    leased->items = found.items;
+    leased->count = found.count;
+    return code;
 }
 
 pawl_code pawl__pg_leased_batch_claim(pawl_store *base, const pawl_leased_batch_claim *claim,

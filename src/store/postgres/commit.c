@@ -36,11 +36,6 @@ static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
 #undef OWN
 };
 
-pawl_code pawl__pg_write_kind(pawl__sql_writer *writer, pawl_change_kind kind)
-{
-    return send_fns[kind] != NULL ? send_fns[kind](writer) : pawl__pg_send_sets(writer, kind);
-}
-
 /* Checks all answers, also those behind a refusal: a later write may have been refused for lack of
  * what an earlier one did not apply, and belongs to a group of its own. */
 static pawl_code check_writes(pawl__sql_writer *writer)
@@ -66,6 +61,7 @@ static void forget_writes(pawl__pg_round *round)
     round->first         = NULL;
     round->last          = NULL;
     round->has_unguarded = false;
+    round->knows_sagas   = false;
     pawl_arena_reset(round->arena);
 }
 
@@ -78,6 +74,28 @@ static pawl_code await_answers(pawl__sql_writer *writer)
         PAWL_ELOST) /* the session ends behind such an answer: nothing is to be rolled back */
         connection->is_lost = true;
     return code == PAWL_OK ? check_writes(writer) : code;
+}
+
+/* Outdated sagas refuse a round that is not guarded before it sends what follows from them. Their updates find no row, and
+ * lock none: two workers that have the same outdated sagas would insert rows of one key, in another order each, and
+ * wait for each other. */
+static pawl_code await_sagas(pawl__sql_writer *writer, pawl_change_kind next)
+{
+    const pawl_changes *changes = writer->changes;
+    pawl__pg_round     *round   = &pawl__pg_of(writer->store)->round;
+    if (writer->is_ahead || round->knows_sagas || next <= pawl_change_saga_update ||
+        changes->saga_delete.count + changes->saga_update.count == 0)
+        return PAWL_OK;
+    round->knows_sagas = true;
+    return await_answers(writer);
+}
+
+pawl_code pawl__pg_write_kind(pawl__sql_writer *writer, pawl_change_kind kind)
+{
+    pawl_code code = await_sagas(writer, kind);
+    if (code != PAWL_OK || pawl__sql_has_refused(writer))
+        return code;
+    return send_fns[kind] != NULL ? send_fns[kind](writer) : pawl__pg_send_sets(writer, kind);
 }
 
 /* ---- Begin and fence ---------------------------------------------------- */
@@ -194,7 +212,7 @@ static pawl_code commit(pawl__sql_writer *writer)
         pawl__pg_ahead_end(store, &peek);
     code = is_tried ? outcome(writer, &end, answered) : code;
     if (is_ahead && code == PAWL_OK)
-        store->claim_count = 0; /* all are settled, and none is taken for one of the next */
+        store->claims.count = 0; /* all are settled, and none is taken for one of the next */
     pawl__pg_end(&notify);
     pawl__pg_end(&notify_events);
     pawl__pg_end(&end);
@@ -276,9 +294,9 @@ pawl_code pawl__pg_finish(pawl__sql_writer *writer, pawl_code code, bool *is_don
  * none of it; the next operation finds the claims gone. */
 static void keep_claims(pawl__pg *store)
 {
-    if (store->claim_count != 0 && !store->main.in_transaction &&
+    if (store->claims.count != 0 && !store->main.in_transaction &&
         pawl__pg_begin_transaction(store, NULL) != PAWL_OK) {
-        store->claim_count = 0;
+        store->claims.count = 0;
         pawl__pg_rollback_transaction(&store->main);
     }
 }
@@ -294,7 +312,7 @@ void pawl__pg_settled(pawl_store *base, const pawl_changes *changes, const bool 
         pawl__pg_outbox_front_restart(&store->outbox);
     if (changes->queue_settle.count != 0 && pawl__changes_only_release(changes))
         pawl__pg_rollback_transaction(&store->main);
-    pawl__pg_claims_end(store, changes, is_dropped);
+    pawl__sql_claims_settle(&store->claims, changes, is_dropped);
     keep_claims(store);
 }
 
@@ -303,7 +321,7 @@ void pawl__pg_settled(pawl_store *base, const pawl_changes *changes, const bool 
 static pawl_code choose_connection(pawl__pg *store, const pawl_changes *changes, pawl_error *error)
 {
     pawl__pg_connection *side;
-    if (store->sql.in_hold || store->claim_count == 0 || changes->queue_settle.count != 0 ||
+    if (store->sql.in_hold || store->claims.count == 0 || changes->queue_settle.count != 0 ||
         changes->saga_insert.count + changes->saga_update.count + changes->saga_delete.count != 0)
         return PAWL_OK;
     pawl_code code = pawl__pg_side(store, &side, error);

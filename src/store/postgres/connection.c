@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/writer.h"
+#include "store/postgres/set.h"
 #include "store/sql/saga_text.h"
 
 #include <assert.h>
@@ -26,14 +26,15 @@ const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_OUTBOX_FIND_DISPATCH] = PAWL__PG_OUTBOX_FIND_DISPATCH,
 };
 
-/* Of the generic statements on a saga's table the walk alone: the others are sets here. */
+/* Of the generic statements on a saga's table the count and the walk alone: the others are sets here. */
 static void begin(pawl__pg_request *request, pawl__pg_connection *connection,
                   const pawl__sql_asked *asked, pawl_error *error)
 {
     if (asked->statement >= PAWL__SQL_ON_SAGA) {
-        assert(asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_WALK);
+        bool is_walk = asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_WALK;
+        assert(is_walk || asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT);
         pawl__pg_saga_begin(request, connection, pawl__saga_table_of(asked->item),
-                            PAWL__PG_SAGA_WALK, error);
+                            is_walk ? PAWL__PG_SAGA_WALK : PAWL__PG_SAGA_COUNT, error);
         return;
     }
     int override = pawl__pg_overrides[asked->statement];

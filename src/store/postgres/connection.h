@@ -159,10 +159,10 @@ typedef struct pawl__pg_member {
     struct pawl__pg       *next;
     int                    session_max; /* of the URL; 0: none are lent */
     int                    fd;          /* readable: the keeper woke it */
+    _Atomic int64_t        session;     /* main.session_number, or 0 */
     /* The rest is under the share's mutex. */
-    int64_t session; /* main.session_number, or 0 */
-    bool    is_waiting;
-    bool    is_woken; /* by a NOTIFY for it, since its last wait */
+    bool is_waiting;
+    bool is_woken; /* by a NOTIFY for it, since its last wait */
 } pawl__pg_member;
 
 /* ---- Errors (error.c) --------------------------------------------------- */
@@ -220,8 +220,7 @@ void pawl__pg_put_texts(pawl__pg_request *request, const pawl_text *values, size
 void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const pawl_value *values,
                          size_t count);
 
-/* A single parameter of a type on the wire, and one parameter for each field of the item. */
-void pawl__pg_put(pawl__pg_request *request, int type, const void *member);
+/* Adds a parameter to the request for each field of the item. */
 void pawl__pg_put_fields(pawl__pg_request *request, const pawl__field_list *fields,
                          const void *item);
 
@@ -233,6 +232,9 @@ void pawl__pg_part(pawl__pg_connection *connection);
 /* Waits for the answers to all requests that were sent. Returns the first failure, with its text;
  * each request's own code says whether it was answered. */
 pawl_code pawl__pg_await(pawl__pg_connection *connection, pawl_error *error);
+/* begin, put and send: a statement with the item's fields as parameters. */
+void pawl__pg_send_with(pawl__pg_request *request, pawl__pg_connection *connection, int statement,
+                        const pawl__field_list *parameters, const void *item, pawl_error *error);
 /* send and await: for a request on its own. */
 pawl_code pawl__pg_run(pawl__pg_request *request);
 /* The same for a statement without parameters and rows. */
@@ -264,6 +266,14 @@ void pawl__pg_skip(pawl__pg_request *request); /* one column */
 /* Zeroed room for as many items as the answer has rows, never of size zero; NULL with request->code
  * set. */
 void *pawl__pg_take_rows(pawl__pg_request *request, size_t item_size);
+/* All rows of the answer, by their columns; ends it. */
+pawl_code pawl__pg_take_all(pawl__pg_request *request, const pawl__field_list *columns,
+                            size_t row_size, pawl_found *rows);
+/* A statement on its own, with the item's fields as parameters; `row` gets the columns of its first row, and stays as it
+ * is when there is none. Columns may be NULL, and none is a text, for which there is no arena. */
+pawl_code pawl__pg_ask(pawl__pg_connection *connection, int statement,
+                       const pawl__field_list *parameters, const void *item,
+                       const pawl__field_list *columns, void *row, pawl_error *error);
 /* run and end: the number of a statement that returns one row; 0 when it returns none. */
 pawl_code pawl__pg_one_int(pawl__pg_request *request, int64_t *number);
 

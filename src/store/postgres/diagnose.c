@@ -7,7 +7,7 @@
 #include "store/core/wait.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
-#include "store/sql/dialects/postgres_family.h"
+#include "store/sql/dialects/families.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -89,15 +89,10 @@ static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl
     pawl__pg_begin_with(&request, connection, &once, error);
     pawl_code code       = pawl__pg_run(&request);
     connection->is_named = is_named;
-    if (code != PAWL_OK)
-        return code;
-    request.arena          = arena;
-    pawl__sql_found *items = pawl__pg_take_rows(&request, sizeof *items);
-    rows->items            = items;
-    while (items != NULL && pawl__pg_next(&request))
-        pawl__pg_get_fields(&request, &pawl__sql_found_row, &items[rows->count++]);
-    pawl__pg_end(&request);
-    return request.code;
+    request.arena        = arena;
+    return code == PAWL_OK
+               ? pawl__pg_take_all(&request, &pawl__sql_found_row, sizeof(pawl__sql_found), rows)
+               : code;
 }
 
 /* Without the user: a remedy is for somebody who may more than this one. */

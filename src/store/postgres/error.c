@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/connection.h"
-#include "store/sql/dialects/postgres_family.h"
+#include "store/sql/dialects/families.h"
 
 #include <string.h>
 

@@ -30,17 +30,19 @@ static pawl_code note_reader(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* Whether the query reads on by position, through all events. */
-static bool reads_on(const pawl_event_query *query)
+/* Whether it reads on by position, through all events. */
+static bool reads_on(const pawl_find *asked)
 {
-    return query->is_by_position && !query->is_backward && query->stream.size == 0;
+    const pawl_event_query *query = &asked->events;
+    return asked->kind == PAWL_FIND_EVENTS && query->is_by_position && !query->is_backward &&
+           query->stream.size == 0;
 }
 
-pawl_code pawl__pg_find_events(pawl_store *base, const pawl_find *asked, pawl_arena *arena,
-                               pawl_found *found, pawl_error *error)
+pawl_code pawl__pg_find(pawl_store *base, const pawl_find *asked, pawl_arena *arena,
+                        pawl_found *found, pawl_error *error)
 {
     pawl__pg *store         = pawl__pg_of(base);
-    bool      is_reading_on = reads_on(&asked->events);
+    bool      is_reading_on = reads_on(asked);
     pawl_code code          = PAWL_OK;
     if (is_reading_on)
         code = note_reader(store, error);

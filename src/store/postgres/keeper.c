@@ -1,7 +1,8 @@
 /* keeper.c - the keeper of a share (share.h): the locks of its handles, their wake-ups, and its thread.
  *
- * The keeper's connection is used under the share's mutex: by its thread, and by handles that begin or end to sleep.
- * While a handle waits, the thread reads what it has claimed from, for its check.
+ * The keeper's connection, and the locks that a handle has through it (lock_number, sleeps, sleep_locks), are used under
+ * keeper_mutex: by its thread, and by handles that begin or end to sleep. While a handle waits, the thread reads under
+ * mutex what it has claimed from, for its check.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,18 +18,20 @@
 
 /* ---- Waking ------------------------------------------------------------- */
 
+/* Under mutex. */
 static void wake(pawl__pg *store)
 {
     store->member.is_woken = true;
-    if (store->member.is_waiting)
-        (void)eventfd_write(store->member.fd, 1);
+    (void)eventfd_write(store->member.fd, 1);
 }
 
 static void wake_all(struct pawl__pg_share *share)
 {
+    pthread_mutex_lock(&share->mutex);
     for (pawl__pg *store = share->members; store != NULL; store = store->member.next)
-        if (store->sleeps)
+        if (store->sleeps || store->member.is_waiting)
             wake(store);
+    pthread_mutex_unlock(&share->mutex);
 }
 
 /* By the locks that the handle has through the keeper: what it claims from may change while it works. */
@@ -37,13 +40,14 @@ static bool is_for_it(const pawl__pg *store, const PGnotify *notify, int64_t loc
     bool is_for = notify->extra[0] == '\0';
     for (size_t i = 0; i < store->sleep_lock_count; i++)
         is_for |= store->sleep_locks[i] == lock;
-    return is_for && store->sleeps;
+    return is_for;
 }
 
 static void take_notifies(struct pawl__pg_share *share)
 {
     PGconn   *pg = share->keeper.main.pg;
     PGnotify *notify;
+    pthread_mutex_lock(&share->mutex);
     while (pg != NULL && (notify = PQnotifies(pg)) != NULL) {
         int64_t lock = pawl__pg_payload_lock(&share->keeper, notify->extra);
         for (pawl__pg *store = share->members; store != NULL; store = store->member.next)
@@ -51,6 +55,7 @@ static void take_notifies(struct pawl__pg_share *share)
                 wake(store);
         PQfreemem(notify);
     }
+    pthread_mutex_unlock(&share->mutex);
 }
 
 /* ---- The keeper --------------------------------------------------------- */
@@ -58,18 +63,28 @@ static void take_notifies(struct pawl__pg_share *share)
 pawl_code pawl__pg_connect_directly(pawl__pg *store, pawl__pg_connection *connection,
                                     pawl_error *error)
 {
-    pawl_code code = pawl__pg_connect(store, connection, error);
+    store->is_pooled = false; /* another server may answer than the last time */
+    pawl_code code   = pawl__pg_connect(store, connection, error);
     if (code != PAWL_OK || !store->is_pooled)
         return code;
     pawl__pg_disconnect(connection);
     return pawl__pg_refuse_sessions(store, error);
 }
 
+/* Under keeper_mutex no handle leaves; one that joins has no locks yet. */
+static pawl__pg *first_member(struct pawl__pg_share *share)
+{
+    pthread_mutex_lock(&share->mutex);
+    pawl__pg *first = share->members;
+    pthread_mutex_unlock(&share->mutex);
+    return first;
+}
+
 static pawl_code take_locks(struct pawl__pg_share *share, pawl_error *error)
 {
     pawl__pg_connection *connection = &share->keeper.main;
     pawl_code            code       = PAWL_OK;
-    for (pawl__pg *store = share->members; code == PAWL_OK && store != NULL;
+    for (pawl__pg *store = first_member(share); code == PAWL_OK && store != NULL;
          store           = store->member.next) {
         if (store->lock_number != 0)
             code = pawl__pg_session_lock(connection, store->lock_number, error);
@@ -81,19 +96,23 @@ static pawl_code take_locks(struct pawl__pg_share *share, pawl_error *error)
 
 void pawl__pg_close_idle(struct pawl__pg_share *share)
 {
-    while (share->idle != NULL) {
-        pawl__pg_connection *idle = share->idle;
-        share->idle               = idle->next_idle;
+    pthread_mutex_lock(&share->mutex);
+    pawl__pg_connection *idle = share->idle;
+    share->idle               = NULL;
+    share->idle_count         = 0;
+    pthread_mutex_unlock(&share->mutex);
+    while (idle != NULL) {
+        pawl__pg_connection *next = idle->next_idle;
         pawl__pg_disconnect(idle);
         pawl_free(idle);
+        idle = next;
     }
-    share->idle_count = 0;
 }
 
-bool pawl__pg_is_away(const struct pawl__pg_share *share)
+static bool is_lost(const struct pawl__pg_share *share)
 {
     const pawl__pg_connection *main = &share->keeper.main;
-    return main->pg == NULL || main->is_lost || main->is_read_only;
+    return main->pg == NULL || main->is_lost;
 }
 
 /* Connects the keeper when it has no session: LISTEN, and all locks of the handles. Whatever came meanwhile told nobody,
@@ -101,8 +120,9 @@ bool pawl__pg_is_away(const struct pawl__pg_share *share)
 static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
 {
     pawl__pg *keeper = &share->keeper;
-    if (!pawl__pg_is_away(share))
+    if (!is_lost(share))
         return PAWL_OK;
+    atomic_store(&share->is_away, share->has_thread);
     if (share->has_thread)
         pawl__pg_close_idle(share);
     pawl_code code = pawl__pg_connect_directly(keeper, &keeper->main, error);
@@ -114,9 +134,32 @@ static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
         pawl__pg_disconnect(&keeper->main);
         return code;
     }
+    atomic_store(&share->is_away, false);
     wake_all(share);
     (void)eventfd_write(share->kick_fd, 1);
     return PAWL_OK;
+}
+
+static pawl_code check_one(struct pawl__pg_share *share, pawl__pg *store)
+{
+    pawl__pg_connection *main = &share->keeper.main;
+    pawl__pg_request     requests[PAWL__PG_CHECKS];
+    pthread_mutex_lock(&share->mutex);
+    bool is_waiting = store->member.is_waiting;
+    if (is_waiting)
+        pawl__pg_check_send(store, main, requests, NULL);
+    pthread_mutex_unlock(&share->mutex);
+    if (!is_waiting)
+        return PAWL_OK;
+    pawl_code code   = pawl__pg_await(main, NULL);
+    bool      is_due = false;
+    for (int i = 0; i < PAWL__PG_CHECKS; i++)
+        is_due |= pawl__pg_check_read(&requests[i]);
+    pthread_mutex_lock(&share->mutex);
+    if (is_due)
+        wake(store);
+    pthread_mutex_unlock(&share->mutex);
+    return code;
 }
 
 /* Queues, outbox and event store of all handles that wait, in one transaction. */
@@ -126,14 +169,9 @@ static void check(struct pawl__pg_share *share)
     pawl_code            code = PAWL_OK;
     share->checked_ms         = pawl__clock_ms();
     pawl__pg_begin_on(main, NULL);
-    for (pawl__pg *store = share->members; code == PAWL_OK && store != NULL;
-         store           = store->member.next) {
-        if (!store->member.is_waiting)
-            continue;
-        code = pawl__pg_check(store, main, NULL);
-        if (store->is_woken || store->has_events)
-            (void)eventfd_write(store->member.fd, 1);
-    }
+    for (pawl__pg *store = first_member(share); code == PAWL_OK && store != NULL;
+         store           = store->member.next)
+        code = check_one(share, store);
     pawl__pg_rollback_transaction(main);
     if (code != PAWL_OK) /* a table that is locked, say: each looks for itself */
         wake_all(share);
@@ -148,7 +186,7 @@ static int64_t keeper_step(struct pawl__pg_share *share, bool is_readable, int64
         (PQconsumeInput(main->pg) == 0 || PQstatus(main->pg) == CONNECTION_BAD))
         main->is_lost = true;
     take_notifies(share);
-    if (!pawl__pg_is_away(share) && pawl__clock_ms() - share->checked_ms >= PAWL__PG_CHECK_MS)
+    if (!is_lost(share) && pawl__clock_ms() - share->checked_ms >= PAWL__PG_CHECK_MS)
         check(share);
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = keeper_connect(share, &error);
@@ -169,28 +207,27 @@ static void *keep(void *context)
     struct pawl__pg_share *share   = context;
     int64_t                away_ms = 0, rest_ms = PAWL__PG_CHECK_MS;
     eventfd_t              count;
-    pthread_mutex_lock(&share->mutex);
-    while (!share->is_ended) {
+    pthread_mutex_lock(&share->keeper_mutex);
+    while (!atomic_load(&share->is_ended)) {
         const pawl__pg_connection *main    = &share->keeper.main;
         struct pollfd              list[2] = {
                          {.fd = share->kick_fd, .events = POLLIN},
                          {.fd = main->pg != NULL && !main->is_lost ? PQsocket(main->pg) : -1, .events = POLLIN}};
-        pthread_mutex_unlock(&share->mutex);
+        pthread_mutex_unlock(&share->keeper_mutex);
         rest_ms = rest_ms < PAWL__PG_CHECK_MS ? rest_ms : PAWL__PG_CHECK_MS;
         (void)poll(list, 2, rest_ms > 0 ? (int)rest_ms : 0);
         (void)eventfd_read(share->kick_fd, &count);
-        pthread_mutex_lock(&share->mutex);
-        if (!share->is_ended)
+        pthread_mutex_lock(&share->keeper_mutex);
+        if (!atomic_load(&share->is_ended))
             rest_ms = keeper_step(share, list[1].revents != 0, &away_ms);
     }
-    pthread_mutex_unlock(&share->mutex);
+    pthread_mutex_unlock(&share->keeper_mutex);
     return NULL;
 }
 
-/* The mutex, and a keeper that is connected and has its thread. pawl__pg_keeper_leave follows, also after a failure. */
 pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error)
 {
-    pthread_mutex_lock(&share->mutex);
+    pthread_mutex_lock(&share->keeper_mutex);
     pawl_code code = keeper_connect(share, error);
     if (code == PAWL_OK && !share->has_thread) {
         share->checked_ms = pawl__clock_ms();
@@ -206,7 +243,9 @@ pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error)
 void pawl__pg_keeper_leave(struct pawl__pg_share *share)
 {
     take_notifies(share); /* a NOTIFY that came with an answer leaves the thread nothing to read */
-    pthread_mutex_unlock(&share->mutex);
+    if (is_lost(share))   /* nor does a server that does not answer */
+        (void)eventfd_write(share->kick_fd, 1);
+    pthread_mutex_unlock(&share->keeper_mutex);
 }
 
 /* A handle that acts for a worker whose thread was given up: the session of that worker's own handle ends, with the
@@ -214,9 +253,11 @@ void pawl__pg_keeper_leave(struct pawl__pg_share *share)
 static void end_others(const pawl__pg *store, int64_t number)
 {
     struct pawl__pg_share *share = store->member.share;
-    for (const pawl__pg *other = share->members; other != NULL; other = other->member.next)
-        if (other != store && other->member.session != 0 && other->lock_number == number)
-            pawl__pg_end_session(&share->keeper.main, other->member.session);
+    for (pawl__pg *other = first_member(share); other != NULL; other = other->member.next) {
+        int64_t session = atomic_load(&other->member.session);
+        if (other != store && session != 0 && other->lock_number == number)
+            pawl__pg_end_session(&share->keeper.main, session);
+    }
 }
 
 pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error)
@@ -236,18 +277,13 @@ pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error
 bool pawl__pg_share_is_away(pawl__pg *store)
 {
     struct pawl__pg_share *share = store->member.share;
-    if (share == NULL)
-        return false;
-    pthread_mutex_lock(&share->mutex);
-    bool is_gone = pawl__pg_is_away(share);
-    pthread_mutex_unlock(&share->mutex);
-    return is_gone;
+    return share != NULL && atomic_load(&share->is_away);
 }
 
 void pawl__pg_share_unlock(pawl__pg *store)
 {
     struct pawl__pg_share *share = store->member.share;
-    pthread_mutex_lock(&share->mutex);
+    pthread_mutex_lock(&share->keeper_mutex);
     if (store->lock_number != 0 && share->keeper.main.pg != NULL)
         pawl__pg_session_unlock(&share->keeper.main, store->lock_number);
     store->lock_number = 0;
@@ -257,7 +293,7 @@ void pawl__pg_share_unlock(pawl__pg *store)
 void pawl__pg_share_stop_sleeping(pawl__pg *store)
 {
     struct pawl__pg_share *share = store->member.share;
-    pthread_mutex_lock(&share->mutex);
+    pthread_mutex_lock(&share->keeper_mutex);
     if (store->sleeps && share->keeper.main.pg != NULL)
         (void)pawl__pg_sleep_locks(store, &share->keeper.main, PAWL__PG_UNLISTEN_LOCKS, NULL);
     store->sleeps = false;

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/refusal.h"
-#include "store/postgres/postgres.h"
+#include "store/postgres/operations.h"
 #include "store/sql/lead.h"
 
 /* The longest wait for the row lock on a lease row: it is kept for one statement, and a take-over
@@ -72,7 +72,7 @@ static void send_take(const taking *t, pawl__pg_request *request, pawl_error *er
     pawl__pg_put_text(request, t->name);
     pawl__pg_put_uuid(request, t->store->sql.base.worker.uuid);
     pawl__pg_put_int(request, t->store->lock_number);
-    pawl__pg_put_int(request, t->store->pid);
+    pawl__pg_put_int(request, t->store->wait.pid);
     pawl__pg_put_time(request, t->now);
     pawl__pg_put_time(request, pawl_time_add(t->now, t->lease));
     if (is_alone)

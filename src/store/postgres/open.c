@@ -22,8 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
 #define PARAMETERS_MAX 80
@@ -40,7 +38,7 @@ static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
     "-c client_min_messages=warning -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
-    "-c tcp_user_timeout=30000 -c idle_in_transaction_session_timeout=";
+    "-c tcp_user_timeout=30000 -c idle_session_timeout=0 -c idle_in_transaction_session_timeout=";
 
 /* ---- Connecting --------------------------------------------------------- */
 
@@ -140,7 +138,7 @@ static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg
         int64_t       rest      = deadline - now < host_rest ? deadline - now : host_rest;
         struct pollfd list[2]   = {
               {.fd = PQsocket(pg), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
-              {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+              {.fd = atomic_load(&store->wait.interrupt_fd), .events = POLLIN},
         };
         if (status == PGRES_POLLING_FAILED || PQstatus(pg) == CONNECTION_BAD)
             return refused(store, pg, error);
@@ -326,7 +324,7 @@ void pawl__pg_adopt(pawl__pg *store, pawl__pg_connection *connection)
     connection->is_ours        = true;
     connection->idle_ms        = store->idle_ms;
     connection->deadline_ms    = pawl__pg_rest_ms(store);
-    connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
+    connection->interrupt_fd   = atomic_load(&store->wait.interrupt_fd);
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     int pid = connection->pg != NULL ? PQbackendPID(connection->pg) : 0;
@@ -384,9 +382,9 @@ pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_
 static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_seen_clear(store);
-    store->claim_count = 0;
-    store->sql.in_hold = false;
-    store->listens     = false;
+    store->claims.count = 0;
+    store->sql.in_hold  = false;
+    store->listens      = false;
     if (store->member.share == NULL) /* else the keeper has the locks */
         store->sleeps = false;
     store->has_worker_tid = false;
@@ -414,9 +412,7 @@ static void drop_notifies(const pawl__pg *store)
 pawl_code pawl__pg_ready(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    uint64_t  count;
-    while (read(atomic_load(&store->interrupt_fd), &count, sizeof count) > 0) {
-    }
+    (void)pawl__wait_take(&store->wait);
     if (store->main.is_lost || store->main.is_read_only)
         return connect_again(store, error);
     if (store->main.pg == NULL)
@@ -443,49 +439,41 @@ static void write_identity(pawl__pg *store)
                    store->sql.base.system_prefix);
 }
 
-static pawl_code check_schema(pawl__pg *store, const pawl_store_options *options, pawl_error *error)
-{
-    pawl__sql_schema schema = pawl__pg_schema_of(store);
-    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
-}
-
 pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_options *options,
                         pawl_error *error)
 {
     pawl__pg *store        = pawl__pg_of(base);
     store->sql.ops         = &pawl__pg_ops;
     store->sql.connection  = (pawl__sql_connection *)(void *)&store->main;
-    store->pid             = getpid();
     store->last_now        = PAWL_TIME_MIN;
     store->ahead.is_wanted = options->claims_ahead;
     store->idle_ms =
         options->handler_time_max != 0 ? (options->handler_time_max - 1) / 1000 + 1 : IDLE_MS;
     if (store->idle_ms > IDLE_MS_MAX)
         store->idle_ms = IDLE_MS_MAX;
-    atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (atomic_load(&store->interrupt_fd) < 0)
-        return pawl_error_set(error, PAWL_EPERSIST, "postgres: no descriptor: %s", strerror(errno));
+    pawl_code code     = pawl__wait_open(&store->wait, "postgres", error);
     store->round.arena = pawl_arena_create(0);
-    if (store->round.arena == NULL)
-        return pawl__pg_no_memory(error);
-    pawl_code code = pawl__pg_url(store, url, error);
+    if (code == PAWL_OK && store->round.arena == NULL)
+        code = pawl__pg_no_memory(error);
+    if (code == PAWL_OK)
+        code = pawl__pg_url(store, url, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
         return code; /* schema() connects when it is called */
     if (store->member.session_max > 0)
         code = pawl__pg_share_join(store, error);
     if (code == PAWL_OK)
         code = get_session(store, &store->main, error);
-    if (code == PAWL_OK)
-        write_identity(store);
-    if (code == PAWL_OK)
-        code = check_schema(store, options, error);
-    return code;
+    if (code != PAWL_OK)
+        return code;
+    write_identity(store);
+    pawl__sql_schema schema = pawl__pg_schema_of(store);
+    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
 }
 
 void pawl__pg_close(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (store->pid != 0 && store->pid == getpid()) {
+    if (pawl__wait_is_ours(&store->wait)) {
         /* A rollback frees the locks of the claims now, not when the server notices that the client
          * is gone. */
         store->main.deadline_ms =
@@ -502,17 +490,14 @@ void pawl__pg_close(pawl_store *base)
         pawl__pg_connection_clear(&store->side);
     }
     pawl__pg_end(&store->ahead.request);
-    int descriptor = atomic_exchange(&store->interrupt_fd, -1);
-    if (store->pid != 0 && descriptor >= 0)
-        close(descriptor);
+    pawl__wait_close(&store->wait);
     pawl_free(store->given);
     pawl_free(store->conninfo);
-    pawl_free(store->claims);
+    pawl__sql_claims_free(&store->claims);
     pawl_free(store->seen);
     store->seen = NULL;
     pawl_arena_destroy(store->round.arena);
     store->round.arena = NULL;
     store->given       = NULL;
     store->conninfo    = NULL;
-    store->claims      = NULL;
 }

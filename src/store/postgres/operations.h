@@ -20,8 +20,10 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
 pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                           pawl_error *error);
 
-/* find of events (journal.c). */
-pawl_find_rows_fn pawl__pg_find_events;
+/* verify.c: of pawl__sql_schema_ops. */
+pawl_code pawl__pg_look(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
+                        pawl__sql_catalog *catalog, pawl_error *error);
+pawl_code pawl__pg_verify_own(pawl__sql_verifier *verifier);
 
 /* Clears the leases of dead workers; those of pooled workers, whose death is less sure, only when
  * `is_pooled_too` (timeout.c). */

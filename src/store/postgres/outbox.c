@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/outbox.h"
 #include "store/postgres/operations.h"
+#include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
 /* ---- Claiming ----------------------------------------------------------- */

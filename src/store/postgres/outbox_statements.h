@@ -28,19 +28,20 @@
  * off (open.c) no plan walks the primary key, where the dispatched rows are. */
 #define PAWL__PG_OUTBOX_ORDER "order by [Id], [NextAttempt] "
 
-/* The ctid of the row while it is in that state: a row that another transaction has changed since
- * has another ctid, and is not found. The join is by the ctid alone, for as many rows as there are
- * items: a condition on the row itself would seem to fit few rows, and behind a pooler, where each
- * execution is planned, all of the table would be compared with all items. */
-#define PAWL__PG_OUTBOX_TID                                                            \
-    "cross join lateral (select q.ctid as tid from {outbox} as q where q.[Id] = u.id " \
-    "and q.[State] || '' = "
+/* The ctid of the row while it is in that state. A row that another transaction has changed since has another ctid, and
+ * is not found; one that it changes at this moment is waited for, and servers before 14.20, 15.15, 16.11 and 17.7 do not
+ * compare its ctid again: so the state is. For an equality with it the planner would think that few rows fit, and behind
+ * a pooler, where each execution is planned, all of the table would be compared with all items. */
+#define PAWL__PG_OUTBOX_TID                                                      \
+    "cross join lateral (select q.ctid as tid, q.[State] as seen from {outbox} " \
+    "as q where q.[Id] = u.id and q.[State] || '' = "
 
 /* Changes the rows that are in that state. */
 #define PAWL__PG_OUTBOX_CHANGE_TEXT(set, parameters, names, state)                                \
-    "update {outbox} as o set " set " from (select u.*, f.tid from unnest(" parameters ") "       \
+    "update {outbox} as o set " set " from (select u.*, f.tid, f.seen from unnest(" parameters    \
+    ") "                                                                                          \
     "with ordinality as u (" names ", n) " PAWL__PG_OUTBOX_TID "'" state "' limit 1) as f) as k " \
-    "where o.ctid = k.tid returning k.n"
+    "where o.ctid = k.tid and o.[State] is not distinct from k.seen returning k.n"
 
 /* A line of history with the next number, of a row that is there. A line that another transaction wrote meanwhile is of
  * a row whose change missed, and is refused. */

@@ -73,10 +73,22 @@ static int by_saga(const void *left, const void *right)
     return order != 0 ? order : COMPARE_IDS(a.id, b.id);
 }
 
+/* Another commit's insert of the same saga has another id: what collides are the values, by their unique indexes. */
+static int by_new_saga(const void *left, const void *right)
+{
+    const pawl_saga_insert *a = left, *b = right;
+    int                     order = pawl__by_table(left, right);
+    if (order == 0)
+        order = pawl_value_compare(&a->main, &b->main);
+    if (order == 0)
+        order = pawl_value_compare(&a->transitional, &b->transitional);
+    return order != 0 ? order : COMPARE_IDS(a->id, b->id);
+}
+
 pawl__compare_fn *const pawl__pg_keys[pawl_change_kind_count] = {
     [pawl_change_queue_settle]        = by_claim,
     [pawl_change_saga_delete]         = by_saga,
-    [pawl_change_saga_insert]         = by_saga,
+    [pawl_change_saga_insert]         = by_new_saga,
     [pawl_change_saga_update]         = by_saga,
     [pawl_change_checkpoint_set]      = by_checkpoint,
     [pawl_change_timeout_settle]      = by_settle,
@@ -133,7 +145,8 @@ static const pawl__pg_override overrides[PAWL__SQL_ROW_STATEMENT_END] = {
                                                     {PAWL__PG_TIMEOUT_CANCEL_NAMED, 1},
                                                     {PAWL__PG_TIMEOUT_LOCK_OWN, 1}}},
     /* Set anew, or inserted. They say which they were: where timeouts are set anew most rounds are not guarded. */
-    OWN(TIMEOUT_REARM_SAGA, .order = by_name, .key = {2, 4}, .is_upsert = true),
+    OWN(TIMEOUT_REARM_SAGA, .order = by_name, .key = {2, 4}, .is_upsert = true,
+        .sure = PAWL__PG_TIMEOUT_REARM_SURE),
     OWN(TIMEOUT_REARM, .order = by_id, .is_upsert = true),
     [PAWL__SQL_TIMEOUT_INSERT] = {.order = by_id, .key = {1}},
     /* Id follows the order of the change set. */

@@ -16,8 +16,8 @@
 
 #include <string.h>
 
-#define JSON_VERSION 1 /* the first byte of a jsonb on the wire */
-#define HEADER_SIZE 20 /* of an array with items */
+#define JSON_VERSION "\1" /* the first byte of a jsonb on the wire */
+#define HEADER_SIZE 20    /* of an array with items */
 
 /* ---- Bytes -------------------------------------------------------------- */
 
@@ -51,24 +51,15 @@ static void write_32(char *to, uint32_t value)
     memcpy(to, bytes, sizeof bytes);
 }
 
-static void write_64(char *to, uint64_t value)
-{
-    write_32(to, (uint32_t)(value >> 32));
-    write_32(to + 4, (uint32_t)value);
-}
-
 /* ---- Values ------------------------------------------------------------- */
 
 static void append_number(pawl__pg_bytes *bytes, int64_t value)
 {
     char *to = extend(bytes, 8);
-    if (to != NULL)
-        write_64(to, (uint64_t)value);
-}
-
-static void append_time(pawl__pg_bytes *bytes, pawl_time value)
-{
-    append_number(bytes, value - PAWL__PG_EPOCH);
+    if (to == NULL)
+        return;
+    write_32(to, (uint32_t)((uint64_t)value >> 32));
+    write_32(to + 4, (uint32_t)value);
 }
 
 static void append_raw(pawl__pg_bytes *bytes, const void *data, size_t size)
@@ -76,16 +67,6 @@ static void append_raw(pawl__pg_bytes *bytes, const void *data, size_t size)
     char *to = extend(bytes, size);
     if (to != NULL && size != 0)
         memcpy(to, data, size);
-}
-
-static void append_json(pawl__pg_bytes *bytes, pawl_text json, bool is_binary)
-{
-    char *to = is_binary ? extend(bytes, 1) : NULL;
-    if (to != NULL)
-        *to = JSON_VERSION;
-    if (json.size == 0)
-        json = PAWL_TEXT("{}");
-    append_raw(bytes, json.data, json.size);
 }
 
 /* An error's text may be any bytes, a column of text may not: bytes that are not UTF-8 become '?'. */
@@ -103,28 +84,12 @@ static bool append_value(pawl__pg_bytes *bytes, const pawl_value *value)
 {
     switch (value->type) {
     case PAWL_VALUE_INT: append_number(bytes, value->as.integer); return true;
-    case PAWL_VALUE_TIME: append_time(bytes, value->as.time); return true;
+    case PAWL_VALUE_TIME: append_number(bytes, value->as.time - PAWL__PG_EPOCH); return true;
     case PAWL_VALUE_TEXT: append_raw(bytes, value->as.text.data, value->as.text.size); return true;
     case PAWL_VALUE_UUID: append_raw(bytes, value->as.uuid.bytes, 16); return true;
     case PAWL_VALUE_NONE: break;
     }
     return false;
-}
-
-static bool append_bool(pawl__pg_bytes *bytes, bool value)
-{
-    char *to = extend(bytes, 1);
-    if (to != NULL)
-        *to = value ? 1 : 0;
-    return true;
-}
-
-static bool append_uuid(pawl__pg_bytes *bytes, const pawl_uuid *uuid, bool is_nullable)
-{
-    if (is_nullable && pawl_uuid_is_zero(*uuid))
-        return false;
-    append_raw(bytes, uuid->bytes, sizeof uuid->bytes);
-    return true;
 }
 
 static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
@@ -134,50 +99,19 @@ static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
         to[i] = (char)((uint64_t)hint >> (40 - 8 * i) & 0xFF);
 }
 
-/* A word for a number here. */
-static bool append_word(pawl__pg_bytes *bytes, int type, const void *member)
-{
-    const pawl_value word = pawl__sql_value_of(type, member);
-    return append_value(bytes, &word);
-}
-
-static pawl_text text_at(const void *member)
-{
-    pawl_text text;
-    memcpy(&text, member, sizeof text);
-    return text;
-}
-
 /* Appends the field that `member` points to; false: null. */
 static bool append(pawl__pg_bytes *bytes, int type, const void *member)
 {
     switch (type) {
-    case PAWL__WIRE_INT: append_number(bytes, *(const int64_t *)member); return true;
-    case PAWL__WIRE_INT32: append_number(bytes, *(const int32_t *)member); return true;
-    case PAWL__WIRE_FLAG: append_number(bytes, *(const bool *)member); return true;
-    case PAWL__WIRE_BOOL: return append_bool(bytes, *(const bool *)member);
-    case PAWL__WIRE_TIME: append_time(bytes, *(const pawl_time *)member); return true;
-    case PAWL__WIRE_TEXT:
-    case PAWL__WIRE_BYTES: {
-        pawl_text text = text_at(member);
-        append_raw(bytes, text.data, text.size);
-        return true;
-    }
-    case PAWL__WIRE_ERROR_TEXT: append_error_text(bytes, text_at(member)); return true;
-    case PAWL__WIRE_JSON: append_json(bytes, text_at(member), true); return true;
-    case PAWL__WIRE_JSON_TEXT: append_json(bytes, text_at(member), false); return true;
-    case PAWL__WIRE_UUID: return append_uuid(bytes, member, false);
-    case PAWL__WIRE_UUID_OR_NULL: return append_uuid(bytes, member, true);
-    case PAWL__WIRE_VALUE: return append_value(bytes, member);
-    case PAWL__WIRE_STATE:
-    case PAWL__WIRE_OUTCOME:
-    case PAWL__WIRE_INBOX:
-    case PAWL__WIRE_RESET: return append_word(bytes, type, member);
-    case PAWL__WIRE_ZERO: append_number(bytes, 0); return true;
+    case PAWL__WIRE_BOOL: append_raw(bytes, *(const bool *)member ? "\1" : "\0", 1); return true;
+    case PAWL__WIRE_ERROR_TEXT: append_error_text(bytes, *(const pawl_text *)member); return true;
+    case PAWL__WIRE_JSON: append_raw(bytes, JSON_VERSION, 1); break;
     case PAWL__PG_TID: append_raw(bytes, member, 6); return true;
     case PAWL__PG_TID_HINT: append_hint(bytes, *(const int64_t *)member); return true;
+    default: break;
     }
-    return false;
+    const pawl_value value = pawl__sql_value_of(type, member);
+    return append_value(bytes, &value);
 }
 
 /* ---- Types -------------------------------------------------------------- */
@@ -211,7 +145,7 @@ static const type_row value_types[] = {
 
 /* ---- Single parameters -------------------------------------------------- */
 
-void pawl__pg_put(pawl__pg_request *request, int type, const void *member)
+static void put(pawl__pg_request *request, int type, const void *member)
 {
     pawl__pg_bytes *bytes  = &request->connection->parameters;
     size_t          offset = bytes->size;
@@ -229,37 +163,37 @@ void pawl__pg_put_fields(pawl__pg_request *request, const pawl__field_list *fiel
                          const void *item)
 {
     for (size_t i = 0; i < fields->count; i++)
-        pawl__pg_put(request, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+        put(request, fields->items[i].wire, (const char *)item + fields->items[i].offset);
 }
 
 void pawl__pg_put_int(pawl__pg_request *request, int64_t value)
 {
-    pawl__pg_put(request, PAWL__WIRE_INT, &value);
+    put(request, PAWL__WIRE_INT, &value);
 }
 
 void pawl__pg_put_bool(pawl__pg_request *request, bool value)
 {
-    pawl__pg_put(request, PAWL__WIRE_BOOL, &value);
+    put(request, PAWL__WIRE_BOOL, &value);
 }
 
 void pawl__pg_put_time(pawl__pg_request *request, pawl_time value)
 {
-    pawl__pg_put(request, PAWL__WIRE_TIME, &value);
+    put(request, PAWL__WIRE_TIME, &value);
 }
 
 void pawl__pg_put_text(pawl__pg_request *request, pawl_text value)
 {
-    pawl__pg_put(request, PAWL__WIRE_TEXT, &value);
+    put(request, PAWL__WIRE_TEXT, &value);
 }
 
 void pawl__pg_put_uuid(pawl__pg_request *request, pawl_uuid value)
 {
-    pawl__pg_put(request, PAWL__WIRE_UUID, &value);
+    put(request, PAWL__WIRE_UUID, &value);
 }
 
 void pawl__pg_put_tid(pawl__pg_request *request, const unsigned char tid[6])
 {
-    pawl__pg_put(request, PAWL__PG_TID, tid);
+    put(request, PAWL__PG_TID, tid);
 }
 
 /* ---- Arrays ------------------------------------------------------------- */

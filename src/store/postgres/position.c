@@ -43,11 +43,10 @@ static pawl_code number_on(pawl__pg *store, pawl__pg_connection *connection, sca
                            pawl_error *error)
 {
     pawl__pg_request turn, request;
+    int64_t          number = pawl__pg_turn_number(store);
     connection->is_gathered = true;
     pawl__pg_begin_on(connection, error);
-    pawl__pg_begin(&turn, connection, PAWL__PG_EVENT_TURN, error);
-    pawl__pg_put_int(&turn, pawl__pg_turn_number(store));
-    pawl__pg_send(&turn);
+    pawl__pg_send_with(&turn, connection, PAWL__PG_EVENT_TURN, &pawl__one_int, &number, error);
     pawl__pg_begin(&request, connection, PAWL__PG_EVENT_NUMBER, error);
     pawl__pg_put_int(&request, l->from);
     pawl__pg_put_int(&request, l->count_max);

@@ -1,7 +1,7 @@
 /* postgres.h - the handle of the PostgreSQL driver, and the functions that its files share.
  *
  *     connection.h   connections, requests, arrays
- *     writer.h       the change set on its way: writes and their refusals
+ *     set.h          the change set on its way: writes and their refusals
  *     operations.h   the operations, one file for each noun
  *
  * A claim is a row lock that a transaction has from queue_claim to the commit that settles
@@ -17,23 +17,16 @@
 
 #include "pawl/store_driver.h"
 #include "store/core/url_read.h"
+#include "store/core/wait.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/horizon.h"
 #include "store/postgres/outbox_front.h"
+#include "store/sql/queue_lock.h"
 #include "store/sql/schema.h"
-
-#include <sys/types.h>
 
 /* connection.c */
 extern const pawl__sql_ops pawl__pg_ops;
 extern const int           pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT];
-
-/* A queue row that this handle has claimed. */
-typedef struct pawl__pg_claim {
-    int64_t       seq;
-    pawl_time     due;
-    unsigned char tid[6]; /* the row's ctid, while its lock is ours */
-} pawl__pg_claim;
 
 /* A claimed message's id and whether the inbox had its mark when it was claimed. */
 typedef struct pawl__pg_seen {
@@ -97,6 +90,7 @@ typedef struct pawl__pg_round {
     pawl_arena            *arena;         /* its memory */
     bool                   is_saved;      /* the fence and the savepoint were sent */
     bool                   has_unguarded; /* a write's answer has to be checked */
+    bool                   knows_sagas;   /* the answers to the changes of sagas were checked */
     struct pawl__pg_write *first;         /* the writes that were sent */
     struct pawl__pg_write *last;
 } pawl__pg_round;
@@ -116,7 +110,6 @@ typedef struct pawl__pg {
     bool                is_pooled;     /* behind a pooler that gives out transactions */
     bool                tls_is_chosen; /* sslmode is more, or less, than what libpq tries */
     int64_t             until_ms;    /* monotonic: end of an operation of several tries; 0: none */
-    pid_t               pid;         /* the process that opened the handle */
     int                 backend_pid; /* of the main connection */
     int64_t             lock_number; /* of the worker's session lock; 0 with a pooler */
     int64_t             tag_number;  /* with a pooler: of the tag on the worker's transactions */
@@ -131,15 +124,13 @@ typedef struct pawl__pg {
     size_t              seen_count;
     size_t              seen_capacity;
     size_t              seen_next; /* where the next search in it begins */
-    pawl__pg_claim     *claims;    /* by seq */
-    size_t              claim_count;
-    size_t              claim_capacity;
+    pawl__sql_claims    claims;    /* the list alone */
     pawl__pg_round      round;
     pawl__pg_front      fronts[PAWL__PG_QUEUES_MAX];
     size_t              front_count;
     pawl__pg_peek       peek;
     pawl__pg_ahead      ahead;
-    atomic_int          interrupt_fd;
+    pawl__wait          wait; /* its interrupts */
     pawl__pg_member     member;
 
     pawl__pg_outbox_front outbox;
@@ -228,15 +219,9 @@ void      pawl__pg_rollback(pawl_store *base);
 /* The connection is no handler's any more: its transaction has ended. */
 void pawl__pg_hold_leave(pawl__pg *store);
 
-/* claims.c */
-pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, size_t count,
-                              pawl_error *error);
-/* NULL when the handle has not claimed the row. */
-const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq);
+/* queue.c */
 /* The numbers of the first claims, as an array. */
 void pawl__pg_put_claims(pawl__pg_request *request, const pawl__pg *store, size_t count);
-/* Takes the claims that were settled off the list. */
-void pawl__pg_claims_end(pawl__pg *store, const pawl_changes *changes, const bool *is_dropped);
 /* Locks the rows of all claims again, in the transaction that is open; rows that are gone or locked
  * by others leave the list. Sends and awaits. */
 pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error);
@@ -262,21 +247,11 @@ pawl_code pawl__pg_stop_sleeping(pawl__pg *store, pawl_error *error);
 void pawl__pg_note_claim(pawl__pg *store, bool is_empty);
 /* Machine time now: the latest that was given, and the monotonic time since. */
 pawl_time pawl__pg_now(const pawl__pg *store);
-pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
 void      pawl__pg_interrupt(pawl_store *base);
-/* Waits between two tries to reach the server; an interrupt ends it. */
-void pawl__pg_pause(pawl__pg *store, int64_t milliseconds);
 
 /* worker.c */
-pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types, pawl_time now,
-                               pawl_error *error);
-pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
-pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, size_t count,
-                               pawl_time now, pawl_error *error);
 pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
                                   size_t *count, pawl_error *error);
-pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
-                           pawl_error *error);
 /* Ends the back end that is inside a commit of this worker, which behind a pooler may be any
  * session; whether there was one. Without the right to end it nothing is done. */
 bool pawl__pg_end_commit_of(pawl__pg_connection *connection, pawl_uuid worker);
@@ -290,10 +265,5 @@ void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection);
 /* Ends up to `count_max` dead workers not seen since `before`. */
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error);
-
-/* lease.c */
-pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                        bool *is_ours, pawl_error *error);
-pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error);
 
 #endif

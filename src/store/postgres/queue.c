@@ -1,17 +1,151 @@
 /* queue.c - claiming and settling queue rows.
  *
  * A row lock is the claim: the transaction that queue_claim opens stays open until the commit,
- * and rows that other transactions have locked are skipped. A release writes nothing.
+ * and rows that other transactions have locked are skipped. A release writes nothing. A rollback
+ * loses the locks: they are taken again before anything else, and rows that another worker has
+ * taken leave the list of claims.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/message.h"
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
-#include "store/postgres/page.h"
 #include "store/postgres/set.h"
 #include "store/sql/rows.h"
 
 #include <string.h>
+
+/* ---- Pages --------------------------------------------------------------- */
+
+/* A claim with a size_max reads rows up to that size.
+ *
+ * libpq keeps an answer whole, so large bodies must not be in it. A body no longer than its
+ * share of the size comes with its row. Of a longer body only the length comes; once the
+ * lengths have shown where the page ends, the bodies still missing in it are read by the
+ * numbers of their rows.
+ *
+ *     size_max 16 MB, count_max 256: a share is 64 KB
+ *     sent         1 KB   9 MB: its length   2 KB   8 MB: its length   1 KB
+ *     then read           9 MB                      8 MB
+ *     the page     1 KB   9 MB               2 KB   8 MB
+ *
+ * Small bodies cost only the comparison. Sizes added up by the server, in a window over the
+ * rows, cost a claim of small messages a tenth of its time. */
+
+/* The share: the largest body that comes with its row. With a count_max of 0 every body does. */
+static void put_share(pawl__pg_request *request, size_t size_max, size_t count_max)
+{
+    uint64_t share = count_max != 0 ? size_max / count_max : 0;
+    pawl__pg_put_int(request, size_max != 0 && share < INT64_MAX ? (int64_t)share : INT64_MAX);
+}
+
+/* Reads the body's size from the column behind the body; a body that did not come has its size
+ * alone. */
+static void get_size(pawl__pg_request *request, pawl_text *body)
+{
+    size_t size = (size_t)pawl__pg_get_int(request);
+    if (size != body->size)
+        *body = (pawl_text){.data = NULL, .size = size};
+}
+
+static size_t find_end(const pawl_queue_rows *rows, size_t size_max)
+{
+    size_t size  = 0;
+    size_t count = 0;
+    for (; count < rows->count && !PAWL_SIZE_IS_REACHED(size, size_max); count++) {
+        const pawl_message *message = &rows->items[count].message;
+        size += message->headers.size + message->body.size;
+    }
+    return count;
+}
+
+static size_t count_missing(const pawl_queue_rows *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        count += rows->items[i].message.body.data == NULL;
+    return count;
+}
+
+/* The bodies that did not come, and their rows' numbers. */
+static void list_missing(const pawl_queue_rows *rows, pawl_text **bodies, int64_t *seqs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->items[i].message.body.data != NULL)
+            continue;
+        bodies[count] = &rows->items[i].message.body;
+        seqs[count++] = rows->items[i].seq;
+    }
+}
+
+static pawl_code read_bodies(pawl__pg_request *request, pawl_text **bodies, size_t count)
+{
+    size_t left = count;
+    while (pawl__pg_next(request)) {
+        size_t number       = (size_t)pawl__pg_get_int(request);
+        *bodies[number - 1] = pawl__pg_get_text(request);
+        left--;
+    }
+    if (request->code == PAWL_OK && left > 0)
+        request->code =
+            pawl_error_set(request->error, PAWL_EBUSY,
+                           "postgres: %zu of %zu rows went while they were read", left, count);
+    return request->code;
+}
+
+/* Cuts the page at its size (0: not at all) and reads the bodies that are missing.
+ *
+ * PAWL_EBUSY  a row was deleted between the two reads. */
+static pawl_code end_page(pawl_queue_rows *rows, size_t size_max, pawl__pg_connection *connection,
+                          pawl_arena *arena, pawl_error *error)
+{
+    pawl__pg_request request;
+    rows->count  = find_end(rows, size_max);
+    size_t count = count_missing(rows);
+    if (count == 0)
+        return PAWL_OK;
+    pawl_text **bodies = pawl_arena_take(arena, count * sizeof *bodies);
+    int64_t    *seqs   = pawl_arena_take(arena, count * sizeof *seqs);
+    if (bodies == NULL || seqs == NULL)
+        return pawl__pg_no_memory(error);
+    list_missing(rows, bodies, seqs);
+    pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_BODIES, error);
+    pawl__pg_put_ints(&request, seqs, count);
+    pawl_code code = pawl__pg_run(&request);
+    request.arena  = arena;
+    return code == PAWL_OK ? read_bodies(&request, bodies, count) : code;
+}
+
+/* ---- Claims -------------------------------------------------------------- */
+
+void pawl__pg_put_claims(pawl__pg_request *request, const pawl__pg *store, size_t count)
+{
+    PAWL__PG_PUT_COLUMN(request, PAWL__WIRE_INT, store->claims.rows, seq, count);
+}
+
+pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error)
+{
+    pawl__sql_claims *claims = &store->claims;
+    pawl__pg_request  request;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_LOCK, error);
+    pawl__pg_put_claims(&request, store, claims->count);
+    PAWL__PG_PUT_COLUMN(&request, PAWL__WIRE_TIME, claims->rows, due, claims->count);
+    pawl_code code = pawl__pg_run(&request);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < claims->count; i++)
+        claims->rows[i].is_ended = true;
+    while (pawl__pg_next(&request)) {
+        pawl__sql_claim *claim = pawl__sql_claims_find(claims, pawl__pg_get_int(&request));
+        if (claim == NULL)
+            continue;
+        pawl__pg_get_tid(&request, claim->place.bytes);
+        claim->is_ended = false;
+    }
+    pawl__sql_claims_remove_ended(claims);
+    return request.code;
+}
 
 /* ---- Claiming ----------------------------------------------------------- */
 
@@ -26,7 +160,7 @@ static void put_due(pawl__pg_request *request, const pawl__pg *store, const pawl
     pawl__pg_put_claims(request, store, locked);
     pawl__pg_put_int(request, (int64_t)claim->count_max);
     pawl__pg_put_text(request, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
-    pawl__pg_put_share(request, claim->size_max, claim->count_max);
+    put_share(request, claim->size_max, claim->count_max);
 }
 
 static void put_again(pawl__pg_request *request, const pawl_queue_claim *claim)
@@ -42,26 +176,25 @@ static void put_again(pawl__pg_request *request, const pawl_queue_claim *claim)
 static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool is_due,
                               size_t size_max, pawl_queue_rows *rows, pawl_error *error)
 {
-    rows->items            = pawl__pg_take_rows(request, sizeof *rows->items);
-    pawl__pg_claim *claims = pawl__pg_take_rows(request, sizeof *claims);
-    while (rows->items != NULL && claims != NULL && pawl__pg_next(request)) {
+    rows->items           = pawl__pg_take_rows(request, sizeof *rows->items);
+    pawl__sql_place *tids = pawl__pg_take_rows(request, sizeof *tids);
+    while (rows->items != NULL && tids != NULL && pawl__pg_next(request)) {
         pawl_queue_row *row      = &rows->items[rows->count];
-        pawl__pg_claim *claim    = &claims[rows->count++];
         bool            is_known = is_due && pawl__pg_get_bool(request);
-        pawl__pg_get_tid(request, claim->tid);
+        pawl__pg_get_tid(request, tids[rows->count++].bytes);
         pawl__pg_get_fields(request, &pawl__queue_row_fields, row);
-        claim->seq = row->seq;
-        claim->due = row->due;
         if (!is_due)
             continue;
-        pawl__pg_get_size(request, &row->message.body);
+        get_size(request, &row->message.body);
         pawl__pg_seen_add(store, row->message.id, is_known);
     }
     pawl__pg_end(request);
     if (request->code != PAWL_OK)
         return request->code;
-    pawl_code code = pawl__pg_page_end(rows, size_max, &store->main, request->arena, error);
-    return code == PAWL_OK ? pawl__pg_claims_add(store, claims, rows->count, error) : code;
+    pawl_code code = end_page(rows, size_max, &store->main, request->arena, error);
+    if (code == PAWL_OK && !pawl__sql_claims_add(&store->claims, rows, tids))
+        code = pawl__pg_no_memory(error);
+    return code;
 }
 
 static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
@@ -74,7 +207,7 @@ static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl
     if (is_again)
         put_again(&request, claim);
     else
-        put_due(&request, store, claim, from, store->claim_count);
+        put_due(&request, store, claim, from, store->claims.count);
     store->main.is_gathered = true;
     pawl__pg_send(&request);
     bool peeks = !is_again && !store->sql.in_hold && pawl__pg_peek_send(store, claim, &peek, error);
@@ -115,7 +248,7 @@ static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl
     if (code != PAWL_OK)
         rows->count = 0;
     /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
-    if (!store->sql.in_hold && (code != PAWL_OK || store->claim_count == 0))
+    if (!store->sql.in_hold && (code != PAWL_OK || store->claims.count == 0))
         pawl__pg_rollback_transaction(&store->main);
     return code;
 }
@@ -128,7 +261,7 @@ static pawl_code check_and_claim(pawl__pg *store, const pawl_queue_claim *claim,
 {
     bool      is_there = true;
     pawl_code code     = PAWL_OK;
-    if (is_quiet && !store->main.in_transaction && !store->sql.in_hold && store->claim_count == 0)
+    if (is_quiet && !store->main.in_transaction && !store->sql.in_hold && store->claims.count == 0)
         code = check_due(store, claim, from, &is_there, error);
     return code == PAWL_OK && is_there ? claim_rows(store, claim, from, arena, rows, error) : code;
 }
@@ -171,7 +304,7 @@ static bool has_handled(const pawl_changes *changes)
 static bool goes_ahead(pawl__pg *store, const pawl_changes *changes)
 {
     return store->ahead.front != NULL && store->main.is_pipelined &&
-           changes->queue_settle.count == store->claim_count && has_handled(changes) &&
+           changes->queue_settle.count == store->claims.count && has_handled(changes) &&
            store->ahead.count++ % ALONE != 0;
 }
 
@@ -343,7 +476,7 @@ void pawl__pg_put_claimed(pawl__pg_write *write)
     for (size_t i = 0; i < write->count; i++) {
         const pawl_queue_settle *settle = write->items[i];
         pawl__pg_array_put(&write->request, PAWL__PG_TID,
-                           pawl__pg_claims_find(store, settle->seq)->tid);
+                           pawl__sql_claims_find(&store->claims, settle->seq)->place.bytes);
     }
     pawl__pg_array_end(&write->request);
 }
@@ -360,7 +493,7 @@ pawl_code pawl__pg_send_queue_settle(pawl__sql_writer *writer)
         return pawl__why_not_enlisted(writer->changes->queue_settle.items, writer->error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         const pawl_queue_settle *settle = items[i];
-        if (pawl__pg_claims_find(pawl__pg_of(writer->store), settle->seq) == NULL)
+        if (pawl__sql_claims_find(&pawl__pg_of(writer->store)->claims, settle->seq) == NULL)
             code =
                 pawl__sql_refuse(writer, pawl_change_queue_settle, settle, pawl__why_not_claimed);
         else if (settle->action != PAWL_QUEUE_RELEASE)

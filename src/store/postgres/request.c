@@ -246,6 +246,14 @@ void pawl__pg_send(pawl__pg_request *request)
         send_alone(request);
 }
 
+void pawl__pg_send_with(pawl__pg_request *request, pawl__pg_connection *connection, int statement,
+                        const pawl__field_list *parameters, const void *item, pawl_error *error)
+{
+    pawl__pg_begin(request, connection, statement, error);
+    pawl__pg_put_fields(request, parameters, item);
+    pawl__pg_send(request);
+}
+
 pawl_code pawl__pg_run(pawl__pg_request *request)
 {
     request->connection->is_gathered = true;

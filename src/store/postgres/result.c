@@ -211,6 +211,7 @@ static void get_field(pawl__pg_request *request, int wire, void *member)
             (pawl_attempt_outcome)get_word(request, pawl__outcome_words, PAWL__OUTCOME_COUNT);
         return;
     case PAWL__WIRE_SKIP: pawl__pg_skip(request); return;
+    case PAWL__PG_TID_HINT: *(int64_t *)member = pawl__pg_get_hint(request); return;
     default: *(pawl_text *)member = pawl__pg_get_text(request); return;
     }
 }
@@ -221,12 +222,36 @@ void pawl__pg_get_fields(pawl__pg_request *request, const pawl__field_list *fiel
         get_field(request, fields->items[i].wire, (char *)row + fields->items[i].offset);
 }
 
+pawl_code pawl__pg_ask(pawl__pg_connection *connection, int statement,
+                       const pawl__field_list *parameters, const void *item,
+                       const pawl__field_list *columns, void *row, pawl_error *error)
+{
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, statement, error);
+    pawl__pg_put_fields(&request, parameters, item);
+    if (pawl__pg_run(&request) == PAWL_OK && columns != NULL && pawl__pg_next(&request))
+        pawl__pg_get_fields(&request, columns, row);
+    pawl__pg_end(&request);
+    return request.code;
+}
+
 pawl_code pawl__pg_one_int(pawl__pg_request *request, int64_t *number)
 {
     *number        = 0;
     pawl_code code = pawl__pg_run(request);
     if (code == PAWL_OK && pawl__pg_next(request))
         *number = pawl__pg_get_int(request);
+    pawl__pg_end(request);
+    return request->code;
+}
+
+pawl_code pawl__pg_take_all(pawl__pg_request *request, const pawl__field_list *columns,
+                            size_t row_size, pawl_found *rows)
+{
+    char *items = pawl__pg_take_rows(request, row_size);
+    rows->items = items;
+    while (items != NULL && pawl__pg_next(request))
+        pawl__pg_get_fields(request, columns, items + row_size * rows->count++);
     pawl__pg_end(request);
     return request->code;
 }

@@ -4,8 +4,6 @@
  */
 #include "store/postgres/operations.h"
 
-/* ---- Loading ------------------------------------------------------------ */
-
 static void read_row(pawl__pg_request *request, const pawl_saga_table *table, pawl_saga_row *row)
 {
     row->row          = pawl__pg_get_hint(request);
@@ -19,13 +17,6 @@ static void read_row(pawl__pg_request *request, const pawl_saga_table *table, pa
     pawl__pg_get_value(request, table->transitional.type, &row->transitional);
 }
 
-static pawl_value_type type_of(const pawl_saga_table *table, pawl_saga_key key)
-{
-    return key == PAWL_SAGA_BY_ID     ? PAWL_VALUE_UUID
-           : key == PAWL_SAGA_BY_MAIN ? table->main.type
-                                      : table->transitional.type;
-}
-
 typedef struct loading {
     pawl__pg              *store;
     const pawl_saga_table *table;
@@ -37,8 +28,11 @@ typedef struct loading {
 
 static void send_load(const loading *l, pawl__pg_request *request, int which)
 {
+    pawl_value_type type = l->key == PAWL_SAGA_BY_ID     ? PAWL_VALUE_UUID
+                           : l->key == PAWL_SAGA_BY_MAIN ? l->table->main.type
+                                                         : l->table->transitional.type;
     pawl__pg_saga_begin(request, &l->store->main, l->table, which, l->error);
-    pawl__pg_put_values(request, type_of(l->table, l->key), l->values, l->count);
+    pawl__pg_put_values(request, type, l->values, l->count);
     pawl__pg_send(request);
 }
 
@@ -105,13 +99,4 @@ pawl_code pawl__pg_saga_load(pawl_store *base, const pawl_saga_table *table, paw
         return PAWL_OK;
     loading l = {store, table, key, values, count, error};
     return load(&l, lock, arena, rows);
-}
-
-pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
-                              pawl_error *error)
-{
-    pawl__pg        *store = pawl__pg_of(base);
-    pawl__pg_request request;
-    pawl__pg_saga_begin(&request, &store->main, table, PAWL__PG_SAGA_COUNT, error);
-    return pawl__pg_one_int(&request, count);
 }

@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/pawl.h"
-#include "store/postgres/connection.h"
-#include "store/postgres/schema.h"
+#include "store/postgres/postgres.h"
 #include "store/sql/saga_text.h"
 
 #include <stdio.h>

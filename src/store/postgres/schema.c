@@ -5,9 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/schema.h"
+#include "store/postgres/operations.h"
 
-#include "store/sql/dialects/postgres_schema.h"
+#include "store/sql/dialects/families.h"
 
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
@@ -30,15 +30,12 @@ static pawl_code number(pawl_store *base, const char *select, int64_t *number, p
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
+    pawl_text name  = pawl_text_of(store->schema);
     pawl__pg_begin_on(&store->main, error);
     pawl_code code = execute(base, "select pg_advisory_xact_lock(1885435756)", error);
-    if (code == PAWL_OK) {
-        pawl__pg_request request;
-        pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_PATH, error);
-        pawl__pg_put_text(&request, pawl_text_of(store->schema));
-        code = pawl__pg_run(&request);
-        pawl__pg_end(&request);
-    }
+    if (code == PAWL_OK)
+        code = pawl__pg_ask(&store->main, PAWL__PG_SCHEMA_PATH, &pawl__one_text, &name, NULL, NULL,
+                            error);
     if (code != PAWL_OK)
         pawl__pg_rollback_transaction(&store->main);
     return code;
@@ -71,16 +68,15 @@ static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
 static pawl_code make_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *context,
                              pawl_error *error)
 {
-    pawl__pg_request request;
-    pawl__sql_text   text  = {0};
-    int64_t          count = 0;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_KNOWN, error);
-    pawl__pg_put_text(&request, pawl_text_of(store->schema));
-    pawl_code code = pawl__pg_one_int(&request, &count);
+    pawl_text      name  = pawl_text_of(store->schema);
+    pawl__sql_text text  = {0};
+    int64_t        count = 0;
+    pawl_code      code  = pawl__pg_ask(&store->main, PAWL__PG_SCHEMA_KNOWN, &pawl__one_text, &name,
+                                        &pawl__one_int, &count, error);
     if (code != PAWL_OK || count != 0)
         return code;
     pawl__sql_append(&text, "create schema ");
-    pawl__sql_append_name(&text, &store->main.dialect, "", pawl_text_of(store->schema));
+    pawl__sql_append_name(&text, &store->main.dialect, "", name);
     code = text.is_failed ? pawl__pg_no_memory(error) : emit(text.data, context, error);
     pawl__sql_text_free(&text);
     return code;

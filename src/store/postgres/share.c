@@ -5,6 +5,7 @@
 #include "store/postgres/share.h"
 
 #include "store/core/wait.h"
+#include "store/sql/operations.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,8 +37,7 @@ static pawl__pg_connection *pop(pawl__pg *store)
     struct pawl__pg_share *share = store->member.share;
     pthread_mutex_lock(&share->mutex);
     pawl__pg_connection *found = share->idle;
-    memcpy(store->channel, share->keeper.channel,
-           sizeof store->channel); /* asked for by open_session */
+    memcpy(store->channel, share->channel, sizeof store->channel);
     if (found != NULL) {
         share->idle = found->next_idle;
         share->idle_count--;
@@ -55,8 +55,8 @@ static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, 
     if (code != PAWL_OK)
         return code;
     pthread_mutex_lock(&share->mutex);
-    int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid) ^ ++share->sessions;
-    memcpy(share->keeper.channel, store->channel, sizeof store->channel);
+    int64_t number = pawl__sql_worker_number(store->sql.base.worker.uuid) ^ ++share->sessions;
+    memcpy(share->channel, store->channel, sizeof share->channel);
     pthread_mutex_unlock(&share->mutex);
     code = pawl__pg_session_lock(connection, number, error);
     if (code == PAWL_OK)
@@ -68,11 +68,10 @@ static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, 
 
 static pawl_code take(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    pawl__pg_connection *found = pop(store);
-    while (found != NULL && is_over(found)) {
+    pawl__pg_connection *found;
+    while ((found = pop(store)) != NULL && is_over(found)) {
         pawl__pg_disconnect(found);
         pawl_free(found);
-        found = pop(store);
     }
     if (found == NULL)
         return open_session(store, connection, error);
@@ -81,14 +80,6 @@ static pawl_code take(pawl__pg *store, pawl__pg_connection *connection, pawl_err
     pawl__pg_adopt(store, connection);
     connection->is_unconfirmed = false;
     return PAWL_OK;
-}
-
-static void note_session(pawl__pg *store)
-{
-    store->ahead.transaction = 0;
-    pthread_mutex_lock(&store->member.share->mutex);
-    store->member.session = store->main.session_number;
-    pthread_mutex_unlock(&store->member.share->mutex);
 }
 
 /* The session that the handle has lost may last on the server, with the row locks of its claims: it is ended. */
@@ -101,8 +92,10 @@ pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, 
         pawl__pg_end_session(connection, number);
     if (code != PAWL_OK) /* for the next try */
         connection->session_number = number;
-    if (code == PAWL_OK && connection == &store->main)
-        note_session(store);
+    if (code == PAWL_OK && connection == &store->main) {
+        store->ahead.transaction = 0;
+        atomic_store(&store->member.session, connection->session_number);
+    }
     return code;
 }
 
@@ -118,6 +111,8 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
     for (unsigned i = 0; i < PAWL__PG_PLAIN_MAX; i++)
         pawl__pg_end(&connection->plain[i]);
     pawl__pg_connection *idle = pawl_allocate(sizeof *idle);
+    if (connection == &store->main) /* before another has it */
+        atomic_store(&store->member.session, 0);
     pthread_mutex_lock(&share->mutex);
     bool is_kept = idle != NULL && share->idle_count < store->member.session_max;
     if (is_kept) {
@@ -127,8 +122,6 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
         share->idle_count++;
         memset(connection, 0, sizeof *connection);
     }
-    if (connection == &store->main)
-        store->member.session = 0;
     pthread_mutex_unlock(&share->mutex);
     if (!is_kept) {
         pawl__pg_disconnect(connection);
@@ -144,7 +137,7 @@ static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
     pawl_code              code  = pawl__pg_keeper_enter(share, error);
-    if (code == PAWL_OK && !store->sleeps) {
+    if (code == PAWL_OK) {
         pawl__pg_list_sleep_locks(store);
         code = pawl__pg_sleep_locks(store, &share->keeper.main, PAWL__PG_LISTEN_LOCKS, error);
         store->sleeps      = code == PAWL_OK;
@@ -165,14 +158,14 @@ static int64_t clock_offset_ms(void)
 }
 
 /* Polls until the time is over, or something came, or the clock was set: what is due then is due by that clock. */
-static pawl_code sleep_until(const pawl__pg *store, int64_t end_ms, int wake_fd, bool *is_woken,
+static pawl_code sleep_until(pawl__pg *store, int64_t end_ms, int64_t offset, int wake_fd,
                              pawl_error *error)
 {
     struct pollfd list[3] = {{.fd = wake_fd, .events = POLLIN},
-                             {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+                             {.fd = atomic_load(&store->wait.interrupt_fd), .events = POLLIN},
                              {.fd = store->member.fd, .events = POLLIN}};
-    int64_t       offset = clock_offset_ms(), moved = 0;
-    int           ready = 0;
+    int64_t       moved   = 0;
+    int           ready   = 0;
     for (int64_t rest = 1; ready == 0 && rest > 0 && moved > -SET_MS && moved < SET_MS;) {
         rest = end_ms - pawl__clock_ms();
         if (rest > 0)
@@ -181,9 +174,9 @@ static pawl_code sleep_until(const pawl__pg *store, int64_t end_ms, int wake_fd,
     }
     if (ready < 0 && errno != EINTR)
         return pawl_error_set(error, PAWL_EPERSIST, "postgres: cannot wait: %s", strerror(errno));
-    if (ready > 0 && list[1].revents != 0)
+    if (list[1].revents != 0)
         return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the wait was interrupted");
-    *is_woken = ready < 0 || list[0].revents != 0;
+    store->is_woken |= list[0].revents != 0;
     return PAWL_OK;
 }
 
@@ -193,33 +186,34 @@ static void take_wake(pawl__pg *store)
     store->member.is_woken = false;
 }
 
+/* While the keeper is away waits are short: if each handle tried to connect it, it would wait for all that tried before. */
 pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
-    int64_t   end_ms   = pawl__clock_ms() + pawl__pg_slice_of(store, (microseconds + 999) / 1000);
-    bool      sleeps   = pawl__pg_has_topics(store);
-    bool      is_woken = false;
-    pawl_code code     = PAWL_OK;
+    int64_t   end_ms  = pawl__clock_ms() + pawl__pg_slice_of(store, (microseconds + 999) / 1000);
+    int64_t   offset  = clock_offset_ms(); /* before the first check of what is due */
+    bool      sleeps  = pawl__pg_has_topics(store);
+    bool      is_deaf = sleeps && atomic_load(&share->is_away);
+    pawl_code code    = PAWL_OK;
     eventfd_t count;
-    (void)eventfd_read(atomic_load(&store->interrupt_fd), &count); /* one from before the call */
+    (void)pawl__wait_take(&store->wait); /* one from before the call */
     give_back(store, &store->main);
     give_back(store, &store->side);
     if (microseconds <= 0)
         return PAWL_OK;
-    if (sleeps && !store->sleeps)
+    if (sleeps && !store->sleeps && !is_deaf)
         code = begin_sleep(store, error);
     pthread_mutex_lock(&share->mutex);
     take_wake(store);
     bool is_over = code != PAWL_OK || store->is_woken || store->has_events;
-    if (sleeps && pawl__pg_is_away(share) && end_ms > pawl__clock_ms() + PAWL__PG_AWAY_MS_MAX)
+    if (is_deaf && end_ms > pawl__clock_ms() + PAWL__PG_AWAY_MS_MAX)
         end_ms = pawl__clock_ms() + PAWL__PG_AWAY_MS_MAX;
     store->member.is_waiting = !is_over;
     pthread_mutex_unlock(&share->mutex);
     if (!is_over)
-        code = sleep_until(store, end_ms, wake_fd, &is_woken, error);
+        code = sleep_until(store, end_ms, offset, wake_fd, error);
     pthread_mutex_lock(&share->mutex);
     take_wake(store);
-    store->is_woken |= is_woken;
     store->member.is_waiting = false;
     (void)eventfd_read(store->member.fd, &count);
     pthread_mutex_unlock(&share->mutex);
@@ -232,13 +226,12 @@ static void share_destroy(struct pawl__pg_share *share)
 {
     pawl__pg_disconnect(&share->keeper.main);
     pawl__pg_close_idle(share);
-    int interrupt_fd = atomic_load(&share->keeper.interrupt_fd);
-    if (interrupt_fd >= 0)
-        close(interrupt_fd);
+    pawl__wait_close(&share->keeper.wait);
     if (share->kick_fd >= 0)
         close(share->kick_fd);
     pawl_free(share->keeper.given);
     pawl_free(share->keeper.conninfo);
+    pthread_mutex_destroy(&share->keeper_mutex);
     pthread_mutex_destroy(&share->mutex);
     pawl_free(share);
 }
@@ -256,6 +249,7 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
     if (share == NULL)
         return NULL;
     pawl__pg *keeper = &share->keeper;
+    pthread_mutex_init(&share->keeper_mutex, NULL);
     pthread_mutex_init(&share->mutex, NULL);
     (void)snprintf(share->prefix, sizeof share->prefix, "%s", store->sql.base.system_prefix);
     (void)snprintf(keeper->schema, sizeof keeper->schema, "%s", store->schema);
@@ -265,7 +259,6 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
     keeper->sql.base.deadline_ms   = store->sql.base.deadline_ms < PAWL__PG_AWAY_MS_MAX
                                          ? store->sql.base.deadline_ms
                                          : PAWL__PG_AWAY_MS_MAX;
-    keeper->pid                    = store->pid;
     keeper->last_now               = PAWL_TIME_MIN;
     keeper->idle_ms                = store->idle_ms;
     keeper->member.session_max     = store->member.session_max;
@@ -273,9 +266,8 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
     keeper->given                  = copy(store->given);
     keeper->conninfo               = copy(store->conninfo);
     share->kick_fd                 = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    atomic_store(&keeper->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (keeper->given != NULL && keeper->conninfo != NULL && share->kick_fd >= 0 &&
-        atomic_load(&keeper->interrupt_fd) >= 0)
+        pawl__wait_open(&keeper->wait, "postgres", NULL) == PAWL_OK)
         return share;
     share_destroy(share);
     return NULL;
@@ -284,7 +276,7 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
 static bool is_for(const struct pawl__pg_share *share, const pawl__pg *store)
 {
     const pawl__pg *keeper = &share->keeper;
-    return keeper->pid == store->pid && keeper->idle_ms == store->idle_ms &&
+    return keeper->wait.pid == store->wait.pid && keeper->idle_ms == store->idle_ms &&
            keeper->member.session_max == store->member.session_max &&
            strcmp(keeper->conninfo, store->conninfo) == 0 &&
            strcmp(keeper->schema, store->schema) == 0 &&
@@ -321,12 +313,14 @@ pawl_code pawl__pg_share_join(pawl__pg *store, pawl_error *error)
 
 static void leave_members(struct pawl__pg_share *share, const pawl__pg *store)
 {
+    pthread_mutex_lock(&share->keeper_mutex);
     pthread_mutex_lock(&share->mutex);
     pawl__pg **place = &share->members;
     while (*place != store)
         place = &(*place)->member.next;
     *place = store->member.next;
     pthread_mutex_unlock(&share->mutex);
+    pthread_mutex_unlock(&share->keeper_mutex);
 }
 
 /* Takes the share of no handle off the list; NULL: it has others. */
@@ -358,12 +352,9 @@ void pawl__pg_share_leave(pawl__pg *store)
     share               = end_share(share);
     if (share == NULL)
         return;
-    pthread_mutex_lock(&share->mutex);
-    share->is_ended = true;
-    bool has_thread = share->has_thread;
-    pthread_mutex_unlock(&share->mutex);
+    atomic_store(&share->is_ended, true);
     (void)eventfd_write(share->kick_fd, 1);
-    if (has_thread)
+    if (share->has_thread)
         pthread_join(share->thread, NULL);
     share_destroy(share);
 }

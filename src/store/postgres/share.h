@@ -13,8 +13,10 @@
  * A handle that finds no session free opens one, so nobody waits for another handle. Of those that are given back N
  * stay open.
  *
- * Threads: a handle belongs to one thread; the share's mutex guards what they have together.
- * Tests: tests/contract/test_postgres_share_threads.c
+ * Threads: a handle belongs to one thread; two mutexes guard what they have together. keeper_mutex is held while the keeper
+ * is called, up to some seconds when its server hangs: a handle takes it only to change what the keeper does for it. mutex,
+ * which is taken after it, is never held during a call.
+ * Tests: tests/contract/test_postgres_share_threads.c, test_postgres_keeper_threads.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,17 +34,22 @@
 struct pawl__pg_share {
     struct pawl__pg_share *next;
     unsigned               handles; /* under shares_mutex */
-    pthread_mutex_t        mutex;   /* of all below, and of members of pawl__pg_member */
-    pawl__pg              *members;
+    pthread_mutex_t        keeper_mutex;
     pawl__pg               keeper; /* a handle without a caller */
     char                   prefix[PAWL_PREFIX_SIZE_MAX + 1];
     pthread_t              thread;
-    bool                   has_thread, is_ended;
+    bool                   has_thread;
     int                    kick_fd; /* readable: the thread looks again */
-    pawl__pg_connection   *idle;    /* given back */
-    int                    idle_count;
-    int64_t                sessions; /* opened so far, for their numbers */
     int64_t                checked_ms;
+    atomic_bool            is_away; /* the keeper has lost its session */
+    atomic_bool            is_ended;
+
+    pthread_mutex_t      mutex;   /* of all below, and of members of pawl__pg_member */
+    pawl__pg            *members; /* one leaves under both mutexes */
+    pawl__pg_connection *idle;    /* given back */
+    int                  idle_count;
+    int64_t              sessions;    /* opened so far, for their numbers */
+    char                 channel[48]; /* of NOTIFY, as the last session that was opened has it */
 };
 
 /* Joins the share of the handle's URL, or makes it; opens no session yet. */
@@ -65,12 +72,10 @@ void pawl__pg_share_stop_sleeping(pawl__pg *store);
 
 /* ---- The keeper (keeper.c) ---------------------------------------------- */
 
-/* The mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
+/* keeper_mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
 pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error);
 void      pawl__pg_keeper_leave(struct pawl__pg_share *share);
-/* Under the mutex. */
-bool pawl__pg_is_away(const struct pawl__pg_share *share);
-void pawl__pg_close_idle(struct pawl__pg_share *share);
+void      pawl__pg_close_idle(struct pawl__pg_share *share);
 /* Connects; refuses a server behind a pooler. */
 pawl_code pawl__pg_connect_directly(pawl__pg *store, pawl__pg_connection *connection,
                                     pawl_error *error);
@@ -84,7 +89,6 @@ pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error);
 /* open.c: a connection becomes the handle's. */
 void pawl__pg_adopt(pawl__pg *store, pawl__pg_connection *connection);
 /* worker.c */
-int64_t pawl__pg_worker_number(pawl_uuid worker);
 /* Takes an advisory lock that the session has until it ends; another session that has it is ended first. */
 pawl_code pawl__pg_session_lock(pawl__pg_connection *connection, int64_t number, pawl_error *error);
 void      pawl__pg_session_unlock(pawl__pg_connection *connection, int64_t number);
@@ -99,7 +103,12 @@ void      pawl__pg_list_sleep_locks(pawl__pg *store);
 /* LISTEN_LOCKS or UNLISTEN_LOCKS of those that are listed. */
 pawl_code pawl__pg_sleep_locks(const pawl__pg *store, pawl__pg_connection *connection,
                                int statement, pawl_error *error);
-/* Whether something became due that the handle does not know of: sets is_woken, has_events. */
+/* Whether something became due that the handle does not know of: sends the questions, and reads the answers. */
+#define PAWL__PG_CHECKS 3 /* its queues, the outbox, the events */
+void pawl__pg_check_send(const pawl__pg *store, pawl__pg_connection *connection,
+                         pawl__pg_request requests[PAWL__PG_CHECKS], pawl_error *error);
+bool pawl__pg_check_read(pawl__pg_request *request); /* of one; ends it */
+/* Both: sets is_woken, has_events. */
 pawl_code pawl__pg_check(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error);
 /* The sleepers' lock of those that a NOTIFY with this payload is for. */
 int64_t pawl__pg_payload_lock(const pawl__pg *store, const char *payload);

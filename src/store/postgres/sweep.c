@@ -50,7 +50,7 @@ static pawl_code read_next(pawl__pg *store, pawl__pg_connection *connection,
     pawl__pg_begin(&request, connection, PAWL__PG_NEXT_OF_ALL, error);
     pawl__pg_put_text(&request, queue);
     pawl__pg_put_time(&request, from);
-    pawl__pg_put_claims(&request, store, store->claim_count);
+    pawl__pg_put_claims(&request, store, store->claims.count);
     pawl__pg_put_time(&request, pawl__pg_now(store));
     pawl__pg_put_texts(&request, aggregators, aggregator_count);
     pawl__pg_put_time(&request, front->due_max);
@@ -77,7 +77,7 @@ static pawl_code skip_taken(pawl__pg *store, pawl__pg_connection *connection, pa
     pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_FIRST, error);
     pawl__pg_put_text(&request, queue);
     pawl__pg_put_time(&request, from);
-    pawl__pg_put_claims(&request, store, store->claim_count);
+    pawl__pg_put_claims(&request, store, store->claims.count);
     pawl__pg_send(&request);
     pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_ROLLBACK, error);
     pawl_code code = pawl__pg_await(connection, error);
@@ -151,6 +151,7 @@ typedef struct sweep_state {
     int64_t              limit;
     int64_t              count;
     bool                 more;
+    bool                 is_ours; /* no other worker sweeps */
     /* The inbox. */
     int64_t pages;
     int64_t hand;   /* page where old marks were found last */
@@ -159,45 +160,56 @@ typedef struct sweep_state {
     pawl_time dispatched;
 } sweep_state;
 
-/* A ctid: four bytes of the page, two of the row in it. */
-static void put_page(pawl__pg_request *request, int64_t page)
-{
-    unsigned char front[6] = {(unsigned char)(page >> 24), (unsigned char)(page >> 16),
-                              (unsigned char)(page >> 8), (unsigned char)page};
-    pawl__pg_put_tid(request, front);
-}
+#define STATE(member, as) PAWL__AS_OF(sweep_state, member, as)
+static const pawl__field_list state_fields =
+    PAWL__FIELDS(STATE(is_ours, BOOL), STATE(pages, INT), STATE(hand, INT), STATE(stroll, INT),
+                 STATE(dispatched, TIME));
+static const pawl__field_list kept_fields =
+    PAWL__FIELDS(STATE(hand, INT), STATE(stroll, INT), STATE(dispatched, TIME));
 
-static int64_t get_page(pawl__pg_request *request)
-{
-    pawl_text            front = pawl__pg_peek_text(request);
-    const unsigned char *bytes = (const unsigned char *)front.data;
-    if (front.size != 6)
-        return 0;
-    return (int64_t)((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
-                     bytes[3]);
-}
+/* A statement that deletes old rows, and its answer. A ctid is the page and, in the last 16 bits, the row in it. */
+typedef struct removal {
+    int64_t   from_page, to_page; /* of the inbox: ctids of rows 0 */
+    pawl_time from;               /* of the outbox */
+    pawl_time before;
+    int64_t   limit;
+    int64_t   count;
+    int64_t   last_row; /* of the inbox: its ctid */
+    pawl_time last;     /* of the outbox: its dispatch time */
+} removal;
+
+#define REMOVAL(member, as) PAWL__AS_OF(removal, member, as)
+#define ROW(member)                                              \
+    {                                                            \
+        offsetof(removal, member), #member, PAWL__PG_TID_HINT, 0 \
+    }
+static const pawl__field_list inbox_range =
+    PAWL__FIELDS(ROW(from_page), ROW(to_page), REMOVAL(before, TIME), REMOVAL(limit, INT));
+static const pawl__field_list inbox_removed = PAWL__FIELDS(REMOVAL(count, INT), ROW(last_row));
+static const pawl__field_list outbox_range =
+    PAWL__FIELDS(REMOVAL(from, TIME), REMOVAL(before, TIME), REMOVAL(limit, INT));
+static const pawl__field_list outbox_removed =
+    PAWL__FIELDS(REMOVAL(count, INT), REMOVAL(last, TIME));
+static const pawl__field_list history_range =
+    PAWL__FIELDS(REMOVAL(before, TIME), REMOVAL(limit, INT));
+static const pawl__field_list history_removed = PAWL__FIELDS(REMOVAL(count, INT));
 
 /* Deletes up to `limit` old marks of the pages; `*found` is how many, `*last` the
  * page of the last one. */
 static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, int64_t *found,
                       int64_t *last)
 {
-    pawl__pg_request request;
-    *found = 0;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_INBOX_SWEEP, s->error);
-    put_page(&request, from);
-    put_page(&request, to);
-    pawl__pg_put_time(&request, s->sweep->inbox_before);
-    pawl__pg_put_int(&request, limit);
-    pawl_code code = pawl__pg_run(&request);
-    if (code == PAWL_OK && pawl__pg_next(&request)) {
-        *found = pawl__pg_get_int(&request);
-        if (*found > 0)
-            *last = get_page(&request);
-    }
-    pawl__pg_end(&request);
-    s->count += *found;
-    return code == PAWL_OK ? request.code : code;
+    removal   r    = {.from_page = from << 16,
+                      .to_page   = to << 16,
+                      .before    = s->sweep->inbox_before,
+                      .limit     = limit};
+    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_INBOX_SWEEP, &inbox_range, &r,
+                                  &inbox_removed, &r, s->error);
+    *found         = r.count;
+    if (r.count > 0)
+        *last = r.last_row >> 16;
+    s->count += r.count;
+    return code;
 }
 
 /* From the hand on, round the table at most once. */
@@ -254,44 +266,30 @@ static pawl_code sweep_inbox(sweep_state *s)
  * vacuum, and would be passed over again each time. */
 static pawl_code sweep_outbox(sweep_state *s)
 {
-    pawl__pg_request request;
-    int64_t          found = 0;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_OUTBOX_SWEEP, s->error);
-    pawl__pg_put_time(&request, s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN);
-    pawl__pg_put_time(&request, s->sweep->outbox_before);
-    pawl__pg_put_int(&request, s->limit);
-    pawl_code code = pawl__pg_run(&request);
-    s->dispatched  = 0;
-    if (code == PAWL_OK && pawl__pg_next(&request)) {
-        found = pawl__pg_get_int(&request);
-        if (found == s->limit)
-            s->dispatched = pawl__pg_get_time(&request);
-    }
-    pawl__pg_end(&request);
-    s->count += found;
-    s->more |= found == s->limit;
+    removal   r    = {.from   = s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN,
+                      .before = s->sweep->outbox_before,
+                      .limit  = s->limit};
+    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_OUTBOX_SWEEP, &outbox_range, &r,
+                                  &outbox_removed, &r, s->error);
+    s->dispatched  = r.count == s->limit ? r.last : 0;
+    s->count += r.count;
+    s->more |= r.count == s->limit;
     if (s->sweep->outbox_count != NULL)
-        *s->sweep->outbox_count = found;
-    return code == PAWL_OK ? request.code : code;
+        *s->sweep->outbox_count = r.count;
+    return code;
 }
 
 /* Looks at the first rows alone, which are the oldest, near enough. */
 static pawl_code sweep_history(sweep_state *s)
 {
-    pawl__pg_request request;
-    int64_t          found = 0;
-    if (s->sweep->history_before == 0)
+    removal r = {.before = s->sweep->history_before, .limit = s->limit};
+    if (r.before == 0)
         return PAWL_OK;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_HISTORY_SWEEP, s->error);
-    pawl__pg_put_time(&request, s->sweep->history_before);
-    pawl__pg_put_int(&request, s->limit);
-    pawl_code code = pawl__pg_run(&request);
-    if (code == PAWL_OK && pawl__pg_next(&request))
-        found = pawl__pg_get_int(&request);
-    pawl__pg_end(&request);
-    s->count += found;
-    s->more |= found == s->limit;
-    return code == PAWL_OK ? request.code : code;
+    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_HISTORY_SWEEP, &history_range, &r,
+                                  &history_removed, &r, s->error);
+    s->count += r.count;
+    s->more |= r.count == s->limit;
+    return code;
 }
 
 static pawl_code read_bodies_page(sweep_state *s, pawl__bodies *page, pawl_arena *arena)
@@ -301,12 +299,10 @@ static pawl_code read_bodies_page(sweep_state *s, pawl__bodies *page, pawl_arena
     request.arena = arena;
     pawl__pg_put_fields(&request, &pawl__bodies_range, page);
     pawl_code code = pawl__pg_run(&request);
-    if (code == PAWL_OK && pawl__pg_next(&request)) {
-        page->last  = pawl__pg_get_text(&request);
-        page->count = pawl__pg_get_int(&request);
-    }
+    if (code == PAWL_OK && pawl__pg_next(&request))
+        pawl__pg_get_fields(&request, &pawl__bodies_found, page);
     pawl__pg_end(&request);
-    return code == PAWL_OK ? request.code : code;
+    return request.code;
 }
 
 /* A row that is written anew has another place in the table, by which events that have no position get
@@ -314,11 +310,10 @@ static pawl_code read_bodies_page(sweep_state *s, pawl__bodies *page, pawl_arena
 static pawl_code clear_bodies(pawl__pg *store, sweep_state *s, const pawl__bodies *page,
                               int64_t *cleared)
 {
-    pawl__pg_request turn, request;
-    pawl__pg_begin(&turn, s->connection, PAWL__PG_EVENT_TURN, s->error);
-    pawl__pg_put_int(&turn, pawl__pg_turn_number(store));
-    pawl_code code = pawl__pg_run(&turn);
-    pawl__pg_end(&turn);
+    pawl__pg_request request;
+    int64_t          turn = pawl__pg_turn_number(store);
+    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_EVENT_TURN, &pawl__one_int, &turn, NULL,
+                                  NULL, s->error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_begin(&request, s->connection, PAWL__SQL_BODIES_CLEAR, s->error);
@@ -350,43 +345,13 @@ static pawl_code sweep_bodies(pawl__pg *store, sweep_state *s)
     return code;
 }
 
-/* Reads where the last sweep of any worker ended; false while another worker sweeps, which has the
- * advisory lock. */
-static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
-{
-    pawl__pg_request request;
-    *is_ours = false;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_BEGIN, s->error);
-    pawl__pg_put_int(&request, pawl__pg_lock_number(store, "sweep", (pawl_text){0}));
-    pawl_code code = pawl__pg_run(&request);
-    if (code == PAWL_OK && pawl__pg_next(&request)) {
-        *is_ours      = pawl__pg_get_bool(&request);
-        s->pages      = pawl__pg_get_int(&request);
-        s->hand       = pawl__pg_get_int(&request);
-        s->stroll     = pawl__pg_get_int(&request);
-        s->dispatched = pawl__pg_get_time(&request);
-    }
-    pawl__pg_end(&request);
-    return code == PAWL_OK ? request.code : code;
-}
-
-static pawl_code keep_hand(sweep_state *s)
-{
-    pawl__pg_request request;
-    pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_LEASE, s->error);
-    pawl__pg_put_int(&request, s->hand);
-    pawl__pg_put_int(&request, s->stroll);
-    pawl__pg_put_time(&request, s->dispatched);
-    pawl_code code = pawl__pg_run(&request);
-    pawl__pg_end(&request);
-    return code;
-}
-
+/* Reads where the last sweep of any worker ended. Another worker that sweeps has the advisory lock, and does all of it. */
 static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
 {
-    bool      is_ours = false;
-    pawl_code code    = begin_sweep(store, s, &is_ours);
-    if (code != PAWL_OK || !is_ours)
+    int64_t   lock = pawl__pg_lock_number(store, "sweep", (pawl_text){0});
+    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_SWEEP_BEGIN, &pawl__one_int, &lock,
+                                  &state_fields, s, s->error);
+    if (code != PAWL_OK || !s->is_ours)
         return code;
     sweep_state before = *s;
     code               = sweep_outbox(s);
@@ -394,7 +359,8 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
         code = sweep_inbox(s);
     if (code == PAWL_OK && (s->hand != before.hand || s->stroll != before.stroll ||
                             s->dispatched != before.dispatched))
-        code = keep_hand(s);
+        code = pawl__pg_ask(s->connection, PAWL__PG_SWEEP_LEASE, &kept_fields, s, NULL, NULL,
+                            s->error);
     if (code == PAWL_OK)
         code = sweep_history(s);
     if (code == PAWL_OK)

@@ -142,14 +142,11 @@ static pawl_code read_leased(pawl__pg_request *request, size_t count_max, pawl_t
 static pawl_code free_claim(pawl__pg *store, pawl_uuid owner, pawl_error *error)
 {
     pawl__pg_connection *connection;
-    pawl__pg_request     request;
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&request, connection, PAWL__PG_TIMEOUT_FREE_CLAIM, error);
-    pawl__pg_put_uuid(&request, owner);
-    code = pawl__pg_run(&request);
-    pawl__pg_end(&request);
+    code = pawl__pg_ask(connection, PAWL__PG_TIMEOUT_FREE_CLAIM, &pawl__one_uuid, &owner, NULL,
+                        NULL, error);
     return pawl__pg_stamp_end(connection, code, error);
 }
 
@@ -275,12 +272,9 @@ pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&expire, connection, PAWL__PG_TIMEOUT_REAP, error);
-    pawl__pg_put_time(&expire, now);
-    pawl__pg_send(&expire);
-    pawl__pg_begin(&ranges, connection, PAWL__PG_TIMEOUT_RANGES_END, error);
-    pawl__pg_put_int(&ranges, now);
-    pawl__pg_send(&ranges);
+    pawl__pg_send_with(&expire, connection, PAWL__PG_TIMEOUT_REAP, &pawl__one_time, &now, error);
+    pawl__pg_send_with(&ranges, connection, PAWL__PG_TIMEOUT_RANGES_END, &pawl__one_int, &now,
+                       error);
     pawl__pg_send_timeout_free_dead(store, connection, &dead, false, error);
     code            = pawl__pg_await(connection, error);
     int64_t changed = code == PAWL_OK ? pawl__pg_rows(&expire) : 0;

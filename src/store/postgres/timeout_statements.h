@@ -200,6 +200,8 @@
       PAWL__PG_TIMEOUT_CANCEL_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] <> ''"))                             \
     X(TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))              \
     X(TIMEOUT_CANCEL_OWN, PAWL__PG_TIMEOUT_CANCEL_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))          \
+    /* In the guarded round: a name that has a row fails, and so does an id. */                           \
+    X(TIMEOUT_REARM_SURE, PAWL__PG_TIMEOUT_INSERT_TEXT)                                                   \
     X(TIMEOUT_REARM_SAGA, PAWL__PG_TIMEOUT_REARM_TEXT)                                                    \
     X(TIMEOUT_REARM,                                                                                      \
       PAWL__PG_TIMEOUT_INSERT_TEXT "on conflict ([Id]) " PAWL__PG_TIMEOUT_ANEW                            \

@@ -65,7 +65,7 @@ void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
 
 pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error)
 {
-    bool has_lost_locks = !store->main.in_transaction && store->claim_count > 0;
+    bool has_lost_locks = !store->main.in_transaction && store->claims.count > 0;
     bool is_new         = !store->main.in_transaction;
     pawl__pg_begin_on(&store->main, error);
     if (is_new)
@@ -88,7 +88,7 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
 
 void pawl__pg_rollback_unclaimed(pawl__pg *store)
 {
-    if (store->claim_count == 0 && !store->sql.in_hold)
+    if (store->claims.count == 0 && !store->sql.in_hold)
         pawl__pg_rollback_transaction(&store->main);
 }
 

@@ -14,67 +14,6 @@
 
 #define SCHEMA_SIZE_MAX 63 /* the longest identifier of PostgreSQL */
 
-/* Percent-decoding, "caf%C3%A9". A value that does not fit is cut to a size that is refused as too
- * long. */
-static pawl_text decode(pawl_text value, char *to, size_t size_max)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < value.size && size < size_max; i++) {
-        int high   = value.data[i] == '%' && i + 2 < value.size
-                         ? pawl__url_hex_digit(value.data[i + 1])
-                         : -1;
-        int low    = high >= 0 ? pawl__url_hex_digit(value.data[i + 2]) : -1;
-        to[size++] = low >= 0 ? (char)(high * 16 + low) : value.data[i];
-        i += low >= 0 ? 2 : 0;
-    }
-    return (pawl_text){.data = to, .size = size};
-}
-
-static pawl_code set_schema(pawl__pg *store, pawl_text value, pawl_error *error)
-{
-    char      text[SCHEMA_SIZE_MAX + 1];
-    pawl_text name = decode(value, text, sizeof text);
-    pawl_code code = pawl__sql_name_check(name, "postgres: schema", SCHEMA_SIZE_MAX, error);
-    if (code == PAWL_OK)
-        (void)snprintf(store->schema, sizeof store->schema, "%.*s", PAWL_TEXT_ARGS(name));
-    return code;
-}
-
-static pawl_code set_pooler(pawl__pg *store, pawl_text value, pawl_error *error)
-{
-    if (pawl_text_equal(value, PAWL_TEXT("transaction")))
-        store->is_pooled = true;
-    else if (!pawl_text_equal(value, PAWL_TEXT("none")))
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "postgres: pooler is '%.*s', may be none or transaction",
-                              PAWL_TEXT_ARGS(value));
-    return PAWL_OK;
-}
-
-static pawl_code set_create(pawl__pg *store, pawl_text value, pawl_error *error)
-{
-    (void)store;
-    if (pawl_text_equal(value, PAWL_TEXT("no")))
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_ECONFIG,
-                          "postgres: create is '%.*s', may be no: a server's tables are made by "
-                          "'pawl schema apply'",
-                          PAWL_TEXT_ARGS(value));
-}
-
-static pawl_code set_sessions(pawl__pg *store, pawl_text value, pawl_error *error)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < value.size && count <= PAWL__PG_SESSIONS_MAX; i++)
-        count = value.data[i] >= '0' && value.data[i] <= '9' ? count * 10 + (value.data[i] - '0')
-                                                             : PAWL__PG_SESSIONS_MAX + 1;
-    if (count < 1 || count > PAWL__PG_SESSIONS_MAX)
-        return pawl_error_set(error, PAWL_ECONFIG, "postgres: sessions is '%.*s', may be 1 to %d",
-                              PAWL_TEXT_ARGS(value), PAWL__PG_SESSIONS_MAX);
-    store->member.session_max = (int)count;
-    return PAWL_OK;
-}
-
 pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ECONFIG,
@@ -83,54 +22,73 @@ pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error)
                           store->given);
 }
 
-typedef struct own_parameter {
-    const char *name;
-    pawl_code (*set)(pawl__pg *store, pawl_text value, pawl_error *error);
-} own_parameter;
+static const char *const poolers[] = {"none", "transaction", NULL};
+static const char *const creates[] = {"no", NULL};
 
-static const own_parameter own_parameters[] = {
-    {"schema", set_schema},
-    {"pooler", set_pooler},
-    {"create", set_create},
-    {"sessions", set_sessions},
+/* pawl's own parameters. */
+typedef struct own_parameters {
+    const char *schema;
+    int         is_pooled; /* the index in `poolers` */
+    int         creates;
+    int         session_max;
+} own_parameters;
+
+#define AT(member) offsetof(own_parameters, member)
+static const pawl__url_option options[] = {
+    {"create", PAWL__URL_WORD, AT(creates), "no: a server's tables are made by 'pawl schema apply'",
+     .words = creates},
+    {"pooler", PAWL__URL_WORD, AT(is_pooled), "none or transaction", .words = poolers},
+    {"schema", PAWL__URL_TEXT, AT(schema), .allowed = "any name"},
+    {"sessions", PAWL__URL_NUMBER, AT(session_max), "1 to 1000", .min = 1,
+     .max = PAWL__PG_SESSIONS_MAX},
 };
+#define OPTION_COUNT (sizeof options / sizeof options[0])
+_Static_assert(PAWL__PG_SESSIONS_MAX == 1000, "the text says so");
+static const pawl__url_kind kind = {
+    .driver = "postgres", .options = options, .option_count = OPTION_COUNT};
 
-/* The parameter of pawl that "name=value" is, or NULL for one of libpq. */
-static const own_parameter *find_own(pawl_text pair, pawl_text *value)
+static bool is_own(const char *pair)
 {
-    const char *sign = memchr(pair.data, '=', pair.size);
-    size_t      size = sign != NULL ? (size_t)(sign - pair.data) : pair.size;
-    for (size_t i = 0; i < sizeof own_parameters / sizeof own_parameters[0]; i++)
-        if (pawl_text_equal((pawl_text){.data = pair.data, .size = size},
-                            pawl_text_of(own_parameters[i].name))) {
-            *value = sign != NULL ? (pawl_text){.data = sign + 1, .size = pair.size - size - 1}
-                                  : (pawl_text){0};
-            return &own_parameters[i];
-        }
-    return NULL;
+    size_t size = strcspn(pair, "=&");
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (strlen(options[i].name) == size && memcmp(pair, options[i].name, size) == 0)
+            return true;
+    return false;
 }
 
-static pawl_code take_parameters(pawl__pg *store, const char *from, char *to, pawl_error *error)
+/* The parameters that are libpq's go to `theirs`, behind a '?', and pawl's to `own`. */
+static void split(const char *from, char *theirs, char *own)
 {
-    pawl_code code      = PAWL_OK;
-    char      separator = '?';
-    while (code == PAWL_OK && *from != '\0') {
-        size_t               size  = strcspn(from, "&");
-        pawl_text            pair  = {.data = from, .size = size};
-        pawl_text            value = {0};
-        const own_parameter *own   = find_own(pair, &value);
-        if (own != NULL) {
-            code = own->set(store, value, error);
-        } else if (size != 0) {
-            *to++     = separator;
-            separator = '&';
-            memcpy(to, from, size);
-            to += size;
+    char *first = theirs;
+    while (*from != '\0') {
+        size_t size = strcspn(from, "&");
+        char **to   = is_own(from) ? &own : &theirs;
+        if (size != 0) {
+            *(*to)++ = '&';
+            memcpy(*to, from, size);
+            *to += size;
         }
         from += size + (from[size] == '&');
     }
-    *to = '\0';
-    return code;
+    *theirs = *own = '\0';
+    if (*first == '&')
+        *first = '?';
+}
+
+static pawl_code take_own(pawl__pg *store, char *text, pawl_error *error)
+{
+    own_parameters own    = {.schema = "public"};
+    pawl_code      code   = pawl__url_options(&kind, NULL, text, &own, error);
+    pawl_text      schema = pawl_text_of(own.schema);
+    if (code == PAWL_OK)
+        code = pawl__sql_name_check(schema, "postgres: schema", SCHEMA_SIZE_MAX, error);
+    if (code != PAWL_OK)
+        return code;
+    (void)snprintf(store->schema, sizeof store->schema, "%s", own.schema);
+    store->is_pooled          = own.is_pooled != 0;
+    store->member.session_max = own.session_max;
+    return own.is_pooled != 0 && own.session_max != 0 ? pawl__pg_refuse_sessions(store, error)
+                                                      : PAWL_OK;
 }
 
 /* ---- The rest ----------------------------------------------------------- */
@@ -223,16 +181,14 @@ static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, p
     const char *parameters = strrchr(url, '?');
     size_t      size       = parameters != NULL ? (size_t)(parameters - url) : strlen(url);
     pawl_text   masked     = pawl_url_masked(url, arena);
+    char       *own        = pawl_arena_take(arena, strlen(url) + 1);
     store->conninfo        = pawl_allocate(strlen(url) + 1);
     store->given           = pawl__url_given(url);
-    if (masked.data == NULL || store->conninfo == NULL || store->given == NULL)
+    if (masked.data == NULL || own == NULL || store->conninfo == NULL || store->given == NULL)
         return pawl__pg_no_memory(error);
     memcpy(store->conninfo, url, size);
-    memcpy(store->schema, "public", sizeof "public");
-    pawl_code code = take_parameters(store, parameters != NULL ? parameters + 1 : "",
-                                     store->conninfo + size, error);
-    if (code == PAWL_OK && store->is_pooled && store->member.session_max > 0)
-        code = pawl__pg_refuse_sessions(store, error);
+    split(parameters != NULL ? parameters + 1 : "", store->conninfo + size, own);
+    pawl_code code = take_own(store, own, error);
     return code == PAWL_OK ? check_conninfo(store, url, masked.data, arena, error) : code;
 }
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/schema.h"
+#include "store/postgres/operations.h"
 
 #include <string.h>
 
@@ -20,14 +20,7 @@ static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tabl
     pawl__pg_put_texts(&request, tables, table_count);
     pawl_code code = pawl__pg_run(&request);
     request.arena  = arena;
-    if (code != PAWL_OK)
-        return code;
-    char *items = pawl__pg_take_rows(&request, row_size);
-    rows->items = items;
-    while (items != NULL && pawl__pg_next(&request))
-        pawl__pg_get_fields(&request, columns, items + row_size * rows->count++);
-    pawl__pg_end(&request);
-    return request.code;
+    return code == PAWL_OK ? pawl__pg_take_all(&request, columns, row_size, rows) : code;
 }
 
 pawl_code pawl__pg_look(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
@@ -77,7 +70,9 @@ static pawl_code check_cascades(pawl__pg *store, pawl__sql_verifier *v)
 
 /* ---- The function ------------------------------------------------------- */
 
-/* The body between the quotes of the function's template. */
+/* The quotes around the function's body in its template. */
+#define BODY_QUOTE "$pawl$"
+
 static pawl_text body_of(pawl__sql_verifier *v)
 {
     pawl__sql_text text = {0};
@@ -86,9 +81,9 @@ static pawl_text body_of(pawl__sql_verifier *v)
     if (!text.is_failed)
         whole = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     pawl__sql_text_free(&text);
-    size_t      size  = strlen(PAWL__PG_BODY_QUOTE);
-    const char *begin = whole.data != NULL ? strstr(whole.data, PAWL__PG_BODY_QUOTE) : NULL;
-    const char *end   = begin != NULL ? strstr(begin + size, PAWL__PG_BODY_QUOTE) : NULL;
+    size_t      size  = strlen(BODY_QUOTE);
+    const char *begin = whole.data != NULL ? strstr(whole.data, BODY_QUOTE) : NULL;
+    const char *end   = begin != NULL ? strstr(begin + size, BODY_QUOTE) : NULL;
     if (end == NULL)
         return (pawl_text){0};
     return (pawl_text){.data = begin + size, .size = (size_t)(end - begin) - size};

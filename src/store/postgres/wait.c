@@ -29,7 +29,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BUSY_CLAIMS 8 /* with rows, in a row: then the sleepers' locks are given up */
 #define POLL_MS_MIN 20
@@ -297,60 +296,56 @@ static void put_times(pawl__pg_request *request, const pawl__pg_front *const *qu
     pawl__pg_array_end(request);
 }
 
-static pawl_code is_there(pawl__pg_request *request, bool *is_woken)
+static void send_queues_check(pawl__pg_request *request, const pawl__pg_front *const *queues,
+                              size_t count)
 {
-    pawl_code code = pawl__pg_run(request);
-    *is_woken |= code == PAWL_OK && pawl__pg_next(request) && pawl__pg_get_bool(request);
-    pawl__pg_end(request);
-    return code == PAWL_OK ? request->code : code;
-}
-
-static pawl_code check_queues(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
-{
-    pawl__pg_request      request;
-    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
-    size_t                count = list_queues(store, queues);
-    if (count == 0)
-        return PAWL_OK;
-    pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_THERE, error);
-    pawl__pg_array_begin(&request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++) {
         pawl_text name = name_of(queues[i]);
-        pawl__pg_array_put(&request, PAWL__WIRE_TEXT, &name);
+        pawl__pg_array_put(request, PAWL__WIRE_TEXT, &name);
     }
-    pawl__pg_array_end(&request);
-    put_times(&request, queues, count, offsetof(pawl__pg_front, from));
-    put_times(&request, queues, count, offsetof(pawl__pg_front, queue_due));
-    put_times(&request, queues, count, offsetof(pawl__pg_front, timeout_due));
-    return is_there(&request, &store->is_woken);
+    pawl__pg_array_end(request);
+    put_times(request, queues, count, offsetof(pawl__pg_front, from));
+    put_times(request, queues, count, offsetof(pawl__pg_front, queue_due));
+    put_times(request, queues, count, offsetof(pawl__pg_front, timeout_due));
+    pawl__pg_send(request);
 }
 
-static pawl_code check_outbox(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+void pawl__pg_check_send(const pawl__pg *store, pawl__pg_connection *connection,
+                         pawl__pg_request requests[PAWL__PG_CHECKS], pawl_error *error)
 {
-    pawl__pg_request request;
-    if (!has_outbox(store))
-        return PAWL_OK;
-    pawl__pg_begin(&request, connection, PAWL__PG_OUTBOX_THERE, error);
-    pawl__pg_put_time(&request, pawl__pg_now(store));
-    return is_there(&request, &store->is_woken);
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
+    size_t                count = list_queues(store, queues);
+    pawl_time             now   = pawl__pg_now(store);
+    memset(requests, 0, PAWL__PG_CHECKS * sizeof *requests);
+    connection->is_gathered = true;
+    if (count != 0) {
+        pawl__pg_begin(&requests[0], connection, PAWL__PG_QUEUE_THERE, error);
+        send_queues_check(&requests[0], queues, count);
+    }
+    if (has_outbox(store))
+        pawl__pg_send_with(&requests[1], connection, PAWL__PG_OUTBOX_THERE, &pawl__one_time, &now,
+                           error);
+    if (store->reads_events)
+        pawl__pg_send_with(&requests[2], connection, PAWL__PG_EVENTS_THERE, &pawl__one_int,
+                           &store->events_read, error);
 }
 
-static pawl_code check_events(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+bool pawl__pg_check_read(pawl__pg_request *request)
 {
-    pawl__pg_request request;
-    if (!store->reads_events)
-        return PAWL_OK;
-    pawl__pg_begin(&request, connection, PAWL__PG_EVENTS_THERE, error);
-    pawl__pg_put_int(&request, store->events_read);
-    return is_there(&request, &store->has_events);
+    bool is_there = pawl__pg_next(request) && pawl__pg_get_bool(request);
+    pawl__pg_end(request);
+    return is_there;
 }
 
 pawl_code pawl__pg_check(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    pawl_code code = check_queues(store, connection, error);
-    if (code == PAWL_OK)
-        code = check_outbox(store, connection, error);
-    return code == PAWL_OK ? check_events(store, connection, error) : code;
+    pawl__pg_request requests[PAWL__PG_CHECKS];
+    pawl__pg_check_send(store, connection, requests, error);
+    pawl_code code = pawl__pg_await(connection, error);
+    for (int i = 0; i < PAWL__PG_CHECKS; i++)
+        *(i < 2 ? &store->is_woken : &store->has_events) |= pawl__pg_check_read(&requests[i]);
+    return code;
 }
 
 pawl_code pawl__pg_listen(pawl__pg *store, pawl_error *error)
@@ -444,7 +439,7 @@ static pawl_code sleep_once(pawl__pg *store, int64_t milliseconds, int wake_fd, 
 {
     sleep_list list = {
         {{.fd = wake_fd, .events = POLLIN},
-         {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+         {.fd = atomic_load(&store->wait.interrupt_fd), .events = POLLIN},
          {.fd = store->is_pooled ? -1 : PQsocket(store->main.pg), .events = POLLIN}}};
     int ready = poll(list.items, 3, milliseconds > 60000 ? 60000 : (int)milliseconds);
     store->is_woken |= ready < 0 || list.items[0].revents != 0;
@@ -530,20 +525,7 @@ pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, paw
     return code;
 }
 
-void pawl__pg_pause(pawl__pg *store, int64_t milliseconds)
-{
-    struct pollfd interrupt = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
-    (void)poll(&interrupt, 1, (int)milliseconds);
-}
-
 void pawl__pg_interrupt(pawl_store *base)
 {
-    const uint64_t one        = 1;
-    pawl__pg      *store      = pawl__pg_of(base);
-    int            descriptor = atomic_load(&store->interrupt_fd);
-    /* A counter that is full is readable already. */
-    if (descriptor >= 0) {
-        ssize_t written = write(descriptor, &one, sizeof one);
-        (void)written;
-    }
+    pawl__wait_interrupt(&pawl__pg_of(base)->wait);
 }

@@ -14,7 +14,6 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-#include <poll.h>
 #include <string.h>
 
 #define RAISE_LOCK_MS "2000"
@@ -23,51 +22,46 @@
 #define STAND_MS_MIN 2000
 #define STAND_MS_MAX 10000
 
-static const pawl_uuid kept_row; /* the id of zeroes */
+/* A worker whose row ends, and the row of zeroes that keeps its counters. */
+typedef struct ending {
+    pawl_uuid kept, worker;
+} ending;
 
-/* Sends a statement whose parameters are one or two ids. */
-static void send_with_ids(pawl__pg_connection *connection, pawl__pg_request *request, int statement,
-                          const pawl_uuid *first, const pawl_uuid *second, pawl_error *error)
-{
-    pawl__pg_begin(request, connection, statement, error);
-    pawl__pg_put_uuid(request, *first);
-    if (second != NULL)
-        pawl__pg_put_uuid(request, *second);
-    pawl__pg_send(request);
-}
+static const pawl__field ids[] = {PAWL__AS_OF(ending, kept, UUID),
+                                  PAWL__AS_OF(ending, worker, UUID)};
+
+/* RAISE locks the row: of two that end it, the second finds it gone. */
+static const struct {
+    int              statement;
+    pawl__field_list parameters;
+} steps[] = {
+    {PAWL__PG_WORKER_RAISE, {ids + 1, 1}},
+    {PAWL__PG_WORKER_KEEP, {ids, 1}},
+    {PAWL__SQL_WORKER_FOLD, {ids, 2}},
+    {PAWL__SQL_WORKER_DELETE, {ids + 1, 1}},
+    {PAWL__PG_TIMEOUT_FREE_WORKER, {ids + 1, 1}},
+    {PAWL__SQL_AGGREGATOR_FREE, {ids + 1, 1}},
+    {PAWL__SQL_LEASE_DELETE_ALL, {ids + 1, 1}},
+};
+#define STEP_COUNT (sizeof steps / sizeof steps[0])
+#define FREE_FROM 4
 
 /* Leases of the worker are free at once, not only at their end. Its timeouts are searched for only
  * with `has_timeouts`. */
 static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, bool is_deleted,
                             bool has_timeouts, pawl_error *error)
 {
-    pawl__pg_request requests[7];
+    const ending     it = {.worker = worker};
+    pawl__pg_request requests[STEP_COUNT];
     size_t           count = 0;
-    if (is_deleted) { /* RAISE locks the row: of two that end it, the second finds it gone */
-        send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_RAISE, &worker, NULL, error);
-        send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_KEEP, &kept_row, NULL, error);
-        send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_FOLD, &kept_row, &worker,
-                      error);
-        send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_DELETE, &worker, NULL,
-                      error);
-    }
-    if (has_timeouts)
-        send_with_ids(connection, &requests[count++], PAWL__PG_TIMEOUT_FREE_WORKER, &worker, NULL,
-                      error);
-    send_with_ids(connection, &requests[count++], PAWL__SQL_AGGREGATOR_FREE, &worker, NULL, error);
-    send_with_ids(connection, &requests[count++], PAWL__SQL_LEASE_DELETE_ALL, &worker, NULL, error);
+    for (size_t i = is_deleted ? 0 : FREE_FROM; i < STEP_COUNT; i++)
+        if (has_timeouts || steps[i].statement != PAWL__PG_TIMEOUT_FREE_WORKER)
+            pawl__pg_send_with(&requests[count++], connection, steps[i].statement,
+                               &steps[i].parameters, &it, error);
     pawl_code code = pawl__pg_await(connection, error);
     for (size_t i = 0; i < count; i++)
         pawl__pg_end(&requests[i]);
     return code;
-}
-
-static void send_with_now(pawl__pg_connection *connection, pawl__pg_request *request, int statement,
-                          pawl_time now, pawl_error *error)
-{
-    pawl__pg_begin(request, connection, statement, error);
-    pawl__pg_put_time(request, now);
-    pawl__pg_send(request);
 }
 
 /* Frees the leases of dead workers; their rows stay. */
@@ -75,8 +69,10 @@ static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, paw
 {
     pawl__pg_request requests[3];
     pawl__pg_send_timeout_free_dead(store, connection, &requests[0], true, error);
-    send_with_now(connection, &requests[1], PAWL__PG_AGGREGATOR_FREE_DEAD, store->last_now, error);
-    send_with_now(connection, &requests[2], PAWL__PG_LEASE_FREE_DEAD, store->last_now, error);
+    pawl__pg_send_with(&requests[1], connection, PAWL__PG_AGGREGATOR_FREE_DEAD, &pawl__one_time,
+                       &store->last_now, error);
+    pawl__pg_send_with(&requests[2], connection, PAWL__PG_LEASE_FREE_DEAD, &pawl__one_time,
+                       &store->last_now, error);
     pawl_code code = pawl__pg_await(connection, error);
     for (size_t i = 0; i < 3; i++)
         pawl__pg_end(&requests[i]);
@@ -85,26 +81,15 @@ static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, paw
 
 /* ---- The session lock ---------------------------------------------------- */
 
-/* The number of the worker's advisory lock, made from its id, so that no other worker has it. */
-int64_t pawl__pg_worker_number(pawl_uuid worker)
-{
-    uint64_t parts[2];
-    memcpy(parts, worker.bytes, sizeof parts);
-    return (int64_t)((parts[0] * UINT64_C(0x9E3779B97F4A7C15) ^ parts[1]) >> 1 | 1);
-}
-
 /* The advisory lock may belong to a session of ours of which the server has not noticed that it is
  * gone: it is ended. */
 static pawl_code end_and_lock(pawl__pg_connection *connection, int64_t number, int lock,
                               pawl_error *error)
 {
     pawl__pg_request requests[2];
-    pawl__pg_begin(&requests[0], connection, PAWL__PG_END_SESSION, error);
-    pawl__pg_put_int(&requests[0], number);
-    pawl__pg_send(&requests[0]);
-    pawl__pg_begin(&requests[1], connection, lock, error);
-    pawl__pg_put_int(&requests[1], number);
-    pawl__pg_send(&requests[1]);
+    pawl__pg_send_with(&requests[0], connection, PAWL__PG_END_SESSION, &pawl__one_int, &number,
+                       error);
+    pawl__pg_send_with(&requests[1], connection, lock, &pawl__one_int, &number, error);
     pawl_code code = pawl__pg_await(connection, error);
     pawl__pg_end(&requests[0]);
     pawl__pg_end(&requests[1]);
@@ -118,11 +103,7 @@ pawl_code pawl__pg_session_lock(pawl__pg_connection *connection, int64_t number,
 
 static void run_with_number(pawl__pg_connection *connection, int statement, int64_t number)
 {
-    pawl__pg_request request;
-    pawl__pg_begin(&request, connection, statement, NULL);
-    pawl__pg_put_int(&request, number);
-    (void)pawl__pg_run(&request);
-    pawl__pg_end(&request);
+    (void)pawl__pg_ask(connection, statement, &pawl__one_int, &number, NULL, NULL, NULL);
 }
 
 void pawl__pg_session_unlock(pawl__pg_connection *connection, int64_t number)
@@ -137,7 +118,7 @@ void pawl__pg_end_session(pawl__pg_connection *connection, int64_t number)
 
 static pawl_code lock(pawl__pg *store, pawl_error *error)
 {
-    int64_t number = pawl__pg_worker_number(store->sql.base.worker.uuid);
+    int64_t number = pawl__sql_worker_number(store->sql.base.worker.uuid);
     if (store->member.share != NULL)
         return pawl__pg_share_lock(store, number, error);
     pawl_code code = pawl__pg_session_lock(&store->main, number, error);
@@ -178,7 +159,7 @@ static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl
     pawl__pg_put_text(&request, endpoint);
     pawl__pg_put_text(&request, types);
     pawl__pg_put_int(&request, store->lock_number);
-    pawl__pg_put_int(&request, store->pid);
+    pawl__pg_put_int(&request, store->wait.pid);
     pawl__pg_put_time(&request, now);
     pawl__pg_put_text(&request, about->host);
     pawl__pg_put_text(&request, about->program);
@@ -211,7 +192,7 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
         return code;
     /* The tag lets a transaction of another handle of this worker, with its claims, be ended
      * first. */
-    store->tag_number = store->is_pooled ? pawl__pg_worker_number(base->worker.uuid) : 0;
+    store->tag_number = store->is_pooled ? pawl__sql_worker_number(base->worker.uuid) : 0;
     if (store->is_pooled)
         code = end_and_lock(connection, store->tag_number, PAWL__PG_WORKER_TAG_WAIT, error);
     if (code == PAWL_OK)
@@ -237,7 +218,7 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     pawl__pg_connection *connection;
     pawl__sql_handler_transaction_end(base);
     pawl__pg_rollback_transaction(&store->main);
-    store->claim_count    = 0;
+    store->claims.count   = 0;
     store->has_worker_tid = false;
     pawl_code code        = pawl__pg_stamp_begin(store, &connection, error);
     if (code == PAWL_OK) {
@@ -269,14 +250,13 @@ pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_work
  * the row are waited for, but not for long. */
 static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
+    const pawl_text  lock_ms = PAWL_TEXT(RAISE_LOCK_MS);
     pawl__pg_request wait, request;
     pawl__pg_begin_on(&store->main, error);
-    pawl__pg_begin(&wait, &store->main, PAWL__PG_LOCK_TIMEOUT, error);
-    pawl__pg_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
-    pawl__pg_send(&wait);
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_RAISE, error);
-    pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
-    pawl__pg_send(&request);
+    pawl__pg_send_with(&wait, &store->main, PAWL__PG_LOCK_TIMEOUT, &pawl__one_text, &lock_ms,
+                       error);
+    pawl__pg_send_with(&request, &store->main, PAWL__PG_WORKER_RAISE, &pawl__one_uuid,
+                       &store->sql.base.worker.uuid, error);
     pawl_code code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK && !pawl__pg_next(&request))
         code = pawl_error_set(error, PAWL_EFENCED, "postgres: this worker has no row any longer");
@@ -301,7 +281,8 @@ static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
 bool pawl__pg_end_commit_of(pawl__pg_connection *connection, pawl_uuid worker)
 {
     pawl__pg_request request;
-    send_with_ids(connection, &request, PAWL__PG_END_HOLDER_OF, &worker, NULL, NULL);
+    pawl__pg_send_with(&request, connection, PAWL__PG_END_HOLDER_OF, &pawl__one_uuid, &worker,
+                       NULL);
     bool is_ended = pawl__pg_await(connection, NULL) == PAWL_OK && pawl__pg_next(&request) &&
                     pawl__pg_get_bool(&request);
     pawl__pg_end(&request);
@@ -331,12 +312,6 @@ void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection)
     pawl__pg_end(&request);
 }
 
-static bool is_interrupted(pawl__pg *store)
-{
-    struct pollfd interrupt = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
-    return poll(&interrupt, 1, 0) > 0;
-}
-
 static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
     pawl_code code = pawl__pg_ready(&store->sql.base, error);
@@ -356,23 +331,20 @@ static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, 
     return code;
 }
 
-/* Tries until the time of the whole operation is over: a connection that stands still may take
- * all of it once, not each time anew. */
-static pawl_code raise_until(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
+/* A connection that stands still may take the time of the whole operation once, not each time anew. */
+static pawl_code resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied, pawl_error *error)
 {
-    int64_t pause_ms = 50;
-    for (;;) {
-        store->main.deadline_ms = pawl__pg_rest_ms(store);
-        pawl_code code          = try_to_raise(store, epoch, last, error);
-        if (code == PAWL_OK || pawl_code_retry(code) != PAWL_RETRY_LATER ||
-            code == PAWL_EINTERRUPTED || pawl__clock_ms() >= store->until_ms)
-            return code;
-        int64_t rest_ms = pawl__pg_rest_ms(store);
-        pawl__pg_pause(store, pause_ms < rest_ms ? pause_ms : rest_ms);
-        if (is_interrupted(store))
-            return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the call was interrupted");
-        pause_ms = pause_ms * 2 < 2000 ? pause_ms * 2 : 2000;
-    }
+    pawl__pg *store         = pawl__pg_of(base);
+    int64_t   epoch         = 0;
+    pawl_uuid last          = {{0}};
+    store->main.deadline_ms = pawl__pg_rest_ms(store);
+    pawl_code code          = try_to_raise(store, &epoch, &last, error);
+    if (code != PAWL_OK)
+        return code;
+    base->epoch         = epoch;
+    store->claims.count = 0;
+    *is_applied         = pawl_uuid_compare(last, commit_id) == 0;
+    return PAWL_OK;
 }
 
 /* The commit id in the worker's row is that of its last commit. Connecting again has ended an old
@@ -382,19 +354,13 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
                            pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    int64_t   epoch = 0;
-    pawl_uuid last  = {{0}};
     pawl__sql_handler_transaction_end(base);
-    store->until_ms         = pawl__clock_ms() + base->deadline_ms;
-    pawl_code code          = raise_until(store, &epoch, &last, error);
-    store->until_ms         = 0;
+    store->until_ms = pawl__clock_ms() + base->deadline_ms;
+    pawl_code code  = pawl__wait_resolve(base, &store->wait, store->until_ms, resolve, commit_id,
+                                         is_applied, error);
+    store->until_ms = 0;
     store->main.deadline_ms = base->deadline_ms;
-    if (code != PAWL_OK)
-        return code;
-    base->epoch        = epoch;
-    store->claim_count = 0;
-    *is_applied        = pawl_uuid_compare(last, commit_id) == 0;
-    return PAWL_OK;
+    return code;
 }
 
 /* ---- Sweeping ------------------------------------------------------------ */

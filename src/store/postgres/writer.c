@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/writer.h"
+#include "store/postgres/set.h"
 
 #include "store/sql/connection.h"
 

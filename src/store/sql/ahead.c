@@ -22,11 +22,6 @@ void pawl__sql_sent_ahead(pawl__sql_session *session)
     session->ahead->unread[session->ahead->count++] = (pawl__sql_unread){.item = NULL};
 }
 
-void pawl__sql_expect(pawl__sql_session *session, pawl__sql_unread unread)
-{
-    session->ahead->unread[session->ahead->count - 1] = unread;
-}
-
 /* ---- Reading -------------------------------------------------------------- */
 
 static pawl_code read_answer(pawl__sql_session *session, const pawl__sql_unread *unread,
@@ -47,7 +42,7 @@ static pawl_code read_answer(pawl__sql_session *session, const pawl__sql_unread 
  * deadline, until the call is broken off. */
 pawl_code pawl__sql_read_answers(pawl__sql_session *session, pawl_error *error)
 {
-    pawl__sql_store *store = &session->remote->sql;
+    pawl__sql_store *store = session->store;
     pawl__sql_ahead *ahead = session->ahead;
     pawl_code        code  = PAWL_OK;
     if (ahead == NULL)

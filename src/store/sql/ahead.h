@@ -50,7 +50,10 @@ static inline bool pawl__sql_is_ahead(const pawl__sql_session *session)
 pawl_code pawl__sql_may_send_ahead(pawl__sql_session *session, pawl_error *error);
 void      pawl__sql_sent_ahead(pawl__sql_session *session);
 /* About the last one that was sent. */
-void pawl__sql_expect(pawl__sql_session *session, pawl__sql_unread unread);
+static inline void pawl__sql_expect(pawl__sql_session *session, pawl__sql_unread unread)
+{
+    session->ahead->unread[session->ahead->count - 1] = unread;
+}
 /* Reads what is unread, before anything else is sent. Another code than PAWL_OK: the transaction cannot go
  * on, and the store's `late` says which item's statement that was. */
 pawl_code pawl__sql_read_answers(pawl__sql_session *session, pawl_error *error);

@@ -13,22 +13,13 @@ static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *tab
                           const pawl__field_list *columns, size_t row_size, pawl_arena *arena,
                           pawl_found *rows, pawl_error *error)
 {
-    const pawl__sql_asked asked = {statement, &pawl__one_text, table, columns, row_size};
-    pawl_found            found = {0};
-    pawl_code             code  = pawl__sql_read(store, &asked, arena, &found, error);
-    if (code != PAWL_OK || found.count == 0)
-        return code;
-    char *all = pawl_arena_take(arena, (rows->count + found.count) * row_size);
-    if (all == NULL)
-        return pawl__sql_no_memory(store, "rows", error);
-    if (rows->count != 0)
-        memcpy(all, rows->items, rows->count * row_size);
-    for (size_t i = 0; i < found.count; i++) /* both kinds of row begin with their table */
-        memcpy((char *)found.items + i * row_size, table, sizeof *table);
-    memcpy(all + rows->count * row_size, found.items, found.count * row_size);
-    rows->items = all;
-    rows->count += found.count;
-    return PAWL_OK;
+    size_t         before = rows->count;
+    pawl__sql_each each   = {.asked    = {statement, &pawl__one_text, table, columns, row_size},
+                             .capacity = before};
+    pawl_code      code   = pawl__sql_read_more(store, &each, arena, rows, error);
+    for (size_t i = before; i < rows->count; i++) /* both kinds of row begin with their table */
+        memcpy((char *)rows->items + i * row_size, table, sizeof *table);
+    return code;
 }
 
 pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables, size_t count,

@@ -8,11 +8,7 @@
 #include "store/sql/saga_text.h"
 
 /* The fields of a change, in the order of the statement's parameters. */
-#define FIELDS(...)                                                               \
-    {                                                                             \
-        .items = (const pawl__field[]){__VA_ARGS__},                              \
-        .count = sizeof((const pawl__field[]){__VA_ARGS__}) / sizeof(pawl__field) \
-    }
+#define FIELDS PAWL__FIELDS
 #define ZERO PAWL__AS_ONE(ZERO)
 #define NONE(as) PAWL__AS_NULL(as)
 

@@ -5,7 +5,6 @@
  */
 #include "store/sql/commit.h"
 #include "store/sql/operations.h"
-#include "store/sql/outbox.h"
 #include "store/sql/rows.h"
 
 #include <stdlib.h>

@@ -19,19 +19,12 @@
 
 /* ---- Writing items ------------------------------------------------------ */
 
-pawl_code pawl__sql_write_one(pawl_store *store, pawl__sql_connection *connection,
-                              const pawl__sql_write *write, const void *item, pawl__sql_fate *fate,
-                              pawl_error *error)
-{
-    size_t failed;
-    return pawl__sql_ops_of(store)->write(connection, write, &item, 1, fate, &failed, error);
-}
-
 pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, const void *item,
                               pawl__sql_fate *fate, pawl_error *error)
 {
-    return pawl__sql_write_one(store, ((pawl__sql_store *)store)->connection, write, item, fate,
-                               error);
+    size_t failed;
+    return pawl__sql_ops_of(store)->write(((pawl__sql_store *)store)->connection, write, &item, 1,
+                                          fate, &failed, error);
 }
 
 pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, const void *rows,

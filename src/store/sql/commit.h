@@ -58,12 +58,7 @@ pawl_code pawl__sql_refuse(const pawl__sql_writer *writer, pawl_change_kind kind
 
 /* ---- Without a round ------------------------------------------------------ */
 
-/* One item, without what follows in `write->then`. */
-pawl_code pawl__sql_write_one(pawl_store *store, pawl__sql_connection *connection,
-                              const pawl__sql_write *write, const void *item, pawl__sql_fate *fate,
-                              pawl_error *error);
-
-/* The same on the store's own connection. */
+/* Writes an item on the store's own connection, without what follows in `write->then`. */
 pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, const void *item,
                               pawl__sql_fate *fate, pawl_error *error);
 /* Items that stand in an array; `fates` has one for each, or is NULL. */

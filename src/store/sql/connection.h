@@ -1,5 +1,5 @@
-/* connection.h - operations that the generic store asks of a database: statements are
- * sent, awaited and read, and the writes of a commit run, whatever they travel on.
+/* connection.h - operations of a database: those that the generic store asks for, by which statements are
+ * sent, awaited and read, and the writes of a commit run; and those of a library that sessions are made of.
  *
  *     send       any number of requests; a driver may only queue them
  *     await      waits for the answers to all of them
@@ -10,8 +10,9 @@
  *     write, claim_check, hold_back   any number; or write_ahead, then settle
  *     commit, or rollback             then claims_end, once for each commit
  *
- * A driver whose statements need not be awaited one by one has fence, write_kind and finish instead of
- * write and what depends on it: then a round is one trip.
+ * A driver of sessions (session.h) says how its library prepares, executes and fetches a statement; send to end,
+ * and write, are then those of all sessions. One whose statements need not be awaited one by one sends and reads by
+ * itself, and has fence, write_kind and finish instead of write and what depends on it: then a round is one trip.
  *
  * A statement is in one request at a time, until that is ended: a driver may read its rows
  * from the database one by one.
@@ -26,8 +27,10 @@
 
 #include "pawl/store_driver.h"
 #include "store/core/field.h"
+#include "store/sql/dialect.h"
 #include "store/sql/server.h"
 #include "store/sql/statements.h"
+#include "store/sql/value.h"
 #include "store/sql/write.h"
 
 /* Added to a pawl__sql_saga_statement: the item begins as a pawl__saga_change. */
@@ -45,8 +48,11 @@ typedef struct pawl__sql_asked {
     size_t                  row_size;
 } pawl__sql_asked;
 
-typedef struct pawl__sql_request    pawl__sql_request;    /* each driver's own */
-typedef struct pawl__sql_connection pawl__sql_connection; /* the same */
+typedef struct pawl__sql_connection pawl__sql_connection; /* each driver's own */
+typedef struct pawl__sql_request    pawl__sql_request;    /* the same, or that of session_rows.h */
+typedef struct pawl__sql_session    pawl__sql_session;
+typedef struct pawl__sql_prepared   pawl__sql_prepared;
+typedef struct pawl__sql_family     pawl__sql_family;
 
 /* The life of a worker, as its row says it: a lock of this number that a session of the server, or a
  * process on a file, has; without one, a heartbeat that is young. */
@@ -55,6 +61,9 @@ typedef struct pawl__sql_life {
     pawl_time seen;
     bool      is_alive; /* the answer */
 } pawl__sql_life;
+
+/* Takes a row's columns as texts, without data where they are null; they live until it returns. */
+typedef void pawl__sql_row_fn(void *context, const pawl_text *columns);
 
 typedef struct pawl__sql_ops {
     const char *name; /* as its error texts begin: "sqlite" */
@@ -158,12 +167,57 @@ typedef struct pawl__sql_ops {
      * over the pending rows, all of which are sent. */
     pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_block *const *holds,
                            size_t count, pawl_error *error);
+
+    /* ---- The library of a session; NULL in a driver that sends and reads by itself -- */
+
+    size_t statement_size; /* of the driver's statement */
+    /* Makes a server's session, which is closed, with the settings that pawl needs; behind a failure it is closed. */
+    pawl_code (*connect)(pawl__sql_session *session, pawl_error *error);
+    /* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
+     * and frees its locks. */
+    void (*disconnect)(pawl__sql_session *session);
+    /* Before a commit is sent. NULL: nothing is to be done. */
+    pawl_code (*may_send)(pawl__sql_session *session, pawl_error *error);
+    /* Behind a commit or a rollback that was answered. NULL: nothing. */
+    void (*ended)(pawl__sql_session *session);
+    /* Runs a text, and gives its rows to `each`; NULL: it has none, or nobody asks. */
+    pawl_code (*ask)(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
+                     void *context, pawl_error *error);
+    /* `made` has its markers; `template_text` is what the text was made from. */
+    pawl_code (*prepare)(pawl__sql_session *session, pawl__sql_prepared *made,
+                         const pawl__field_list *fields, const char *template_text,
+                         const pawl__sql_text *text, pawl_error *error);
+    void (*close)(pawl__sql_prepared *statement);
+    /* Runs it with the fields of the item; NULL: without parameters. */
+    pawl_code (*execute)(pawl__sql_session *session, pawl__sql_prepared *statement,
+                         const pawl__field_list *fields, const void *item, pawl_error *error);
+    /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. Below
+     * zero: nobody can say. */
+    int64_t (*found)(pawl__sql_prepared *statement);
+    /* Steps to the next row of the last execution; `*is_row` is false behind the last one. */
+    pawl_code (*fetch)(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
+                       pawl_error *error);
+    /* Reads a column of the row, with room for its text of pawl__sql_room_of. PAWL_ENOMEM, or
+     * PAWL_EPERSIST: it could not be read whole. NULL where the driver has a `get` of its own. */
+    pawl_code (*read)(pawl__sql_session *session, pawl__sql_prepared *statement, unsigned column,
+                      int wire, pawl__sql_kind kind, pawl__sql_request *request,
+                      pawl__sql_got *got);
+    /* Frees the rows that are left. */
+    void (*free_rows)(pawl__sql_session *session, pawl__sql_prepared *statement);
+    /* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
+     * nothing was done, where they are to be written one by one. The fates are PAWL__SQL_APPLIED before.
+     * NULL: that is always so. */
+    pawl_code (*write_set)(pawl__sql_session *session, const pawl__sql_write *write,
+                           const void *const *items, size_t count, pawl__sql_fate *fates,
+                           size_t *taken, bool *is_done, pawl_error *error);
 } pawl__sql_ops;
 
 /* Each SQL driver's handle begins with it. */
 typedef struct pawl__sql_store {
     pawl_store               base;       /* first: the core's */
     const pawl__sql_ops     *ops;        /* set before anything else is done */
+    const pawl__sql_family  *family;     /* of sessions */
+    const pawl__sql_dialect *dialect;    /* of sessions; NULL: not known before the first one */
     pawl__sql_connection    *connection; /* the one that writes */
     bool                     in_hold;    /* a hold is open, and everything runs inside it */
     bool                     has_worker; /* its row is there */
@@ -190,10 +244,6 @@ static inline pawl_code pawl__sql_await(pawl_store *store, pawl_error *error)
 /* All rows of one statement, in the arena. After a failure there are none. */
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                          pawl_found *rows, pawl_error *error);
-/* The same of a call that was sent and awaited; it is not ended. */
-pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
-                                 const pawl__sql_asked *asked, pawl_arena *arena, pawl_found *rows,
-                                 pawl_error *error);
 /* Sends it and awaits the answer; the request is to be ended. */
 pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                         pawl__sql_request **request, pawl_error *error);

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/offset.h"
+#include "store/core/reach.h"
 #include "store/sql/steps.h"
 
 #include <stdio.h>

@@ -17,8 +17,8 @@
 /* The deadline of a call decides before a wait for a lock does. */
 pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_remote   *remote   = session->remote;
-    const pawl__sql_settings *settings = &remote->family->settings;
+    const pawl__sql_remote   *remote   = pawl__sql_remote_at(session);
+    const pawl__sql_settings *settings = &remote->sql.family->settings;
     int64_t                   ms   = remote->sql.base.deadline_ms + 1000 + settings->unit_ms - 1;
     int64_t                   wait = ms / settings->unit_ms;
     char                      text[TEXT_SIZE];
@@ -26,14 +26,14 @@ pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error)
         wait = settings->wait_max;
     (void)snprintf(text, sizeof text, settings->text, (long long)wait,
                    (long long)remote->rest_s * 1000);
-    return remote->ops->query(session, text, error);
+    return pawl__sql_query(session, text, error);
 }
 
 /* ---- The worker's lock ---------------------------------------------------- */
 
 int64_t pawl__sql_lock_number(const pawl__sql_session *session)
 {
-    const pawl__sql_remote *remote = session->remote;
+    const pawl__sql_remote *remote = pawl__sql_remote_at(session);
     return session == remote->main ? remote->lock_number : remote->lock_number - 1;
 }
 
@@ -51,7 +51,7 @@ pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, 
 static pawl_code ask_lives(pawl__sql_remote *remote, pawl__sql_life *const *lives, size_t count,
                            pawl_error *error)
 {
-    const pawl__sql_life_words *words                     = &remote->family->lives;
+    const pawl__sql_life_words *words                     = &remote->sql.family->lives;
     char                        digits[LIVES_AT_ONCE + 1] = "";
     pawl__sql_text              text                      = {0};
     for (size_t i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives
 pawl_code pawl__sql_run_execute(pawl_store *base, const char *statement, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(base);
-    return remote->ops->query(remote->main, statement, error);
+    return pawl__sql_query(remote->main, statement, error);
 }
 
 pawl_code pawl__sql_run_number(pawl_store *base, const char *select, int64_t *number,
@@ -95,7 +95,7 @@ pawl_code pawl__sql_run_number(pawl_store *base, const char *select, int64_t *nu
 /* The tables may have been made on another node just now. */
 static pawl_code on_cluster(pawl__sql_remote *remote, const char *text, pawl_error *error)
 {
-    return remote->is_cluster ? remote->ops->query(remote->main, text, error) : PAWL_OK;
+    return remote->is_cluster ? pawl__sql_query(remote->main, text, error) : PAWL_OK;
 }
 
 pawl_code pawl__sql_run_connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
@@ -105,7 +105,7 @@ pawl_code pawl__sql_run_connect(pawl_store *base, pawl_schema_verb verb, pawl_er
     (void)verb;
     if (!remote->main->is_made)
         code = pawl__sql_session_connect(remote->main, error);
-    return code == PAWL_OK ? on_cluster(remote, remote->family->run.join, error) : code;
+    return code == PAWL_OK ? on_cluster(remote, remote->sql.family->run.join, error) : code;
 }
 
 /* The lock is waited for to just before the call's deadline, so that the server says how it went. */
@@ -127,7 +127,7 @@ static pawl_code take_lock(pawl_store *base, const pawl__sql_run_words *words, p
 pawl_code pawl__sql_run_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sql_remote          *remote = pawl__sql_remote_of(base);
-    const pawl__sql_run_words *words  = &remote->family->run;
+    const pawl__sql_run_words *words  = &remote->sql.family->run;
     pawl_code                  code   = PAWL_OK;
     if (words->in_transaction)
         code = pawl__sql_session_begin(base, error);
@@ -144,7 +144,7 @@ pawl_code pawl__sql_run_begin(pawl_store *base, pawl_error *error)
 pawl_code pawl__sql_run_end(pawl_store *base, pawl_code code, pawl_error *error)
 {
     pawl__sql_remote          *remote     = pawl__sql_remote_of(base);
-    const pawl__sql_run_words *words      = &remote->family->run;
+    const pawl__sql_run_words *words      = &remote->sql.family->run;
     bool                       is_unknown = false;
     if (code == PAWL_OK && words->in_transaction)
         code = pawl__sql_session_commit(base, &is_unknown, error);
@@ -160,8 +160,8 @@ pawl_code pawl__sql_run_end(pawl_store *base, pawl_code code, pawl_error *error)
 static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
 {
     return (pawl__sql_schema){.store   = &remote->sql.base,
-                              .ops     = remote->family->schema_ops,
-                              .dialect = remote->dialect,
+                              .ops     = remote->sql.family->schema_ops,
+                              .dialect = remote->sql.dialect,
                               .prefix  = prefix,
                               .given   = remote->given,
                               .scheme  = "",
@@ -170,7 +170,7 @@ static pawl__sql_schema schema_of(pawl__sql_remote *remote, const char *prefix)
 static pawl_code check(pawl__sql_remote *remote, const pawl_store_options *options,
                        pawl_error *error)
 {
-    const pawl__sql_run_words *words  = &remote->family->run;
+    const pawl__sql_run_words *words  = &remote->sql.family->run;
     pawl__sql_schema           schema = schema_of(remote, remote->sql.base.system_prefix);
     pawl_code                  code = pawl__sql_prefix_check(schema.dialect, schema.prefix, error);
     if (code == PAWL_OK)
@@ -196,10 +196,10 @@ pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_optio
 /* A store that is not open has no family yet. */
 static const pawl__sql_dialect *known_dialect(const pawl__sql_remote *remote)
 {
-    if (remote->dialect != NULL)
-        return remote->dialect;
-    return remote->family != NULL && remote->family->dialect != NULL
-               ? remote->family->dialect
+    if (remote->sql.dialect != NULL)
+        return remote->sql.dialect;
+    return remote->sql.family != NULL && remote->sql.family->dialect != NULL
+               ? remote->sql.family->dialect
                : pawl__sql_dialect_find(pawl_text_of(remote->sql.base.scheme));
 }
 
@@ -210,7 +210,7 @@ static pawl_code print(pawl_store *base, const pawl_schema_spec *spec, pawl_line
     pawl_code                code    = PAWL_OK;
     if (dialect == NULL) {
         code    = pawl__sql_run_connect(base, PAWL_SCHEMA_PRINT, error);
-        dialect = pawl__sql_remote_of(base)->dialect;
+        dialect = pawl__sql_remote_of(base)->sql.dialect;
     }
     if (code == PAWL_OK)
         code = pawl__sql_prefix_check(dialect, spec->system_prefix, error);
@@ -239,15 +239,15 @@ pawl_code pawl__sql_family_look(pawl_store *store, const char *client, const paw
 {
     const pawl__sql_remote *remote = pawl__sql_remote_of(store);
     char                    own[TEXT_SIZE];
-    (void)snprintf(own, sizeof own, remote->family->client, remote->dialect->name,
+    (void)snprintf(own, sizeof own, remote->sql.family->client, remote->sql.dialect->name,
                    remote->database);
     pawl__sql_doctor doctor = {.store   = store,
-                               .dialect = remote->dialect,
+                               .dialect = remote->sql.dialect,
                                .asked   = asked,
                                .ask     = pawl__sql_session_findings,
                                .client  = client != NULL ? client : own,
                                .arena   = arena,
                                .rows    = rows,
                                .error   = error};
-    return pawl__sql_check_all(&doctor, remote->family->checks);
+    return pawl__sql_check_all(&doctor, remote->sql.family->checks);
 }

@@ -2,7 +2,7 @@
  * lock that a worker lives by, how a script is run, the look of the doctor.
  *
  * A family is data, with a function where a text is made of values. The operations below are the same for all of
- * them; a driver enters them into its tables.
+ * them; a driver enters them into its tables. That of a file has statements alone.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -111,16 +111,15 @@ pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, 
 pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                                  pawl_error *error);
 
-#define PAWL__SQL_REMOTE_OPS                                                                      \
-    .send = pawl__sql_request_send, .next = pawl__sql_request_next, .get = pawl__sql_request_get, \
-    .changed = pawl__sql_request_changed, .end = pawl__sql_request_end,                           \
-    .who_lives = pawl__sql_family_lives, .own_lock = pawl__sql_own_lock,                          \
-    .own_unlock = pawl__sql_own_unlock, .claims_leave = pawl__sql_lock_leave,                     \
-    .rest = pawl__sql_lock_rest, .lock_begin = pawl__sql_session_begin,                           \
-    .write = pawl__sql_write_looking, .begin = pawl__sql_session_begin,                           \
-    .commit = pawl__sql_session_commit, .rollback = pawl__sql_session_rollback,                   \
-    .claim_check = pawl__sql_lock_check, .claims_end = pawl__sql_lock_end,                        \
-    .hold_back = pawl__sql_session_hold_back
+#define PAWL__SQL_REMOTE_OPS                                                         \
+    PAWL__SQL_SESSION_OPS,                                                           \
+        .get = pawl__sql_request_get, .who_lives = pawl__sql_family_lives,           \
+        .own_lock = pawl__sql_own_lock, .own_unlock = pawl__sql_own_unlock,          \
+        .claims_leave = pawl__sql_lock_leave, .rest = pawl__sql_lock_rest,           \
+        .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_looking,     \
+        .begin = pawl__sql_session_begin, .commit = pawl__sql_session_commit,        \
+        .rollback = pawl__sql_session_rollback, .claim_check = pawl__sql_lock_check, \
+        .claims_end = pawl__sql_lock_end, .hold_back = pawl__sql_session_hold_back
 
 /* Of pawl_store_ops, beside PAWL__SQL_OPERATIONS. */
 #define PAWL__SQL_REMOTE_OPERATIONS                                               \

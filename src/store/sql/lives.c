@@ -46,14 +46,29 @@ static bool is_surely_dead(const pawl__sql_life *life)
     return !life->is_alive && life->process != 0;
 }
 
+static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_found *rows,
+                              pawl_error *error)
+{
+    static const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIST, NULL, NULL, &pawl__sql_worker_row,
+                                          sizeof(pawl__sql_worker)};
+    return pawl__sql_read(store, &asked, arena, rows, error);
+}
+
+static bool has_worker(const pawl_found *rows, pawl_worker_id id)
+{
+    const pawl__sql_worker *workers = rows->items;
+    for (size_t i = 0; i < rows->count; i++)
+        if (pawl_uuid_compare(workers[i].info.id.uuid, id.uuid) == 0)
+            return true;
+    return false;
+}
+
 static pawl_code list_workers(pawl_store *store, wanted_fn *is_wanted, pawl_arena *arena,
                               pawl_found *found, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIST, NULL, NULL, &pawl__sql_worker_row,
-                                   sizeof(pawl__sql_worker)};
-    pawl_found            all;
+    pawl_found all;
     *found         = (pawl_found){.count = 0};
-    pawl_code code = pawl__sql_read(store, &asked, arena, &all, error);
+    pawl_code code = read_workers(store, arena, &all, error);
     if (code == PAWL_OK)
         code = ask(store, &all, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
                    error);
@@ -74,14 +89,31 @@ pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
     return list_workers(store, is_alive ? lives : is_dead, arena, found, error);
 }
 
+/* The row of a worker that ended between the look at the rows and that at the locks is gone: it did not crash. */
+static pawl_code drop_ended(pawl_store *store, pawl_found *found, pawl_arena *arena,
+                            pawl_error *error)
+{
+    pawl_worker_info *items = found->items;
+    size_t            count = found->count;
+    pawl_found        rows;
+    pawl_code         code = read_workers(store, arena, &rows, error);
+    found->count           = 0;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        if (has_worker(&rows, items[i].id))
+            items[found->count++] = items[i];
+    return code;
+}
+
 /* A worker without a lock may live though it was not seen for a while: its row is left alone. */
 pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error)
 {
     pawl_found found;
     pawl_code  code = list_workers(store, is_surely_dead, arena, &found, error);
-    *items          = found.items;
-    *count          = found.count;
+    if (code == PAWL_OK && found.count > 0)
+        code = drop_ended(store, &found, arena, error);
+    *items = found.items;
+    *count = found.count;
     return code;
 }
 

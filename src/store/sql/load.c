@@ -7,13 +7,6 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-static const pawl__field      text_field[]   = {PAWL__AS_ONE(TEXT)};
-static const pawl__field_list by_text        = PAWL__FIELD_ARRAY(text_field);
-static const pawl__field      number_field[] = {PAWL__AS_ONE(INT)};
-static const pawl__field_list one_number     = PAWL__FIELD_ARRAY(number_field);
-static const pawl__field      time_field[]   = {PAWL__AS_ONE(TIME)};
-static const pawl__field_list one_time       = PAWL__FIELD_ARRAY(time_field);
-
 /* ---- The inbox ---------------------------------------------------------- */
 
 #define RANGE_IDS_MIN 8   /* fewer are as fast one by one */
@@ -189,7 +182,8 @@ static const pawl__field_list stream_snapshot_row = PAWL__FIELD_ARRAY(fold_colum
 static pawl_code read_last(pawl_store *store, const stream_by *by, int64_t *version,
                            pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_EVENT_LAST, &by_text, &by->stream, &one_number, 0};
+    const pawl__sql_asked asked = {PAWL__SQL_EVENT_LAST, &pawl__one_text, &by->stream,
+                                   &pawl__one_int, 0};
     return pawl__sql_read_first(store, &asked, NULL, version, error);
 }
 
@@ -249,7 +243,7 @@ pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads
 static pawl_code first_of(pawl_store *store, int statement, pawl_text name, pawl_time *first,
                           pawl_error *error)
 {
-    const pawl__sql_asked asked = {statement, &by_text, &name, &one_time, 0};
+    const pawl__sql_asked asked = {statement, &pawl__one_text, &name, &pawl__one_time, 0};
     pawl_time             found = PAWL_TIME_MAX;
     pawl_code             code  = pawl__sql_read_first(store, &asked, NULL, &found, error);
     if (found < *first)

@@ -52,8 +52,7 @@ static pawl__sql_connection *connection_of(pawl__sql_session *session)
 
 static pawl_code no_memory(const pawl__sql_session *session, pawl_error *error)
 {
-    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                          session->remote->sql.base.scheme);
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", session->store->base.scheme);
 }
 
 /* Rows of one look are as many as its items at most. */
@@ -69,7 +68,7 @@ static void take_row(void *context, const pawl_text *columns)
 static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *write, look *it,
                            size_t count, pawl_error *error)
 {
-    const pawl__sql_dialect *dialect = session->remote->dialect;
+    const pawl__sql_dialect *dialect = session->store->dialect;
     pawl__sql_text           text    = {0};
     char                     id[PAWL_UUID_TEXT_SIZE + 1];
     pawl__sql_append(&text, "select ");
@@ -88,7 +87,7 @@ static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *wr
     it->row_count  = 0;
     pawl_code code = text.is_failed
                          ? no_memory(session, error)
-                         : session->remote->ops->ask(session, text.data, take_row, it, error);
+                         : session->store->ops->ask(session, text.data, take_row, it, error);
     pawl__sql_text_free(&text);
     qsort(it->rows, it->row_count, sizeof *it->rows, by_id);
     return code;
@@ -203,9 +202,9 @@ static int64_t list_before(pawl__sql_text *json, const void *const *items, size_
 static pawl_code count_listed(const pawl__sql_session *session, const pawl_text *json,
                               int64_t *found, pawl_error *error)
 {
-    const pawl__sql_asked asked = {session->remote->family->event_count, &pawl__one_text, json,
+    const pawl__sql_asked asked = {session->store->family->event_count, &pawl__one_text, json,
                                    &pawl__one_int, 0};
-    return pawl__sql_read_first(&session->remote->sql.base, &asked, NULL, found, error);
+    return pawl__sql_read_first(&session->store->base, &asked, NULL, found, error);
 }
 
 static pawl_code write_events(pawl__sql_session *session, const pawl__sql_write *write,
@@ -224,7 +223,7 @@ static pawl_code write_events(pawl__sql_session *session, const pawl__sql_write 
     *failed = 0;
     if (code != PAWL_OK)
         return code;
-    sure.statement = session->remote->family->event_insert_sure;
+    sure.statement = session->store->family->event_insert_sure;
     return pawl__sql_session_write(connection_of(session), found == listed ? &sure : write, items,
                                    count, fates, failed, error);
 }
@@ -238,7 +237,7 @@ pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__
     pawl__sql_session *session  = pawl__sql_session_of(connection);
     bool               is_event = !write->is_saga && write->statement == PAWL__SQL_EVENT_INSERT;
     /* A caller's transaction may read an older state. */
-    if (session->remote->family->event_count != 0 && is_event && count >= EVENTS_MIN &&
+    if (session->store->family->event_count != 0 && is_event && count >= EVENTS_MIN &&
         !session->is_callers)
         return write_events(session, write, items, count, fates, failed, error);
     if (!write->is_saga || !pawl__sql_expects(write, PAWL__SQL_MISSED) || session->is_callers)

@@ -28,6 +28,19 @@ pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *se
 /* find.c: where one connection writes at a time, and an event's number is its position. */
 pawl_code pawl__sql_event_number_none(pawl_store *store, size_t count_max, int64_t *count,
                                       pawl_error *error);
+/* outbox.c: rows of one source come in the order (version, index), at the indexes that rows of that source have
+ * among all: ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
+pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error);
+/* worker.c */
+/* The number of the worker's lock, made from its id, so that no other worker has it; odd: that of a second
+ * connection is the one below. */
+int64_t pawl__sql_worker_number(pawl_uuid worker);
+/* Frees what dead workers had leased; their rows stay. Inside a transaction. */
+pawl_code pawl__sql_free_dead(pawl_store *store, pawl_error *error);
+/* Ends up to `count_max` dead workers not seen since `before`, and adds how many. Inside a
+ * transaction. */
+pawl_code pawl__sql_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,
+                                 int64_t *count, bool *more, pawl_error *error);
 /* lives.c */
 pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/outbox.h"
+#include "store/sql/operations.h"
 
 #include <stdlib.h>
 

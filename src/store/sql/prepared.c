@@ -17,7 +17,7 @@ static int own_of(const pawl__sql_family *family, int statement)
 
 const char *pawl__sql_template_of(const pawl__sql_session *session, int statement, bool is_saga)
 {
-    const pawl__sql_family *family = session->remote->family;
+    const pawl__sql_family *family = session->store->family;
     return is_saga ? pawl__sql_saga_template_of((pawl__sql_saga_statement)statement)->text
                    : family->templates[own_of(family, statement)];
 }
@@ -26,13 +26,13 @@ const char *pawl__sql_template_of(const pawl__sql_session *session, int statemen
 
 static pawl_code no_memory(const pawl__sql_session *session, pawl_error *error)
 {
-    return pawl__sql_no_memory(&session->remote->sql.base, "a statement", error);
+    return pawl__sql_no_memory(&session->store->base, "a statement", error);
 }
 
 static void free_statement(pawl__sql_session *session, pawl__sql_prepared *statement)
 {
     if (statement != NULL)
-        session->remote->ops->close(statement);
+        session->store->ops->close(statement);
     pawl_free(statement);
 }
 
@@ -43,8 +43,8 @@ static pawl_code finish(pawl__sql_session *session, pawl__sql_prepared **stateme
     pawl__sql_prepared *made = *statement;
     assert(fields == NULL || fields->count <= PAWL__SQL_FIELDS_MAX);
     pawl_code code = text->is_failed ? no_memory(session, error)
-                                     : session->remote->ops->prepare(session, made, fields,
-                                                                     template_text, text, error);
+                                     : session->store->ops->prepare(session, made, fields,
+                                                                    template_text, text, error);
     made->is_made  = code == PAWL_OK;
     if (code == PAWL_OK)
         return PAWL_OK;
@@ -56,14 +56,14 @@ static pawl_code finish(pawl__sql_session *session, pawl__sql_prepared **stateme
 static pawl_code prepare(pawl__sql_session *session, int which, pawl__sql_prepared **statement,
                          const pawl__field_list *fields, pawl_error *error)
 {
-    const pawl__sql_remote *remote    = session->remote;
-    const char             *template_ = remote->family->templates[which];
-    pawl__sql_text          text      = {0};
-    pawl__sql_prepared     *made      = *statement;
+    const pawl__sql_store *store     = session->store;
+    const char            *template_ = store->family->templates[which];
+    pawl__sql_text         text      = {0};
+    pawl__sql_prepared    *made      = *statement;
     made->marker_count =
         (unsigned)pawl__sql_parameter_order(template_, made->order, PAWL__SQL_MARKERS_MAX);
-    made->ignores = strstr(template_, "{ignore:") != NULL && remote->dialect->ignores_failures;
-    pawl__sql_expand(&text, remote->dialect, remote->sql.base.system_prefix, template_);
+    made->ignores = strstr(template_, "{ignore:") != NULL && store->dialect->ignores_failures;
+    pawl__sql_expand(&text, store->dialect, store->base.system_prefix, template_);
     pawl_code code = finish(session, statement, fields, template_, &text, error);
     pawl__sql_text_free(&text);
     return code;
@@ -75,9 +75,9 @@ static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table 
 {
     pawl__sql_text      text = {0};
     pawl__sql_prepared *made = *statement;
-    pawl__sql_saga_text(&text, session->remote->dialect, table, (pawl__sql_saga_statement)which);
+    pawl__sql_saga_text(&text, session->store->dialect, table, (pawl__sql_saga_statement)which);
     for (const char *at = text.data;
-         (at = pawl__sql_next_marker(session->remote->dialect, at)) != NULL; at++) {
+         (at = pawl__sql_next_marker(session->store->dialect, at)) != NULL; at++) {
         made->order[made->marker_count] = made->marker_count + 1;
         made->marker_count++;
     }
@@ -99,14 +99,14 @@ static pawl_code look_at_times(pawl__sql_session *session, pawl_saga_table *tabl
     pawl_code               code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < 2; i++) {
         pawl__sql_text column = {0};
-        if (session->remote->family->is_old_time == NULL || all[i]->type != PAWL_VALUE_TIME ||
+        if (session->store->family->is_old_time == NULL || all[i]->type != PAWL_VALUE_TIME ||
             all[i]->with_offset)
             continue;
-        pawl__sql_correlation_column(&column, session->remote->dialect, all[i]);
+        pawl__sql_correlation_column(&column, session->store->dialect, all[i]);
         code = column.is_failed ? no_memory(session, error)
-                                : session->remote->family->is_old_time(session, table->name,
-                                                                       pawl__sql_text_of(&column),
-                                                                       &all[i]->is_coarse, error);
+                                : session->store->family->is_old_time(session, table->name,
+                                                                      pawl__sql_text_of(&column),
+                                                                      &all[i]->is_coarse, error);
         pawl__sql_text_free(&column);
     }
     return code;
@@ -122,7 +122,7 @@ static pawl__sql_saga_cache *add_table(pawl__sql_session *session, const pawl_sa
         return NULL;
     }
     made->next = session->sagas;
-    *code = pawl__sql_saga_copy(session->remote->dialect, table, &made->table, &made->texts, error);
+    *code = pawl__sql_saga_copy(session->store->dialect, table, &made->table, &made->texts, error);
     if (*code == PAWL_OK)
         *code = look_at_times(session, &made->table, error);
     if (*code != PAWL_OK) {
@@ -156,7 +156,7 @@ const pawl_saga_table *pawl__sql_saga_known(pawl__sql_session     *session,
 
 static pawl__sql_prepared **place_of(pawl__sql_session *session, int statement)
 {
-    const pawl__sql_family *family = session->remote->family;
+    const pawl__sql_family *family = session->store->family;
     if (session->statements == NULL)
         session->statements =
             pawl_allocate((size_t)family->statement_count * sizeof(pawl__sql_prepared *));
@@ -175,11 +175,11 @@ pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statem
         saga  = find_table(session, table, code, error);
         place = saga != NULL ? &saga->statements[statement] : NULL;
     } else {
-        statement = own_of(session->remote->family, statement);
+        statement = own_of(session->store->family, statement);
         place     = place_of(session, statement);
     }
     if (place != NULL && *place == NULL)
-        *place = pawl_allocate(session->remote->ops->statement_size);
+        *place = pawl_allocate(session->store->ops->statement_size);
     if (*code == PAWL_OK && (place == NULL || *place == NULL))
         *code = no_memory(session, error);
     else if (*code == PAWL_OK && !(*place)->is_made)
@@ -188,10 +188,9 @@ pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statem
     return *code == PAWL_OK ? *place : NULL;
 }
 
-void pawl__sql_prepared_close(pawl__sql_session *session)
+static void close_all(pawl__sql_session *session)
 {
-    for (int i = 0; session->statements != NULL && i < session->remote->family->statement_count;
-         i++)
+    for (int i = 0; session->statements != NULL && i < session->store->family->statement_count; i++)
         free_statement(session, session->statements[i]);
     pawl_free(session->statements);
     session->statements = NULL;
@@ -203,4 +202,16 @@ void pawl__sql_prepared_close(pawl__sql_session *session)
         pawl_free(saga->texts);
         pawl_free(saga);
     }
+}
+
+void pawl__sql_session_closed(pawl__sql_session *session)
+{
+    close_all(session);
+    pawl_free(session->spare);
+    session->spare          = NULL;
+    session->is_made        = false;
+    session->id             = 0;
+    session->is_lost        = false;
+    session->is_undone      = false;
+    session->in_transaction = false;
 }

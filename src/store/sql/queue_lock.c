@@ -39,7 +39,7 @@ static int by_number(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-static pawl__sql_claim *find(const pawl__sql_claims *claims, int64_t seq)
+pawl__sql_claim *pawl__sql_claims_find(const pawl__sql_claims *claims, int64_t seq)
 {
     const pawl__sql_claim key = {.seq = seq};
     if (claims->count == 0)
@@ -47,38 +47,59 @@ static pawl__sql_claim *find(const pawl__sql_claims *claims, int64_t seq)
     return bsearch(&key, claims->rows, claims->count, sizeof key, by_number);
 }
 
-/* Rows that are claimed again stand in the list once. */
-static pawl_code add(pawl_store *store, const pawl_queue_rows *rows, pawl_error *error)
+bool pawl__sql_claims_add(pawl__sql_claims *claims, const pawl_queue_rows *rows,
+                          const pawl__sql_place *places)
 {
-    pawl__sql_claims *claims = claims_of(store);
-    size_t            end    = claims->count;
+    size_t end = claims->count;
     if (end + rows->count > claims->capacity) {
         size_t           capacity = (end + rows->count) * 2;
         pawl__sql_claim *grown    = pawl_resize(claims->rows, capacity * sizeof *grown);
         if (grown == NULL)
-            return pawl__sql_no_memory(store, "a claim", error);
+            return false;
         claims->rows     = grown;
         claims->capacity = capacity;
     }
     for (size_t i = 0; i < rows->count; i++) {
         const pawl_queue_row *row   = &rows->items[i];
-        pawl__sql_claim      *known = find(claims, row->seq);
-        *(known != NULL ? known : &claims->rows[end++]) =
-            (pawl__sql_claim){.seq = row->seq, .due = row->due};
+        pawl__sql_claim      *claim = pawl__sql_claims_find(claims, row->seq);
+        if (claim == NULL)
+            claim = &claims->rows[end++];
+        *claim = (pawl__sql_claim){.seq = row->seq, .due = row->due};
+        if (places != NULL)
+            claim->place = places[i];
     }
     claims->count = end;
     if (end > 1)
         qsort(claims->rows, end, sizeof *claims->rows, by_number);
-    return PAWL_OK;
+    return true;
 }
 
-static void remove_ended(pawl__sql_claims *claims)
+void pawl__sql_claims_remove_ended(pawl__sql_claims *claims)
 {
     size_t kept = 0;
     for (size_t i = 0; i < claims->count; i++)
         if (!claims->rows[i].is_ended)
             claims->rows[kept++] = claims->rows[i];
     claims->count = kept;
+}
+
+void pawl__sql_claims_settle(pawl__sql_claims *claims, const pawl_changes *changes,
+                             const bool *is_dropped)
+{
+    const pawl_queue_settle *settles = changes->queue_settle.items;
+    for (size_t i = 0; i < changes->queue_settle.count; i++) {
+        pawl__sql_claim *claim = pawl__sql_claims_find(claims, settles[i].seq);
+        if (claim != NULL)
+            claim->is_ended |= !is_dropped[settles[i].group];
+    }
+    pawl__sql_claims_remove_ended(claims);
+}
+
+void pawl__sql_claims_free(pawl__sql_claims *claims)
+{
+    pawl_free(claims->rows);
+    claims->rows  = NULL;
+    claims->count = claims->capacity = 0;
 }
 
 /* The numbers with commas between them; NULL: memory. */
@@ -265,8 +286,8 @@ static pawl_code claim_once(pawl_store *store, const pawl_queue_claim *claim, pa
     pawl__sql_claims *claims = claims_of(store);
     pawl_code         code   = claims->are_stamps ? claim_stamped(store, claim, arena, rows, error)
                                                   : claim_rows(store, claim, arena, rows, error);
-    if (code == PAWL_OK)
-        code = add(store, rows, error);
+    if (code == PAWL_OK && !pawl__sql_claims_add(claims, rows, NULL))
+        code = pawl__sql_no_memory(store, "a claim", error);
     if (code != PAWL_OK)
         rows->count = 0;
     /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
@@ -338,14 +359,14 @@ pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error)
         if (code == PAWL_OK)
             claims->rows[i].is_ended = found == 0;
     }
-    remove_ended(claims);
+    pawl__sql_claims_remove_ended(claims);
     return code;
 }
 
 pawl_code pawl__sql_lock_check(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why)
 {
     const pawl__sql_claims *claims = claims_of(store);
-    if (find(claims, settle->seq) == NULL)
+    if (pawl__sql_claims_find(claims, settle->seq) == NULL)
         return pawl__why_not_claimed(settle, why);
     return claims->are_stamps ? pawl__sql_queue_unstamp(store, settle, why) : PAWL_OK;
 }
@@ -367,15 +388,10 @@ static void keep_rest(pawl_store *store)
 void pawl__sql_lock_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                         pawl_code code)
 {
-    pawl__sql_claims        *claims  = claims_of(store);
-    const pawl_queue_settle *settles = changes->queue_settle.items;
-    bool                     is_over = code == PAWL_OK || code == PAWL_EUNKNOWN;
-    for (size_t i = 0; is_over && i < changes->queue_settle.count; i++) {
-        pawl__sql_claim *claim = find(claims, settles[i].seq);
-        if (claim != NULL)
-            claim->is_ended |= !is_dropped[settles[i].group];
-    }
-    remove_ended(claims);
+    pawl__sql_claims *claims  = claims_of(store);
+    bool              is_over = code == PAWL_OK || code == PAWL_EUNKNOWN;
+    if (is_over)
+        pawl__sql_claims_settle(claims, changes, is_dropped);
     if (is_over && changes->queue_settle.count != 0)
         claims->ops->rollback(store);
     keep_rest(store);
@@ -402,11 +418,4 @@ void pawl__sql_lock_lost(pawl__sql_claims *claims)
 {
     if (!claims->are_stamps)
         claims->count = 0;
-}
-
-void pawl__sql_lock_free(pawl__sql_claims *claims)
-{
-    pawl_free(claims->rows);
-    claims->rows  = NULL;
-    claims->count = claims->capacity = 0;
 }

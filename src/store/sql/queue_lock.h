@@ -19,11 +19,17 @@
 
 #include "pawl/store_driver.h"
 
+/* Where a row stands: on PostgreSQL its ctid, while its lock is ours. */
+typedef struct pawl__sql_place {
+    unsigned char bytes[6];
+} pawl__sql_place;
+
 /* A queue row that this handle has claimed. */
 typedef struct pawl__sql_claim {
-    int64_t   seq;
-    pawl_time due;      /* another one there: somebody else had the row since */
-    bool      is_ended; /* leaves the list */
+    int64_t         seq;
+    pawl_time       due; /* another one there: somebody else had the row since */
+    pawl__sql_place place;
+    bool            is_ended; /* leaves the list */
 } pawl__sql_claim;
 
 /* The driver's part of it. */
@@ -55,7 +61,24 @@ typedef struct pawl__sql_claims {
     size_t                    capacity;
 } pawl__sql_claims;
 
-/* Operations of store_driver.h. */
+/* ---- The list ----------------------------------------------------------- */
+
+/* A driver that claims by itself has it, too: PostgreSQL's. */
+
+/* NULL: the handle has not claimed the row. */
+pawl__sql_claim *pawl__sql_claims_find(const pawl__sql_claims *claims, int64_t seq);
+/* Rows that are claimed again stand in the list once. `places` may be NULL. False: out of memory. */
+bool pawl__sql_claims_add(pawl__sql_claims *claims, const pawl_queue_rows *rows,
+                          const pawl__sql_place *places);
+void pawl__sql_claims_remove_ended(pawl__sql_claims *claims);
+/* Takes off those that the commit settled. */
+void pawl__sql_claims_settle(pawl__sql_claims *claims, const pawl_changes *changes,
+                             const bool *is_dropped);
+void pawl__sql_claims_free(pawl__sql_claims *claims);
+
+/* ---- Operations --------------------------------------------------------- */
+
+/* Of store_driver.h. */
 pawl_code pawl__sql_lock_claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                                pawl_queue_rows *rows, pawl_error *error);
 pawl_code pawl__sql_lock_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
@@ -63,7 +86,7 @@ pawl_code pawl__sql_lock_next_due(pawl_store *store, pawl_text queue, const pawl
 pawl_code pawl__sql_lock_commit(pawl_store *store, const pawl_changes *changes,
                                 pawl_refusals *refused, pawl_error *error);
 
-/* Operations of connection.h. */
+/* Of connection.h. */
 pawl_code pawl__sql_lock_check(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why);
 void      pawl__sql_lock_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                              pawl_code code);
@@ -75,6 +98,5 @@ void      pawl__sql_lock_rest(pawl_store *store);
 pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error);
 /* The session is lost, and with it the claims that are no stamps. */
 void pawl__sql_lock_lost(pawl__sql_claims *claims);
-void pawl__sql_lock_free(pawl__sql_claims *claims);
 
 #endif

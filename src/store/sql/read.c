@@ -29,9 +29,9 @@ pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_ar
     return code != PAWL_OK ? code : awaited;
 }
 
-pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
-                                 const pawl__sql_asked *asked, pawl_arena *arena, pawl_found *rows,
-                                 pawl_error *error)
+static pawl_code read_rows(pawl_store *store, pawl__sql_request *request,
+                           const pawl__sql_asked *asked, pawl_arena *arena, pawl_found *rows,
+                           pawl_error *error)
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
     size_t               capacity = 0;
@@ -55,7 +55,7 @@ pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_a
     *rows                        = (pawl_found){0};
     pawl_code code               = pawl__sql_run(store, asked, arena, &request, error);
     if (code == PAWL_OK)
-        code = pawl__sql_read_request(store, request, asked, arena, rows, error);
+        code = read_rows(store, request, asked, arena, rows, error);
     pawl_code ended = ops->end(request);
     code            = code != PAWL_OK ? code : ended;
     if (code != PAWL_OK)

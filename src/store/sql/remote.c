@@ -3,90 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/family.h"
+#include "store/sql/operations.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLOSE_MS 2000 /* a rollback that takes longer is left to the server */
-
-/* ---- Texts -------------------------------------------------------------- */
-
-typedef struct first_text {
-    char  *to;
-    size_t size;
-    bool   is_there;
-} first_text;
-
-static void take_text(void *context, const pawl_text *columns)
-{
-    first_text *first = context;
-    if (!first->is_there && columns[0].data != NULL)
-        (void)snprintf(first->to, first->size, "%.*s", PAWL_TEXT_ARGS(columns[0]));
-    first->is_there = true;
-}
-
-pawl_code pawl__sql_ask_text(pawl__sql_session *session, const char *text, char *to, size_t size,
-                             pawl_error *error)
-{
-    first_text first = {.to = to, .size = size};
-    to[0]            = '\0';
-    return session->remote->ops->ask(session, text, take_text, &first, error);
-}
-
-pawl_code pawl__sql_ask_number(pawl__sql_session *session, const char *text, int64_t *number,
-                               pawl_error *error)
-{
-    char      digits[40];
-    pawl_code code = pawl__sql_ask_text(session, text, digits, sizeof digits, error);
-    *number        = strtoll(digits, NULL, 10);
-    return code;
-}
-
-/* ---- Findings ------------------------------------------------------------ */
-
-static pawl_text kept(pawl_arena *arena, pawl_text text)
-{
-    return text.data != NULL ? pawl_arena_text(arena, text) : PAWL_TEXT("");
-}
-
-typedef struct finding_rows {
-    pawl_arena *arena;
-    pawl_found *found;
-    size_t      capacity;
-    bool        is_failed;
-} finding_rows;
-
-static void take_finding(void *context, const pawl_text *columns)
-{
-    finding_rows    *to = context;
-    pawl__sql_found *item =
-        pawl_arena_grow(to->arena, to->found->items, to->found->count, &to->capacity, sizeof *item);
-    to->is_failed |= item == NULL;
-    if (item == NULL)
-        return;
-    to->found->items         = item;
-    item[to->found->count++] = (pawl__sql_found){
-        .number = columns[0].data != NULL ? strtoll(columns[0].data, NULL, 10) : 0,
-        .text   = kept(to->arena, columns[1]),
-        .remedy = kept(to->arena, columns[2]),
-    };
-}
-
-pawl_code pawl__sql_session_findings(pawl_store *base, const char *text, pawl_arena *arena,
-                                     pawl_found *found, pawl_error *error)
-{
-    pawl__sql_remote *remote = pawl__sql_remote_of(base);
-    finding_rows      to     = {.arena = arena, .found = found};
-    pawl_code         code   = remote->ops->ask(remote->main, text, take_finding, &to, error);
-    return code == PAWL_OK && to.is_failed ? pawl__sql_no_memory(base, "rows", error) : code;
-}
 
 /* ---- The state of a session ----------------------------------------------- */
 
 pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error)
 {
-    const char *scheme = session->remote->sql.base.scheme;
+    const char *scheme = session->store->base.scheme;
     if (!session->is_made || session->is_lost)
         return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost before", scheme);
     if (session->is_undone)
@@ -97,7 +24,7 @@ pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *
 
 pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error)
 {
-    const pawl_store *store = &session->remote->sql.base;
+    const pawl_store *store = &session->store->base;
     if (session->why == PAWL_EINTERRUPTED)
         return pawl_error_set(error, session->why, "%s: the call was interrupted", store->scheme);
     return pawl_error_set(error, session->why,
@@ -108,8 +35,8 @@ pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *err
 pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
                                    unsigned number, const char *text, pawl_error *error)
 {
-    const pawl__sql_failures *failures = session->remote->family->failures;
-    const char               *scheme   = session->remote->sql.base.scheme;
+    const pawl__sql_failures *failures = session->store->family->failures;
+    const char               *scheme   = session->store->base.scheme;
     session->is_lost |= left == PAWL__SQL_CONNECTION_LOST;
     session->is_undone |= session->in_transaction && left == PAWL__SQL_TRANSACTION_UNDONE;
     session->is_null = number != 0 && number == failures->null_number;
@@ -129,40 +56,28 @@ bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code)
            !session->is_undone && session->why == PAWL_OK;
 }
 
-void pawl__sql_session_closed(pawl__sql_session *session)
-{
-    pawl__sql_prepared_close(session);
-    pawl_free(session->spare);
-    session->spare          = NULL;
-    session->is_made        = false;
-    session->id             = 0;
-    session->is_lost        = false;
-    session->is_undone      = false;
-    session->in_transaction = false;
-}
-
 /* Handles on the same data have the same identity, by whatever name they reached the server. */
 static pawl_code identify(pawl__sql_remote *remote, pawl_error *error)
 {
     pawl_store *base = &remote->sql.base;
-    pawl_code   code = remote->family->database_id(remote->main, remote->database_id, error);
-    (void)snprintf(base->identity, sizeof base->identity, "%s:%s/%s", remote->family->name,
+    pawl_code   code = remote->sql.family->database_id(remote->main, remote->database_id, error);
+    (void)snprintf(base->identity, sizeof base->identity, "%s:%s/%s", remote->sql.family->name,
                    remote->database_id, base->system_prefix);
     return code;
 }
 
 static pawl_code known(pawl__sql_session *session, pawl_error *error)
 {
-    pawl__sql_remote *remote = session->remote;
+    pawl__sql_remote *remote = pawl__sql_remote_at(session);
     pawl_code         code   = session == remote->main ? identify(remote, error) : PAWL_OK;
     if (code == PAWL_OK && remote->lock_number != 0)
-        code = remote->family->worker_lock(session, error);
+        code = remote->sql.family->worker_lock(session, error);
     return code;
 }
 
 pawl_code pawl__sql_session_connect(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_session_ops *ops = session->remote->ops;
+    const pawl__sql_ops *ops = session->store->ops;
     ops->disconnect(session);
     pawl_code code = ops->connect(session, error);
     if (code == PAWL_OK)
@@ -174,22 +89,13 @@ pawl_code pawl__sql_session_connect(pawl__sql_session *session, pawl_error *erro
 
 /* ---- The worker's lock ---------------------------------------------------- */
 
-/* Made from the worker's id, so that no other worker has it; odd: the second connection's lock is
- * the one below. */
-static int64_t number_of(pawl_uuid worker)
-{
-    uint64_t parts[2];
-    memcpy(parts, worker.bytes, sizeof parts);
-    return (int64_t)((parts[0] * UINT64_C(0x9E3779B97F4A7C15) ^ parts[1]) >> 1 | 1);
-}
-
 pawl_code pawl__sql_own_lock(pawl_store *store, int64_t *number, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
     pawl_code         code   = PAWL_OK;
     if (remote->lock_number == 0 && !remote->server.beats) {
-        remote->lock_number = number_of(store->worker.uuid);
-        code                = remote->family->worker_lock(remote->main, error);
+        remote->lock_number = pawl__sql_worker_number(store->worker.uuid);
+        code                = remote->sql.family->worker_lock(remote->main, error);
         if (code != PAWL_OK)
             remote->lock_number = 0;
     }
@@ -201,27 +107,25 @@ void pawl__sql_own_unlock(pawl_store *store)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
     if (remote->lock_number != 0)
-        remote->family->worker_unlock(remote->main);
+        remote->sql.family->worker_unlock(remote->main);
     remote->lock_number = 0;
 }
 
 /* ---- The handle ---------------------------------------------------------- */
 
 pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
-                                const pawl__sql_session_ops *session_ops, pawl__sql_session *main,
-                                pawl__sql_session *side, pawl_error *error)
+                                pawl__sql_session *main, pawl__sql_session *side, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
     remote->sql.ops          = ops;
     remote->sql.connection   = (pawl__sql_connection *)(void *)main;
     remote->sql.claims       = &remote->claims;
-    remote->ops              = session_ops;
     remote->main             = main;
     remote->side             = side;
-    main->remote             = remote;
-    side->remote             = remote;
-    if (remote->family != NULL)
-        remote->claims.ops = &remote->family->lock_ops;
+    main->store              = &remote->sql;
+    side->store              = &remote->sql;
+    if (remote->sql.family != NULL)
+        remote->claims.ops = &remote->sql.family->lock_ops;
     return pawl__sql_server_open(store, &remote->server, error);
 }
 
@@ -230,11 +134,11 @@ void pawl__sql_remote_close(pawl_store *store)
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
     if (remote->main != NULL && pawl__wait_is_ours(&remote->server.wait)) {
         store->deadline_ms = store->deadline_ms < CLOSE_MS ? store->deadline_ms : CLOSE_MS;
-        remote->ops->disconnect(remote->side);
-        remote->ops->disconnect(remote->main);
+        remote->sql.ops->disconnect(remote->side);
+        remote->sql.ops->disconnect(remote->main);
     } /* else the socket is the parent's: a goodbye on it would end the parent's session */
     pawl__wait_close(&remote->server.wait);
-    pawl__sql_lock_free(&remote->claims);
+    pawl__sql_claims_free(&remote->claims);
 }
 
 /* A lost connection took the row locks of the claims and the worker's lock with it. */

@@ -10,7 +10,6 @@
 
 #include "store/sql/operations.h"
 #include "store/sql/row_statements.h"
-#include "store/sql/worker.h"
 
 #define BEAT_MS 5000
 #define TRIES_MAX 20
@@ -115,11 +114,12 @@ pawl_code pawl__sql_wait(pawl_store *store, int64_t microseconds, int wake_fd, p
 
 /* ---- Again --------------------------------------------------------------- */
 
-/* Within a hold the handler's own statements were undone, too, which nobody can do again here. */
+/* Within a hold the handler's own statements were undone, too, which nobody can do again here. SQLite, whose
+ * driver has neither a server nor `finish`, has no deadlocks: PAWL_EBUSY says that its lock was waited for in vain. */
 pawl__sql_tries pawl__sql_tries_begin(pawl_store *store)
 {
     const pawl__sql_store *own = (const pawl__sql_store *)store;
-    if (own->server == NULL || own->in_hold)
+    if ((own->server == NULL && own->ops->finish == NULL) || own->in_hold)
         return (pawl__sql_tries){.store = NULL};
     return (pawl__sql_tries){.store = store, .begun_ms = pawl__clock_ms()};
 }

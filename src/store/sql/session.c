@@ -14,50 +14,12 @@ static pawl__sql_session *current(pawl_store *store)
     return pawl__sql_session_of(((pawl__sql_store *)store)->connection);
 }
 
-static pawl_code query(pawl__sql_session *session, const char *text, pawl_error *error)
-{
-    return session->remote->ops->query(session, text, error);
-}
-
-/* ---- Words --------------------------------------------------------------- */
-
-static const pawl__sql_words standard = {
-    .begin    = "start transaction",
-    .commit   = "commit",
-    .rollback = "rollback",
-    .save     = "savepoint %s",
-    .release  = "release savepoint %s",
-    .undo     = "rollback to savepoint %s",
-};
-
-pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
-                        pawl_error *error)
-{
-    const pawl__sql_words *words = session->remote->family->words;
-    const char            *pattern =
-        *(const char *const *)(const void *)((const char *)(words != NULL ? words : &standard) +
-                                             which);
-    pawl__sql_text text = {0};
-    if (pattern == NULL)
-        return PAWL_OK;
-    const char *rest = pawl__sql_append_before(&text, pattern);
-    if (rest != NULL) {
-        pawl__sql_append(&text, name);
-        pawl__sql_append(&text, rest);
-    }
-    pawl_code code = text.is_failed
-                         ? pawl__sql_no_memory(&session->remote->sql.base, "a text", error)
-                         : query(session, text.data, error);
-    pawl__sql_text_free(&text);
-    return code;
-}
-
 /* ---- Begin and end ------------------------------------------------------- */
 
 static void note_end(pawl__sql_session *session)
 {
-    if (session->remote->ops->ended != NULL)
-        session->remote->ops->ended(session);
+    if (session->store->ops->ended != NULL)
+        session->store->ops->ended(session);
 }
 
 /* A connection that cannot roll back is of no use any more: closed, it frees its locks. */
@@ -87,11 +49,13 @@ pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
     if (session->in_transaction && !session->is_undone)
         return PAWL_OK;
     pawl__sql_session_undo(session);
-    pawl_code code = PAWL__SQL_SAY(session, begin, "", error);
-    if (code != PAWL_OK)
+    session->in_transaction = true; /* its begin is a part of it */
+    pawl_code code          = PAWL__SQL_SAY(session, begin, "", error);
+    if (code != PAWL_OK) {
+        session->in_transaction = session->is_undone = false;
         return code;
-    session->in_transaction = true;
-    if (session == session->remote->main)
+    }
+    if (session == pawl__sql_remote_at(session)->main)
         code = pawl__sql_lock_keep(store, error);
     if (code != PAWL_OK)
         pawl__sql_session_undo(session);
@@ -101,9 +65,9 @@ pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
 /* The server may have committed although its answer did not come. */
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
-    pawl__sql_session           *session = current(store);
-    const pawl__sql_session_ops *ops     = session->remote->ops;
-    pawl_code code = ops->may_send != NULL ? ops->may_send(session, error) : PAWL_OK;
+    pawl__sql_session   *session = current(store);
+    const pawl__sql_ops *ops     = session->store->ops;
+    pawl_code            code    = ops->may_send != NULL ? ops->may_send(session, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code;
     session->is_unsure      = false;
@@ -149,9 +113,9 @@ void pawl__sql_back(pawl_store *store)
 
 static pawl_code check_database(pawl__sql_session *own, pawl_error *error)
 {
-    const pawl__sql_remote *remote = own->remote;
+    const pawl__sql_remote *remote = pawl__sql_remote_at(own);
     char                    database_id[PAWL__SQL_DATABASE_ID_SIZE];
-    pawl_code               code = remote->family->database_id(own, database_id, error);
+    pawl_code               code = remote->sql.family->database_id(own, database_id, error);
     if (code == PAWL_OK && strcmp(database_id, remote->database_id) != 0)
         code = pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection is on another server or database than the "
@@ -165,7 +129,7 @@ static pawl_code check_database(pawl__sql_session *own, pawl_error *error)
 static pawl_code savepoint_end(pawl__sql_session *own, pawl_code code, pawl_error *error)
 {
     pawl_code ended = PAWL_OK;
-    if (own->remote->family->undoes_all)
+    if (own->store->family->undoes_all)
         own->is_undone = false; /* to the savepoint, which is there */
     if (code != PAWL_OK)
         ended = PAWL__SQL_SAY(own, undo, "pawl_enlist", NULL);
@@ -188,7 +152,7 @@ pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *c
     if (code != PAWL_OK)
         return code;
     own->in_transaction = true;
-    code = pawl__sql_apply_enlisted(&own->remote->sql.base, (pawl__sql_connection *)(void *)own,
-                                    changes, error);
+    code = pawl__sql_apply_enlisted(&own->store->base, (pawl__sql_connection *)(void *)own, changes,
+                                    error);
     return savepoint_end(own, code, error);
 }

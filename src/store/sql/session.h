@@ -1,5 +1,5 @@
-/* session.h - sessions of a server whose rows are locked: the handle with its two sessions, their
- * transactions, and what is the same whichever library carries a statement.
+/* session.h - sessions: their statements, requests and writes, which are the same whichever library carries them;
+ * and the handle of a server whose rows are locked, with its two sessions and their transactions.
  *
  *     open           as the handle is opened; `connect` of the driver makes a session
  *     ready          begins every operation: makes a lost session anew
@@ -9,8 +9,8 @@
  * A claim is a row lock that a transaction of `main` has from queue_claim to the commit that settles
  * it. While that transaction is open, stamps, and commits that settle no claim, go over `side`.
  *
- * A driver has pawl__sql_session_ops: how a text, and a prepared statement, travel. A family (family.h) has what such
- * servers say in their own words, by whatever library they are reached.
+ * A family (family.h) has what servers of one kind say in their own words, by whatever library they are reached. A
+ * file has the first part alone: one session, which has its own begin and commit.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -31,21 +31,19 @@
 #define PAWL__SQL_DATABASE_ID_SIZE 33
 #define PAWL__SQL_DATABASE_SIZE 260 /* of a database's name: 64 characters */
 
-typedef struct pawl__sql_session pawl__sql_session;
-typedef struct pawl__sql_remote  pawl__sql_remote;
-typedef struct pawl__sql_family  pawl__sql_family; /* family.h */
-typedef struct pawl__sql_ahead   pawl__sql_ahead;  /* ahead.h */
+typedef struct pawl__sql_remote pawl__sql_remote;
+typedef struct pawl__sql_ahead  pawl__sql_ahead; /* ahead.h */
 
 /* ---- Statements (prepared.c) --------------------------------------------- */
 
 /* Each driver's statement begins with it. */
-typedef struct pawl__sql_prepared {
+struct pawl__sql_prepared {
     unsigned order[PAWL__SQL_MARKERS_MAX]; /* the number of the parameter at each marker */
     unsigned marker_count;
     unsigned column_count; /* 0: no rows */
     bool     is_made;
     bool     ignores; /* a row whose key exists is left: the server says that it is there */
-} pawl__sql_prepared;
+};
 
 /* The statements of one saga table. */
 typedef struct pawl__sql_saga_cache {
@@ -66,77 +64,24 @@ const pawl_saga_table *pawl__sql_saga_known(pawl__sql_session     *session,
                                             const pawl_saga_table *table);
 /* The template of the statement that pawl__sql_prepared_of finds. */
 const char *pawl__sql_template_of(const pawl__sql_session *session, int statement, bool is_saga);
-void        pawl__sql_prepared_close(pawl__sql_session *session);
-
-/* ---- A driver ------------------------------------------------------------ */
-
-/* Takes a row's columns as texts, without data where they are null; they live until it returns. */
-typedef void pawl__sql_row_fn(void *context, const pawl_text *columns);
-
-typedef struct pawl__sql_session_ops {
-    size_t statement_size; /* of the driver's statement */
-    /* Makes the session, which is closed, with the settings that pawl needs; behind a failure it is closed. */
-    pawl_code (*connect)(pawl__sql_session *session, pawl_error *error);
-    /* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
-     * and frees its locks. */
-    void (*disconnect)(pawl__sql_session *session);
-    /* Before a commit is sent. NULL: nothing is to be done. */
-    pawl_code (*may_send)(pawl__sql_session *session, pawl_error *error);
-    /* Behind a commit or a rollback that was answered. NULL: nothing. */
-    void (*ended)(pawl__sql_session *session);
-    /* Runs a text whose answer has no rows. */
-    pawl_code (*query)(pawl__sql_session *session, const char *text, pawl_error *error);
-    /* The same with rows; `each` may be NULL. */
-    pawl_code (*ask)(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
-                     void *context, pawl_error *error);
-    /* `made` has its markers; `template_text` is what the text was made from. */
-    pawl_code (*prepare)(pawl__sql_session *session, pawl__sql_prepared *made,
-                         const pawl__field_list *fields, const char *template_text,
-                         const pawl__sql_text *text, pawl_error *error);
-    void (*close)(pawl__sql_prepared *statement);
-    /* Runs it with the fields of the item; NULL: without parameters. */
-    pawl_code (*execute)(pawl__sql_session *session, pawl__sql_prepared *statement,
-                         const pawl__field_list *fields, const void *item, pawl_error *error);
-    /* Rows that the last execution found; of a select, whether there is one. Its rows are freed. Below
-     * zero: nobody can say. */
-    int64_t (*found)(pawl__sql_prepared *statement);
-    /* Steps to the next row of the last execution; `*is_row` is false behind the last one. */
-    pawl_code (*fetch)(pawl__sql_session *session, pawl__sql_prepared *statement, bool *is_row,
-                       pawl_error *error);
-    /* Reads a column of the row, with room for its text of pawl__sql_room_of. PAWL_ENOMEM, or
-     * PAWL_EPERSIST: it could not be read whole. */
-    pawl_code (*read)(pawl__sql_session *session, pawl__sql_prepared *statement, unsigned column,
-                      int wire, pawl__sql_kind kind, pawl__sql_request *request,
-                      pawl__sql_got *got);
-    /* Frees the rows that are left. */
-    void (*free_rows)(pawl__sql_session *session, pawl__sql_prepared *statement);
-    /* Runs a statement of sagas' tables for all items, as `send_set` of connection.h. NULL: see the
-     * error. */
-    pawl__sql_prepared *(*load_set)(pawl__sql_session *session, int statement,
-                                    const pawl__field_list *fields, const void *const *items,
-                                    size_t count, pawl_code *code, pawl_error *error);
-    /* Writes the first `*taken` of the items at once, as if one after another. `*is_done` is false, and
-     * nothing was done, where they are to be written one by one. The fates are PAWL__SQL_APPLIED before. */
-    pawl_code (*write_set)(pawl__sql_session *session, const pawl__sql_write *write,
-                           const void *const *items, size_t count, pawl__sql_fate *fates,
-                           size_t *taken, bool *is_done, pawl_error *error);
-} pawl__sql_session_ops;
+/* The end of a driver's `disconnect`: the statements are closed, the state is that of a new one. */
+void pawl__sql_session_closed(pawl__sql_session *session);
 
 /* ---- A session, and the handle ------------------------------------------- */
 
 /* Each driver's struct pawl__sql_connection begins with it. */
 struct pawl__sql_session {
-    pawl__sql_remote *remote;
-    bool              is_made;
-    bool              is_callers; /* of an enlist: nothing watches its calls, its settings stay */
-    bool              is_lost;    /* nothing more is sent; `ready` makes it anew */
-    bool              is_undone;  /* the server undid the transaction: only a rollback may follow */
-    bool              in_transaction; /* a transaction was begun and has not ended */
-    size_t            packet_max;     /* the largest packet that the server takes; 0: not known */
-    int64_t           id;             /* of the session, by which it is ended */
-    pawl_code         why;            /* why the call under way was broken off, or PAWL_OK */
-    bool              is_null;        /* the last failure is that of a column that takes no null */
-    bool              is_unsure; /* the last failure, of a commit, does not say how that ended */
+    pawl__sql_store *store;
+    bool             is_made;
+    bool             is_callers; /* of an enlist: nothing watches its calls, its settings stay */
+    bool             is_lost;    /* nothing more is sent; `ready` makes it anew */
+    bool             is_undone;  /* the server undid the transaction: only a rollback may follow */
+    bool             in_transaction; /* a transaction was begun and has not ended */
+    size_t           packet_max;     /* the largest packet that the server takes; 0: not known */
+    int64_t          id;             /* of the session, by which it is ended */
+    pawl_code        why;            /* why the call under way was broken off, or PAWL_OK */
+    bool             is_null;        /* the last failure is that of a column that takes no null */
+    bool             is_unsure; /* the last failure, of a commit, does not say how that ended */
     pawl__sql_prepared  **statements; /* by number; NULL: none yet */
     pawl__sql_saga_cache *sagas;
     pawl__sql_request    *spare; /* ended, for the next */
@@ -145,18 +90,15 @@ struct pawl__sql_session {
 
 /* The handle of each such driver begins with it. */
 struct pawl__sql_remote {
-    pawl__sql_store              sql; /* first; its connection is the one in use: main, or side */
-    const pawl__sql_session_ops *ops;
-    const pawl__sql_family      *family;
-    const pawl__sql_dialect     *dialect; /* NULL: not known before the first session */
-    pawl__sql_session           *main;
-    pawl__sql_session           *side;  /* made when it is needed first */
-    const char                  *given; /* the URL for people */
-    pawl__sql_server             server;
-    pawl__sql_claims             claims;
-    int64_t                      lock_number; /* of the worker's session lock; 0: it has none */
-    bool                         is_cluster;  /* a row lock is one node's, so claims are stamps */
-    bool    is_read_only; /* the server of the last session can only be read now */
+    pawl__sql_store    sql; /* first; its connection is the one in use: main, or side */
+    pawl__sql_session *main;
+    pawl__sql_session *side;  /* made when it is needed first */
+    const char        *given; /* the URL for people */
+    pawl__sql_server   server;
+    pawl__sql_claims   claims;
+    int64_t            lock_number;  /* of the worker's session lock; 0: it has none */
+    bool               is_cluster;   /* a row lock is one node's, so claims are stamps */
+    bool               is_read_only; /* the server of the last session can only be read now */
     int     rest_s;  /* a transaction that rests longer is ended, where the server can do that */
     int64_t version; /* of the server; 0: not known */
     /* Or the schema, where tables are in one. */
@@ -168,6 +110,10 @@ static inline pawl__sql_remote *pawl__sql_remote_of(pawl_store *store)
 {
     return (pawl__sql_remote *)store;
 }
+static inline pawl__sql_remote *pawl__sql_remote_at(const pawl__sql_session *session)
+{
+    return (pawl__sql_remote *)session->store;
+}
 static inline pawl__sql_session *pawl__sql_session_of(pawl__sql_connection *connection)
 {
     return (pawl__sql_session *)(void *)connection;
@@ -177,16 +123,14 @@ static inline pawl__sql_session *pawl__sql_session_of(pawl__sql_connection *conn
 
 /* Before the URL is read. The family may be set later, until the first session is made. */
 pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
-                                const pawl__sql_session_ops *session_ops, pawl__sql_session *main,
-                                pawl__sql_session *side, pawl_error *error);
+                                pawl__sql_session *main, pawl__sql_session *side,
+                                pawl_error *error);
 /* A goodbye of each session frees the locks of the claims. */
 void pawl__sql_remote_close(pawl_store *store);
 /* Makes `main` anew where it was lost. */
 pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error);
 /* Makes a session by the driver's `connect`, with the identity of the store and the worker's lock. */
 pawl_code pawl__sql_session_connect(pawl__sql_session *session, pawl_error *error);
-/* The same of a `disconnect`: the statements are closed, the state is that of a new one. */
-void pawl__sql_session_closed(pawl__sql_session *session);
 /* PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
 pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error);
 /* The error of a call that was broken off: session->why. */
@@ -195,7 +139,12 @@ pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *err
 pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
                                    unsigned number, const char *text, pawl_error *error);
 /* Whether the transaction can go on behind that failure of a statement. */
-bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code);
+bool                    pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code);
+static inline pawl_code pawl__sql_query(pawl__sql_session *session, const char *text,
+                                        pawl_error *error)
+{
+    return session->store->ops->ask(session, text, NULL, NULL, error);
+}
 /* The one number that a text asks for; 0: null, or no row. */
 pawl_code pawl__sql_ask_number(pawl__sql_session *session, const char *text, int64_t *number,
                                pawl_error *error);

@@ -10,16 +10,33 @@
 
 #include "store/sql/session.h"
 
-/* Of pawl__sql_ops. */
+#define PAWL__SQL_PEEKED_MAX 512
+#define PAWL__SQL_COLUMNS_MAX 40
+
+struct pawl__sql_request {
+    pawl__sql_session  *session;
+    pawl__sql_prepared *statement;
+    pawl_arena         *arena; /* of texts that are read */
+    pawl_error         *error;
+    pawl_code           code;
+    size_t              peeked_size;
+    char                peeked[PAWL__SQL_PEEKED_MAX]; /* texts that are read without an arena */
+    bool                is_read[PAWL__SQL_COLUMNS_MAX];
+    pawl__sql_got       got[PAWL__SQL_COLUMNS_MAX];
+};
+
+/* Of pawl__sql_ops, in any driver of sessions. */
+#define PAWL__SQL_SESSION_OPS                                       \
+    .send = pawl__sql_request_send, .next = pawl__sql_request_next, \
+    .changed = pawl__sql_request_changed, .end = pawl__sql_request_end
 pawl_code pawl__sql_request_send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                                  pawl__sql_request **request, pawl_error *error);
-pawl_code pawl__sql_request_send_set(pawl_store *store, const pawl__sql_asked *asked,
-                                     const void *const *items, size_t count, pawl_arena *arena,
-                                     pawl__sql_request **request, pawl_error *error);
 bool      pawl__sql_request_next(pawl__sql_request *request);
 void pawl__sql_request_get(pawl__sql_request *request, const pawl__field_list *columns, void *row);
 int64_t   pawl__sql_request_changed(pawl__sql_request *request);
 pawl_code pawl__sql_request_end(pawl__sql_request *request);
+/* For a driver's own send: without a statement. NULL: there is no memory. */
+pawl__sql_request *pawl__sql_request_make(pawl_store *store, pawl_arena *arena, pawl_error *error);
 /* Room for a column's text: of the request's arena, or until the next row. NULL: there is none. */
 char *pawl__sql_room_of(pawl__sql_request *request, size_t size);
 

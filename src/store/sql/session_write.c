@@ -1,9 +1,41 @@
-/* session_write.c - the writes of a commit on a session, and statements that are asked.
+/* session_write.c - the writes of a commit on a session, its savepoints, and statements that are asked.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/ahead.h"
 #include "store/sql/family.h"
+
+/* ---- Words --------------------------------------------------------------- */
+
+static const pawl__sql_words standard = {
+    .begin    = "start transaction",
+    .commit   = "commit",
+    .rollback = "rollback",
+    .save     = "savepoint %s",
+    .release  = "release savepoint %s",
+    .undo     = "rollback to savepoint %s",
+};
+
+pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
+                        pawl_error *error)
+{
+    const pawl__sql_words *words = session->store->family->words;
+    const char            *pattern =
+        *(const char *const *)(const void *)((const char *)(words != NULL ? words : &standard) +
+                                             which);
+    pawl__sql_text text = {0};
+    if (pattern == NULL)
+        return PAWL_OK;
+    const char *rest = pawl__sql_append_before(&text, pattern);
+    if (rest != NULL) {
+        pawl__sql_append(&text, name);
+        pawl__sql_append(&text, rest);
+    }
+    pawl_code code = text.is_failed ? pawl__sql_no_memory(&session->store->base, "a text", error)
+                                    : pawl__sql_query(session, text.data, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
 
 /* ---- Items -------------------------------------------------------------- */
 
@@ -28,7 +60,7 @@ bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prep
 /* A refusal is undone by a savepoint where it would undo the transaction. */
 static bool needs_savepoint(const pawl__sql_session *session, const pawl__sql_write *write)
 {
-    return session->remote->family->undoes_all && session->in_transaction &&
+    return session->store->family->undoes_all && session->in_transaction &&
            (pawl__sql_expects(write, PAWL__SQL_DUPLICATE) ||
             pawl__sql_expects(write, PAWL__SQL_NULL));
 }
@@ -63,9 +95,9 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
                          const pawl__sql_write *write, const void *item, pawl__sql_fate *fate,
                          pawl_error *error)
 {
-    const pawl__sql_session_ops *ops = session->remote->ops;
-    session->is_null                 = false;
-    pawl_code code = ops->execute(session, statement, &write->parameters, item, error);
+    const pawl__sql_ops *ops = session->store->ops;
+    session->is_null         = false;
+    pawl_code code           = ops->execute(session, statement, &write->parameters, item, error);
     if (code != PAWL_OK)
         return pawl__sql_is_refusal(session, statement, write, code, fate) ? PAWL_OK : code;
     *fate = PAWL__SQL_APPLIED;
@@ -74,7 +106,7 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
     int64_t found = ops->found(statement);
     if (found == 0)
         *fate = PAWL__SQL_MISSED;
-    return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session->remote->sql.base.scheme, error);
+    return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session->store->base.scheme, error);
 }
 
 static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *write,
@@ -109,9 +141,10 @@ pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__
         size_t taken   = 1;
         bool   is_done = false;
         *failed        = at;
-        code = session->remote->ops->write_set(session, write, items + at, count - at, fates + at,
-                                               &taken, &is_done, error);
-        end  = at + taken;
+        if (session->store->ops->write_set != NULL)
+            code = session->store->ops->write_set(session, write, items + at, count - at,
+                                                  fates + at, &taken, &is_done, error);
+        end = at + taken;
         for (size_t i = at; !is_done && code == PAWL_OK && i < end; i++) {
             *failed = i;
             code    = write_item(session, write, items[i], &fates[i], error);
@@ -129,7 +162,7 @@ pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection
     static const pawl__field fields[] = {PAWL__AS(outbox_block, source, TEXT),
                                          PAWL__AS(outbox_block, after, INT)};
     pawl__sql_session       *session  = pawl__sql_session_of(connection);
-    const pawl__sql_write    hold     = {.statement  = session->remote->family->hold_back,
+    const pawl__sql_write    hold     = {.statement  = session->store->family->hold_back,
                                          .parameters = PAWL__FIELD_ARRAY(fields)};
     pawl_code                code     = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
@@ -149,7 +182,6 @@ pawl__sql_prepared *pawl__sql_session_send(pawl__sql_session *session, const paw
           session, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
         is_saga ? pawl__saga_table_of(asked->item) : NULL, asked->parameters, code, error);
     if (found != NULL)
-        *code =
-            session->remote->ops->execute(session, found, asked->parameters, asked->item, error);
+        *code = session->store->ops->execute(session, found, asked->parameters, asked->item, error);
     return found;
 }

@@ -5,7 +5,6 @@
 #include "store/core/bodies.h"
 #include "store/sql/operations.h"
 #include "store/sql/server.h"
-#include "store/sql/worker.h"
 
 /* ---- Sweep -------------------------------------------------------------- */
 

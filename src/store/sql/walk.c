@@ -6,8 +6,6 @@
 #include "store/sql/saga_text.h"
 #include "store/sql/write.h"
 
-#include <string.h>
-
 /* Begins as a pawl__saga_change. */
 typedef struct behind {
     PAWL__CHANGE_BASE
@@ -73,21 +71,11 @@ static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl
 {
     static const pawl__field      by_endpoint[] = {BEHIND(belongs_to, TEXT), LIMIT};
     static const pawl__field_list parameters    = PAWL__FIELD_ARRAY(by_endpoint);
-    const pawl__sql_asked         asked         = {PAWL__SQL_DEAD_WALK_NEXT, &parameters, by,
-                                                   &kinds[PAWL_SCAN_DEAD].columns, sizeof(pawl_scan_row)};
-    pawl_found                    next;
+    pawl__sql_each                next = {.asked    = {PAWL__SQL_DEAD_WALK_NEXT, &parameters, by,
+                                                       &kinds[PAWL_SCAN_DEAD].columns, sizeof(pawl_scan_row)},
+                                          .capacity = found->count};
     by->limit -= (int64_t)found->count;
-    pawl_code code = by->limit > 0 ? pawl__sql_read(store, &asked, arena, &next, error) : PAWL_OK;
-    if (code != PAWL_OK || by->limit <= 0 || next.count == 0)
-        return code;
-    pawl_scan_row *all = pawl_arena_take(arena, (found->count + next.count) * sizeof *all);
-    if (all == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a scan");
-    if (found->count > 0)
-        memcpy(all, found->items, found->count * sizeof *all);
-    memcpy(all + found->count, next.items, next.count * sizeof *all);
-    *found = (pawl_found){.items = all, .count = found->count + next.count};
-    return PAWL_OK;
+    return by->limit > 0 ? pawl__sql_read_more(store, &next, arena, found, error) : PAWL_OK;
 }
 
 pawl_code pawl__sql_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,

@@ -6,11 +6,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/worker.h"
-
+#include "store/sql/commit.h"
 #include "store/sql/operations.h"
+#include "store/sql/server.h"
 
+#include <string.h>
 #include <unistd.h>
+
+int64_t pawl__sql_worker_number(pawl_uuid worker)
+{
+    uint64_t parts[2];
+    memcpy(parts, worker.bytes, sizeof parts);
+    return (int64_t)((parts[0] * UINT64_C(0x9E3779B97F4A7C15) ^ parts[1]) >> 1 | 1);
+}
 
 /* ---- Ending ------------------------------------------------------------- */
 

@@ -107,44 +107,6 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static pawl_text column_of(sqlite3_stmt *statement, int column, pawl_arena *arena)
-{
-    const void *data = sqlite3_column_text(statement, column);
-    size_t      size = (size_t)sqlite3_column_bytes(statement, column);
-    return data == NULL ? PAWL_TEXT("")
-                        : pawl_arena_text(arena, (pawl_text){.data = data, .size = size});
-}
-
-static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl_found *rows,
-                     pawl_error *error)
-{
-    sqlite3         *db        = pawl__sqlite_of(base)->connection.db;
-    sqlite3_stmt    *statement = NULL;
-    size_t           capacity  = 0;
-    pawl__sql_found *items     = NULL;
-    int              result    = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
-    while (result == SQLITE_OK || result == SQLITE_ROW) {
-        result = sqlite3_step(statement);
-        if (result != SQLITE_ROW)
-            break;
-        items = pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *items);
-        if (items == NULL)
-            break;
-        rows->items          = items;
-        items[rows->count++] = (pawl__sql_found){
-            .number = sqlite3_column_int64(statement, 0),
-            .text   = column_of(statement, 1, arena),
-            .remedy = column_of(statement, 2, arena),
-        };
-    }
-    pawl_code code = result == SQLITE_DONE ? PAWL_OK
-                     : result == SQLITE_ROW
-                         ? pawl__sql_no_memory(base, "rows", error)
-                         : pawl_error_set(error, PAWL_EPERSIST, "sqlite: %s", sqlite3_errmsg(db));
-    sqlite3_finalize(statement);
-    return code;
-}
-
 pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                                 pawl_finding_rows *rows, pawl_error *error)
 {
@@ -154,7 +116,7 @@ pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, p
     pawl__sql_doctor doctor = {.store   = base,
                                .dialect = &pawl__sqlite_dialect,
                                .asked   = asked,
-                               .ask     = ask,
+                               .ask     = pawl__sql_session_findings,
                                .client  = client,
                                .arena   = arena,
                                .rows    = rows,

@@ -38,15 +38,16 @@ static void savepoint_free(savepoint *point)
     (void)sqlite3_finalize(point->rollback);
 }
 
-static pawl_code savepoint_begin(sqlite3 *db, savepoint *point, pawl_error *error)
+static pawl_code savepoint_begin(pawl__sqlite_connection *own, savepoint *point, pawl_error *error)
 {
+    sqlite3  *db = own->db;
     pawl_code code =
-        pawl__sqlite_prepare(db, "rollback to pawl_enlist", &point->rollback_to, error);
+        pawl__sqlite_prepare_text(db, "rollback to pawl_enlist", &point->rollback_to, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_prepare(db, "release pawl_enlist", &point->release, error);
+        code = pawl__sqlite_prepare_text(db, "release pawl_enlist", &point->release, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_prepare(db, "rollback", &point->rollback, error);
-    return code == PAWL_OK ? pawl__sqlite_execute(db, "savepoint pawl_enlist", error) : code;
+        code = pawl__sqlite_prepare_text(db, "rollback", &point->rollback, error);
+    return code == PAWL_OK ? pawl__sql_query(&own->session, "savepoint pawl_enlist", error) : code;
 }
 
 /* A savepoint that cannot be undone takes the caller's whole transaction with it: the
@@ -64,26 +65,19 @@ static pawl_code savepoint_end(sqlite3 *db, savepoint *point, pawl_code code, pa
     return pawl_error_wrap(error, code, "enlist: your transaction was rolled back");
 }
 
-static pawl_code apply_to(pawl__sqlite *store, sqlite3 *db, const pawl_changes *changes,
-                          pawl_error *error)
-{
-    pawl__sqlite_connection connection = {.db = db, .prefix = store->connection.prefix};
-    pawl_code code = pawl__sql_apply_enlisted(&store->sql.base, &connection, changes, error);
-    pawl__sqlite_connection_clear(&connection);
-    return code;
-}
-
 pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                               pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = check_native(store, native, error);
+    pawl__sqlite           *store = pawl__sqlite_of(base);
+    pawl__sqlite_connection own   = {.session = {.store = &store->sql}, .db = native};
+    savepoint               point = {0};
+    pawl_code               code  = check_native(store, native, error);
     if (code != PAWL_OK)
         return code;
-    savepoint point = {0};
-    code            = savepoint_begin(native, &point, error);
+    code = savepoint_begin(&own, &point, error);
     if (code == PAWL_OK) {
-        code = apply_to(store, native, changes, error);
+        code = pawl__sql_apply_enlisted(base, &own, changes, error);
+        pawl__sql_session_closed(&own.session);
         code = savepoint_end(native, &point, code, error);
     }
     savepoint_free(&point);

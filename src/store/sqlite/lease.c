@@ -8,8 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/lead.h"
-#include "store/sql/worker.h"
-#include "store/sqlite/operations.h"
+#include "store/sql/operations.h"
+#include "store/sqlite/sqlite.h"
 
 #include <unistd.h>
 
@@ -32,7 +32,8 @@ static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *aliv
 
 /* ---- The process and its queues ----------------------------------------- */
 
-pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error)
+/* Comes before the first claim. */
+static pawl_code join(pawl__sqlite *store, pawl_error *error)
 {
     if (store->book != NULL)
         return PAWL_OK;
@@ -41,8 +42,31 @@ pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error)
         code = pawl__program_join(store->path, store->device, store->inode, &store->program, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "sqlite");
-    store->book = pawl__program_book(store->program, store->connection.prefix);
+    store->book = pawl__program_book(store->program, store->sql.base.system_prefix);
     return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+/* A process is asked about without a statement, so one by one is as good as at once. */
+pawl_code pawl__sqlite_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error)
+{
+    const pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code           code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = is_alive(store, lives[i]->process, &lives[i]->is_alive, error);
+    return code;
+}
+
+pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = join(store, error);
+    if (code == PAWL_OK &&
+        (code = pawl__book_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
+        code = pawl_error_set(error, code, "sqlite: out of memory");
+    if (code == PAWL_OK)
+        *number = pawl__program_number(store->program);
+    return code;
 }
 
 pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
@@ -79,7 +103,7 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
 {
     pawl__sql_lease_name_text name;
     pawl__sql_lease           row  = {0};
-    pawl_code                 code = pawl__sqlite_join(store, error);
+    pawl_code                 code = join(store, error);
     *epoch                         = 0;
     if (code == PAWL_OK)
         code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
@@ -118,19 +142,23 @@ pawl_code pawl__sqlite_lease_epoch(pawl__sqlite *store, pawl_text queue, int64_t
     return code;
 }
 
+static const pawl__field_list free_fields = PAWL__FIELDS(
+    PAWL__AS_OF(pawl__sql_lease, name, TEXT), PAWL__AS_OF(pawl__sql_lease, process, INT));
+
 static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *error)
 {
     pawl__sql_lease_name_text name;
+    int64_t                   changed;
     pawl_code code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK)
         code = pawl__sql_stamp_begin(&store->sql.base, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_FREE, error);
-    pawl__sqlite_put_text(&request, name.text);
-    pawl__sqlite_put_int(&request, pawl__program_number(store->program));
-    return pawl__sql_stamp_end(&store->sql.base, pawl__sqlite_run(&request), error);
+    const pawl__sql_lease row   = {.name    = name.text,
+                                   .process = pawl__program_number(store->program)};
+    const pawl__sql_asked asked = {PAWL__SQL_LEASE_FREE, &free_fields, &row, NULL, 0};
+    code                        = pawl__sql_execute(&store->sql.base, &asked, &changed, error);
+    return pawl__sql_stamp_end(&store->sql.base, code, error);
 }
 
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)

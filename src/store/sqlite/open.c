@@ -32,7 +32,7 @@
 #define LOG_MB_DEFAULT 64
 #define LOG_PARTS_KEPT 2 /* of a log that grew beyond its size, so much stays in the folder */
 #define CACHE_MB_DEFAULT 64
-#define ANSWER_SIZE 20    /* of a pragma */
+#define ANSWER_SIZE 20    /* of a pragma; a longer one is cut */
 #define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
 
 /* ---- The URL ------------------------------------------------------------ */
@@ -129,7 +129,7 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
                    PAGE_SIZE_NEW, levels[store->synchronous], (long long)store->cache_mb * 1024,
                    LOG_PARTS_KEPT * ((long long)store->log_mb << 20));
     (void)sqlite3_db_config(store->connection.db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
-    pawl_code code  = pawl__sqlite_execute(store->connection.db, text, error);
+    pawl_code code  = pawl__sql_query(&store->connection.session, text, error);
     int       flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     int result = sqlite3_create_function_v2(store->connection.db, "pawl_is_free", 1, flags, store,
                                             is_free, NULL, NULL, NULL);
@@ -137,30 +137,9 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
         code = pawl__sqlite_failed(store->connection.db, result, "", error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_request request; /* prepared now, when there is memory, for when there is none */
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_TRANSACTION_ROLLBACK,
-                               error);
-    return request.code;
-}
-
-/* The text that a pragma answers with, cut to the size; empty: none. */
-static pawl_code ask(pawl__sqlite *store, const char *pragma, char answer[ANSWER_SIZE],
-                     pawl_error *error)
-{
-    pawl__sqlite_request request;
-    sqlite3_stmt        *statement = NULL;
-    pawl_code code = pawl__sqlite_prepare(store->connection.db, pragma, &statement, error);
-    answer[0]      = '\0';
-    if (code == PAWL_OK) {
-        pawl__sqlite_request_statement(&request, &store->connection, statement, error);
-        if (pawl__sqlite_next(&request)) {
-            pawl_text text = pawl__sqlite_peek_text(&request);
-            (void)snprintf(answer, ANSWER_SIZE, "%.*s", PAWL_TEXT_ARGS(text));
-        }
-        code = request.code;
-        pawl__sqlite_stop(&request);
-    }
-    (void)sqlite3_finalize(statement);
+    /* prepared now, when there is memory, for when there is none */
+    (void)pawl__sql_prepared_of(&store->connection.session, PAWL__SQLITE_TRANSACTION_ROLLBACK, NULL,
+                                NULL, &code, error);
     return code;
 }
 
@@ -169,7 +148,8 @@ static pawl_code ask(pawl__sqlite *store, const char *pragma, char answer[ANSWER
 static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
 {
     char      encoding[ANSWER_SIZE];
-    pawl_code code = ask(store, "pragma encoding", encoding, error);
+    pawl_code code = pawl__sql_ask_text(&store->connection.session, "pragma encoding", encoding,
+                                        sizeof encoding, error);
     if (code == PAWL_OK && strcmp(encoding, "UTF-8") != 0)
         code =
             pawl_error_set(error, PAWL_ENOTSTORE, "sqlite: %s: its encoding is %s, must be UTF-8",
@@ -181,7 +161,8 @@ static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
 static pawl_code begin_checkpoints(pawl__sqlite *store, pawl_error *error)
 {
     char      size[ANSWER_SIZE];
-    pawl_code code = ask(store, "pragma page_size", size, error);
+    pawl_code code = pawl__sql_ask_text(&store->connection.session, "pragma page_size", size,
+                                        sizeof size, error);
     if (code == PAWL_OK)
         pawl__sqlite_checkpoint_begin(store, atoi(size));
     return code;
@@ -270,7 +251,8 @@ pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error)
     char      mode[ANSWER_SIZE] = "";
     pawl_code code              = PAWL_EBUSY;
     for (int i = 0; code == PAWL_EBUSY && i < WAL_TRIES_MAX; i++) {
-        code = ask(store, "pragma journal_mode = wal", mode, error);
+        code = pawl__sql_ask_text(&store->connection.session, "pragma journal_mode = wal", mode,
+                                  sizeof mode, error);
         if (code == PAWL_EBUSY)
             (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
@@ -306,26 +288,28 @@ static pawl_code open_for_work(pawl__sqlite *store, pawl_open_mode mode,
 pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    pawl__sqlite *store   = pawl__sqlite_of(base);
-    int64_t deadline_ms   = store->sql.base.deadline_ms > 0 && store->sql.base.deadline_ms < INT_MAX
-                                ? store->sql.base.deadline_ms
-                                : INT_MAX;
-    store->sql.ops        = &pawl__sqlite_ops;
-    store->sql.connection = &store->connection;
-    store->pid            = getpid();
-    store->busy_ms        = (int)deadline_ms;
-    store->cache_mb       = CACHE_MB_DEFAULT;
-    store->log_mb         = LOG_MB_DEFAULT;
-    store->synchronous    = 2;
-    store->may_make       = true;
-    store->data_version   = -1;
-    store->connection.prefix = base->system_prefix != NULL ? base->system_prefix : "pawl_";
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    int64_t deadline_ms = store->sql.base.deadline_ms > 0 && store->sql.base.deadline_ms < INT_MAX
+                              ? store->sql.base.deadline_ms
+                              : INT_MAX;
+    store->sql.ops      = &pawl__sqlite_ops;
+    store->sql.family   = &pawl__sqlite_family;
+    store->sql.dialect  = &pawl__sqlite_dialect;
+    store->connection.session.store = &store->sql;
+    store->sql.connection           = &store->connection;
+    store->pid                      = getpid();
+    store->busy_ms                  = (int)deadline_ms;
+    store->cache_mb                 = CACHE_MB_DEFAULT;
+    store->log_mb                   = LOG_MB_DEFAULT;
+    store->synchronous              = 2;
+    store->may_make                 = true;
+    store->data_version             = -1;
     atomic_init(&store->is_interrupted, false);
     (void)pthread_mutex_init(&store->mutex, NULL);
 
     pawl_code code = read_url(store, url, error);
     if (code == PAWL_OK)
-        code = pawl__sql_prefix_check(&pawl__sqlite_dialect, store->connection.prefix, error);
+        code = pawl__sql_prefix_check(&pawl__sqlite_dialect, base->system_prefix, error);
     if (code != PAWL_OK)
         return code;
     if (base->mode == PAWL_OPEN_SCHEMA) /* schema() knows whether the file may be made */
@@ -348,7 +332,7 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
 void pawl__sqlite_lose(pawl__sqlite *store)
 {
     sqlite3 *db = store->connection.db;
-    pawl__sqlite_connection_clear(&store->connection);
+    pawl__sql_session_closed(&store->connection.session);
     pthread_mutex_lock(&store->mutex);
     store->connection.db = NULL;
     pthread_mutex_unlock(&store->mutex);
@@ -415,7 +399,7 @@ void pawl__sqlite_close(pawl_store *base)
     if (store->pid == getpid()) {
         if (store->connection.db != NULL || store->is_lost)
             say_goodbye(store);
-        pawl__sqlite_connection_clear(&store->connection);
+        pawl__sql_session_closed(&store->connection.session);
         (void)sqlite3_close_v2(store->connection.db);
         pawl__program_leave(store->program);
         pawl__program_file_leave(store->file);

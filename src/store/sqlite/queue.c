@@ -8,21 +8,24 @@
  */
 #include "store/core/refusal.h"
 #include "store/sql/rows.h"
-#include "store/sqlite/operations.h"
-
-/* Room for the next row, or NULL with request->code set. */
-static pawl_queue_row *next_row(pawl__sqlite_request *request, pawl_queue_rows *rows,
-                                size_t *capacity)
-{
-    pawl_queue_row *grown =
-        pawl__sqlite_grow(request, rows->items, rows->count, capacity, sizeof *rows->items);
-    if (grown == NULL)
-        return NULL;
-    rows->items = grown;
-    return &grown[rows->count];
-}
+#include "store/sql/session_rows.h"
+#include "store/sqlite/sqlite.h"
 
 /* ---- Claiming ----------------------------------------------------------- */
+
+typedef struct claim_by {
+    int64_t   seq;
+    pawl_text queue;
+    pawl_time due_max;
+    int64_t   limit;
+} claim_by;
+
+#define BY(member, as) PAWL__AS_OF(claim_by, member, as)
+
+static const pawl__field      by_fields[] = {BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME),
+                                             BY(limit, INT)};
+static const pawl__field_list by_number   = {by_fields, 3};
+static const pawl__field_list by_due      = {by_fields + 1, 3};
 
 typedef struct claiming {
     pawl__sqlite           *store;
@@ -37,52 +40,59 @@ typedef struct claiming {
 
 /* Claims the row the request stands on; a row that another handle took since the
  * statement began is passed over. */
-static void claim_row(claiming *c, pawl__sqlite_request *request)
+static pawl_code claim_row(claiming *c, pawl__sql_request *request)
 {
-    pawl_queue_row *row = next_row(request, c->rows, &c->capacity);
+    pawl_store     *base = &c->store->sql.base;
+    pawl_queue_row *row =
+        pawl_arena_grow(c->arena, c->rows->items, c->rows->count, &c->capacity, sizeof *row);
     if (row == NULL)
-        return;
+        return pawl__sql_no_memory(base, "a row", c->error);
+    c->rows->items = row;
+    row += c->rows->count;
     *row = (pawl_queue_row){0};
-    pawl__sqlite_get_fields(request, &pawl__queue_row_fields, row);
+    pawl__sqlite_get(request, &pawl__queue_row_fields, row);
     if (request->code != PAWL_OK)
-        return;
+        return request->code;
     pawl_code code = pawl__book_claim(c->store->book, row->seq, c->store, c->epoch);
     if (code == PAWL_OK) {
         c->rows->count++;
         c->size += PAWL_MESSAGE_SIZE(&row->message);
     } else if (code != PAWL_EGONE)
-        request->code = pawl_error_set(c->error, code, "sqlite: out of memory for a claim");
+        return pawl__sql_no_memory(base, "a claim", c->error);
+    return PAWL_OK;
+}
+
+static pawl_code claim_found(claiming *c, const pawl__sql_asked *asked, size_t size_max)
+{
+    pawl_store        *base    = &c->store->sql.base;
+    pawl__sql_request *request = NULL;
+    pawl_code          code    = pawl__sql_run(base, asked, c->arena, &request, c->error);
+    while (code == PAWL_OK && !PAWL_SIZE_IS_REACHED(c->size, size_max) &&
+           pawl__sql_request_next(request))
+        code = claim_row(c, request);
+    pawl_code ended = pawl__sql_request_end(request);
+    return code != PAWL_OK ? code : ended;
 }
 
 static pawl_code claim_due(claiming *c)
 {
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &c->store->connection, PAWL__SQLITE_QUEUE_CLAIM, c->error);
-    request.arena = c->arena;
-    pawl__sqlite_put_text(&request, c->claim->queue);
-    pawl__sqlite_put_int(&request, c->claim->due_max);
-    pawl__sqlite_put_int(&request, (int64_t)c->claim->count_max);
-    while (!PAWL_SIZE_IS_REACHED(c->size, c->claim->size_max) && pawl__sqlite_next(&request))
-        claim_row(c, &request);
-    pawl__sqlite_stop(&request);
-    return request.code;
+    const claim_by        by    = {.queue   = c->claim->queue,
+                                   .due_max = c->claim->due_max,
+                                   .limit   = (int64_t)c->claim->count_max};
+    const pawl__sql_asked asked = {PAWL__SQLITE_QUEUE_CLAIM, &by_due, &by, NULL, 0};
+    return claim_found(c, &asked, c->claim->size_max);
 }
 
 static pawl_code claim_again(claiming *c)
 {
-    pawl_code code = PAWL_OK;
+    claim_by              by    = {.queue = c->claim->queue, .due_max = c->claim->due_max};
+    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_ROW, &by_number, &by, NULL, 0};
+    pawl_code             code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < c->claim->seq_count; i++) {
         if (c->rows->count == c->claim->count_max)
             break;
-        pawl__sqlite_request request;
-        pawl__sqlite_request_begin(&request, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
-        request.arena = c->arena;
-        pawl__sqlite_put_int(&request, c->claim->seqs[i]);
-        pawl__sqlite_put_text(&request, c->claim->queue);
-        pawl__sqlite_put_int(&request, c->claim->due_max);
-        while (pawl__sqlite_next(&request))
-            claim_row(c, &request);
-        code = request.code;
+        by.seq = c->claim->seqs[i];
+        code   = claim_found(c, &asked, 0);
     }
     pawl__sql_sort_rows(c->rows);
     return code;
@@ -93,26 +103,19 @@ static pawl_code claim_again(claiming *c)
  * later due time: now that they are ours they are read again. */
 static pawl_code read_again(claiming *c)
 {
-    size_t    kept = 0;
-    pawl_code code = PAWL_OK;
+    claim_by              by    = {.queue = c->claim->queue, .due_max = c->claim->due_max};
+    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_ROW, &by_number, &by, &pawl__queue_row_fields,
+                                   0};
+    size_t                kept  = 0;
+    pawl_code             code  = PAWL_OK;
     for (size_t i = 0; i < c->rows->count && code == PAWL_OK; i++) {
-        int64_t              seq      = c->rows->items[i].seq;
-        bool                 is_there = false;
-        pawl__sqlite_request request;
-        pawl__sqlite_request_begin(&request, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
-        request.arena = c->arena;
-        pawl__sqlite_put_int(&request, seq);
-        pawl__sqlite_put_text(&request, c->claim->queue);
-        pawl__sqlite_put_int(&request, c->claim->due_max);
-        while (pawl__sqlite_next(&request)) {
-            c->rows->items[kept] = (pawl_queue_row){0};
-            pawl__sqlite_get_fields(&request, &pawl__queue_row_fields, &c->rows->items[kept]);
-            is_there = true;
-        }
-        code = request.code;
-        if (code == PAWL_OK && !is_there)
-            pawl__book_claim_end(c->store->book, seq, c->store);
-        kept += is_there;
+        pawl_queue_row row = {0};
+        by.seq             = c->rows->items[i].seq;
+        code = pawl__sql_read_first(&c->store->sql.base, &asked, c->arena, &row, c->error);
+        if (code == PAWL_OK && row.seq == 0)
+            pawl__book_claim_end(c->store->book, by.seq, c->store);
+        else if (code == PAWL_OK)
+            c->rows->items[kept++] = row;
     }
     if (code == PAWL_OK)
         c->rows->count = kept;

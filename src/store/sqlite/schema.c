@@ -41,21 +41,12 @@ static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *er
 
 static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
 {
-    return pawl__sqlite_execute(pawl__sqlite_of(base)->connection.db, statement, error);
+    return pawl__sql_query(&pawl__sqlite_of(base)->connection.session, statement, error);
 }
 
 static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
 {
-    pawl__sqlite_connection *connection = &pawl__sqlite_of(base)->connection;
-    pawl__sqlite_request     request;
-    sqlite3_stmt            *statement = NULL;
-    pawl_code                code = pawl__sqlite_prepare(connection->db, select, &statement, error);
-    if (code == PAWL_OK) {
-        pawl__sqlite_request_statement(&request, connection, statement, error);
-        code = pawl__sqlite_one_int(&request, number);
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
+    return pawl__sql_ask_number(&pawl__sqlite_of(base)->connection.session, select, number, error);
 }
 
 static const pawl__sql_schema_ops schema_ops = {
@@ -73,7 +64,7 @@ pawl__sql_schema pawl__sqlite_schema_of(pawl__sqlite *store)
     return (pawl__sql_schema){.store   = &store->sql.base,
                               .ops     = &schema_ops,
                               .dialect = &pawl__sqlite_dialect,
-                              .prefix  = store->connection.prefix,
+                              .prefix  = store->sql.base.system_prefix,
                               .given   = store->given_path,
                               .scheme  = "sqlite:"};
 }

@@ -1,15 +1,13 @@
 /* sqlite.h - the handle, and the functions that the files of the SQLite driver share.
  *
- *     sqlite.c      the table of operations
+ *     sqlite.c      the statements, the tables of operations
  *     open.c        URL, connection, settings, close
- *     request.c     prepared statements, binding, reading, error codes; request.h
- *     connection.c  the generic store's connection (store/sql/connection.h)
+ *     request.c     the library as that of a session: binding, reading, error codes; request.h
  *     transaction.c begin, commit, stamps without a sync
  *     schema.c      print, apply, verify, drop
  *     lease.c       queue leases of processes
- *     write.c       one statement for each item of a write
  *     enlist.c      a change set in a caller's transaction
- *     queue.c saga.c   by noun, where the generic store's will not do
+ *     queue.c       claims
  *     wait.c        wake-up
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,6 +17,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/program/program.h"
+#include "store/sql/family.h"
 #include "store/sql/schema.h"
 #include "store/sql/transaction.h"
 #include "store/sqlite/request.h"
@@ -27,16 +26,9 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-/* connection.c */
-extern const pawl__sql_ops pawl__sqlite_ops;
-extern const int           pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END];
-
-/* SQLite's own statement that stands for a shared one, or the statement itself. */
-static inline int pawl__sqlite_statement(int statement)
-{
-    int own = statement < PAWL__SQL_ROW_STATEMENT_END ? pawl__sqlite_overrides[statement] : 0;
-    return own != 0 ? own : statement;
-}
+/* sqlite.c */
+extern const pawl__sql_ops    pawl__sqlite_ops;
+extern const pawl__sql_family pawl__sqlite_family;
 
 /* ---- The handle --------------------------------------------------------- */
 
@@ -108,6 +100,8 @@ int       pawl__sqlite_busy(void *context, int count);
 void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size);
 
 /* wait.c */
+pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
+void      pawl__sqlite_interrupt(pawl_store *base);
 /* Whether another connection committed since it was asked last. */
 pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_error *error);
 
@@ -116,8 +110,7 @@ pawl__sql_schema pawl__sqlite_schema_of(pawl__sqlite *store);
 pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                               pawl_line_fn *line, void *context, pawl_error *error);
 
-/* lease.c: joining the process's object comes before the first claim. */
-pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error);
+/* lease.c */
 /* Takes or keeps this process's lease on the queue: its epoch. 0: another process has it, `holder`
  * says which. */
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
@@ -126,16 +119,19 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
  * raised it. */
 pawl_code pawl__sqlite_lease_epoch(pawl__sqlite *store, pawl_text queue, int64_t *epoch,
                                    pawl_error *error);
+pawl_code pawl__sqlite_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error);
+pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *error);
 /* Claims of another handle of this process as this worker are free or this handle's. */
 pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error);
 /* Frees all claims of the handle, and the leases on queues that no handle of
  * this process claims from any longer. */
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error);
 
-/* write.c, queue.c: operations of store/sql/connection.h */
-pawl_code pawl__sqlite_write(pawl__sqlite_connection *connection, const pawl__sql_write *write,
-                             const void *const *items, size_t count, pawl__sql_fate *fates,
-                             size_t *failed, pawl_error *error);
+/* queue.c */
+pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
+                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+/* Of store/sql/connection.h. */
 pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
                                    pawl_error *why);
 void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,

@@ -42,9 +42,10 @@ int pawl__sqlite_busy(void *context, int count)
 
 static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
 {
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, statement, error);
-    return pawl__sqlite_run(&request);
+    const pawl__sql_asked asked = {.statement = statement};
+    pawl_code             code;
+    (void)pawl__sql_session_send(&store->connection.session, &asked, &code, error);
+    return code;
 }
 
 /* The statement was prepared as the connection was made, so that it runs without
@@ -126,7 +127,7 @@ pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error)
     pawl_code     code  = pawl__sqlite_connected(store, error);
     if (code != PAWL_OK || store->synchronous <= SYNCHRONOUS_NORMAL)
         return code;
-    return pawl__sqlite_execute(store->connection.db, "pragma synchronous = normal", error);
+    return pawl__sql_query(&store->connection.session, "pragma synchronous = normal", error);
 }
 
 /* A connection that goes on without syncs would answer OK for what a power cut takes away, so it is
@@ -135,9 +136,8 @@ pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error)
 void pawl__sqlite_stamps_end(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    sqlite3      *db    = store->connection.db;
-    if (store->synchronous <= SYNCHRONOUS_NORMAL || db == NULL)
+    if (store->synchronous <= SYNCHRONOUS_NORMAL || store->connection.db == NULL)
         return;
-    if (pawl__sqlite_execute(db, "pragma synchronous = full", NULL) != PAWL_OK)
+    if (pawl__sql_query(&store->connection.session, "pragma synchronous = full", NULL) != PAWL_OK)
         pawl__sqlite_lose(store);
 }

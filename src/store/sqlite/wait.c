@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sqlite/operations.h"
+#include "store/sqlite/sqlite.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,10 +18,9 @@
 
 pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_error *error)
 {
-    int64_t              version;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_DATA_VERSION, error);
-    pawl_code code = pawl__sqlite_one_int(&request, &version);
+    const pawl__sql_asked asked   = {PAWL__SQLITE_DATA_VERSION, NULL, NULL, &pawl__one_int, 0};
+    int64_t               version = 0;
+    pawl_code code = pawl__sql_read_first(&store->sql.base, &asked, NULL, &version, error);
     if (code != PAWL_OK)
         return code;
     *changed            = version != store->data_version;

@@ -345,6 +345,7 @@ create table if not exists "pawl_leases" (
     "Expires" timestamptz not null,
     primary key ("Name")
 );
+alter table "pawl_leases" set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- What became of each message, where an endpoint keeps it
 create table if not exists "pawl_history" (
@@ -366,6 +367,7 @@ create index if not exists "pawl_history_source"
     on "pawl_history" ("Source", "Id") where "Source" <> '';
 create index if not exists "pawl_history_message"
     on "pawl_history" ("MessageId", "Id");
+alter table "pawl_history" set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000);
 
 -- Version of these tables
 create table if not exists "pawl_schema" (

@@ -725,6 +725,12 @@ delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join late
 as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = '' offset 0) as f where
 t.ctid = f.tid;
 
+-- TIMEOUT_REARM_SURE
+insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, 1, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8) as
+k (id, saga_id, saga_type, name, destination, due, correlation_id, headers) ;
+
 -- TIMEOUT_REARM_SAGA
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
 "Due", "Attempts", "CorrelationId", "Headers") select k.id, 1, k.saga_id, k.saga_type, k.name,
@@ -816,22 +822,25 @@ $9) and "Attempts" >= $10 limit $11;
 
 -- OUTBOX_SETTLE
 update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts, "NextAttempt" =
-k.next_attempt, "DispatchedAt" = k.dispatched_at from (select u.*, f.tid from unnest($1, $2, $3, $4,
-$5) with ordinality as u (state, attempts, next_attempt, dispatched_at, id, n) cross join lateral
-(select q.ctid as tid from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending'
-limit 1) as f) as k where o.ctid = k.tid returning k.n;
+k.next_attempt, "DispatchedAt" = k.dispatched_at from (select u.*, f.tid, f.seen from unnest($1, $2,
+$3, $4, $5) with ordinality as u (state, attempts, next_attempt, dispatched_at, id, n) cross join
+lateral (select q.ctid as tid, q."State" as seen from "pawl_outbox" as q where q."Id" = u.id and
+q."State" || '' = 'pending' limit 1) as f) as k where o.ctid = k.tid and o."State" is not distinct
+from k.seen returning k.n;
 
 -- OUTBOX_ENABLE
 update "pawl_outbox" as o set "State" = 'pending', "NextAttempt" = k.at, "AttemptsBefore" =
-o."Attempts" + 1, "Attempts" = o."Attempts" + 1 from (select u.*, f.tid from unnest($1, $2) with
-ordinality as u (at, id, n) cross join lateral (select q.ctid as tid from "pawl_outbox" as q where
-q."Id" = u.id and q."State" || '' = 'dead' limit 1) as f) as k where o.ctid = k.tid returning k.n;
+o."Attempts" + 1, "Attempts" = o."Attempts" + 1 from (select u.*, f.tid, f.seen from unnest($1, $2)
+with ordinality as u (at, id, n) cross join lateral (select q.ctid as tid, q."State" as seen from
+"pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'dead' limit 1) as f) as k where o.ctid
+= k.tid and o."State" is not distinct from k.seen returning k.n;
 
 -- OUTBOX_DISCARD
 update "pawl_outbox" as o set "State" = 'discarded', "DispatchedAt" = k.at, "Attempts" =
-o."Attempts" + 1 from (select u.*, f.tid from unnest($1, $2) with ordinality as u (at, id, n) cross
-join lateral (select q.ctid as tid from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' =
-'dead' limit 1) as f) as k where o.ctid = k.tid returning k.n;
+o."Attempts" + 1 from (select u.*, f.tid, f.seen from unnest($1, $2) with ordinality as u (at, id,
+n) cross join lateral (select q.ctid as tid, q."State" as seen from "pawl_outbox" as q where q."Id"
+= u.id and q."State" || '' = 'dead' limit 1) as f) as k where o.ctid = k.tid and o."State" is not
+distinct from k.seen returning k.n;
 
 -- OUTBOX_ATTEMPT_NEXT
 insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")

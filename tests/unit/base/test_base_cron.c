@@ -18,9 +18,7 @@ static pawl_time time_of(const char *text)
 static void check_next(const char *line, const char *after, const char *next)
 {
     pawl__cron cron;
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl__cron_parse(pawl_text_of(line), &cron, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl__cron_parse(pawl_text_of(line), &cron, world_error()));
     pawl_time time = pawl__cron_next(&cron, NULL, time_of(after));
     char      found[PAWL_TIME_TEXT_SIZE + 1];
     pawl_time_format(time, found);
@@ -29,7 +27,7 @@ static void check_next(const char *line, const char *after, const char *next)
 }
 
 /* 2026-11-22 is a Sunday. */
-static void the_next_time_is_the_first_that_the_line_names(void)
+TEST(the_next_time_is_the_first_that_the_line_names)
 {
     static const char *const known[][3] = {
         {"* * * * *", "2026-11-22T10:00:00Z", "2026-11-22T10:01:00Z"},
@@ -74,7 +72,7 @@ static void the_next_time_is_the_first_that_the_line_names(void)
         check_next(known[i][0], known[i][1], known[i][2]);
 }
 
-static void what_is_no_line_is_refused_by_field_value_and_range(void)
+TEST(what_is_no_line_is_refused_by_field_value_and_range)
 {
     static const char *const refused[][2] = {
         {"", "cron line '' has 0 fields, not 5: minute hour day month weekday"},
@@ -123,7 +121,7 @@ static void what_is_no_line_is_refused_by_field_value_and_range(void)
     }
 }
 
-static void a_line_has_a_limit(void)
+TEST(a_line_has_a_limit)
 {
     char line[PAWL_CRON_SIZE_MAX + 2];
     memset(line, ' ', sizeof line);
@@ -136,10 +134,3 @@ static void a_line_has_a_limit(void)
     assert_int_equal(pawl__cron_parse(text, &cron, &error), PAWL_EINVAL);
     assert_string_equal(error.text, "a cron line of 201 bytes; at most 200 are taken");
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(the_next_time_is_the_first_that_the_line_names),
-    TEST(what_is_no_line_is_refused_by_field_value_and_range),
-    TEST(a_line_has_a_limit),
-    {.name = NULL},
-};

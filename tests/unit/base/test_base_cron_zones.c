@@ -18,19 +18,15 @@ static pawl_time time_of(const char *text)
 
 static pawl__zone *zone_of(const char *name)
 {
-    pawl__zone *zone  = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (pawl__zone_create(PAWL__ZONE_FOLDER, pawl_text_of(name), &zone, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    pawl__zone *zone = NULL;
+    must(pawl__zone_create(PAWL__ZONE_FOLDER, pawl_text_of(name), &zone, world_error()));
     return zone;
 }
 
 static pawl__cron cron_of(const char *line)
 {
-    pawl__cron cron  = {0};
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl__cron_parse(pawl_text_of(line), &cron, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    pawl__cron cron = {0};
+    must(pawl__cron_parse(pawl_text_of(line), &cron, world_error()));
     return cron;
 }
 
@@ -89,7 +85,7 @@ static const char *const known[][5] = {
     {"", "0 3 * * *", "2026-03-29T00:00:00Z", "2026-03-29T03:00:00Z", "2026-03-30T03:00:00Z"},
 };
 
-static void known_days_on_which_clocks_change(void)
+TEST(known_days_on_which_clocks_change)
 {
     for (size_t i = 0; i < COUNT(known); i++) {
         pawl__zone *zone = zone_of(known[i][0]);
@@ -135,7 +131,7 @@ static void check_case(char *text, uint64_t seed)
     pawl__zone_destroy(zone);
 }
 
-static void days_by_chance_agree_with_zoneinfo(void)
+TEST(days_by_chance_agree_with_zoneinfo)
 {
     const char *said = getenv("PAWL_TEST_SEED");
     uint64_t    seed = said != NULL ? strtoull(said, NULL, 10) : (uint64_t)time(NULL);
@@ -163,9 +159,5 @@ int main(void)
         fputs("skipped: needs tzdata and python3 with zoneinfo\n", stderr);
         return require != NULL && strcmp(require, "all") == 0 ? 1 : 77;
     }
-    const struct CMUnitTest tests[] = {
-        TEST(known_days_on_which_clocks_change),
-        TEST(days_by_chance_agree_with_zoneinfo),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "base/delay.h"
 #include "support/tests.h"
 
-static void a_delay_doubles_up_to_its_limit(void)
+TEST(a_delay_doubles_up_to_its_limit)
 {
     assert_int_equal(pawl__doubled(10, 0, 100), 10);
     assert_int_equal(pawl__doubled(10, 3, 100), 80);
@@ -16,7 +16,7 @@ static void a_delay_doubles_up_to_its_limit(void)
 }
 
 /* Both ends are reached, nothing lies beyond, and the mean is the delay. */
-static void jitter_is_ten_percent_either_way(void)
+TEST(jitter_is_ten_percent_either_way)
 {
     pawl_random random;
     int64_t     least = INT64_MAX, most = 0, sum = 0;
@@ -33,7 +33,7 @@ static void jitter_is_ten_percent_either_way(void)
     assert_int_equal(pawl__jittered_max(200), 220);
 }
 
-static void short_and_long_delays_keep_their_sign(void)
+TEST(short_and_long_delays_keep_their_sign)
 {
     pawl_random random;
     pawl_random_seed(&random, 1);
@@ -44,17 +44,9 @@ static void short_and_long_delays_keep_their_sign(void)
     assert_int_equal(pawl__jittered_max(INT64_MAX), PAWL_TIME_MAX);
 }
 
-static void the_help_has_the_figure(void)
+TEST(the_help_has_the_figure)
 {
     char text[40];
     (void)snprintf(text, sizeof text, "+/- %d %% jitter", PAWL__JITTER_PERCENT);
     assert_string_equal(PAWL__JITTER_TEXT, text);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_delay_doubles_up_to_its_limit),
-    TEST(jitter_is_ten_percent_either_way),
-    TEST(short_and_long_delays_keep_their_sign),
-    TEST(the_help_has_the_figure),
-    {.name = NULL},
-};

@@ -37,7 +37,7 @@ static void check_example(const char *line)
     assert_memory_equal(cells[5].data, text, PAWL_UUID_TEXT_SIZE);
 }
 
-static void o5_the_documents_examples_hold(void)
+TEST(o5_the_documents_examples_hold)
 {
     const char *root = getenv("PAWL_SOURCE_DIR");
     char        path[1000], line[1000];
@@ -57,7 +57,7 @@ static void o5_the_documents_examples_hold(void)
 }
 
 /* Each differs from the first in one input alone, or moves a byte between two. */
-static void o5_any_differing_input_gives_another_id(void)
+TEST(o5_any_differing_input_gives_another_id)
 {
     static const struct {
         const char *endpoint;
@@ -97,7 +97,7 @@ static pawl_text of_size(size_t size)
     return (pawl_text){.data = long_bytes, .size = size};
 }
 
-static void o5_no_id_is_made_of_what_is_too_long(void)
+TEST(o5_no_id_is_made_of_what_is_too_long)
 {
     pawl_text name = PAWL_TEXT("a");
     assert_false(pawl_uuid_is_zero(
@@ -108,10 +108,3 @@ static void o5_no_id_is_made_of_what_is_too_long(void)
     assert_true(pawl_uuid_is_zero(
         pawl_dispatch_id_make(name, of_size(PAWL_SOURCE_SIZE_MAX + 1), 1, 0).uuid));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o5_the_documents_examples_hold),
-    TEST(o5_any_differing_input_gives_another_id),
-    TEST(o5_no_id_is_made_of_what_is_too_long),
-    {.name = NULL},
-};

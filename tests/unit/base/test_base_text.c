@@ -65,7 +65,7 @@ static void check(const char *text, size_t size, size_t bad)
 
 /* Each sample at each place in letters of each kind around it: what is read
  * several bytes at a time must find it wherever it stands. */
-static void test_each_sample_at_each_place(void)
+TEST(test_each_sample_at_each_place)
 {
     static const char fillers[] = {'\x01', ' ', 'x', '\x7f'};
     for (size_t s = 0; s < COUNT(samples); s++)
@@ -81,7 +81,7 @@ static void test_each_sample_at_each_place(void)
                 }
 }
 
-static void test_two_in_one_text(void)
+TEST(test_two_in_one_text)
 {
     check("xxxxxxxx\xc3\xa9xxxxxxxx\0xxxxxxxx", 27, 18);
     check("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3", 11, 10);
@@ -92,7 +92,7 @@ static void test_two_in_one_text(void)
     assert_true(pawl_text_is_valid((pawl_text){0}, NULL));
 }
 
-static void test_times_have_one_form(void)
+TEST(test_times_have_one_form)
 {
     static const struct {
         pawl_time   time;
@@ -121,7 +121,7 @@ static void test_times_have_one_form(void)
     }
 }
 
-static void texts_are_compared_bytewise(void)
+TEST(texts_are_compared_bytewise)
 {
     static const pawl_text sorted[] = {PAWL_TEXT_INIT(""),    PAWL_TEXT_INIT("a"),
                                        PAWL_TEXT_INIT("a\0"), PAWL_TEXT_INIT("aa"),
@@ -147,7 +147,7 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 
 /* A sink's text in a line of the log ends no line, turns none around, and a terminal obeys none of
  * it. */
-static void a_log_line_is_one_line_that_does_nothing(void)
+TEST(a_log_line_is_one_line_that_does_nothing)
 {
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
     pawl_log(PAWL_LOG_WARNING, "refused:\n\tis %s there?", "\x1b[31mit\r\xff\xC2\x9B");
@@ -166,7 +166,7 @@ static void count_line(pawl_log_level level, const char *text, void *context)
     lines[level]++;
 }
 
-static void a_log_takes_lines_up_to_its_level(void)
+TEST(a_log_takes_lines_up_to_its_level)
 {
     for (int max = PAWL_LOG_ERROR; max <= PAWL_LOG_DEBUG; max++) {
         memset(lines, 0, sizeof lines);
@@ -180,7 +180,7 @@ static void a_log_takes_lines_up_to_its_level(void)
 }
 
 /* Without a function, warnings and errors go to standard error, which is a file meanwhile. */
-static void a_log_without_a_function_is_on_standard_error(void)
+TEST(a_log_without_a_function_is_on_standard_error)
 {
     char  read[100] = "";
     FILE *file      = tmpfile();
@@ -195,18 +195,4 @@ static void a_log_without_a_function_is_on_standard_error(void)
     read[fread(read, 1, sizeof read - 1, file)] = '\0';
     assert_string_equal(read, "pawl: warning: queue orders waits\n");
     assert_int_equal(fclose(file), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_each_sample_at_each_place),
-        TEST(test_two_in_one_text),
-        TEST(texts_are_compared_bytewise),
-        TEST(test_times_have_one_form),
-        TEST(a_log_line_is_one_line_that_does_nothing),
-        TEST(a_log_takes_lines_up_to_its_level),
-        TEST(a_log_without_a_function_is_on_standard_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void check_span(const pawl__zone *zone, int64_t at, pawl__zone_span wante
                  (long long)span.end, span.offset, span.offset_before);
 }
 
-static void the_changes_of_a_file_are_its_spans(void)
+TEST(the_changes_of_a_file_are_its_spans)
 {
     pawl__zone *zone = NULL;
     file_text   file = a_zone("");
@@ -111,7 +111,7 @@ static void the_changes_of_a_file_are_its_spans(void)
 }
 
 /* 1970-03-29T01:00:00Z is 7520400, 1970-10-25T01:00:00Z is 25664400. */
-static void behind_the_last_change_the_rule_goes_on(void)
+TEST(behind_the_last_change_the_rule_goes_on)
 {
     pawl__zone *zone = NULL;
     file_text   file = a_zone("CET-1CEST,M3.5.0,M10.5.0/3");
@@ -129,7 +129,7 @@ static void behind_the_last_change_the_rule_goes_on(void)
 }
 
 /* Each prefix of a file, and each byte of its headers changed. */
-static void a_file_that_is_no_zone_is_refused(void)
+TEST(a_file_that_is_no_zone_is_refused)
 {
     file_text   file  = a_zone("CET-1");
     pawl__zone *zone  = NULL;
@@ -156,7 +156,7 @@ static void a_file_that_is_no_zone_is_refused(void)
         }
 }
 
-static void each_part_of_a_file_is_checked(void)
+TEST(each_part_of_a_file_is_checked)
 {
     pawl__zone  *zone   = NULL;
     const size_t second = 44 + 4 + 1 + 6 + 4; /* where the header of 64 bits begins */
@@ -210,7 +210,7 @@ static file_text one_change(int64_t at, int32_t first, int32_t second)
     return file;
 }
 
-static void times_and_offsets_beyond_the_format_are_refused(void)
+TEST(times_and_offsets_beyond_the_format_are_refused)
 {
     const int64_t most = INT64_C(1) << 59;
     const struct {
@@ -233,7 +233,7 @@ static void times_and_offsets_beyond_the_format_are_refused(void)
     }
 }
 
-static void a_name_leads_nowhere_else(void)
+TEST(a_name_leads_nowhere_else)
 {
     static const char *const names[] = {"/etc/passwd", "../zone", "Europe/../Berlin",
                                         "a b",         "CET-1\n", "Europe/Berlin;"};
@@ -264,7 +264,7 @@ static void a_name_leads_nowhere_else(void)
 }
 
 /* Well-formed, but for its count of letters. */
-static void a_large_file_is_not_read(void)
+TEST(a_large_file_is_not_read)
 {
     static const char rule[] = "\nCET-1\n";
     pawl__zone       *zone   = NULL;
@@ -289,7 +289,7 @@ static void a_large_file_is_not_read(void)
     }
 }
 
-static void without_memory_there_is_no_zone(void)
+TEST(without_memory_there_is_no_zone)
 {
     file_text   file = a_zone("CET-1");
     pawl__zone *zone = NULL;
@@ -297,8 +297,7 @@ static void without_memory_there_is_no_zone(void)
     long n = 1;
     for (;; n++) {
         pawl_error error = PAWL_ERROR_INIT;
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = pawl__zone_create(folder, PAWL_TEXT("Made/Up"), &zone, &error);
         fault_memory_pause();
         if (!fault_memory_is_met())
@@ -314,7 +313,7 @@ static void without_memory_there_is_no_zone(void)
 
 /* ---- Rules -------------------------------------------------------------- */
 
-static void rules_that_are_none(void)
+TEST(rules_that_are_none)
 {
     static const char *const wrong[] = {
         "",
@@ -396,7 +395,7 @@ static int64_t seconds_of(const char *text)
     return time / 1000000;
 }
 
-static void a_rule_goes_on_for_ever(void)
+TEST(a_rule_goes_on_for_ever)
 {
     for (size_t i = 0; i < COUNT(spans); i++) {
         pawl__tz_rule rule;
@@ -438,17 +437,5 @@ static int remove_folder(void **state)
 int main(void)
 {
     fault_memory_install();
-    const struct CMUnitTest tests[] = {
-        TEST(the_changes_of_a_file_are_its_spans),
-        TEST(behind_the_last_change_the_rule_goes_on),
-        TEST(a_file_that_is_no_zone_is_refused),
-        TEST(each_part_of_a_file_is_checked),
-        TEST(times_and_offsets_beyond_the_format_are_refused),
-        TEST(a_name_leads_nowhere_else),
-        TEST(a_large_file_is_not_read),
-        TEST(without_memory_there_is_no_zone),
-        TEST(rules_that_are_none),
-        TEST(a_rule_goes_on_for_ever),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -8,7 +8,7 @@
 #include "../../../bench/verdict.c"
 #include "support/tests.h"
 
-static void test_rate(void)
+TEST(test_rate)
 {
     assert_true(pawl__bench_rate(200000, 4000000) == 50000);
     assert_true(pawl__bench_rate(1, 1000000) == 1);
@@ -17,7 +17,7 @@ static void test_rate(void)
     assert_true(pawl__bench_rate(3, -5) == 3e6);
 }
 
-static void test_median(void)
+TEST(test_median)
 {
     double none[1]  = {7};
     double one[]    = {7};
@@ -31,7 +31,7 @@ static void test_median(void)
     assert_true(pawl__bench_median(equals, 3) == 3);
 }
 
-static void test_percentile(void)
+TEST(test_percentile)
 {
     double none[1] = {7};
     double one[]   = {7};
@@ -54,7 +54,7 @@ static void test_percentile(void)
     assert_true(pawl__bench_percentile(thousand, 1000, 99) == 989);
 }
 
-static void test_a_loop_slower_than_pawl_is_broken(void)
+TEST(test_a_loop_slower_than_pawl_is_broken)
 {
     assert_false(pawl__bench_is_broken(0));
     assert_false(pawl__bench_is_broken(0.6));
@@ -64,14 +64,14 @@ static void test_a_loop_slower_than_pawl_is_broken(void)
     assert_true(pawl__bench_is_broken(2));
 }
 
-static void test_no_number_is_broken(void)
+TEST(test_no_number_is_broken)
 {
     volatile double zero = 0;
     assert_true(pawl__bench_is_broken(zero / zero));
     assert_true(pawl__bench_is_broken(1 / zero));
 }
 
-static void test_figures(void)
+TEST(test_figures)
 {
     static pawl__bench_figures figures;
     double                     value = 77;
@@ -89,7 +89,7 @@ static void test_figures(void)
     assert_true(value == 0); /* none is a figure too */
 }
 
-static void test_figure_names(void)
+TEST(test_figure_names)
 {
     assert_string_equal(pawl__bench_figure_name(pawl__bench_p99_lateness_ms), "p99_lateness_ms");
     assert_int_equal(pawl__bench_figure_digits(pawl__bench_p99_lateness_ms), 1);
@@ -97,14 +97,3 @@ static void test_figure_names(void)
                         "ratio_to_saga_step");
     assert_int_equal(pawl__bench_figure_digits(pawl__bench_fired), 0);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(test_rate),
-    TEST(test_median),
-    TEST(test_percentile),
-    TEST(test_a_loop_slower_than_pawl_is_broken),
-    TEST(test_no_number_is_broken),
-    TEST(test_figures),
-    TEST(test_figure_names),
-    {.name = NULL},
-};

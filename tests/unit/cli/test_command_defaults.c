@@ -64,7 +64,7 @@ static void check_option(const pawl__verb *verb, const pawl__option *option, con
                  option->name, shown, parsed);
 }
 
-static void each_default_in_the_help_is_the_value_that_the_verb_gets(void)
+TEST(each_default_in_the_help_is_the_value_that_the_verb_gets)
 {
     static char fields[FIELDS_SIZE];
     for (size_t i = 0; i < VERB_COUNT; i++) {
@@ -83,8 +83,3 @@ static void each_default_in_the_help_is_the_value_that_the_verb_gets(void)
         free(page);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(each_default_in_the_help_is_the_value_that_the_verb_gets),
-    {.name = NULL},
-};

@@ -129,7 +129,7 @@ static const row members[] = {
     {"correlation=c-1|a=1", "{\"a\":2}", NO},
 };
 
-static void members_are_found_by_their_paths(void)
+TEST(members_are_found_by_their_paths)
 {
     for (size_t i = 0; i < COUNT(members); i++) {
         pawl__find_verdict verdict = match(members[i].words, members[i].body);
@@ -138,7 +138,7 @@ static void members_are_found_by_their_paths(void)
     }
 }
 
-static void headers_that_are_no_object_have_none(void)
+TEST(headers_that_are_no_object_have_none)
 {
     static const char *const headers[] = {"", "[]", "{", "\"tenant\"", "{\"tenant\":1}"};
     for (size_t i = 0; i < COUNT(headers); i++) {
@@ -162,7 +162,7 @@ static char *nested(size_t depth)
     return body;
 }
 
-static void arrays_are_looked_through_to_a_depth(void)
+TEST(arrays_are_looked_through_to_a_depth)
 {
     char *shallow = nested(PAWL__FIND_STEPS_MAX), *deep = nested(1000000);
     assert_int_equal(match("a=3", shallow), YES);
@@ -171,7 +171,7 @@ static void arrays_are_looked_through_to_a_depth(void)
     free(deep);
 }
 
-static void a_large_body_is_read_to_its_end(void)
+TEST(a_large_body_is_read_to_its_end)
 {
     size_t size = (size_t)15 * 1024 * 1024;
     char  *body = malloc(size + 40);
@@ -186,7 +186,7 @@ static void a_large_body_is_read_to_its_end(void)
     free(body);
 }
 
-static void a_path_has_a_longest_one(void)
+TEST(a_path_has_a_longest_one)
 {
     char word[4 * PAWL__FIND_STEPS_MAX], body[8 * PAWL__FIND_STEPS_MAX] = "", end[100] = "";
     word[0] = '\0';
@@ -230,7 +230,7 @@ static void refuse(const char *word, const char *text)
     pawl__find_free(&conditions);
 }
 
-static void wrong_words_are_refused(void)
+TEST(wrong_words_are_refused)
 {
     char word[4 * PAWL__FIND_STEPS_MAX] = "a";
     for (size_t i = 0; i < COUNT(refusals); i++)
@@ -245,13 +245,3 @@ static void wrong_words_are_refused(void)
                      PAWL_EINVAL);
     assert_non_null(strstr(error.text, "pawl find needs NAME=VALUE"));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(members_are_found_by_their_paths),
-    TEST(headers_that_are_no_object_have_none),
-    TEST(arrays_are_looked_through_to_a_depth),
-    TEST(a_large_body_is_read_to_its_end),
-    TEST(a_path_has_a_longest_one),
-    TEST(wrong_words_are_refused),
-    {.name = NULL},
-};

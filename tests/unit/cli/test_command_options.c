@@ -73,7 +73,7 @@ static pawl_code parse(char **words, sample *fields, pawl_error *error)
                                error);
 }
 
-static void each_kind_lands_in_its_field(void)
+TEST(each_kind_lands_in_its_field)
 {
     sample     fields;
     pawl_error error = PAWL_ERROR_INIT;
@@ -92,7 +92,7 @@ static void each_kind_lands_in_its_field(void)
     assert_false(fields.is_yes);
 }
 
-static void what_is_not_given_keeps_its_default(void)
+TEST(what_is_not_given_keeps_its_default)
 {
     sample fields;
     assert_int_equal(parse(WORDS("green"), &fields, NULL), PAWL_OK);
@@ -106,7 +106,7 @@ typedef struct refusal_row {
     const char *text;
 } refusal_row;
 
-static void what_is_wrong_is_named(void)
+TEST(what_is_wrong_is_named)
 {
     const refusal_row rows[] = {
         {WORDS("--flag"), "pawl paint needs WHAT; valid are green, red"},
@@ -146,7 +146,7 @@ static pawl_code parse_coat(char **words, sample *fields, pawl_error *error)
     return pawl__options_parse("coat", coat_arguments, coat_options, count, words, fields, error);
 }
 
-static void the_last_argument_may_be_a_list(void)
+TEST(the_last_argument_may_be_a_list)
 {
     char      *words[PAWL__TEXTS_MAX + 3] = {"red"};
     sample     fields;
@@ -163,7 +163,7 @@ static void the_last_argument_may_be_a_list(void)
     assert_string_equal(error.text, "WALL: given more than 64 times");
 }
 
-static void an_option_may_be_for_one_action(void)
+TEST(an_option_may_be_for_one_action)
 {
     sample     fields;
     pawl_error error = PAWL_ERROR_INIT;
@@ -179,7 +179,7 @@ static void an_option_may_be_for_one_action(void)
     assert_string_equal(text, "");
 }
 
-static void numbers(void)
+TEST(numbers)
 {
     const struct {
         const char *text;
@@ -205,7 +205,7 @@ static void numbers(void)
     }
 }
 
-static void a_list_has_a_limit(void)
+TEST(a_list_has_a_limit)
 {
     char *words[PAWL__TEXTS_MAX + 3] = {"red"};
     for (int i = 1; i <= PAWL__TEXTS_MAX + 1; i++)
@@ -219,7 +219,7 @@ static void a_list_has_a_limit(void)
     assert_int_equal(fields.list.count, PAWL__TEXTS_MAX);
 }
 
-static void durations(void)
+TEST(durations)
 {
     const struct {
         const char *text;
@@ -253,7 +253,7 @@ static void durations(void)
     }
 }
 
-static void suggestions(void)
+TEST(suggestions)
 {
     const char *const names[] = {"queue", "run", "schema", "send", "stats", NULL};
     char              text[200];
@@ -285,16 +285,3 @@ static void suggestions(void)
     pawl__suggest("x", "--", names, text, 20);
     assert_string_equal(text, "; valid are --queue");
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(each_kind_lands_in_its_field),
-    TEST(what_is_not_given_keeps_its_default),
-    TEST(what_is_wrong_is_named),
-    TEST(the_last_argument_may_be_a_list),
-    TEST(an_option_may_be_for_one_action),
-    TEST(numbers),
-    TEST(a_list_has_a_limit),
-    TEST(durations),
-    TEST(suggestions),
-    {.name = NULL},
-};

@@ -94,7 +94,7 @@ static void expect_end(printed *page, const char *text)
     free(page->text);
 }
 
-static void a_table_is_aligned_by_characters(void)
+TEST(a_table_is_aligned_by_characters)
 {
     printed page;
     begin(&page, false, PAWL__LEVEL_LIST);
@@ -106,7 +106,7 @@ static void a_table_is_aligned_by_characters(void)
 }
 
 /* Two places for a character of Chinese, none for an accent that joins the one before. */
-static void a_table_is_aligned_by_what_is_seen(void)
+TEST(a_table_is_aligned_by_what_is_seen)
 {
     sample  wide[] = {{.name = PAWL_TEXT("\xE4\xB8\xAD\xE6\x96\x87")},
                       {.name = PAWL_TEXT("e\xCC\x81te\xCC\x81")},
@@ -125,7 +125,7 @@ typedef struct listed {
 } listed;
 
 /* An empty list is another thing than a list that is not known. */
-static void a_list_is_an_array_and_a_cell(void)
+TEST(a_list_is_an_array_and_a_cell)
 {
     static const pawl__column list_columns[] = {
         {"names", PAWL__COLUMN_LIST, offsetof(listed, names), "names", PAWL__LEVEL_LIST, NULL},
@@ -146,7 +146,7 @@ static void a_list_is_an_array_and_a_cell(void)
     expect_end(&page, "names\none, t?wo\n\n\n");
 }
 
-static void a_page_leaves_out_what_a_row_does_not_have(void)
+TEST(a_page_leaves_out_what_a_row_does_not_have)
 {
     printed page;
     begin(&page, false, PAWL__LEVEL_SHOW);
@@ -170,7 +170,7 @@ static void a_page_leaves_out_what_a_row_does_not_have(void)
                       "body size          0 bytes; --reveal shows it\n");
 }
 
-static void objects_have_every_key(void)
+TEST(objects_have_every_key)
 {
     printed page;
     begin(&page, true, PAWL__LEVEL_REVEAL);
@@ -184,7 +184,7 @@ static void objects_have_every_key(void)
                       "\"headers\":null,\"body\":null}\n");
 }
 
-static void bodies_are_revealed_alone(void)
+TEST(bodies_are_revealed_alone)
 {
     const pawl__level levels[] = {PAWL__LEVEL_LIST, PAWL__LEVEL_SHOW};
     for (size_t i = 0; i < 4; i++) {
@@ -203,7 +203,7 @@ static void bodies_are_revealed_alone(void)
 
 /* A handler's error may hold anything; a terminal would obey some of it. The last bytes of U+3080 and U+102082 would be
  * a control character if they stood alone. */
-static void texts_are_made_harmless(void)
+TEST(texts_are_made_harmless)
 {
     const pawl_text text =
         PAWL_TEXT("a\x1b[1mb\n\x7f\xC2\x9B\xC2\xA0\xE2\x80\xAE\xE3\x82\x80\xF4\x82\x82\x82\xffz");
@@ -231,7 +231,7 @@ static void texts_are_made_harmless(void)
         "body               a?[1mb\n???\xC2\xA0???\xE3\x82\x80\xF4\x82\x82\x82\xEF\xBF\xBDz\n");
 }
 
-static void spans_and_ages(void)
+TEST(spans_and_ages)
 {
     const struct {
         int64_t     span;
@@ -295,7 +295,7 @@ static int64_t list(source *all, size_t count, bool is_json, int64_t limit)
     return page.view.printed;
 }
 
-static void lists_come_in_pages(void)
+TEST(lists_come_in_pages)
 {
     static source all;
     assert_int_equal(list(&all, 350, true, 0), 350);
@@ -322,7 +322,7 @@ static pawl_code failing(void *context, size_t count_max, pawl_arena *arena, con
     return next_rows(context, count_max, arena, found, count, error);
 }
 
-static void a_page_that_fails_ends_the_list(void)
+TEST(a_page_that_fails_ends_the_list)
 {
     static source all;
     printed       page;
@@ -371,7 +371,7 @@ static int exit_code_without(long n, const sample *many, const char *whole)
 }
 
 /* With each allocation failing in turn, an answer is whole, or the process ends with the exit code of PAWL_ENOMEM. */
-static void every_allocation_may_fail(void)
+TEST(every_allocation_may_fail)
 {
     static char big[40000]; /* more than an arena has at first */
     sample      many[3] = {rows[0], rows[1], rows[0]};
@@ -391,7 +391,7 @@ static void every_allocation_may_fail(void)
 }
 
 /* Names in an application's tables are C strings of any bytes. */
-static void json_is_utf8_whatever_a_name_has(void)
+TEST(json_is_utf8_whatever_a_name_has)
 {
     char           *text = NULL;
     size_t          size = 0;
@@ -404,7 +404,7 @@ static void json_is_utf8_whatever_a_name_has(void)
     free(text);
 }
 
-static void progress_is_drawn_often_and_said_now_and_then(void)
+TEST(progress_is_drawn_often_and_said_now_and_then)
 {
     pawl__progress_times drawn = {.next = 0}, said = {.next = 0};
     int64_t              now = PAWL_SECONDS(100);
@@ -421,20 +421,5 @@ static void progress_is_drawn_often_and_said_now_and_then(void)
 int main(void)
 {
     fault_memory_install();
-    const struct CMUnitTest tests[] = {
-        TEST(a_table_is_aligned_by_characters),
-        TEST(a_table_is_aligned_by_what_is_seen),
-        TEST(a_list_is_an_array_and_a_cell),
-        TEST(a_page_leaves_out_what_a_row_does_not_have),
-        TEST(objects_have_every_key),
-        TEST(bodies_are_revealed_alone),
-        TEST(texts_are_made_harmless),
-        TEST(json_is_utf8_whatever_a_name_has),
-        TEST(spans_and_ages),
-        TEST(lists_come_in_pages),
-        TEST(a_page_that_fails_ends_the_list),
-        TEST(progress_is_drawn_often_and_said_now_and_then),
-        TEST(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

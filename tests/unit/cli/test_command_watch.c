@@ -104,7 +104,7 @@ static const char drawn[] =
     "orders                              3         0       1 s        1\n"
     "mail                                0         7         -        0\n";
 
-static void a_picture_has_the_worst_first(void)
+TEST(a_picture_has_the_worst_first)
 {
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
@@ -113,7 +113,7 @@ static void a_picture_has_the_worst_first(void)
 }
 
 /* A failing projection stands before one that is further behind. */
-static void a_failing_projection_is_the_worst(void)
+TEST(a_failing_projection_is_the_worst)
 {
     pawl_projection_row rows[] = {
         {.name = PAWL_TEXT("far"), .lag = 500},
@@ -126,7 +126,7 @@ static void a_failing_projection_is_the_worst(void)
 }
 
 /* OPERATING.md has this very picture, indented. */
-static void the_page_has_the_picture(void)
+TEST(the_page_has_the_picture)
 {
     char        path[4096], page[128 * 1024];
     const char *folder = getenv("PAWL_SOURCE_DIR");
@@ -148,7 +148,7 @@ static void the_page_has_the_picture(void)
     }
 }
 
-static void a_name_cannot_move_the_cursor(void)
+TEST(a_name_cannot_move_the_cursor)
 {
     pawl_queue_stats    odd     = {PAWL_TEXT_INIT("\033[2J\nx"), .ready = 1, .scheduled = 0,
                                    .oldest = NOON};
@@ -166,7 +166,7 @@ static void a_name_cannot_move_the_cursor(void)
     free(text);
 }
 
-static void a_small_screen_loses_the_end(void)
+TEST(a_small_screen_loses_the_end)
 {
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
@@ -178,7 +178,7 @@ static void a_small_screen_loses_the_end(void)
     check(&picture, "pawl stats postgres://shop@d 2025-12-31T12:00:00Z  every 2 s\n");
 }
 
-static void what_is_not_known_is_a_dash(void)
+TEST(what_is_not_known_is_a_dash)
 {
     pawl__watch_sample  sample  = {.at = NOON};
     pawl__watch_picture picture = picture_of(&sample);
@@ -199,7 +199,7 @@ static void what_is_not_known_is_a_dash(void)
           "queue                           ready scheduled    oldest  workers\n");
 }
 
-static void a_store_that_does_not_answer_shows_no_numbers(void)
+TEST(a_store_that_does_not_answer_shows_no_numbers)
 {
     pawl__watch_sample  sample  = {.at = NOON};
     pawl__watch_picture picture = picture_of(&sample);
@@ -210,7 +210,7 @@ static void a_store_that_does_not_answer_shows_no_numbers(void)
 }
 
 /* A counter that is taken back makes no rate below zero, and a huge one stays in its column. */
-static void rates_of_counters(void)
+TEST(rates_of_counters)
 {
     static const struct {
         int64_t     before, after, span;
@@ -233,7 +233,7 @@ static void rates_of_counters(void)
     }
 }
 
-static void a_line_sums_all_queues(void)
+TEST(a_line_sums_all_queues)
 {
     pawl__watch_sample  sample  = sample_of();
     pawl__watch_picture picture = picture_of(&sample);
@@ -251,16 +251,3 @@ static void a_line_sums_all_queues(void)
                         "      2 h      12     5       4 unhealthy\n");
     free(text);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_picture_has_the_worst_first),
-    TEST(a_failing_projection_is_the_worst),
-    TEST(the_page_has_the_picture),
-    TEST(a_name_cannot_move_the_cursor),
-    TEST(a_small_screen_loses_the_end),
-    TEST(what_is_not_known_is_a_dash),
-    TEST(a_store_that_does_not_answer_shows_no_numbers),
-    TEST(rates_of_counters),
-    TEST(a_line_sums_all_queues),
-    {.name = NULL},
-};

@@ -79,7 +79,7 @@ static void post_parcels(world *it, int32_t first, int32_t count)
 /* ---- A message that was handled --------------------------------------------------- */
 
 /* Messages that it sent then have not arrived: they go again, as they were. */
-static void e25_a_known_message_sends_what_is_left_as_it_was(const char *url)
+ON_ALL_STORES(e25_a_known_message_sends_what_is_left_as_it_was, const char *url)
 {
     char   expected[200];
     world *it = open_world(url);
@@ -116,20 +116,15 @@ static pawl_code handle_copy(hook_point point, void *context)
     (void)context;
     if (point != HOOK_BEFORE_COMMIT || around == NULL || seen.size == 0)
         return PAWL_OK;
-    world           *it      = around;
-    pawl_inbox_entry mark    = {.endpoint   = PAWL_TEXT("desk"),
-                                .message_id = PAWL_TEXT("m"),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = WORLD_START};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .inbox_entry = {.items = &mark, .count = 1}};
-    around                   = NULL;
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world *it = around;
+    around    = NULL;
+    MUST_COMMIT(it->store, inbox_entry, WORLD_START, .endpoint = PAWL_TEXT("desk"),
+                .message_id = PAWL_TEXT("m"), .outcome = PAWL_INBOX_HANDLED, .at = WORLD_START);
     return PAWL_OK;
 }
 
 /* The other was first: this one's effects are not there, and it is dropped. */
-static void o26_a_second_copy_in_hand_is_refused_and_dropped(const char *url)
+ON_ALL_STORES(o26_a_second_copy_in_hand_is_refused_and_dropped, const char *url)
 {
     world *it = open_world(hook_url(url));
     hook_set(handle_copy, NULL);
@@ -151,22 +146,17 @@ static void o26_a_second_copy_in_hand_is_refused_and_dropped(const char *url)
 
 static void add_parcel(world *it, const char *id)
 {
-    pawl_aggregator_add add     = {.name      = PAWL_TEXT("Parcels"),
-                                   .partition = PAWL_TEXT("Parcels"),
-                                   .key       = pawl_text_of(id),
-                                   .message   = {.id   = pawl_text_of(id),
-                                                 .type = PAWL_TEXT("parcel"),
-                                                 .body = PAWL_TEXT("{\"number\":9}")},
-                                   .at        = WORLD_START,
-                                   .due       = PAWL_TIME_MAX};
-    pawl_changes        changes = {ONE_UNIT, .now = WORLD_START,
-                                   .aggregator_add = {.items = &add, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, aggregator_add, WORLD_START, .name = PAWL_TEXT("Parcels"),
+                .partition = PAWL_TEXT("Parcels"), .key = pawl_text_of(id),
+                .message = {.id   = pawl_text_of(id),
+                            .type = PAWL_TEXT("parcel"),
+                            .body = PAWL_TEXT("{\"number\":9}")},
+                .at = WORLD_START, .due = PAWL_TIME_MAX);
 }
 
 /* Its row is there already, and stays one; the gate is read all the same, without waiting
  * for the next look at all partitions. */
-static void e22_a_message_that_comes_again_opens_the_gate(const char *url)
+ON_ALL_STORES(e22_a_message_that_comes_again_opens_the_gate, const char *url)
 {
     world *it = open_world(url);
     world_drain(it);
@@ -217,16 +207,8 @@ static void meet_at(const char *url, hook_point point, const char *expected)
     world_close(first);
 }
 
-static void e33_no_row_is_handed_to_two_callbacks(const char *url)
+ON_ALL_STORES(e33_no_row_is_handed_to_two_callbacks, const char *url)
 {
     meet_at(url, HOOK_BEFORE_LEASE, "6,1,2,3,4,5,6 ");
     meet_at(url, HOOK_BEFORE_COMMIT, "3,1,2,3 3,4,5,6 ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e25_a_known_message_sends_what_is_left_as_it_was),
-    ON_ALL_STORES(o26_a_second_copy_in_hand_is_refused_and_dropped),
-    ON_ALL_STORES(e22_a_message_that_comes_again_opens_the_gate),
-    ON_ALL_STORES(e33_no_row_is_handed_to_two_callbacks),
-    {.name = NULL},
-};

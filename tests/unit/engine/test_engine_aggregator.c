@@ -115,7 +115,7 @@ static void post_card(world *it, int seconds, int32_t number)
 
 /* ---- By size ------------------------------------------------------------------------ */
 
-static void e17_neither_size_nor_period_is_size_ten(const char *url)
+ON_ALL_STORES(e17_neither_size_nor_period_is_size_ten, const char *url)
 {
     world *it = open_world(url);
     for (int32_t i = 0; i < 9; i++)
@@ -130,7 +130,7 @@ static void e17_neither_size_nor_period_is_size_ten(const char *url)
     assert_int_equal(world_queue(it, "vans").count, 1);
 }
 
-static void e17_a_period_alone_never_flushes_by_size(const char *url)
+ON_ALL_STORES(e17_a_period_alone_never_flushes_by_size, const char *url)
 {
     world *it = open_world(url);
     for (int32_t i = 0; i < 30; i++)
@@ -140,7 +140,7 @@ static void e17_a_period_alone_never_flushes_by_size(const char *url)
 }
 
 /* One batch with seven: the callback gets all that is there. */
-static void e18_all_resolved_rows_are_handed_over(const char *url)
+ON_ALL_STORES(e18_all_resolved_rows_are_handed_over, const char *url)
 {
     world *it = open_world(url);
     for (int32_t i = 1; i <= 7; i++)
@@ -149,7 +149,7 @@ static void e18_all_resolved_rows_are_handed_over(const char *url)
     assert_string_equal(seen.text, "Parcels/a:7,1,2,3,4,5,6,7 ");
 }
 
-static void e18_max_caps_what_is_handed_over(const char *url)
+ON_ALL_STORES(e18_max_caps_what_is_handed_over, const char *url)
 {
     world *it = open_world(url);
     for (int32_t i = 1; i <= 7; i++)
@@ -159,7 +159,7 @@ static void e18_max_caps_what_is_handed_over(const char *url)
     assert_int_equal(world_aggregated(it, "Crates", "crate").all, 1);
 }
 
-static void keys_are_partitions(const char *url)
+ON_ALL_STORES(keys_are_partitions, const char *url)
 {
     world *it = open_world(url);
     for (int32_t i = 1; i <= 4; i++) {
@@ -175,7 +175,7 @@ static void keys_are_partitions(const char *url)
     assert_string_equal(seen.text, "Parcels/a:4,1,2,3,4 Parcels/:3,13,14,15 ");
 }
 
-static void a7_a_partition_over_its_limit_is_refused(const char *url)
+ON_ALL_STORES(a7_a_partition_over_its_limit_is_refused, const char *url)
 {
     char   depot[300];
     world *it = open_world(url);
@@ -191,7 +191,7 @@ static void a7_a_partition_over_its_limit_is_refused(const char *url)
 }
 
 /* Ten rows that nobody here can read do not open the gate. */
-static void e19_the_gate_counts_what_can_be_read(const char *url)
+ON_ALL_STORES(e19_the_gate_counts_what_can_be_read, const char *url)
 {
     pawl_aggregator_add adds[10];
     char                ids[10][16];
@@ -223,7 +223,7 @@ static void e19_the_gate_counts_what_can_be_read(const char *url)
 
 /* ---- By period, on demand ------------------------------------------------------------- */
 
-static void e20_a_period_hands_over_what_is_there_in_pieces(const char *url)
+ON_ALL_STORES(e20_a_period_hands_over_what_is_there_in_pieces, const char *url)
 {
     world *it = open_world(url);
     for (int32_t i = 1; i <= 6; i++)
@@ -241,7 +241,7 @@ static void e20_a_period_hands_over_what_is_there_in_pieces(const char *url)
 }
 
 /* In one drain: each period ends where it would in real time. */
-static void e20_periods_and_messages_in_the_order_of_time(const char *url)
+ON_ALL_STORES(e20_periods_and_messages_in_the_order_of_time, const char *url)
 {
     world *it = open_world(url);
     post_card(it, 0, 1);
@@ -253,7 +253,7 @@ static void e20_periods_and_messages_in_the_order_of_time(const char *url)
     assert_string_equal(seen.text, "cards@60:2,1,2 cards@120:2,3,4 cards@260:1,5 ");
 }
 
-static void e20_a_flush_can_be_asked_for(const char *url)
+ON_ALL_STORES(e20_a_flush_can_be_asked_for, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = open_world(url);
@@ -261,30 +261,25 @@ static void e20_a_flush_can_be_asked_for(const char *url)
     post_parcel(it, 2, "b");
     post_card(it, 0, 3);
     world_drain(it);
-    world_ok(pawl_endpoint_flush(it->endpoint, "Parcels", "Parcels/b", &error), &error);
+    must(pawl_endpoint_flush(it->endpoint, "Parcels", "Parcels/b", world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "Parcels/b:1,2 ");
-    world_ok(pawl_endpoint_flush(it->endpoint, "Parcels", NULL, &error), &error);
-    world_ok(pawl_endpoint_flush(it->endpoint, "Cards", NULL, &error), &error);
+    must(pawl_endpoint_flush(it->endpoint, "Parcels", NULL, world_error()));
+    must(pawl_endpoint_flush(it->endpoint, "Cards", NULL, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "Parcels/b:1,2 cards@0:1,3 Parcels/a:1,1 ");
     assert_int_equal(pawl_endpoint_flush(it->endpoint, "Nothing", NULL, &error), PAWL_ENOTFOUND);
 }
 
 /* A period ends over rows that cannot be read: nothing else may wait for it. */
-static void an_unreadable_partition_holds_nothing_up(const char *url)
+ON_ALL_STORES(an_unreadable_partition_holds_nothing_up, const char *url)
 {
-    pawl_aggregator_add add = {
-        .name      = PAWL_TEXT("Cards"),
-        .partition = PAWL_TEXT("Cards"),
-        .key       = PAWL_TEXT("x"),
-        .message   = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("telegram"), .body = PAWL_TEXT("{}")},
-        .at        = WORLD_START,
-        .due       = WORLD_START + PAWL_SECONDS(30)};
-    world       *it      = open_world(url);
-    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
-                            .aggregator_add = {.items = &add, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world *it = open_world(url);
+    MUST_COMMIT(
+        it->store, aggregator_add, WORLD_START, .name = PAWL_TEXT("Cards"),
+        .partition = PAWL_TEXT("Cards"), .key = PAWL_TEXT("x"),
+        .message = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("telegram"), .body = PAWL_TEXT("{}")},
+        .at = WORLD_START, .due = WORLD_START + PAWL_SECONDS(30));
     for (int i = 0; i < 3; i++)
         world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(40 + i),
                       PAWL_MESSAGE(parcel, .number = i, .depot = PAWL_TEXT("a")));
@@ -295,7 +290,7 @@ static void an_unreadable_partition_holds_nothing_up(const char *url)
 
 /* ---- Failing ------------------------------------------------------------------------------ */
 
-static void e21_a_failing_callback_releases_and_tries_again(const char *url)
+ON_ALL_STORES(e21_a_failing_callback_releases_and_tries_again, const char *url)
 {
     world *it = open_world(url);
     failures  = 1;
@@ -321,7 +316,7 @@ static void e21_a_failing_callback_releases_and_tries_again(const char *url)
 }
 
 /* While it waits for its next try, adds do not try it at once. */
-static void e22_a_waiting_partition_takes_adds(const char *url)
+ON_ALL_STORES(e22_a_waiting_partition_takes_adds, const char *url)
 {
     world *it = open_world(url);
     failures  = 1;
@@ -335,7 +330,7 @@ static void e22_a_waiting_partition_takes_adds(const char *url)
     assert_string_equal(seen.text, "Parcels/a:3,1,2,3 Parcels/a:4,1,2,3,4 ");
 }
 
-static void a_partition_past_its_attempts_is_dead(const char *url)
+ON_ALL_STORES(a_partition_past_its_attempts_is_dead, const char *url)
 {
     world *it = open_world(url);
     failures  = 100;
@@ -352,7 +347,7 @@ static void a_partition_past_its_attempts_is_dead(const char *url)
     assert_int_equal(world_aggregated(it, "Crates", "crate").ready, 3);
 }
 
-static void a_dead_partition_that_is_released_starts_again(const char *url)
+ON_ALL_STORES(a_dead_partition_that_is_released_starts_again, const char *url)
 {
     pawl_partition_row row;
     world             *it = open_world(url);
@@ -376,7 +371,7 @@ static void a_dead_partition_that_is_released_starts_again(const char *url)
 
 /* A worker died after the commit that filled the partition: the next one looks
  * at all partitions at its start, before its first claim. */
-static void a_full_partition_is_found_after_a_crash(const char *url)
+ON_ALL_STORES(a_full_partition_is_found_after_a_crash, const char *url)
 {
     pawl_aggregator_add adds[3];
     static const char  *ids[] = {"x", "y", "z"};
@@ -399,23 +394,3 @@ static void a_full_partition_is_found_after_a_crash(const char *url)
     world_go_machine(it, PAWL_SECONDS(10));
     assert_string_equal(seen.text, "Parcels/q:3,5,5,5 ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e17_neither_size_nor_period_is_size_ten),
-    ON_ALL_STORES(e17_a_period_alone_never_flushes_by_size),
-    ON_ALL_STORES(e18_all_resolved_rows_are_handed_over),
-    ON_ALL_STORES(e18_max_caps_what_is_handed_over),
-    ON_ALL_STORES(keys_are_partitions),
-    ON_ALL_STORES(a7_a_partition_over_its_limit_is_refused),
-    ON_ALL_STORES(e19_the_gate_counts_what_can_be_read),
-    ON_ALL_STORES(e20_a_period_hands_over_what_is_there_in_pieces),
-    ON_ALL_STORES(e20_periods_and_messages_in_the_order_of_time),
-    ON_ALL_STORES(e20_a_flush_can_be_asked_for),
-    ON_ALL_STORES(an_unreadable_partition_holds_nothing_up),
-    ON_ALL_STORES(e21_a_failing_callback_releases_and_tries_again),
-    ON_ALL_STORES(e22_a_waiting_partition_takes_adds),
-    ON_ALL_STORES(a_partition_past_its_attempts_is_dead),
-    ON_ALL_STORES(a_dead_partition_that_is_released_starts_again),
-    ON_ALL_STORES(a_full_partition_is_found_after_a_crash),
-    {.name = NULL},
-};

@@ -80,7 +80,7 @@ static void post_three(world *it)
                PAWL_MESSAGE(hot_reading, .sensor = PAWL_TEXT("s"), .value = 3, .alarm = 1));
 }
 
-static void e9_an_aggregator_takes_derived_messages_by_size(const char *url)
+ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_size, const char *url)
 {
     world *it = open_world(url);
     post_three(it);
@@ -89,7 +89,7 @@ static void e9_an_aggregator_takes_derived_messages_by_size(const char *url)
     assert_int_equal(world_aggregated(it, "BySensor/s", "reading").all, 0);
 }
 
-static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
+ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_period, const char *url)
 {
     world *it = open_world(url);
     post_three(it);
@@ -101,7 +101,7 @@ static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
 }
 
 /* The message's type, and all of its body, is there for a reader of the rows. */
-static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
+ON_ALL_STORES(a_row_keeps_the_type_that_its_message_came_as, const char *url)
 {
     pawl_leased_batch rows = {.count = 0};
     world            *it   = open_world(url);
@@ -120,7 +120,7 @@ static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
 }
 
 /* Headers that leave no room for one more are kept as they are. */
-static void a_derived_message_with_full_headers_is_taken(const char *url)
+ON_ALL_STORES(a_derived_message_with_full_headers_is_taken, const char *url)
 {
     static char       long_value[PAWL_HEADERS_SIZE_MAX];
     pawl_leased_batch rows      = {.count = 0};
@@ -161,7 +161,7 @@ static void add_row(world *it, const char *id, const char *type, int value)
 
 /* Rows are stored as the type that they came as; a row of a type that nobody here knows stays
  * (A10). */
-static void a10_rows_stored_as_a_derived_type_are_handed_over(const char *url)
+ON_ALL_STORES(a10_rows_stored_as_a_derived_type_are_handed_over, const char *url)
 {
     world *it = open_world(url);
     add_row(it, "x-1", "hot_reading", 1);
@@ -184,7 +184,7 @@ static void count_lines(pawl_log_level level, const char *text, void *context)
 }
 
 /* Not a word for each look, but one an hour. */
-static void a10_rows_that_stay_are_spoken_of(const char *url)
+ON_ALL_STORES(a10_rows_that_stay_are_spoken_of, const char *url)
 {
     world *it  = open_world(url);
     line_count = 0;
@@ -202,13 +202,3 @@ static void a10_rows_that_stay_are_spoken_of(const char *url)
     assert_int_equal(line_count, 2);
     world_quiet();
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_size),
-    ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_period),
-    ON_ALL_STORES(a_row_keeps_the_type_that_its_message_came_as),
-    ON_ALL_STORES(a_derived_message_with_full_headers_is_taken),
-    ON_ALL_STORES(a10_rows_stored_as_a_derived_type_are_handed_over),
-    ON_ALL_STORES(a10_rows_that_stay_are_spoken_of),
-    {.name = NULL},
-};

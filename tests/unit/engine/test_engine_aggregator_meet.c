@@ -59,11 +59,9 @@ static void lease_one(void)
 
 static void give_it_back(void)
 {
-    pawl_leased_batch_release release = {.partition = PAWL_TEXT("Coins"), .session = other_session};
-    pawl_changes              changes = {ONE_UNIT, .now = world_now(other.it),
-                                         .leased_batch_release = {.items = &release, .count = 1}};
-    other.has_row                     = false;
-    must(pawl_store_commit(other.it->store, &changes, NULL, world_error()));
+    other.has_row = false;
+    MUST_COMMIT(other.it->store, leased_batch_release, world_now(other.it),
+                .partition = PAWL_TEXT("Coins"), .session = other_session);
 }
 
 static pawl_code meet(hook_point point, void *context)
@@ -96,7 +94,7 @@ static world *meet_so_often(const char *url, int leases)
 }
 
 /* Each got one of two and gave it back: who was last looks again. No clock moves. */
-static void e36_two_workers_that_share_a_full_partition(const char *url)
+ON_ALL_STORES(e36_two_workers_that_share_a_full_partition, const char *url)
 {
     for (int leases = 1; leases < 4; leases++) {
         world *it = meet_so_often(url, leases);
@@ -109,7 +107,7 @@ static void e36_two_workers_that_share_a_full_partition(const char *url)
 }
 
 /* Two that always meet do not go on for ever: the look at all partitions comes later. */
-static void workers_that_meet_for_ever_leave_it(const char *url)
+ON_ALL_STORES(workers_that_meet_for_ever_leave_it, const char *url)
 {
     world *it = meet_so_often(url, 1000000);
     assert_string_equal(seen.text, "");
@@ -120,7 +118,7 @@ static void workers_that_meet_for_ever_leave_it(const char *url)
 }
 
 /* A lease of too few rows would cost two commits, and keep them from whoever has the last one. */
-static void e36_a_partition_that_lacks_a_row_is_not_leased(const char *url)
+ON_ALL_STORES(e36_a_partition_that_lacks_a_row_is_not_leased, const char *url)
 {
     world_forget(&seen);
     memset(&other, 0, sizeof other);
@@ -136,10 +134,3 @@ static void e36_a_partition_that_lacks_a_row_is_not_leased(const char *url)
     assert_string_equal(seen.text, "coins( 1 2 ) ");
     hook_set(NULL, NULL);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e36_two_workers_that_share_a_full_partition),
-    ON_ALL_STORES(e36_a_partition_that_lacks_a_row_is_not_leased),
-    ON_ALL_STORES(workers_that_meet_for_ever_leave_it),
-    {.name = NULL},
-};

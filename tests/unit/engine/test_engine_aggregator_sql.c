@@ -120,7 +120,7 @@ static void ask_for(world *it, const char *aggregator)
 
 /* ---- Together ----------------------------------------------------------------------- */
 
-static void e24_own_sql_is_there_when_the_messages_are_gone(const char *url)
+ON_SQL_STORES(e24_own_sql_is_there_when_the_messages_are_gone, const char *url)
 {
     world *it = begin(url, url);
     make_rows(url);
@@ -139,7 +139,7 @@ static void e24_own_sql_is_there_when_the_messages_are_gone(const char *url)
 
 /* One partition's callback fails: its rows are not there, those of the other are. */
 /* In one round, whichever comes first: what the one wrote is committed when the other one runs, or not yet there. */
-static void e24_own_sql_shares_its_transaction_with_no_other_flush(const char *url)
+ON_SQL_STORES(e24_own_sql_shares_its_transaction_with_no_other_flush, const char *url)
 {
     static const char *const orders[][3] = {
         {"Sales", "Visitors", "0"}, {"Visitors", "Sales", "0"}, {"Sales", "Visitors", "0 1 2"}};
@@ -163,7 +163,7 @@ static void e24_own_sql_shares_its_transaction_with_no_other_flush(const char *u
     expect_rows(url, "0 1 2");
 }
 
-static void e21_a_failing_callback_leaves_neither(const char *url)
+ON_SQL_STORES(e21_a_failing_callback_leaves_neither, const char *url)
 {
     world *it = begin(url, url);
     make_rows(url);
@@ -189,7 +189,7 @@ static void e21_a_failing_callback_leaves_neither(const char *url)
 }
 
 /* Like a handler's: three times more at once, each in a transaction of its own. */
-static void e24_immediate_retries_leave_exactly_one_row(const char *url)
+ON_SQL_STORES(e24_immediate_retries_leave_exactly_one_row, const char *url)
 {
     world *it = begin(url, url);
     make_rows(url);
@@ -204,7 +204,7 @@ static void e24_immediate_retries_leave_exactly_one_row(const char *url)
     assert_int_equal(world_queue(it, "books").count, 1);
 }
 
-static void e24_then_the_flush_has_failed_once(const char *url)
+ON_SQL_STORES(e24_then_the_flush_has_failed_once, const char *url)
 {
     world *it = begin(url, url);
     make_rows(url);
@@ -222,7 +222,7 @@ static void e24_then_the_flush_has_failed_once(const char *url)
     assert_int_equal(world_stats(it).counters.failures, 6);
 }
 
-static void e23_now_leaves_with_each_run(const char *url)
+ON_SQL_STORES(e23_now_leaves_with_each_run, const char *url)
 {
     world *it = begin(url, url);
     make_rows(url);
@@ -280,39 +280,39 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
     assert_true(n > 2);
 }
 
-static void a12_once_whatever_answer_of_a_commit_is_lost(const char *url)
+ON_SQL_STORES(a12_once_whatever_answer_of_a_commit_is_lost, const char *url)
 {
     run_with_faults(url, FAULT_AFTER, fault_op_commit, PAWL_OK);
 }
 
-static void a12_once_whatever_commit_did_not_take_place(const char *url)
+ON_SQL_STORES(a12_once_whatever_commit_did_not_take_place, const char *url)
 {
     run_with_faults(url, FAULT_UNKNOWN, fault_op_commit, PAWL_OK);
 }
 
-static void a12_once_whatever_commit_meets_a_deadlock(const char *url)
+ON_SQL_STORES(a12_once_whatever_commit_meets_a_deadlock, const char *url)
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_EBUSY);
 }
 
-static void a12_once_whatever_commit_waits_in_vain(const char *url)
+ON_SQL_STORES(a12_once_whatever_commit_waits_in_vain, const char *url)
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_ETIMEOUT);
 }
 
-static void a12_once_whatever_commit_is_refused_for_its_content(const char *url)
+ON_SQL_STORES(a12_once_whatever_commit_is_refused_for_its_content, const char *url)
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_ELIMIT);
 }
 
-static void a12_once_whatever_connection_is_lost(const char *url)
+ON_SQL_STORES(a12_once_whatever_connection_is_lost, const char *url)
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_any, PAWL_ELOST);
 }
 
 /* Another worker has taken the messages meanwhile, and gives them back: the commit is
  * refused, and takes what was written with it. */
-static void a12_own_sql_of_messages_that_went_is_rolled_back(const char *url)
+ON_SQL_STORES(a12_own_sql_of_messages_that_went_is_rolled_back, const char *url)
 {
     run_with_faults(url, FAULT_STEAL, fault_op_leased_batch_claim, PAWL_OK);
 }
@@ -334,7 +334,7 @@ static world *fail_the_flush(const char *url, pawl_code code)
 }
 
 /* A deadlock ends for the one that is told of it. */
-static void e24_after_a_deadlock_it_runs_again_at_once(const char *url)
+ON_SQL_STORES(e24_after_a_deadlock_it_runs_again_at_once, const char *url)
 {
     world *it = fail_the_flush(url, PAWL_EBUSY);
     assert_string_equal(seen.text, "Sales/a:2 Sales/a:2 ");
@@ -345,7 +345,7 @@ static void e24_after_a_deadlock_it_runs_again_at_once(const char *url)
 
 /* Another transaction keeps a row that the callback or its commit needs: the flush has
  * failed, and the endpoint goes on. */
-static void e24_what_waited_for_a_row_in_vain_has_failed(const char *url)
+ON_SQL_STORES(e24_what_waited_for_a_row_in_vain_has_failed, const char *url)
 {
     world *it = fail_the_flush(url, PAWL_ETIMEOUT);
     assert_string_equal(seen.text, "Sales/a:2 ");
@@ -362,7 +362,7 @@ static void e24_what_waited_for_a_row_in_vain_has_failed(const char *url)
 
 /* With its own SQL a flush is set apart like a message: what its commit refuses fails it once, and a shortage
  * that passes is none of its attempts. */
-static void e24_a_flush_alone_is_given_up_or_tried_at_once(const char *url)
+ON_SQL_STORES(e24_a_flush_alone_is_given_up_or_tried_at_once, const char *url)
 {
     for (int i = 0; i < 2; i++) {
         char ground[1000];
@@ -376,7 +376,8 @@ static void e24_a_flush_alone_is_given_up_or_tried_at_once(const char *url)
     }
 }
 
-static void own_sql_is_refused_where_there_is_none(const char *url)
+/* Only a store in memory has no SQL. */
+ON_STORE(own_sql_is_refused_where_there_is_none, const char *url, "memory")
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
@@ -388,25 +389,3 @@ static void own_sql_is_refused_where_there_is_none(const char *url)
     assert_true(world_says(pawl_text_of(error.text), "endpoint ledger: aggregator Sales says "
                                                      ".own_sql, and a memory store has no SQL"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_SQL_STORES(e24_own_sql_is_there_when_the_messages_are_gone),
-    ON_SQL_STORES(e24_own_sql_shares_its_transaction_with_no_other_flush),
-    ON_SQL_STORES(e21_a_failing_callback_leaves_neither),
-    ON_SQL_STORES(e24_immediate_retries_leave_exactly_one_row),
-    ON_SQL_STORES(e24_then_the_flush_has_failed_once),
-    ON_SQL_STORES(e23_now_leaves_with_each_run),
-    ON_SQL_STORES(a12_once_whatever_answer_of_a_commit_is_lost),
-    ON_SQL_STORES(a12_once_whatever_commit_did_not_take_place),
-    ON_SQL_STORES(a12_once_whatever_commit_meets_a_deadlock),
-    ON_SQL_STORES(a12_once_whatever_commit_waits_in_vain),
-    ON_SQL_STORES(a12_once_whatever_commit_is_refused_for_its_content),
-    ON_SQL_STORES(a12_once_whatever_connection_is_lost),
-    ON_SQL_STORES(a12_own_sql_of_messages_that_went_is_rolled_back),
-    ON_SQL_STORES(e24_after_a_deadlock_it_runs_again_at_once),
-    ON_SQL_STORES(e24_what_waited_for_a_row_in_vain_has_failed),
-    ON_SQL_STORES(e24_a_flush_alone_is_given_up_or_tried_at_once),
-    /* Only a store in memory has no SQL. */
-    ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-    {.name = NULL},
-};

@@ -140,7 +140,7 @@ static void play_at(world *it, place here, const char *name)
 
 /* Every class, from every function: a dead letter at once that names the class, and nothing of the
  * message's own has taken place. */
-static void a_retry_class_is_no_answer(const char *url)
+ON_ALL_STORES(a_retry_class_is_no_answer, const char *url)
 {
     static const struct {
         pawl_retry  is;
@@ -174,7 +174,7 @@ static void a_retry_class_is_no_answer(const char *url)
 }
 
 /* A partition is dead, and keeps its messages. */
-static void a_flush_that_answers_a_retry_class_has_failed(const char *url)
+ON_ALL_STORES(a_flush_that_answers_a_retry_class_has_failed, const char *url)
 {
     world *it = world_begin(url, &application, NULL, NULL);
     asked     = HANDLER;
@@ -189,7 +189,7 @@ static void a_flush_that_answers_a_retry_class_has_failed(const char *url)
 }
 
 /* Other numbers have retries, as codes that do not say whether the next run goes well. */
-static void a_number_that_no_list_has_is_named(const char *url)
+ON_ALL_STORES(a_number_that_no_list_has_is_named, const char *url)
 {
     world *it =
         world_begin(url, &application, NULL,
@@ -207,12 +207,7 @@ static void a_number_that_no_list_has_is_named(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(a_retry_class_is_no_answer),
-        ON_ALL_STORES(a_flush_that_answers_a_retry_class_has_failed),
-        ON_ALL_STORES(a_number_that_no_list_has_is_named),
-    };
     scenario_files_in_memory();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

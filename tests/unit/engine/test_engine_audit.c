@@ -22,13 +22,9 @@ static int    failures_left;
 
 static void mark(const char *id)
 {
-    pawl_inbox_entry made    = {.endpoint   = PAWL_TEXT("desk"),
-                                .message_id = pawl_text_of(id),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = world_now(meddler)};
-    pawl_changes     changes = {ONE_UNIT, .now = world_now(meddler),
-                                .inbox_entry = {.items = &made, .count = 1}};
-    must(pawl_store_commit(meddler->store, &changes, NULL, world_error()));
+    MUST_COMMIT(meddler->store, inbox_entry, world_now(meddler), .endpoint = PAWL_TEXT("desk"),
+                .message_id = pawl_text_of(id), .outcome = PAWL_INBOX_HANDLED,
+                .at = world_now(meddler));
 }
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
@@ -118,7 +114,7 @@ static void has_header(const pawl_message *message, const char *name, const char
 
 /* ---- What is copied ----------------------------------------------------------- */
 
-static void a_handled_message_is_copied_as_it_was(const char *url)
+ON_ALL_STORES(a_handled_message_is_copied_as_it_was, const char *url)
 {
     const pawl_header headers[]    = {{"tone", "kind"}, {"pawl.reply_to", "home"}, {NULL, NULL}};
     char              machine[300] = "";
@@ -144,7 +140,7 @@ static void a_handled_message_is_copied_as_it_was(const char *url)
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 1);
 }
 
-static void all_of_a_batch_are_copied_beside_what_they_send(const char *url)
+ON_ALL_STORES(all_of_a_batch_are_copied_beside_what_they_send, const char *url)
 {
     char   id[20];
     world *it = open_audited(url, "#audits");
@@ -161,7 +157,7 @@ static void all_of_a_batch_are_copied_beside_what_they_send(const char *url)
     }
 }
 
-static void of_what_is_not_handled_there_is_no_copy(const char *url)
+ON_ALL_STORES(of_what_is_not_handled_there_is_no_copy, const char *url)
 {
     const pawl_header over[] = {{PAWL_HEADER_EXPIRES, "2026-01-01T08:00:00.000000Z"}, {NULL, NULL}};
     world            *it     = open_audited(url, "#audits");
@@ -184,7 +180,7 @@ static void of_what_is_not_handled_there_is_no_copy(const char *url)
     assert_int_equal(copies(it).count, 1);
 }
 
-static void a_timeout_is_no_message(const char *url)
+ON_STORES(a_timeout_is_no_message, const char *url)
 {
     world *it = open_audited(url, "#audits");
     world_post(it, "m-1", PAWL_MESSAGE(begin, .how = PAWL_TEXT("x")));
@@ -195,7 +191,7 @@ static void a_timeout_is_no_message(const char *url)
     assert_int_equal(copies(it).count, 1);
 }
 
-static void what_a_commit_refuses_leaves_no_copy(const char *url)
+ON_ALL_STORES(what_a_commit_refuses_leaves_no_copy, const char *url)
 {
     world *it = open_audited(url, "#audits");
     meddler   = it;
@@ -207,7 +203,7 @@ static void what_a_commit_refuses_leaves_no_copy(const char *url)
     has_header(&copies(it).items[0].message, "pawl.audit.id", "m-1");
 }
 
-static void one_event_of_two_endpoints_has_two_copies(const char *url)
+ON_ALL_STORES(one_event_of_two_endpoints_has_two_copies, const char *url)
 {
     world *it     = open_audited(url, "#audits");
     world *second = world_begin(url, &application, "other", &(pawl_endpoint_options){.workers = 1});
@@ -224,7 +220,8 @@ static void one_event_of_two_endpoints_has_two_copies(const char *url)
 }
 
 /* An id that is sent again when its mark is gone is a message of its own. */
-static void an_id_whose_mark_is_old_is_copied_anew(const char *url)
+/* nothing of a store is in it */
+ON_STORES(an_id_whose_mark_is_old_is_copied_anew, const char *url)
 {
     world *it = open_audited(url, "#audits");
     post(it, "desk", "m-1", "well", NULL);
@@ -240,7 +237,7 @@ static void an_id_whose_mark_is_old_is_copied_anew(const char *url)
 
 /* ---- Headers -------------------------------------------------------------------- */
 
-static void a_copy_does_not_expire(const char *url)
+ON_STORES(a_copy_does_not_expire, const char *url)
 {
     static const char end[]     = "2026-01-01T09:00:10.000000Z";
     const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, end},
@@ -257,7 +254,7 @@ static void a_copy_does_not_expire(const char *url)
     assert_false(world_says(copy->headers, "TimeToBeReceived"));
 }
 
-static void headers_without_room_stay_as_they_are(const char *url)
+ON_ALL_STORES(headers_without_room_stay_as_they_are, const char *url)
 {
     static char       long_one[PAWL_HEADERS_SIZE_MAX - 20];
     const pawl_header headers[] = {{"long", long_one}, {NULL, NULL}};
@@ -308,7 +305,7 @@ static const pawl_transport_ops pigeon = {.ops_size       = sizeof pigeon,
                                           .close          = close_pigeon,
                                           .deliver        = deliver};
 
-static void a_transport_gets_copies_under_the_ids_of_their_messages(const char *url)
+ON_STORES(a_transport_gets_copies_under_the_ids_of_their_messages, const char *url)
 {
     letters[0] = '\0';
     must(pawl_transport_register(&pigeon, world_error()));
@@ -321,7 +318,7 @@ static void a_transport_gets_copies_under_the_ids_of_their_messages(const char *
     it = open_audited(url, "pigeon://away/#loft"); /* starts all the same */
 }
 
-static void copies_go_to_another_store(const char *url)
+ON_ALL_STORES(copies_go_to_another_store, const char *url)
 {
     char away[PAWL_URL_SIZE_MAX], address[PAWL_URL_SIZE_MAX + 10];
     scenario_url_like(url, away, sizeof away);
@@ -349,7 +346,7 @@ static void refuses(const char *address, const pawl_route *routes, const char *e
     assert_null(endpoint);
 }
 
-static void a_bad_address_is_refused_at_the_start(void)
+TEST(a_bad_address_is_refused_at_the_start)
 {
     static char long_queue[PAWL_NAME_SIZE_MAX + 3];
     must(pawl_transport_register(&pigeon, world_error()));
@@ -374,7 +371,7 @@ static void a_bad_address_is_refused_at_the_start(void)
             "option audit is '#x': a route is named 'pawl.audit', which is its own");
 }
 
-static void schemes_that_nobody_knows_are_refused(void)
+TEST(schemes_that_nobody_knows_are_refused)
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
@@ -387,20 +384,3 @@ static void schemes_that_nobody_knows_are_refused(void)
     assert_false(world_says(pawl_text_of(error.text), "secret"));
     assert_non_null(strstr(error.text, "': "));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_handled_message_is_copied_as_it_was),
-    ON_ALL_STORES(all_of_a_batch_are_copied_beside_what_they_send),
-    ON_ALL_STORES(of_what_is_not_handled_there_is_no_copy),
-    ON_ALL_STORES(what_a_commit_refuses_leaves_no_copy),
-    ON_ALL_STORES(one_event_of_two_endpoints_has_two_copies),
-    ON_STORES(a_timeout_is_no_message), /* nothing of a store is in it */
-    ON_STORES(an_id_whose_mark_is_old_is_copied_anew),
-    ON_STORES(a_copy_does_not_expire),
-    ON_ALL_STORES(headers_without_room_stay_as_they_are),
-    ON_STORES(a_transport_gets_copies_under_the_ids_of_their_messages),
-    ON_ALL_STORES(copies_go_to_another_store),
-    TEST(a_bad_address_is_refused_at_the_start),
-    TEST(schemes_that_nobody_knows_are_refused),
-    {.name = NULL},
-};

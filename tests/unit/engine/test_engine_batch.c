@@ -77,7 +77,7 @@ static void step_hasty(pawl_endpoint *endpoint, int64_t handled)
 
 /* The rest is given back, to be claimed with what came before it; one is handled however
  * little time there is. */
-static void e7_a_batch_whose_time_is_over_ends(const char *url)
+ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends, const char *url)
 {
     world         *it;
     pawl_endpoint *endpoint = open_hasty(&it, url);
@@ -116,7 +116,7 @@ static pawl_code claim_slowly(hook_point point, void *context)
 }
 
 /* Else each batch of a slow store would handle one message, and load all others once more. */
-static void e7_a_slow_store_takes_no_time_of_the_handlers(const char *url)
+ON_ALL_STORES(e7_a_slow_store_takes_no_time_of_the_handlers, const char *url)
 {
     world         *it;
     pawl_endpoint *endpoint = open_with_time(&it, hook_url(url), HANDLER_TIME);
@@ -147,7 +147,7 @@ static pawl_code refuse_bad(hook_point point, void *context)
 }
 
 /* The others are handled, and it is a dead letter, in this step. */
-static void e26_what_a_store_cannot_take_is_one_messages_failure(const char *url)
+ON_ALL_STORES(e26_what_a_store_cannot_take_is_one_messages_failure, const char *url)
 {
     static const pawl_code codes[] = {PAWL_EINVAL, PAWL_ELIMIT, PAWL_EUNSUPPORTED, PAWL_EDECODE};
     world_hold(url);
@@ -173,10 +173,3 @@ static void e26_what_a_store_cannot_take_is_one_messages_failure(const char *url
         world_close(it);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends),
-    ON_ALL_STORES(e7_a_slow_store_takes_no_time_of_the_handlers),
-    ON_ALL_STORES(e26_what_a_store_cannot_take_is_one_messages_failure),
-    {.name = NULL},
-};

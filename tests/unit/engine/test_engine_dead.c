@@ -83,7 +83,7 @@ static pawl_code retry(world *it, pawl_store *store, pawl_text id, pawl_error *e
 /* ---- Once ------------------------------------------------------------------- */
 
 /* The retried message is let through its mark once: a copy that comes later is dropped. */
-static void e34_a_retried_letter_is_handled_once(const char *url)
+ON_ALL_STORES(e34_a_retried_letter_is_handled_once, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = begin(url);
@@ -94,7 +94,7 @@ static void e34_a_retried_letter_is_handled_once(const char *url)
     post_charge(it, "m-1");
     world_drain(it);
     assert_string_equal(seen.text, "");
-    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    must(retry(it, it->store, PAWL_TEXT("m-1"), world_error()));
     post_charge(it, "m-1");
     world_drain(it);
     post_charge(it, "m-1");
@@ -109,7 +109,7 @@ static void e34_a_retried_letter_is_handled_once(const char *url)
 
 /* A second operator who saw the letter before the first one retried it, and acts when the message
  * was handled. */
-static void e34_of_two_who_retry_a_letter_one_does(const char *url)
+ON_ALL_STORES(e34_of_two_who_retry_a_letter_one_does, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = begin(url);
@@ -118,7 +118,7 @@ static void e34_of_two_who_retry_a_letter_one_does(const char *url)
     const pawl_dead_rows   letters = world_dead(it);
     const pawl_dead_settle settle  = {.action = PAWL_DEAD_RETRY, .by = ANN};
     is_open                        = true;
-    world_ok(retry(it, it->store, PAWL_TEXT("m-1"), &error), &error);
+    must(retry(it, it->store, PAWL_TEXT("m-1"), world_error()));
     world_drain(it);
     assert_int_equal(
         pawl_store_dead_settle(it->store, letters.items, 1, &settle, world_now(it), NULL, &error),
@@ -127,7 +127,7 @@ static void e34_of_two_who_retry_a_letter_one_does(const char *url)
     assert_string_equal(seen.text, "charge ");
 }
 
-static void e34_a_letter_that_dies_again_is_a_letter_again(const char *url)
+ON_ALL_STORES(e34_a_letter_that_dies_again_is_a_letter_again, const char *url)
 {
     world *it = begin(url);
     post_charge(it, "m-1");
@@ -146,7 +146,7 @@ static void e34_a_letter_that_dies_again_is_a_letter_again(const char *url)
     assert_true(world_says(done.items[1].event.headers, "the bank is closed"));
 }
 
-static void e34_an_edited_letter_is_handled_with_its_new_body(const char *url)
+ON_ALL_STORES(e34_an_edited_letter_is_handled_with_its_new_body, const char *url)
 {
     world *it = begin(url);
     post_charge(it, "m-1");
@@ -159,7 +159,7 @@ static void e34_an_edited_letter_is_handled_with_its_new_body(const char *url)
     assert_string_equal(seen.text, "edited ");
 }
 
-static void e34_a_copy_of_a_discarded_letter_is_dropped(const char *url)
+ON_ALL_STORES(e34_a_copy_of_a_discarded_letter_is_dropped, const char *url)
 {
     world *it = begin(url);
     post_charge(it, "m-1");
@@ -174,7 +174,7 @@ static void e34_a_copy_of_a_discarded_letter_is_dropped(const char *url)
 }
 
 /* A timeout's letter is a message: headers say whose it is. */
-static void e34_a_retried_timeout_finds_its_saga(const char *url)
+ON_ALL_STORES(e34_a_retried_timeout_finds_its_saga, const char *url)
 {
     world *it = begin(url);
     world_post(it, "l-1", PAWL_MESSAGE(light, .name = PAWL_TEXT("a")));
@@ -204,7 +204,7 @@ static void retry_with_faults(const char *url, fault_kind kind)
     is_open = true;
     fault_bind("operator", url);
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    world_ok(pawl_store_open("fault:operator", &options, &store, &error), &error);
+    must(pawl_store_open("fault:operator", &options, &store, world_error()));
     fault_plan_set(&plan);
     pawl_code code = retry(it, store, PAWL_TEXT("m-1"), &error);
     assert_true(fault_is_met());
@@ -219,24 +219,12 @@ static void retry_with_faults(const char *url, fault_kind kind)
     world_close(it);
 }
 
-static void e34_once_when_the_answer_of_the_retry_is_lost(const char *url)
+ON_ALL_STORES(e34_once_when_the_answer_of_the_retry_is_lost, const char *url)
 {
     retry_with_faults(url, FAULT_AFTER);
 }
 
-static void e34_once_when_the_retry_did_not_take_place(const char *url)
+ON_ALL_STORES(e34_once_when_the_retry_did_not_take_place, const char *url)
 {
     retry_with_faults(url, FAULT_UNKNOWN);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e34_a_retried_letter_is_handled_once),
-    ON_ALL_STORES(e34_of_two_who_retry_a_letter_one_does),
-    ON_ALL_STORES(e34_a_letter_that_dies_again_is_a_letter_again),
-    ON_ALL_STORES(e34_an_edited_letter_is_handled_with_its_new_body),
-    ON_ALL_STORES(e34_a_copy_of_a_discarded_letter_is_dropped),
-    ON_ALL_STORES(e34_a_retried_timeout_finds_its_saga),
-    ON_ALL_STORES(e34_once_when_the_answer_of_the_retry_is_lost),
-    ON_ALL_STORES(e34_once_when_the_retry_did_not_take_place),
-    {.name = NULL},
-};

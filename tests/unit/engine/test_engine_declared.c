@@ -217,7 +217,7 @@ static void expect_dead(world *it, size_t count, const char *says)
 
 #define UNDECLARED ", which the .does of its row does not declare"
 
-static void e26_an_effect_that_is_not_declared_fails_its_message(const char *url)
+ON_ALL_STORES(e26_an_effect_that_is_not_declared_fails_its_message, const char *url)
 {
     static const struct {
         const char *how, *says;
@@ -246,7 +246,7 @@ static void e26_an_effect_that_is_not_declared_fails_its_message(const char *url
     expect_dead(it, ++count, "the handler of silent sends answer to out" UNDECLARED);
 }
 
-static void e26_a_reply_is_declared_by_its_type(const char *url)
+ON_ALL_STORES(e26_a_reply_is_declared_by_its_type, const char *url)
 {
     static const pawl_header headers[] = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     static const char *const hows[]    = {"reply", "reply other"};
@@ -270,7 +270,7 @@ static void post_change(world *it, const char *name, const char *how)
     world_drain(it);
 }
 
-static void e26_timeouts_are_declared(const char *url)
+ON_ALL_STORES(e26_timeouts_are_declared, const char *url)
 {
     world *it = world_begin(url, &application, "desk", NULL);
     world_post(it, NULL, PAWL_MESSAGE(place, .name = PAWL_TEXT("1"), .how = PAWL_TEXT("late")));
@@ -285,7 +285,7 @@ static void e26_timeouts_are_declared(const char *url)
     assert_int_equal(world_saga_count(it, "Order"), 2);
 }
 
-static void e26_a_missing_handler_shares_its_row(const char *url)
+ON_ALL_STORES(e26_a_missing_handler_shares_its_row, const char *url)
 {
     world *it = world_begin(url, &application, "desk", NULL);
     post_change(it, "nobody", "set");
@@ -309,22 +309,12 @@ static void hand_over(const char *url, const char *endpoint, size_t sent)
     world_close(it);
 }
 
-static void e26_aggregators_and_projections_are_held_to_their_lists(const char *url)
+ON_ALL_STORES(e26_aggregators_and_projections_are_held_to_their_lists, const char *url)
 {
     hand_over(url, "desk", 0);
 }
 
-static void e26_aggregators_and_projections_do_what_is_declared(const char *url)
+ON_ALL_STORES(e26_aggregators_and_projections_do_what_is_declared, const char *url)
 {
     hand_over(url, "table", 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e26_an_effect_that_is_not_declared_fails_its_message),
-    ON_ALL_STORES(e26_a_reply_is_declared_by_its_type),
-    ON_ALL_STORES(e26_timeouts_are_declared),
-    ON_ALL_STORES(e26_a_missing_handler_shares_its_row),
-    ON_ALL_STORES(e26_aggregators_and_projections_are_held_to_their_lists),
-    ON_ALL_STORES(e26_aggregators_and_projections_do_what_is_declared),
-    {.name = NULL},
-};

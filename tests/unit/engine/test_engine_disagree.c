@@ -138,7 +138,7 @@ static void expect_refused(const pawl_dead_row *letter)
 
 /* In a batch with others, which go on: neither account is charged for it, and once the row is mended
  * the letter is handled. */
-static void e10_a_state_that_names_another_is_refused(const char *url)
+ON_ALL_STORES(e10_a_state_that_names_another_is_refused, const char *url)
 {
     const int64_t half = PAWL_DAYS(15);
     world        *it   = open_accounts(url);
@@ -166,7 +166,7 @@ static void e10_a_state_that_names_another_is_refused(const char *url)
 }
 
 /* A state from before the property has no value of it, which its handler may set. */
-static void d27_a_state_without_a_value_is_no_other(const char *url)
+ON_ALL_STORES(d27_a_state_without_a_value_is_no_other, const char *url)
 {
     world *it = open_accounts(url);
     overwrite_account(it, "ann", "{\"cents\":100}");
@@ -178,7 +178,7 @@ static void d27_a_state_without_a_value_is_no_other(const char *url)
 }
 
 /* A timeout finds the row by its id. */
-static void e10_a_timeout_does_not_believe_it_either(const char *url)
+ON_ALL_STORES(e10_a_timeout_does_not_believe_it_either, const char *url)
 {
     world *it = open_accounts(url);
     overwrite_account(it, "ann", "{\"owner\":\"bob\",\"cents\":100}");
@@ -190,7 +190,7 @@ static void e10_a_timeout_does_not_believe_it_either(const char *url)
 }
 
 /* Columns of some databases keep seconds only: a difference of less is none. */
-static void d22_a_time_that_the_column_rounds_is_the_same(const char *url)
+ON_ALL_STORES(d22_a_time_that_the_column_rounds_is_the_same, const char *url)
 {
     static const struct {
         const char *data;
@@ -217,13 +217,7 @@ static void d22_a_time_that_the_column_rounds_is_the_same(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e10_a_state_that_names_another_is_refused),
-        ON_ALL_STORES(d27_a_state_without_a_value_is_no_other),
-        ON_ALL_STORES(e10_a_timeout_does_not_believe_it_either),
-        ON_ALL_STORES(d22_a_time_that_the_column_rounds_is_the_same),
-    };
     scenario_files_in_memory();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

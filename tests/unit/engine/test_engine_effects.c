@@ -69,7 +69,7 @@ static void post(world *it, const char *how)
 
 /* ---- Scenarios -------------------------------------------------------------- */
 
-static void o5_the_rows_of_a_saga_are_numbered_through_the_batch(const char *url)
+ON_ALL_STORES(o5_the_rows_of_a_saga_are_numbered_through_the_batch, const char *url)
 {
     world *it = open_world(url);
     for (int i = 0; i < 3; i++)
@@ -83,7 +83,7 @@ static void o5_the_rows_of_a_saga_are_numbered_through_the_batch(const char *url
     }
 }
 
-static void an_outbox_row_keeps_the_id_that_its_handler_gave(const char *url)
+ON_ALL_STORES(an_outbox_row_keeps_the_id_that_its_handler_gave, const char *url)
 {
     world *it = open_world(url);
     post(it, "own id");
@@ -94,7 +94,7 @@ static void an_outbox_row_keeps_the_id_that_its_handler_gave(const char *url)
 }
 
 /* A subscriber that comes tomorrow is no reason for another version today. */
-static void a_publication_that_nobody_hears_is_an_effect(const char *url)
+ON_ALL_STORES(a_publication_that_nobody_hears_is_an_effect, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -110,7 +110,7 @@ static void a_publication_that_nobody_hears_is_an_effect(const char *url)
     assert_int_equal(version, 2);
 }
 
-static void the_first_refused_effect_is_told(const char *url)
+ON_ALL_STORES(the_first_refused_effect_is_told, const char *url)
 {
     world *it = open_world(url);
     post(it, "two refused");
@@ -120,11 +120,3 @@ static void the_first_refused_effect_is_told(const char *url)
     assert_string_equal(letters.items[0].code.data, "ELIMIT");
     assert_non_null(strstr(letters.items[0].error.data, "id has 0 bytes"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o5_the_rows_of_a_saga_are_numbered_through_the_batch),
-    ON_ALL_STORES(an_outbox_row_keeps_the_id_that_its_handler_gave),
-    ON_ALL_STORES(a_publication_that_nobody_hears_is_an_effect),
-    ON_ALL_STORES(the_first_refused_effect_is_told),
-    {.name = NULL},
-};

@@ -16,7 +16,7 @@
 
 /* ---- In other hands ----------------------------------------------------------------------- */
 
-static void s32_what_others_have_is_put_back_uncounted(const char *url)
+ON_ALL_STORES(s32_what_others_have_is_put_back_uncounted, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -52,7 +52,7 @@ static void s32_what_others_have_is_put_back_uncounted(const char *url)
     assert_int_equal(hot_count(it, "a"), 4);
 }
 
-static void what_was_counted_stays_counted(const char *url)
+ON_ALL_STORES(what_was_counted_stays_counted, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -71,7 +71,7 @@ static void what_was_counted_stays_counted(const char *url)
     assert_int_equal(world_go(it, PAWL_SECONDS(1)).handled, 1);
 }
 
-static void a_batch_of_nothing_else_writes_nothing(const char *url)
+ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -98,7 +98,7 @@ static void a_batch_of_nothing_else_writes_nothing(const char *url)
 }
 
 /* The message that runs alone after two conflicts gives way as well. */
-static void a_unit_alone_gives_way(const char *url)
+ON_ALL_STORES(a_unit_alone_gives_way, const char *url)
 {
     world *it         = hot_open(url);
     hot_meddlings     = 2;
@@ -123,7 +123,7 @@ static void a_unit_alone_gives_way(const char *url)
 /* ---- Which worker goes on -------------------------------------------------------------------------- */
 
 /* Of a batch of hot sagas the worker goes on that has the most wanted one, or more than half. */
-static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
+ON_ALL_STORES(s32_hot_sagas_go_to_the_worker_that_has_most, const char *url)
 {
     static const struct {
         const char *hot, *held, *posted, *runs;
@@ -159,7 +159,7 @@ static void s32_hot_sagas_go_to_the_worker_that_has_most(const char *url)
 }
 
 /* An ordered endpoint works on other keys, whatever saga the most messages are for. */
-static void s32_an_ordered_endpoint_goes_on_with_other_keys(const char *url)
+ON_ALL_STORES(s32_an_ordered_endpoint_goes_on_with_other_keys, const char *url)
 {
     world *it = hot_open_on(locks_url(url), "property:name");
     hot_make_each(it, "ab");
@@ -175,7 +175,7 @@ static void s32_an_ordered_endpoint_goes_on_with_other_keys(const char *url)
 
 /* Between processes a worker that keeps giving way comes less and less often. With the sagas it has whole batches at
  * once, and its pauses become short again one by one: it may lose them soon. */
-static void s32_a_worker_without_its_hot_sagas_asks_less_often(const char *url)
+ON_ALL_STORES(s32_a_worker_without_its_hot_sagas_asks_less_often, const char *url)
 {
     world        *it     = hot_open(url);
     pawl__worker *worker = it->endpoint->worker;
@@ -212,7 +212,7 @@ static void s32_a_worker_without_its_hot_sagas_asks_less_often(const char *url)
 
 /* ---- Other ways to a saga --------------------------------------------------------------------- */
 
-static void a_timeout_is_put_back_uncounted(const char *url)
+ON_ALL_STORES(a_timeout_is_put_back_uncounted, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -224,7 +224,7 @@ static void a_timeout_is_put_back_uncounted(const char *url)
     locks_loads();
     pawl_step step = world_step(it);
     assert_int_equal(step.handled, 1);
-    assert_string_equal(locks_loads(), "Counter:id:skip(1) Counter:main:none(1) ");
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) Counter:id:skip(1) ");
     pawl_timeout_rows rows = world_timeouts(it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(1) + WAIT);
@@ -243,7 +243,7 @@ static void a_timeout_is_put_back_uncounted(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void an_answer_is_put_back_uncounted(const char *url)
+ON_ALL_STORES(an_answer_is_put_back_uncounted, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -252,7 +252,7 @@ static void an_answer_is_put_back_uncounted(const char *url)
     hot_bump(it, "b");
     locks_loads();
     assert_int_equal(world_step(it).handled, 1);
-    assert_string_equal(locks_loads(), "Counter:id:skip(1) Counter:main:none(1) ");
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) Counter:id:skip(1) ");
     pawl_queue_rows rows = world_queue(it, "desk");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + WAIT);
@@ -264,7 +264,7 @@ static void an_answer_is_put_back_uncounted(const char *url)
 }
 
 /* Found by its value, its transitional value and its id in one batch: all wait. */
-static void nothing_of_a_saga_runs_however_it_is_found(const char *url)
+ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -287,7 +287,7 @@ static void nothing_of_a_saga_runs_however_it_is_found(const char *url)
 
 /* "c" has the number that "a" had when it conflicted: it is locked by that, and
  * left, though its own value is read without a lock. */
-static void a_row_that_one_key_finds_elsewhere_is_left_by_all(const char *url)
+ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -310,7 +310,7 @@ static void a_row_that_one_key_finds_elsewhere_is_left_by_all(const char *url)
     assert_int_equal(hot_count(it, "c"), 4);
 }
 
-static void a_saga_found_by_a_handler_is_left_too(const char *url)
+ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -330,7 +330,7 @@ static void a_saga_found_by_a_handler_is_left_too(const char *url)
 
 /* A message that could begin a saga finds the one that its finder names, in another worker's
  * hands. */
-static void e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere(const char *url)
+ON_ALL_STORES(e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -349,7 +349,7 @@ static void e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere(const c
 
 /* The older message was put back and will begin the saga anew: "none" is not
  * final for the later one while it waits. */
-static void not_found_waits_for_what_was_put_back(const char *url)
+ON_ALL_STORES(not_found_waits_for_what_was_put_back, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -369,7 +369,7 @@ static void not_found_waits_for_what_was_put_back(const char *url)
 
 /* The one that begins "Other" continues a saga of others and is put back in this very
  * batch: who continues "Other" waits. */
-static void e3_waits_for_what_its_own_batch_put_back(const char *url)
+ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -397,19 +397,14 @@ static void wait_since(world *it, pawl_time since)
     store->is_attached = true;
     must(pawl_store_queue_claim(store, &claim, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    pawl_queue_settle settle  = {.queue         = PAWL_TEXT("desk"),
-                                 .seq           = rows.items[0].seq,
-                                 .action        = PAWL_QUEUE_RETRY,
-                                 .due           = WORLD_START,
-                                 .waiting_since = since};
-    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
-                                 .queue_settle = {.items = &settle, .count = 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, queue_settle, WORLD_START, .queue = PAWL_TEXT("desk"),
+                .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY, .due = WORLD_START,
+                .waiting_since = since);
 }
 
 /* A message waited for its saga, which came and is elsewhere: should it go again, the time that the
  * message may wait counts from the first time. */
-static void e3_what_is_put_back_has_waited_since_the_first_time(const char *url)
+ON_ALL_STORES(e3_what_is_put_back_has_waited_since_the_first_time, const char *url)
 {
     const pawl_time since = WORLD_START - PAWL_SECONDS(10);
     world          *it    = hot_open(url);
@@ -427,7 +422,7 @@ static void e3_what_is_put_back_has_waited_since_the_first_time(const char *url)
 }
 
 /* A saga that is declared pessimistic waits for its row, in a batch of one. */
-static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
+ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still, const char *url)
 {
     world *it = hot_open(url);
     hot_make(it);
@@ -440,7 +435,7 @@ static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
 }
 
 /* The id that a finder names is read with its lock, like a key. */
-static void s32_a_pessimistic_saga_is_locked_for_a_finder(const char *url)
+ON_SQL_STORES(s32_a_pessimistic_saga_is_locked_for_a_finder, const char *url)
 {
     world *it = hot_open(url);
     world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
@@ -450,25 +445,3 @@ static void s32_a_pessimistic_saga_is_locked_for_a_finder(const char *url)
     assert_int_equal(world_drain(it).handled, 1);
     assert_string_equal(locks_loads(), "Safe:id:wait(1) ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s32_what_others_have_is_put_back_uncounted),
-    ON_ALL_STORES(what_was_counted_stays_counted),
-    ON_ALL_STORES(a_batch_of_nothing_else_writes_nothing),
-    ON_ALL_STORES(a_unit_alone_gives_way),
-    ON_ALL_STORES(s32_hot_sagas_go_to_the_worker_that_has_most),
-    ON_ALL_STORES(s32_an_ordered_endpoint_goes_on_with_other_keys),
-    ON_ALL_STORES(s32_a_worker_without_its_hot_sagas_asks_less_often),
-    ON_ALL_STORES(a_timeout_is_put_back_uncounted),
-    ON_ALL_STORES(an_answer_is_put_back_uncounted),
-    ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found),
-    ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
-    ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
-    ON_ALL_STORES(e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere),
-    ON_ALL_STORES(not_found_waits_for_what_was_put_back),
-    ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back),
-    ON_ALL_STORES(e3_what_is_put_back_has_waited_since_the_first_time),
-    ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
-    ON_SQL_STORES(s32_a_pessimistic_saga_is_locked_for_a_finder),
-    {.name = NULL},
-};

@@ -131,7 +131,7 @@ static world *open_world(const char *url)
 
 /* ---- Finding ---------------------------------------------------------------------- */
 
-static void s17_values_are_coerced(const char *url)
+ON_ALL_STORES(s17_values_are_coerced, const char *url)
 {
     pawl_value number = pawl_value_integer(41);
     world     *it     = open_world(url);
@@ -152,7 +152,7 @@ static void s17_values_are_coerced(const char *url)
                      "{\"device\":\"0b8e1f6a-7f0d-4c5e-9f1e-2a3b4c5d6e7f\",\"count\":2}");
 }
 
-static void s17_a_value_that_cannot_be_converted_is_an_error(const char *url)
+ON_ALL_STORES(s17_a_value_that_cannot_be_converted_is_an_error, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(plug, .device = PAWL_TEXT("no uuid")));
@@ -165,7 +165,7 @@ static void s17_a_value_that_cannot_be_converted_is_an_error(const char *url)
     assert_int_equal(world_saga_count(it, "Device"), 0);
 }
 
-static void e9_handlers_of_base_types_run_as_well(const char *url)
+ON_ALL_STORES(e9_handlers_of_base_types_run_as_well, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL,
@@ -181,7 +181,7 @@ static void e9_handlers_of_base_types_run_as_well(const char *url)
 }
 
 /* The saga is over: no other handler of the same message sees it. */
-static void e9_a_saga_that_the_first_handler_ends_is_over(const char *url)
+ON_ALL_STORES(e9_a_saga_that_the_first_handler_ends_is_over, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL,
@@ -192,7 +192,7 @@ static void e9_a_saga_that_the_first_handler_ends_is_over(const char *url)
 }
 
 /* A type this program does not know, whose header names a base it does. */
-static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *url)
+ON_ALL_STORES(e9_an_unknown_type_runs_the_handlers_of_its_named_base, const char *url)
 {
     const pawl_header headers[] = {{"pawl.base", "far_away,visit_event"}, {NULL, NULL}};
     world            *it        = open_world(url);
@@ -209,7 +209,7 @@ static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *u
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void s19_a_saga_without_correlation(const char *url)
+ON_ALL_STORES(s19_a_saga_without_correlation, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(be_lonely, .count = 1));
@@ -218,7 +218,7 @@ static void s19_a_saga_without_correlation(const char *url)
     assert_int_equal(world_saga_count(it, "Lonely"), 2);
 }
 
-static void e11_a_starter_without_a_value_is_refused(const char *url)
+ON_ALL_STORES(e11_a_starter_without_a_value_is_refused, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(visit_begun, .page = PAWL_TEXT("home")));
@@ -236,14 +236,3 @@ static void e11_a_starter_without_a_value_is_refused(const char *url)
     assert_int_equal(world_saga_count(it, "Device"), 0);
     assert_string_equal(seen.text, "");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s17_values_are_coerced),
-    ON_ALL_STORES(s17_a_value_that_cannot_be_converted_is_an_error),
-    ON_ALL_STORES(e9_handlers_of_base_types_run_as_well),
-    ON_ALL_STORES(e9_an_unknown_type_runs_the_handlers_of_its_named_base),
-    ON_ALL_STORES(e9_a_saga_that_the_first_handler_ends_is_over),
-    ON_ALL_STORES(s19_a_saga_without_correlation),
-    ON_ALL_STORES(e11_a_starter_without_a_value_is_refused),
-    {.name = NULL},
-};

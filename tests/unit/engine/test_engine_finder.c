@@ -131,7 +131,7 @@ static world *open_world(const char *url, const pawl_application *the_program)
 
 /* ---- Conflicts ------------------------------------------------------------------- */
 
-static void e30_an_update_of_what_was_found_is_checked(const char *url)
+ON_ALL_STORES(e30_an_update_of_what_was_found_is_checked, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url, &application);
@@ -150,7 +150,7 @@ static void e30_an_update_of_what_was_found_is_checked(const char *url)
 }
 
 /* Another worker's change meanwhile is not swept away with the saga. */
-static void e30_a_completion_of_what_was_found_is_checked(const char *url)
+ON_ALL_STORES(e30_a_completion_of_what_was_found_is_checked, const char *url)
 {
     world *it  = open_world(url, &application);
     moves_left = 1;
@@ -163,7 +163,7 @@ static void e30_a_completion_of_what_was_found_is_checked(const char *url)
 }
 
 /* Not inserted again by the update: the message finds none, twice, and begins none. */
-static void e30_what_was_found_and_is_gone_stays_gone(const char *url)
+ON_ALL_STORES(e30_what_was_found_and_is_gone_stays_gone, const char *url)
 {
     world *it     = open_world(url, &application);
     moves_left    = 1;
@@ -255,7 +255,9 @@ static const pawl_endpoint_spec searched_library = {.name  = "library",
                                                     .sagas = PAWL_SAGAS(&searched_saga)};
 static const pawl_application   searched         = APPLICATION("search", &searched_library);
 
-static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
+TESTS(e30_a_condition_over_the_state_finds_the_saga, const char *url,
+      STORE_ROW(e30_a_condition_over_the_state_finds_the_saga, "sqlite"),
+      STORE_ROW(e30_a_condition_over_the_state_finds_the_saga, "postgres"))
 {
     int64_t version = 0;
     world  *it      = open_world(url, &searched);
@@ -270,16 +272,3 @@ static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
     assert_int_equal(version, 1);
     assert_int_equal(world_dead(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e30_an_update_of_what_was_found_is_checked),
-    ON_ALL_STORES(e30_a_completion_of_what_was_found_is_checked),
-    ON_ALL_STORES(e30_what_was_found_and_is_gone_stays_gone),
-#ifdef PAWL_HAVE_SQLITE
-    ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "sqlite"),
-#endif
-#ifdef PAWL_HAVE_POSTGRES
-    ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "postgres"),
-#endif
-    {.name = NULL},
-};

@@ -102,7 +102,7 @@ static void post_coins(world *it, int32_t first, int32_t count)
 
 /* Once for each try, which are apart from each other: a step of the endpoint does not use
  * them up. */
-static void e21_a_period_that_failed_is_tried_again_later(const char *url)
+ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later, const char *url)
 {
     world *it = open_world(url);
     failures  = 1;
@@ -122,7 +122,7 @@ static void e21_a_period_that_failed_is_tried_again_later(const char *url)
 
 /* Many messages are in its hand, of which one may be to blame: no answer makes it dead before
  * its attempts are over. */
-static void e21_a_rejected_flush_is_tried_again_like_any_other(const char *url)
+ON_ALL_STORES(e21_a_rejected_flush_is_tried_again_like_any_other, const char *url)
 {
     world *it = open_world(url);
     failures  = 1;
@@ -143,17 +143,12 @@ static void e21_a_rejected_flush_is_tried_again_like_any_other(const char *url)
 static void add_row(world *it, const char *partition, const char *id, const char *type,
                     int64_t period)
 {
-    pawl_aggregator_add add     = {.name      = pawl_text_of(partition),
-                                   .partition = pawl_text_of(partition),
-                                   .key       = pawl_text_of(id),
-                                   .message   = {.id   = pawl_text_of(id),
-                                                 .type = pawl_text_of(type),
-                                                 .body = PAWL_TEXT("{\"number\":100}")},
-                                   .at        = world_now(it),
-                                   .due       = period > 0 ? world_now(it) + period : PAWL_TIME_MAX};
-    pawl_changes        changes = {ONE_UNIT, .now = WORLD_START,
-                                   .aggregator_add = {.items = &add, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, aggregator_add, WORLD_START, .name = pawl_text_of(partition),
+                .partition = pawl_text_of(partition), .key = pawl_text_of(id),
+                .message = {.id   = pawl_text_of(id),
+                            .type = pawl_text_of(type),
+                            .body = PAWL_TEXT("{\"number\":100}")},
+                .at = world_now(it), .due = period > 0 ? world_now(it) + period : PAWL_TIME_MAX);
 }
 
 static void add_card(world *it)
@@ -162,7 +157,7 @@ static void add_card(world *it)
 }
 
 /* Between its pieces another worker adds: that is the next period's. */
-static void e20_a_period_hands_over_what_was_there_when_it_began(const char *url)
+ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began, const char *url)
 {
     world *it = open_world(url);
     post_cards(it, 1, 5);
@@ -206,7 +201,7 @@ static void lease_one_stamp(world *it)
 
 /* A refused flush keeps nothing of its lease: rows that the other worker did not take are free at
  * once. */
-static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
+ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has, const char *url)
 {
     world *it = open_world(url);
     meanwhile = lease_one;
@@ -225,7 +220,7 @@ static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
 }
 
 /* Two partitions are full and flushed by one commit; either of them is refused. */
-static void e36_the_refused_one_of_two_gives_back_what_it_has(const char *url)
+ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has, const char *url)
 {
     for (int i = 0; i < 2; i++) {
         char ground[1000];
@@ -254,7 +249,7 @@ static void e36_the_refused_one_of_two_gives_back_what_it_has(const char *url)
 
 /* Two partitions are full, and the first one's callback uses the time of the batch: the
  * other has not failed by that. Then each fails once. */
-static void e21_a_flush_that_gave_way_has_not_failed(const char *url)
+ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed, const char *url)
 {
     pawl_endpoint              *endpoint = NULL;
     world                      *it       = open_world(url);
@@ -277,13 +272,3 @@ static void e21_a_flush_that_gave_way_has_not_failed(const char *url)
     assert_int_equal(world_aggregated(it, "Stamps", "stamp").ready, 2);
     pawl_endpoint_destroy(endpoint);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later),
-    ON_ALL_STORES(e21_a_rejected_flush_is_tried_again_like_any_other),
-    ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began),
-    ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed),
-    ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has),
-    ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has),
-    {.name = NULL},
-};

@@ -101,7 +101,7 @@ static void drain(pawl_endpoint *endpoint)
 
 /* ---- Sent ------------------------------------------------------------------------- */
 
-static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url)
+ON_ALL_STORES(e13_a_due_timeout_for_elsewhere_is_sent_then_removed, const char *url)
 {
     world *it = open_world(url, NULL);
     foreign_insert_for(it, "vans", 1, 60);
@@ -129,7 +129,7 @@ static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url
 }
 
 /* By destination and due time, whatever else there is; a look takes what is due only. */
-static void e13_each_goes_at_its_time(const char *url)
+ON_ALL_STORES(e13_each_goes_at_its_time, const char *url)
 {
     world *it = open_world(url, NULL);
     foreign_insert_for(it, "vans", 1, 10);
@@ -149,7 +149,7 @@ static void e13_each_goes_at_its_time(const char *url)
 }
 
 /* More than one claim takes. */
-static void e13_many_are_sent_in_pieces(const char *url)
+ON_ALL_STORES(e13_many_are_sent_in_pieces, const char *url)
 {
     pawl_endpoint_options options = {.batch_messages = 4};
     world                *it      = open_world(url, &options);
@@ -163,7 +163,7 @@ static void e13_many_are_sent_in_pieces(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void e13_a_route_leads_through_the_outbox(const char *url)
+ON_ALL_STORES(e13_a_route_leads_through_the_outbox, const char *url)
 {
     pawl_route            routes[] = {{.name = "abroad", .url = "memory:foreign-abroad"},
                                       {.name = "next_door", .queue = "door"},
@@ -186,7 +186,7 @@ static void e13_a_route_leads_through_the_outbox(const char *url)
 
 /* Set again under its id when it was sent: that is another message, through the outbox
  * as well, whose rows are kept for their ids. */
-static void e13_set_again_under_its_id_is_sent_again(const char *url)
+ON_ALL_STORES(e13_set_again_under_its_id_is_sent_again, const char *url)
 {
     pawl_route routes[] = {{.name = "abroad", .url = "memory:foreign-again"}, {.name = NULL}};
     pawl_endpoint_options options = {
@@ -206,7 +206,7 @@ static void e13_set_again_under_its_id_is_sent_again(const char *url)
 }
 
 /* Without saga, name and correlation id it is a message all the same. */
-static void e13_a_bare_timeout_is_sent(const char *url)
+ON_ALL_STORES(e13_a_bare_timeout_is_sent, const char *url)
 {
     pawl_timeout_row row = {.id = {{{5}}}, .destination = PAWL_TEXT("vans"), .due = WORLD_START};
     world           *it  = open_world(url, NULL);
@@ -220,7 +220,7 @@ static void e13_a_bare_timeout_is_sent(const char *url)
 }
 
 /* A foreign timeout is a message to its receiver like any other. */
-static void e13_the_receiver_handles_a_message(const char *url)
+ON_ALL_STORES(e13_the_receiver_handles_a_message, const char *url)
 {
     static pawl_route     routes[] = {{.name = "bell", .queue = "notice"}, {.name = NULL}};
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
@@ -235,7 +235,7 @@ static void e13_the_receiver_handles_a_message(const char *url)
 }
 
 /* Filters are about what is handled here. */
-static void e13_no_filter_stops_it(const char *url)
+ON_ALL_STORES(e13_no_filter_stops_it, const char *url)
 {
     static pawl_filter filters[] = {{.before = note_filter}, {.before = NULL}};
     pawl_application   filtered  = application;
@@ -253,7 +253,7 @@ static void e13_no_filter_stops_it(const char *url)
 /* ---- Not sent --------------------------------------------------------------------- */
 
 /* A timeout that no queue takes becomes a dead letter; the others go out. */
-static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
+ON_ALL_STORES(e13_one_that_cannot_be_sent_holds_up_no_other, const char *url)
 {
     static char      headers[PAWL_HEADERS_SIZE_MAX + 1];
     world           *it  = open_world(url, NULL);
@@ -277,7 +277,7 @@ static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
 }
 
 /* A timeout of an endpoint waits for it, whether it runs or not, and is handled directly. */
-static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
+ON_ALL_STORES(e13_one_for_an_endpoint_of_the_store_is_left_to_it, const char *url)
 {
     world         *it    = open_world(url, NULL);
     pawl_endpoint *other = open_endpoint(it, "house", NULL);
@@ -302,7 +302,7 @@ static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
 
 /* The endpoint with the route sends the timeout, now or when it runs again; without it any endpoint
  * does. */
-static void e13_who_has_the_route_sends_it(const char *url)
+ON_ALL_STORES(e13_who_has_the_route_sends_it, const char *url)
 {
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
     world            *it       = open_world(url, NULL);
@@ -325,7 +325,7 @@ static void e13_who_has_the_route_sends_it(const char *url)
 }
 
 /* Two that have it, and one that has the beginning of its name. */
-static void e13_a_route_of_two_is_anybodys_of_them(const char *url)
+ON_ALL_STORES(e13_a_route_of_two_is_anybodys_of_them, const char *url)
 {
     static pawl_route     routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
     static pawl_route     longer[] = {{.name = "abroad2", .queue = "border2"}, {.name = NULL}};
@@ -343,7 +343,7 @@ static void e13_a_route_of_two_is_anybodys_of_them(const char *url)
 }
 
 /* Each of two endpoints announces the route: when the first gives it up, the second has it. */
-static void e13_a_route_that_one_of_two_gives_up_is_the_others(const char *url)
+ON_ALL_STORES(e13_a_route_that_one_of_two_gives_up_is_the_others, const char *url)
 {
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
     world            *it       = open_world(url, NULL);
@@ -365,7 +365,7 @@ static void count_lines(pawl_log_level level, const char *text, void *context)
                   strstr(text, "queue 'notice'") != NULL;
 }
 
-static void e13_those_that_nobody_sends_are_spoken_of(const char *url)
+ON_ALL_STORES(e13_those_that_nobody_sends_are_spoken_of, const char *url)
 {
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
     world            *it       = open_world(url, NULL);
@@ -385,7 +385,7 @@ static void e13_those_that_nobody_sends_are_spoken_of(const char *url)
 }
 
 /* Its own queue's, without a handler: a dead letter tells of it. */
-static void e13_one_for_an_endpoint_without_timeouts_is_dead(const char *url)
+ON_ALL_STORES(e13_one_for_an_endpoint_without_timeouts_is_dead, const char *url)
 {
     world *it = open_world(url, NULL);
     foreign_insert_for(it, "plain", 1, 60);
@@ -401,7 +401,7 @@ static void e13_one_for_an_endpoint_without_timeouts_is_dead(const char *url)
 }
 
 /* A lease that another one took first, and that ran out since: it is sent once. */
-static void e13_a_lost_lease_sends_nothing_twice(const char *url)
+ON_ALL_STORES(e13_a_lost_lease_sends_nothing_twice, const char *url)
 {
     pawl_timeout_rows rows;
     world            *it = open_world(url, NULL);
@@ -420,23 +420,3 @@ static void e13_a_lost_lease_sends_nothing_twice(const char *url)
     assert_int_equal(world_queue(it, "vans").count, 1);
     assert_int_equal(world_timeouts(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e13_a_due_timeout_for_elsewhere_is_sent_then_removed),
-    ON_ALL_STORES(e13_each_goes_at_its_time),
-    ON_ALL_STORES(e13_many_are_sent_in_pieces),
-    ON_ALL_STORES(e13_a_route_leads_through_the_outbox),
-    ON_ALL_STORES(e13_set_again_under_its_id_is_sent_again),
-    ON_ALL_STORES(e13_a_bare_timeout_is_sent),
-    ON_ALL_STORES(e13_the_receiver_handles_a_message),
-    ON_ALL_STORES(e13_no_filter_stops_it),
-    ON_ALL_STORES(e13_one_that_cannot_be_sent_holds_up_no_other),
-    ON_ALL_STORES(e13_one_for_an_endpoint_of_the_store_is_left_to_it),
-    ON_ALL_STORES(e13_who_has_the_route_sends_it),
-    ON_ALL_STORES(e13_a_route_of_two_is_anybodys_of_them),
-    ON_ALL_STORES(e13_a_route_that_one_of_two_gives_up_is_the_others),
-    ON_ALL_STORES(e13_those_that_nobody_sends_are_spoken_of),
-    ON_ALL_STORES(e13_one_for_an_endpoint_without_timeouts_is_dead),
-    ON_ALL_STORES(e13_a_lost_lease_sends_nothing_twice),
-    {.name = NULL},
-};

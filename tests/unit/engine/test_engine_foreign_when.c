@@ -31,7 +31,7 @@ static world *open_busy_world(const char *url)
 
 /* Messages that never end keep no timeout from going; a look costs a busy worker nothing,
  * as it is made every half minute. */
-static void e13_a_busy_worker_sends_them_too(const char *url)
+ON_ALL_STORES(e13_a_busy_worker_sends_them_too, const char *url)
 {
     world *it = open_busy_world(url);
     foreign_insert_for(it, "vans", 1, 0);
@@ -45,7 +45,7 @@ static void e13_a_busy_worker_sends_them_too(const char *url)
     assert_true(world_queue(it, "plain").count > 10);
 }
 
-static void e13_a_machine_clock_set_back_keeps_none(const char *url)
+ON_ALL_STORES(e13_a_machine_clock_set_back_keeps_none, const char *url)
 {
     pawl_clock *earlier = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
     world      *it      = open_busy_world(url);
@@ -67,7 +67,7 @@ static size_t sent_count(world *it)
 
 /* Not more at once than messages of its own, of which a worker that was short of memory claims
  * fewer. */
-static void e13_as_many_are_claimed_as_of_messages(const char *url)
+ON_ALL_STORES(e13_as_many_are_claimed_as_of_messages, const char *url)
 {
     world_make_tables(url, &application);
     world *it = world_begin(url, &application, NULL, NULL);
@@ -83,7 +83,7 @@ static void e13_as_many_are_claimed_as_of_messages(const char *url)
 }
 
 /* A timeout that found no room in the batch goes with the next, not half a minute later. */
-static void e13_what_found_no_room_goes_next(const char *url)
+ON_ALL_STORES(e13_what_found_no_room_goes_next, const char *url)
 {
     world *it = open_busy_world(url);
     foreign_insert_for(it, "vans", 1, 0);
@@ -108,7 +108,7 @@ static pawl_code lose_commit(hook_point point, void *context)
 }
 
 /* The connection is lost when it is sent: it is free, and sent next. */
-static void e13_released_when_sending_fails(const char *url)
+ON_ALL_STORES(e13_released_when_sending_fails, const char *url)
 {
     int        left  = 0;
     pawl_error error = PAWL_ERROR_INIT;
@@ -140,7 +140,7 @@ static const char *faulty(const char *url)
 }
 
 /* The next look is at once after one that failed, though a busy worker's looks are rare. */
-static void e13_a_look_that_failed_is_made_again(const char *url)
+ON_ALL_STORES(e13_a_look_that_failed_is_made_again, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = open_busy_world(faulty(url));
@@ -157,7 +157,7 @@ static void e13_a_look_that_failed_is_made_again(const char *url)
 }
 
 /* A driver of somebody else's need not know them. */
-static void e13_a_store_that_cannot_say_sends_none(const char *url)
+ON_ALL_STORES(e13_a_store_that_cannot_say_sends_none, const char *url)
 {
     world *it = world_begin(faulty(url), &application, NULL, NULL);
     foreign_insert_for(it, "vans", 1, 0);
@@ -170,14 +170,3 @@ static void e13_a_store_that_cannot_say_sends_none(const char *url)
     fault_plan_set(NULL);
     assert_int_equal(world_timeouts(it).count, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e13_a_busy_worker_sends_them_too),
-    ON_ALL_STORES(e13_a_machine_clock_set_back_keeps_none),
-    ON_ALL_STORES(e13_as_many_are_claimed_as_of_messages),
-    ON_ALL_STORES(e13_what_found_no_room_goes_next),
-    ON_ALL_STORES(e13_released_when_sending_fails),
-    ON_ALL_STORES(e13_a_look_that_failed_is_made_again),
-    ON_ALL_STORES(e13_a_store_that_cannot_say_sends_none),
-    {.name = NULL},
-};

@@ -220,7 +220,7 @@ static void go_with(const char *url, const pawl_application *program, const char
 
 /* ---- Reader and writer -------------------------------------------------------------------- */
 
-static void s26_reader_and_writer_are_used_for_each_load_and_save(const char *url)
+ON_ALL_STORES(s26_reader_and_writer_are_used_for_each_load_and_save, const char *url)
 {
     char about[200], id[PAWL_UUID_TEXT_SIZE + 1];
     begin(url);
@@ -243,7 +243,7 @@ static void s26_reader_and_writer_are_used_for_each_load_and_save(const char *ur
 }
 
 /* A saga whose state did not change is not written, and its writer not called. */
-static void s26_a_state_that_stayed_the_same_is_not_written(const char *url)
+ON_ALL_STORES(s26_a_state_that_stayed_the_same_is_not_written, const char *url)
 {
     begin(url);
     world *it = open_with(url, &sealed_1);
@@ -258,7 +258,7 @@ static void s26_a_state_that_stayed_the_same_is_not_written(const char *url)
 
 /* ---- One for each version ------------------------------------------------------------------- */
 
-static void s26_times_are_read_in_the_form_of_their_version(const char *url)
+ON_ALL_STORES(s26_times_are_read_in_the_form_of_their_version, const char *url)
 {
     begin(url);
     go_with(url, &dates_1, "{\"name\":\"a\",\"steps\":1," DATE, "1.0");
@@ -268,7 +268,7 @@ static void s26_times_are_read_in_the_form_of_their_version(const char *url)
 }
 
 /* The choice is by the version of the row, not of the program. */
-static void s26_two_older_versions_have_a_format_each(const char *url)
+ON_ALL_STORES(s26_two_older_versions_have_a_format_each, const char *url)
 {
     begin(url);
     go_with(url, &sealed_dates_1,
@@ -280,7 +280,7 @@ static void s26_two_older_versions_have_a_format_each(const char *url)
     assert_int_equal(keys.reads, 1);
 }
 
-static void s26_a_later_of_two_older_versions(const char *url)
+ON_ALL_STORES(s26_a_later_of_two_older_versions, const char *url)
 {
     begin(url);
     go_with(url, &plain_2, "{\"name\":\"a\",\"steps\":1," RFC, "2.0");
@@ -291,7 +291,7 @@ static void s26_a_later_of_two_older_versions(const char *url)
 }
 
 /* "None" for a version is the one of today, and then the upcaster. */
-static void s26_without_a_choice_the_usual_reader_reads(const char *url)
+ON_ALL_STORES(s26_without_a_choice_the_usual_reader_reads, const char *url)
 {
     begin(url);
     go_with(url, &sealed_1,
@@ -306,7 +306,7 @@ static void s26_without_a_choice_the_usual_reader_reads(const char *url)
     assert_string_equal(upcast_saw, "1 {\"name\":\"a\",\"steps\":1," RFC);
 }
 
-static void s25_defaults_are_stored_when_the_format_says_so(const char *url)
+ON_ALL_STORES(s25_defaults_are_stored_when_the_format_says_so, const char *url)
 {
     begin(url);
     world *it = open_with(url, &numbers_2);
@@ -353,7 +353,7 @@ static void mend(world *it, int64_t after, const char *expected)
     world_close(it);
 }
 
-static void s26_s27_what_the_reader_has_no_version_of_waits(const char *url)
+ON_ALL_STORES(s26_s27_what_the_reader_has_no_version_of_waits, const char *url)
 {
     begin_sealed(url);
     world *it = open_failing(url, &sealed_1, PAWL_EVERSION);
@@ -364,7 +364,7 @@ static void s26_s27_what_the_reader_has_no_version_of_waits(const char *url)
     mend(it, PAWL_SECONDS(12), "2 ");
 }
 
-static void s26_s27_what_the_reader_cannot_decode_is_a_dead_letter(const char *url)
+ON_ALL_STORES(s26_s27_what_the_reader_cannot_decode_is_a_dead_letter, const char *url)
 {
     char says[200], id[PAWL_UUID_TEXT_SIZE + 1];
     begin_sealed(url);
@@ -377,7 +377,7 @@ static void s26_s27_what_the_reader_cannot_decode_is_a_dead_letter(const char *u
     mend(it, 0, "");
 }
 
-static void s26_a_reader_that_fails_for_now_is_asked_again(const char *url)
+ON_ALL_STORES(s26_a_reader_that_fails_for_now_is_asked_again, const char *url)
 {
     begin_sealed(url);
     world *it = open_failing(url, &sealed_1, PAWL_EBUSY);
@@ -388,7 +388,7 @@ static void s26_a_reader_that_fails_for_now_is_asked_again(const char *url)
 
 /* A handler's answers would discard the message, or kill it at once; memory of its own is not the
  * engine's. */
-static void s26_a_readers_other_answers_are_failures(const char *url)
+ON_ALL_STORES(s26_a_readers_other_answers_are_failures, const char *url)
 {
     static const pawl_code codes[] = {PAWL_DISCARD, PAWL_REJECT, PAWL_RETRY, PAWL_ENOMEM};
     begin_sealed(url);
@@ -407,7 +407,7 @@ static void s26_a_readers_other_answers_are_failures(const char *url)
 
 /* No reader of this program knows what a newer one wrote, nor, without an upcaster and a format for
  * it, an older one. */
-static void s27_versions_that_are_not_read_are_not_given_to_the_reader(const char *url)
+ON_ALL_STORES(s27_versions_that_are_not_read_are_not_given_to_the_reader, const char *url)
 {
     begin_sealed(url);
     world *it = open_failing(url, &sealed_2, PAWL_EDECODE);
@@ -438,7 +438,7 @@ static void post_three(world *it)
     world_drain(it);
 }
 
-static void s26_what_a_writer_refuses_is_one_messages_failure(const char *url)
+ON_ALL_STORES(s26_what_a_writer_refuses_is_one_messages_failure, const char *url)
 {
     begin(url);
     keys.write_code = PAWL_EINVAL;
@@ -451,7 +451,7 @@ static void s26_what_a_writer_refuses_is_one_messages_failure(const char *url)
         world_says(world_dead(it).items[0].error, " of version 1: the format's writer: no key"));
 }
 
-static void s26_a_writer_that_fails_for_now_is_asked_again(const char *url)
+ON_ALL_STORES(s26_a_writer_that_fails_for_now_is_asked_again, const char *url)
 {
     static const pawl_code codes[] = {PAWL_EBUSY,   PAWL_ECONFIG, PAWL_ELOST,  PAWL_EVERSION,
                                       PAWL_DISCARD, PAWL_ENOMEM,  PAWL_EFENCED};
@@ -471,7 +471,7 @@ static void s26_a_writer_that_fails_for_now_is_asked_again(const char *url)
     }
 }
 
-static void s26_what_a_writer_makes_is_checked(const char *url)
+ON_ALL_STORES(s26_what_a_writer_makes_is_checked, const char *url)
 {
     static const char *const texts[] = {"", "sealed", "[1]", "{\"a\":\"\\u0000\"}", "{\"a\":1} x"};
     static const char *const says[]  = {"what it made: expected JSON", "what it made: no JSON",
@@ -493,7 +493,7 @@ static void s26_what_a_writer_makes_is_checked(const char *url)
 
 /* ---- The test kit --------------------------------------------------------------------------- */
 
-static void s26_the_test_kit_reads_by_the_format(void)
+TEST(s26_the_test_kit_reads_by_the_format)
 {
     pawl_test *test = NULL;
     deal       found;
@@ -505,23 +505,3 @@ static void s26_the_test_kit_reads_by_the_format(void)
     assert_int_equal(found.at, AT);
     pawl_test_destroy(test);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s26_reader_and_writer_are_used_for_each_load_and_save),
-    ON_ALL_STORES(s26_a_state_that_stayed_the_same_is_not_written),
-    ON_ALL_STORES(s26_times_are_read_in_the_form_of_their_version),
-    ON_ALL_STORES(s26_two_older_versions_have_a_format_each),
-    ON_ALL_STORES(s26_a_later_of_two_older_versions),
-    ON_ALL_STORES(s26_without_a_choice_the_usual_reader_reads),
-    ON_ALL_STORES(s25_defaults_are_stored_when_the_format_says_so),
-    ON_ALL_STORES(s26_s27_what_the_reader_has_no_version_of_waits),
-    ON_ALL_STORES(s26_s27_what_the_reader_cannot_decode_is_a_dead_letter),
-    ON_ALL_STORES(s26_a_reader_that_fails_for_now_is_asked_again),
-    ON_ALL_STORES(s26_a_readers_other_answers_are_failures),
-    ON_ALL_STORES(s27_versions_that_are_not_read_are_not_given_to_the_reader),
-    ON_ALL_STORES(s26_what_a_writer_refuses_is_one_messages_failure),
-    ON_ALL_STORES(s26_a_writer_that_fails_for_now_is_asked_again),
-    ON_ALL_STORES(s26_what_a_writer_makes_is_checked),
-    TEST(s26_the_test_kit_reads_by_the_format),
-    {.name = NULL},
-};

@@ -5,7 +5,7 @@
  */
 #include "support/world.h"
 
-#include "engine/ids.h"
+#include "base/dispatch.h"
 #include "support/hook.h"
 
 /* ---- The application -------------------------------------------------------- */
@@ -218,7 +218,7 @@ static void move_a_then_look(void)
     meddle = look_for_c;
 }
 
-static void e35_a_refused_group_runs_again_and_others_commit(const char *url)
+ON_ALL_STORES(e35_a_refused_group_runs_again_and_others_commit, const char *url)
 {
     world *it = open_world(url);
     post_left(it, "a", "");
@@ -261,7 +261,7 @@ static void e35_a_refused_group_runs_again_and_others_commit(const char *url)
 
 /* ---- E7, the budget ------------------------------------------------------------------ */
 
-static void e7_a_conflict_runs_the_handler_again_from_a_fresh_find(const char *url)
+ON_ALL_STORES(e7_a_conflict_runs_the_handler_again_from_a_fresh_find, const char *url)
 {
     world *it = open_world(url);
     post_left(it, "a", "");
@@ -275,7 +275,7 @@ static void e7_a_conflict_runs_the_handler_again_from_a_fresh_find(const char *u
     assert_int_equal(world_queue(it, "out").count, 2);
 }
 
-static void e7_the_losing_starter_continues(const char *url)
+ON_ALL_STORES(e7_the_losing_starter_continues, const char *url)
 {
     world *it = open_world(url);
     post_left(it, "a", "");
@@ -290,7 +290,8 @@ static void e7_the_losing_starter_continues(const char *url)
     assert_int_equal(world_queue(it, "out").count, 1);
 }
 
-static void conflicts_past_the_budget_are_a_failure(const char *url)
+/* On a server the row is locked after the second conflict, and nobody writes it. */
+ON_STORES(conflicts_past_the_budget_are_a_failure, const char *url)
 {
     world *it = open_world_with(
         url, (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 2});
@@ -319,13 +320,11 @@ static void begin_or_end_a(void)
         move_a();
         return;
     }
-    pawl_saga_delete gone    = {.table = left_table(), .id = row.id, .version = row.version};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_delete = {.items = &gone, .count = 1}};
-    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
+    MUST_COMMIT(around->store, saga_delete, WORLD_START, .table = left_table(), .id = row.id,
+                .version = row.version);
 }
 
-static void e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes(const char *url)
+ON_ALL_STORES(e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes, const char *url)
 {
     world *it = open_world_with(
         url, (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 1});
@@ -355,23 +354,19 @@ static void handle_a_first(void)
     if (--firsts_left == 0)
         meddle = NULL;
     pawl_uuid_format(row.id.uuid, id);
-    pawl_text       source = pawl_arena_printf(around->arena, "Left/%s", id);
-    pawl_outbox_add add    = {
-           .dispatch_id = pawl__dispatch_id(PAWL_TEXT("hands"), source,
-                                            (pawl_text){.data = "", .size = 0}, row.version + 1, 0),
-           .source      = source,
-           .version     = row.version + 1,
-           .endpoint    = PAWL_TEXT("hands"),
-           .destination = PAWL_TEXT("far"),
-           .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
-           .at          = WORLD_START};
-    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
-                            .outbox_add = {.items = &add, .count = 1}};
-    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
+    pawl_text source = pawl_arena_printf(around->arena, "Left/%s", id);
+    MUST_COMMIT(
+        around->store, outbox_add, WORLD_START,
+        .dispatch_id = pawl__dispatch_id(PAWL_TEXT("hands"), source,
+                                         (pawl_text){.data = "", .size = 0}, row.version + 1, 0),
+        .source = source, .version = row.version + 1, .endpoint = PAWL_TEXT("hands"),
+        .destination = PAWL_TEXT("far"),
+        .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
+        .at          = WORLD_START);
     move_a();
 }
 
-static void o5_a_dispatch_id_that_the_winner_of_a_conflict_took(const char *url)
+ON_ALL_STORES(o5_a_dispatch_id_that_the_winner_of_a_conflict_took, const char *url)
 {
     const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
     world           *it =
@@ -395,7 +390,7 @@ static void o5_a_dispatch_id_that_the_winner_of_a_conflict_took(const char *url)
 /* ---- What can never be committed --------------------------------------------------------- */
 
 /* The state of the second has no JSON form: it alone is dead. */
-static void a_unit_that_spoils_the_change_set_is_set_apart(const char *url)
+ON_ALL_STORES(a_unit_that_spoils_the_change_set_is_set_apart, const char *url)
 {
     world *it = open_world(url);
     post_left(it, "a", "");
@@ -412,7 +407,7 @@ static void a_unit_that_spoils_the_change_set_is_set_apart(const char *url)
     assert_int_equal(world_queue(it, "hands").count, 0);
 }
 
-static void a_spoiled_change_set_of_one_is_dead(const char *url)
+ON_ALL_STORES(a_spoiled_change_set_of_one_is_dead, const char *url)
 {
     world *it = open_world(url);
     post_left(it, "b", "spoil");
@@ -422,21 +417,18 @@ static void a_spoiled_change_set_of_one_is_dead(const char *url)
     assert_string_equal(seen.text, "left(b) ");
 }
 
-static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
+ON_ALL_STORES(o5_a_dispatch_id_with_another_body_is_dead, const char *url)
 {
     const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
     world           *it =
         open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
-    pawl_outbox_add add = {
+    MUST_COMMIT(
+        it->store, outbox_add, WORLD_START,
         .dispatch_id = pawl__dispatch_id(PAWL_TEXT("hands"), (pawl_text){.data = "", .size = 0},
                                          PAWL_TEXT("m1"), 0, 0),
-        .endpoint    = PAWL_TEXT("hands"),
-        .destination = PAWL_TEXT("far"),
-        .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
-        .at          = WORLD_START};
-    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
-                            .outbox_add = {.items = &add, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+        .endpoint = PAWL_TEXT("hands"), .destination = PAWL_TEXT("far"),
+        .message = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
+        .at      = WORLD_START);
     world_post(it, "m1", PAWL_MESSAGE(to_far, .number = 1));
     world_post(it, "m2", PAWL_MESSAGE(to_far, .number = 2));
     world_drain(it);
@@ -502,18 +494,18 @@ static void two_at_48(const char *url, hook_fn *hook)
     world_close(&other);
 }
 
-static void e36_two_at_48_the_other_before_the_gate(const char *url)
+ON_ALL_STORES(e36_two_at_48_the_other_before_the_gate, const char *url)
 {
     two_at_48(url, let_other_in);
 }
 
-static void e36_two_at_48_the_other_before_the_commit(const char *url)
+ON_ALL_STORES(e36_two_at_48_the_other_before_the_commit, const char *url)
 {
     two_at_48(url, let_other_in_before);
 }
 
 /* A refused group does not hide what the rest of the batch added. */
-static void the_gate_is_read_for_all_commits_of_a_step(const char *url)
+ON_ALL_STORES(the_gate_is_read_for_all_commits_of_a_step, const char *url)
 {
     world *it = open_world(url);
     post_left(it, "a", "");
@@ -525,20 +517,3 @@ static void the_gate_is_read_for_all_commits_of_a_step(const char *url)
     world_step(it);
     assert_string_equal(seen.text, "left(a) left(a) bulk50 ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e35_a_refused_group_runs_again_and_others_commit),
-    ON_ALL_STORES(e7_a_conflict_runs_the_handler_again_from_a_fresh_find),
-    ON_ALL_STORES(e7_the_losing_starter_continues),
-    /* On a server the row is locked after the second conflict, and nobody writes it. */
-    ON_STORES(conflicts_past_the_budget_are_a_failure),
-    ON_ALL_STORES(e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes),
-    ON_ALL_STORES(a_unit_that_spoils_the_change_set_is_set_apart),
-    ON_ALL_STORES(a_spoiled_change_set_of_one_is_dead),
-    ON_ALL_STORES(o5_a_dispatch_id_with_another_body_is_dead),
-    ON_ALL_STORES(o5_a_dispatch_id_that_the_winner_of_a_conflict_took),
-    ON_ALL_STORES(e36_two_at_48_the_other_before_the_gate),
-    ON_ALL_STORES(e36_two_at_48_the_other_before_the_commit),
-    ON_ALL_STORES(the_gate_is_read_for_all_commits_of_a_step),
-    {.name = NULL},
-};

@@ -81,7 +81,7 @@ static void expect_attempts(const char *history, int count)
 }
 
 /* Two runs at each of three deliveries, each with its time, code and text. */
-static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
+ON_ALL_STORES(e26_a_dead_letter_tells_of_each_attempt, const char *url)
 {
     world *it = open_world(url, &application,
                            (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 2});
@@ -101,7 +101,7 @@ static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
 
 /* A message refused at once has one attempt, at the time of the machine whatever the business
  * clock says. */
-static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
+ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it, const char *url)
 {
     world *it = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = 3});
     world_go(it, PAWL_HOURS(5));
@@ -122,7 +122,7 @@ static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
 }
 
 /* The first ones and the last ones. */
-static void e26_a_long_history_keeps_its_ends(const char *url)
+ON_STORES(e26_a_long_history_keeps_its_ends, const char *url)
 {
     char   part[40];
     world *it = open_world(url, &application,
@@ -139,7 +139,9 @@ static void e26_a_long_history_keeps_its_ends(const char *url)
 }
 
 /* Runs that were rolled back with their own SQL are counted, too. */
-static void e26_attempts_with_own_sql_are_told(const char *url)
+TESTS(e26_attempts_with_own_sql_are_told, const char *url,
+      STORE_ROW(e26_attempts_with_own_sql_are_told, "sqlite"),
+      STORE_ROW(e26_attempts_with_own_sql_are_told, "postgres"))
 {
     world *it = open_world(url, &sql_application,
                            (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
@@ -160,7 +162,7 @@ static pawl_code refuse_once(hook_point point, void *context)
 }
 
 /* A unit that runs again in memory keeps what was noted of it. */
-static void e26_attempts_of_a_batch_that_is_run_again_are_told(const char *url)
+ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told, const char *url)
 {
     is_refused = false;
     world *it  = open_world(hook_url(url), &application,
@@ -180,7 +182,7 @@ static void e26_attempts_of_a_batch_that_is_run_again_are_told(const char *url)
 }
 
 /* The history goes with the message. */
-static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *url)
+ON_ALL_STORES(e26_a_message_that_is_handled_in_the_end_leaves_nothing, const char *url)
 {
     world *it = open_world(url, &application,
                            (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 5});
@@ -195,7 +197,7 @@ static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *
 }
 
 /* Without memory the row keeps the list that it has: nothing of it is left out. */
-static void e26_a_history_without_memory_stays_as_it_is(void)
+TEST(e26_a_history_without_memory_stays_as_it_is)
 {
     static const char stored[] = "[{\"attempt\":1,\"at\":\"2026-01-01T09:00:00.000000Z\","
                                  "\"code\":\"RETRY\",\"error\":\"first\"}]";
@@ -208,8 +210,7 @@ static void e26_a_history_without_memory_stays_as_it_is(void)
     fault_memory_install();
     for (long n = 1; !is_whole; n++) {
         pawl__batch batch = {.arena = pawl_arena_create(16)};
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_text made = pawl__unit_history(&batch, &unit);
         fault_memory_pause();
         is_whole = !fault_memory_is_met();
@@ -222,15 +223,3 @@ static void e26_a_history_without_memory_stays_as_it_is(void)
     }
     pawl_allocator_set(NULL);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e26_a_dead_letter_tells_of_each_attempt),
-    ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it),
-    ON_STORES(e26_a_long_history_keeps_its_ends),
-    ON_STORE(e26_attempts_with_own_sql_are_told, "sqlite"),
-    ON_STORE(e26_attempts_with_own_sql_are_told, "postgres"),
-    ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told),
-    ON_ALL_STORES(e26_a_message_that_is_handled_in_the_end_leaves_nothing),
-    TEST(e26_a_history_without_memory_stays_as_it_is),
-    {.name = NULL},
-};

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/dispatch.h"
 #include "engine/batch.h"
 #include "engine/fold.h"
-#include "engine/ids.h"
 
 #include "base/dispatch.h"
 #include "support/tests.h"
@@ -20,7 +20,7 @@ static bool is_same(pawl_uuid left, pawl_uuid right)
 }
 
 /* A source of the same text as the message's id orders its own rows: its ids are others. */
-static void o5_a_row_without_source_is_apart_from_a_source_of_that_name(void)
+TEST(o5_a_row_without_source_is_apart_from_a_source_of_that_name)
 {
     pawl_text        endpoint = PAWL_TEXT("sales"), name = PAWL_TEXT("m-1");
     pawl_dispatch_id alone = pawl__dispatch_id(endpoint, PAWL_TEXT(""), name, 1, 2);
@@ -31,7 +31,7 @@ static void o5_a_row_without_source_is_apart_from_a_source_of_that_name(void)
     assert_true(is_same(of.uuid, pawl_dispatch_id_make(endpoint, name, 1, 2).uuid));
 }
 
-static void streams_of_one_name_have_timeouts_apart_in_two_endpoints(void)
+TEST(streams_of_one_name_have_timeouts_apart_in_two_endpoints)
 {
     pawl_saga_id sales = pawl__stream_id(PAWL_TEXT("sales"), PAWL_TEXT("Order/1"));
     assert_false(
@@ -43,7 +43,7 @@ static void streams_of_one_name_have_timeouts_apart_in_two_endpoints(void)
 }
 
 /* Subscribed to a type and to its base: one copy, and so one row of the outbox. */
-static void a_queue_that_subscribed_twice_gets_one_copy(void)
+TEST(a_queue_that_subscribed_twice_gets_one_copy)
 {
     pawl_subscription  items[] = {{.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("fans")},
                                   {.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("press")},
@@ -59,10 +59,3 @@ static void a_queue_that_subscribed_twice_gets_one_copy(void)
     items[0].type = PAWL_TEXT("weather");
     assert_true(pawl__is_subscriber(&list, 2, PAWL_RECORD_OF(sport_news)()));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o5_a_row_without_source_is_apart_from_a_source_of_that_name),
-    TEST(streams_of_one_name_have_timeouts_apart_in_two_endpoints),
-    TEST(a_queue_that_subscribed_twice_gets_one_copy),
-    {.name = NULL},
-};

@@ -70,7 +70,7 @@ static void post(world *it, const char *type, const char *json)
 
 /* ---- What is sent -------------------------------------------------------------- */
 
-static void json_is_sent_byte_for_byte(const char *url)
+ON_ALL_STORES(json_is_sent_byte_for_byte, const char *url)
 {
     static const char json[] = "{ \"b\": [1.50, 20e1, 123456789012345678901234567890],\n"
                                "  \"a\": \"\\u00e9 é\", \"a\": null }";
@@ -88,7 +88,8 @@ static void json_is_sent_byte_for_byte(const char *url)
     assert_int_equal(rows.items[0].due, WORLD_START);
 }
 
-static void any_json_value_is_a_body(const char *url)
+/* A body is text in every store; the checks are the engine's. */
+ON_STORES(any_json_value_is_a_body, const char *url)
 {
     static const char *const bodies[] = {"[]", "null", "17", "\"text\"", " {} "};
     for (size_t i = 0; i < COUNT(bodies); i++) {
@@ -102,7 +103,7 @@ static void any_json_value_is_a_body(const char *url)
     }
 }
 
-static void json_has_options_and_routes(const char *url)
+ON_STORES(json_has_options_and_routes, const char *url)
 {
     world *it = open_world(url, "desk");
     world_post(
@@ -122,7 +123,7 @@ static void json_has_options_and_routes(const char *url)
 }
 
 /* A receiver cannot tell it from a message that was made of a record. */
-static void json_of_a_records_type_is_handled(const char *url)
+ON_STORES(json_of_a_records_type_is_handled, const char *url)
 {
     world *it = open_world(url, "desk");
     world_post(it, NULL,
@@ -137,7 +138,7 @@ static void json_of_a_records_type_is_handled(const char *url)
 
 static char long_type[PAWL_NAME_SIZE_MAX + 2];
 
-static void what_is_no_json_sends_nothing(const char *url)
+ON_STORE(what_is_no_json_sends_nothing, const char *url, "memory")
 {
     static const struct {
         const char *type, *json, *says;
@@ -168,7 +169,7 @@ static void what_is_no_json_sends_nothing(const char *url)
     memset(long_type, '\0', sizeof long_type);
 }
 
-static void the_longest_type_is_taken(const char *url)
+ON_STORE(the_longest_type_is_taken, const char *url, "memory")
 {
     memset(long_type, 't', PAWL_NAME_SIZE_MAX);
     world *it = open_world(url, "desk");
@@ -180,7 +181,7 @@ static void the_longest_type_is_taken(const char *url)
 
 /* ---- A row that declares its effects ------------------------------------------------ */
 
-static void the_type_of_json_is_declared_as_any(const char *url)
+ON_STORE(the_type_of_json_is_declared_as_any, const char *url, "memory")
 {
     world *it = open_world(url, "strict");
     post(it, "Depot.Parcel", "{\"grams\":1}");
@@ -209,7 +210,7 @@ static const pawl_endpoint_spec heavy             = {.name     = "heavy",
 static const pawl_application   heavy_application = APPLICATION("heavy", &heavy);
 
 /* Text of JSON with so many bytes: a string. */
-static void the_limit_is_that_of_every_body(const char *url)
+ON_STORE(the_limit_is_that_of_every_body, const char *url, "memory")
 {
     const pawl_endpoint_options options = {.delayed_retries = PAWL_NONE};
     char                       *bytes   = malloc(PAWL_BODY_SIZE_MAX + 1);
@@ -232,16 +233,3 @@ static void the_limit_is_that_of_every_body(const char *url)
     world_close(it);
     free(bytes);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(json_is_sent_byte_for_byte),
-    /* A body is text in every store; the checks are the engine's. */
-    ON_STORES(any_json_value_is_a_body),
-    ON_STORES(json_has_options_and_routes),
-    ON_STORES(json_of_a_records_type_is_handled),
-    ON_STORE(what_is_no_json_sends_nothing, "memory"),
-    ON_STORE(the_longest_type_is_taken, "memory"),
-    ON_STORE(the_type_of_json_is_declared_as_any, "memory"),
-    ON_STORE(the_limit_is_that_of_every_body, "memory"),
-    {.name = NULL},
-};

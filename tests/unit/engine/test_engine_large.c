@@ -72,7 +72,8 @@ static int64_t count_of(world *it, const char *name)
     return version;
 }
 
-static void e35_what_is_too_large_for_a_commit_spoils_no_other(const char *url)
+/* The limit is that of every change set, before a driver sees it. */
+ON_STORE(e35_what_is_too_large_for_a_commit_spoils_no_other, const char *url, "memory")
 {
     world *it = open_world(url);
     post_fill(it, 0, PIECES_TOO_MANY);
@@ -85,7 +86,7 @@ static void e35_what_is_too_large_for_a_commit_spoils_no_other(const char *url)
     assert_int_equal(count_of(it, "b"), 1);
 }
 
-static void e35_an_event_over_the_limit_of_bodies_is_refused(const char *url)
+ON_STORE(e35_an_event_over_the_limit_of_bodies_is_refused, const char *url, "memory")
 {
     world *it = open_world(url);
     post_fill(it, 0, 0);
@@ -114,11 +115,6 @@ static int free_piece(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        /* The limit is that of every change set, before a driver sees it. */
-        ON_STORE(e35_what_is_too_large_for_a_commit_spoils_no_other, "memory"),
-        ON_STORE(e35_an_event_over_the_limit_of_bodies_is_refused, "memory"),
-    };
     world_quiet();
-    return cmocka_run_group_tests(tests, make_piece, free_piece);
+    return tests_run(make_piece, free_piece);
 }

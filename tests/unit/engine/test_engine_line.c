@@ -190,7 +190,7 @@ static void expect_part(pawl_text actual, const char *part)
 
 /* ---- Tests ------------------------------------------------------------------- */
 
-static void nothing_is_written_without_the_option(const char *url)
+ON_ALL_STORES(nothing_is_written_without_the_option, const char *url)
 {
     meddle    = NULL;
     world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
@@ -200,7 +200,7 @@ static void nothing_is_written_without_the_option(const char *url)
     assert_int_equal(lines(it).count, 0);
 }
 
-static void a_line_says_what_came_and_what_left(const char *url)
+ON_ALL_STORES(a_line_says_what_came_and_what_left, const char *url)
 {
     char   source[100], id[PAWL_UUID_TEXT_SIZE + 1];
     world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
@@ -232,7 +232,7 @@ static void a_line_says_what_came_and_what_left(const char *url)
         pawl_arena_printf(it->arena, "%.*s", PAWL_TEXT_ARGS(sent.items[0].message.id)).data);
 }
 
-static void timeouts_and_ends_have_lines(const char *url)
+ON_ALL_STORES(timeouts_and_ends_have_lines, const char *url)
 {
     world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     post(it, "m-1", "");
@@ -256,7 +256,7 @@ static void timeouts_and_ends_have_lines(const char *url)
         assert_true(pawl_text_equal(rows.items[i].entry.source, rows.items[0].entry.source));
 }
 
-static void failed_runs_and_retries_have_lines(const char *url)
+ON_ALL_STORES(failed_runs_and_retries_have_lines, const char *url)
 {
     world *it = open_kept(url, &application,
                           (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 1});
@@ -280,7 +280,7 @@ static void failed_runs_and_retries_have_lines(const char *url)
 }
 
 /* A first message that fails has no saga yet: it is found by its id. */
-static void a_message_that_began_nothing_has_a_line_of_no_saga(const char *url)
+ON_ALL_STORES(a_message_that_began_nothing_has_a_line_of_no_saga, const char *url)
 {
     world *it = open_kept(url, &application,
                           (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = -1});
@@ -301,7 +301,7 @@ static void a_message_that_began_nothing_has_a_line_of_no_saga(const char *url)
         expect_text(rows.items[i].entry.source, "");
 }
 
-static void a_missed_saga_is_told_once(const char *url)
+ON_ALL_STORES(a_missed_saga_is_told_once, const char *url)
 {
     world *it =
         open_kept(url, &application, (pawl_endpoint_options){.not_found_wait = PAWL_SECONDS(9)});
@@ -318,7 +318,7 @@ static void a_missed_saga_is_told_once(const char *url)
     assert_true(rows.count <= 2);
 }
 
-static void a_message_of_two_sagas_has_two_lines(const char *url)
+ON_ALL_STORES(a_message_of_two_sagas_has_two_lines, const char *url)
 {
     world *it = open_kept(url, &both, (pawl_endpoint_options){.immediate_retries = -1});
     post(it, "m-1", "cancel");
@@ -334,7 +334,7 @@ static void a_message_of_two_sagas_has_two_lines(const char *url)
 }
 
 /* Without a saga, all that a message sends and adds stands in its line. */
-static void what_a_message_adds_to_a_partition_is_told(const char *url)
+ON_ALL_STORES(what_a_message_adds_to_a_partition_is_told, const char *url)
 {
     world *it = open_kept(url, &with_tolls, (pawl_endpoint_options){.immediate_retries = -1});
     world_post(it, "m-1", PAWL_MESSAGE(toll, .cents = 5));
@@ -353,7 +353,7 @@ static void move_once(void)
     world_overwrite(around->store, around->arena, &application, "t-1", NULL);
 }
 
-static void a_lost_conflict_has_a_line(const char *url)
+ON_ALL_STORES(a_lost_conflict_has_a_line, const char *url)
 {
     world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     post(it, "m-1", "cancel");
@@ -366,7 +366,7 @@ static void a_lost_conflict_has_a_line(const char *url)
     assert_true(pawl_text_equal(rows.items[1].entry.source, rows.items[0].entry.source));
 }
 
-static void a_copy_has_a_line(const char *url)
+ON_ALL_STORES(a_copy_has_a_line, const char *url)
 {
     world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     post(it, "m-1", "cancel");
@@ -376,7 +376,7 @@ static void a_copy_has_a_line(const char *url)
     assert_string_equal(told_lines(it), "m-1 handled 1 0\nm-1 duplicate 0 0\n");
 }
 
-static void old_lines_are_swept(const char *url)
+ON_ALL_STORES(old_lines_are_swept, const char *url)
 {
     world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     post(it, "m-1", "cancel");
@@ -386,18 +386,3 @@ static void old_lines_are_swept(const char *url)
     world_go_both(it, PAWL_DAYS(2));
     assert_int_equal(lines(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(nothing_is_written_without_the_option),
-    ON_ALL_STORES(a_line_says_what_came_and_what_left),
-    ON_ALL_STORES(timeouts_and_ends_have_lines),
-    ON_ALL_STORES(failed_runs_and_retries_have_lines),
-    ON_ALL_STORES(a_message_that_began_nothing_has_a_line_of_no_saga),
-    ON_ALL_STORES(a_missed_saga_is_told_once),
-    ON_ALL_STORES(a_message_of_two_sagas_has_two_lines),
-    ON_ALL_STORES(what_a_message_adds_to_a_partition_is_told),
-    ON_ALL_STORES(a_lost_conflict_has_a_line),
-    ON_ALL_STORES(a_copy_has_a_line),
-    ON_ALL_STORES(old_lines_are_swept),
-    {.name = NULL},
-};

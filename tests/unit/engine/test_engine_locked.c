@@ -10,10 +10,12 @@
 #include "support/hook.h"
 #include "support/native.h"
 
+#define ON_SERVERS(function)                                          \
+    TESTS(function, const char *url, STORE_ROW(function, "postgres"), \
+          STORE_ROW(function, "mariadb"), STORE_ROW(function, "mysql"))
+
 #define DEADLINE_MS 600
 /* Row locks: SQLite's is of the whole file. */
-#define ON_SERVERS(function) \
-    ON_STORE(function, "postgres"), ON_STORE(function, "mariadb"), ON_STORE(function, "mysql")
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -180,19 +182,19 @@ static void fail_one(const char *url, size_t table, const char *saga)
     world_close(it);
 }
 
-static void s32_a_locked_row_fails_its_message_alone(const char *url)
+ON_SERVERS(s32_a_locked_row_fails_its_message_alone)
 {
     fail_one(url, 0, "Safe");
 }
 
-static void e24_so_it_does_with_own_sql(const char *url)
+ON_SERVERS(e24_so_it_does_with_own_sql)
 {
     fail_one(url, 1, "Book");
 }
 
 /* Nothing is locked at the load of other sagas: the commit waits, once. Then the row is
  * looked for without waiting, and who has it counts as another worker. */
-static void s32_a_commit_waits_for_a_locked_row_once(const char *url)
+ON_SERVERS(s32_a_commit_waits_for_a_locked_row_once)
 {
     world *it = open_world(url, (pawl_endpoint_options){.delayed_retries = 1});
     lock_a(it, 2);
@@ -238,7 +240,9 @@ static void fail_next(hook_point point, pawl_code code, int count)
     hook_set(fail_call, NULL);
 }
 
-static void e24_a_deadlock_runs_again_at_once(const char *url)
+TESTS(e24_a_deadlock_runs_again_at_once, const char *url,
+      STORE_ROW(e24_a_deadlock_runs_again_at_once, "sqlite"),
+      STORE_ROW(e24_a_deadlock_runs_again_at_once, "postgres"))
 {
     world *it = open_world(hook_url(url), (pawl_endpoint_options){.immediate_retries = 2});
     post(it, "Book", NULL);
@@ -265,7 +269,9 @@ static void e24_a_deadlock_runs_again_at_once(const char *url)
     hook_set(NULL, NULL);
 }
 
-static void e24_a_commit_that_waits_in_vain_fails_its_message(const char *url)
+TESTS(e24_a_commit_that_waits_in_vain_fails_its_message, const char *url,
+      STORE_ROW(e24_a_commit_that_waits_in_vain_fails_its_message, "sqlite"),
+      STORE_ROW(e24_a_commit_that_waits_in_vain_fails_its_message, "postgres"))
 {
     world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
     post(it, "Book", NULL);
@@ -278,7 +284,9 @@ static void e24_a_commit_that_waits_in_vain_fails_its_message(const char *url)
 }
 
 /* No row of a saga is waited for: each message is tried alone, to see which it is. */
-static void a_commit_that_waits_for_something_else_is_taken_apart(const char *url)
+TESTS(a_commit_that_waits_for_something_else_is_taken_apart, const char *url,
+      STORE_ROW(a_commit_that_waits_for_something_else_is_taken_apart, "sqlite"),
+      STORE_ROW(a_commit_that_waits_for_something_else_is_taken_apart, "postgres"))
 {
     world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
     post_plain(it, 1);
@@ -294,7 +302,9 @@ static void a_commit_that_waits_for_something_else_is_taken_apart(const char *ur
 }
 
 /* Without a transaction of its own it waits for no row: the store is slow. */
-static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const char *url)
+TESTS(a_load_without_locks_that_takes_too_long_is_the_stores_failure, const char *url,
+      STORE_ROW(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "sqlite"),
+      STORE_ROW(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "postgres"))
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = open_world(hook_url(url), (pawl_endpoint_options){0});
@@ -305,18 +315,3 @@ static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const
     hook_set(NULL, NULL);
     assert_int_equal(world_drain(it).handled, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_SERVERS(s32_a_locked_row_fails_its_message_alone),
-    ON_SERVERS(e24_so_it_does_with_own_sql),
-    ON_SERVERS(s32_a_commit_waits_for_a_locked_row_once),
-    ON_STORE(e24_a_deadlock_runs_again_at_once, "sqlite"),
-    ON_STORE(e24_a_deadlock_runs_again_at_once, "postgres"),
-    ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "sqlite"),
-    ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "postgres"),
-    ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "sqlite"),
-    ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "postgres"),
-    ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "sqlite"),
-    ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "postgres"),
-    {.name = NULL},
-};

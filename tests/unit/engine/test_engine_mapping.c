@@ -77,7 +77,7 @@ static world *open_world(const char *url)
 
 /* ---- The mapping ----------------------------------------------------------------- */
 
-static void e8_each_type_is_found_by_its_own_mapping(const char *url)
+ON_ALL_STORES(e8_each_type_is_found_by_its_own_mapping, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(move_home, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")));
@@ -85,7 +85,7 @@ static void e8_each_type_is_found_by_its_own_mapping(const char *url)
     assert_string_equal(seen.text, "move_home(b) move(a) ");
 }
 
-static void e8_a_type_without_a_row_is_found_by_its_bases_mapping(const char *url)
+ON_ALL_STORES(e8_a_type_without_a_row_is_found_by_its_bases_mapping, const char *url)
 {
     const pawl_header headers[] = {{"pawl.base", "move"}, {NULL, NULL}};
     world            *it        = open_world(url);
@@ -117,7 +117,7 @@ static void refuse(const char *url, const pawl_on *rows, const char *expected)
 
 /* Not by the correlation id, as the source has it: nobody wrote that down. The base's
  * key is no key of a row that has none. */
-static void e8_a_row_without_a_mapping_is_refused(const char *url)
+ON_STORE(e8_a_row_without_a_mapping_is_refused, const char *url, "memory")
 {
     const pawl_on starts   = {.handle = PAWL_HANDLE(on_open_place), .key = "name", .starts = true};
     const pawl_on base     = {.handle = PAWL_HANDLE(on_move), .key = "from"};
@@ -140,7 +140,7 @@ static pawl_code count_loads(hook_point point, void *context)
     return PAWL_OK;
 }
 
-static void s18_a_null_value_is_refused_and_nothing_is_asked(const char *url)
+ON_STORES(s18_a_null_value_is_refused_and_nothing_is_asked, const char *url)
 {
     world *it = open_world(hook_url(url));
     hook_set(count_loads, NULL);
@@ -159,7 +159,7 @@ static void s18_a_null_value_is_refused_and_nothing_is_asked(const char *url)
 }
 
 /* Not an error and no retry: what a message without a saga is (E3). */
-static void s18_a_property_of_a_record_that_is_not_there_finds_none(const char *url)
+ON_ALL_STORES(s18_a_property_of_a_record_that_is_not_there_finds_none, const char *url)
 {
     world *it = open_world(url);
     world_post_json(it, "s1", "send_to", "{}");
@@ -175,12 +175,3 @@ static void s18_a_property_of_a_record_that_is_not_there_finds_none(const char *
     world_drain(it);
     assert_string_equal(seen.text, "send_to(b) ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e8_each_type_is_found_by_its_own_mapping),
-    ON_ALL_STORES(e8_a_type_without_a_row_is_found_by_its_bases_mapping),
-    ON_STORE(e8_a_row_without_a_mapping_is_refused, "memory"),
-    ON_STORES(s18_a_null_value_is_refused_and_nothing_is_asked),
-    ON_ALL_STORES(s18_a_property_of_a_record_that_is_not_there_finds_none),
-    {.name = NULL},
-};

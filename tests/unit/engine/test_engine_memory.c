@@ -228,7 +228,7 @@ static void post_numbered(world *it, const char *name, size_t number, const char
     post_work(it, id, where);
 }
 
-static void e26_an_answer_of_no_memory_is_one_messages_failure(const char *url)
+ON_ALL_STORES(e26_an_answer_of_no_memory_is_one_messages_failure, const char *url)
 {
     static const char *const spots[] = {"handler", "before", "after", "callback"};
     world                   *it =
@@ -250,7 +250,7 @@ static void e26_an_answer_of_no_memory_is_one_messages_failure(const char *url)
     assert_int_equal(dead.items[0].attempts, 2);
 }
 
-static void e26_a_finder_and_a_timeout_fail_alone(const char *url)
+ON_ALL_STORES(e26_a_finder_and_a_timeout_fail_alone, const char *url)
 {
     world *it =
         open_world(url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
@@ -274,7 +274,7 @@ static void e26_a_finder_and_a_timeout_fail_alone(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void e21_a_flush_fails_alone(const char *url)
+ON_ALL_STORES(e21_a_flush_fails_alone, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
     for (int i = 0; i < 2; i++)
@@ -300,7 +300,7 @@ static void step_on(world *it, size_t count, world_log *steps)
     }
 }
 
-static void a_shortage_makes_batches_smaller(const char *url)
+ON_ALL_STORES(a_shortage_makes_batches_smaller, const char *url)
 {
     static world_log steps;
     world           *it = open_world(url, (pawl_endpoint_options){.no_service = true});
@@ -340,7 +340,7 @@ static pawl_code fail_claim(hook_point point, void *context)
     return point == HOOK_BEFORE_CLAIM && claims_left-- > 0 ? PAWL_ENOMEM : PAWL_OK;
 }
 
-static void a_shortage_makes_claims_smaller(const char *url)
+ON_ALL_STORES(a_shortage_makes_claims_smaller, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = open_world(hook_url(url), (pawl_endpoint_options){.batch_messages = 8});
@@ -359,7 +359,7 @@ static void a_shortage_makes_claims_smaller(const char *url)
 }
 
 /* The service's borrowed handle is closed with the rest. */
-static void a_shortage_leaves_nothing_borrowed(const char *url)
+ON_ALL_STORES(a_shortage_leaves_nothing_borrowed, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     post_work(it, "first", "");
@@ -388,12 +388,12 @@ static void fail_huge(const char *url, const char *where)
     assert_dead(it, 2);
 }
 
-static void e26_what_does_not_fit_alone_fails(const char *url)
+ON_ALL_STORES(e26_what_does_not_fit_alone_fails, const char *url)
 {
     fail_huge(url, "huge");
 }
 
-static void scratch_memory_is_the_engines(const char *url)
+ON_ALL_STORES(scratch_memory_is_the_engines, const char *url)
 {
     fail_huge(url, "scratch");
 }
@@ -412,7 +412,7 @@ static void post_numbers(world *it)
 }
 
 /* Before any handler runs. */
-static void e26_what_cannot_be_decoded_alone_fails(const char *url)
+ON_ALL_STORES(e26_what_cannot_be_decoded_alone_fails, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){.delayed_retries = 1});
     post_work(it, "first", "");
@@ -428,7 +428,7 @@ static void e26_what_cannot_be_decoded_alone_fails(const char *url)
 }
 
 /* The batch of two, the message alone, and its first retry. */
-static void e26_what_fits_a_moment_later_does_not_fail(const char *url)
+ON_ALL_STORES(e26_what_fits_a_moment_later_does_not_fail, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     post_numbers(it);
@@ -450,7 +450,7 @@ static int count_of(world *it, const char *saga, const char *name)
 
 /* One message for two sagas with large states, which grow, so that no block that the engine
  * has is large enough: whichever copy fails, neither counts it twice. */
-static void e24_nothing_of_a_unit_is_kept_twice(const char *url)
+ON_ALL_STORES(e24_nothing_of_a_unit_is_kept_twice, const char *url)
 {
     for (long n = 1;; n++) {
         char   id[20];
@@ -477,22 +477,9 @@ static void e24_nothing_of_a_unit_is_kept_twice(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e26_an_answer_of_no_memory_is_one_messages_failure),
-        ON_ALL_STORES(e26_a_finder_and_a_timeout_fail_alone),
-        ON_ALL_STORES(e21_a_flush_fails_alone),
-        ON_ALL_STORES(a_shortage_makes_batches_smaller),
-        ON_ALL_STORES(a_shortage_makes_claims_smaller),
-        ON_ALL_STORES(a_shortage_leaves_nothing_borrowed),
-        ON_ALL_STORES(e26_what_does_not_fit_alone_fails),
-        ON_ALL_STORES(scratch_memory_is_the_engines),
-        ON_ALL_STORES(e26_what_cannot_be_decoded_alone_fails),
-        ON_ALL_STORES(e26_what_fits_a_moment_later_does_not_fail),
-        ON_ALL_STORES(e24_nothing_of_a_unit_is_kept_twice),
-    };
     shortage_install();
     world_quiet();
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = tests_run(NULL, NULL);
     pawl_allocator_set(NULL);
     return result;
 }

@@ -144,7 +144,7 @@ static int64_t unread(const world *it)
 
 /* ---- Queues --------------------------------------------------------------------- */
 
-static void a_message_of_version_1_has_no_header(const char *url)
+ON_ALL_STORES(a_message_of_version_1_has_no_header, const char *url)
 {
     begin(url);
     world *it = open_with(url, &new);
@@ -155,7 +155,7 @@ static void a_message_of_version_1_has_no_header(const char *url)
     assert_string_equal(rows.items[1].message.headers.data, "{\"pawl.version\":\"2\"}");
 }
 
-static void an_older_message_is_brought_up(const char *url)
+ON_ALL_STORES(an_older_message_is_brought_up, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old);
@@ -167,7 +167,7 @@ static void an_older_message_is_brought_up(const char *url)
     assert_int_equal(upcasts, 2);
 }
 
-static void a_newer_message_waits_for_its_program(const char *url)
+ON_ALL_STORES(a_newer_message_waits_for_its_program, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old);
@@ -193,7 +193,7 @@ static void a_newer_message_waits_for_its_program(const char *url)
     assert_string_equal(seen.text, "new(b 5) ");
 }
 
-static void an_older_message_without_an_upcaster_waits_too(const char *url)
+ON_ALL_STORES(an_older_message_without_an_upcaster_waits_too, const char *url)
 {
     begin(url);
     world *it = open_with(url, &lost);
@@ -215,7 +215,7 @@ static void send_with_version(world *it, const char *version)
     world_drain(it);
 }
 
-static void any_minor_version_is_read(const char *url)
+ON_ALL_STORES(any_minor_version_is_read, const char *url)
 {
     begin(url);
     world *it = open_with(url, &new);
@@ -225,7 +225,7 @@ static void any_minor_version_is_read(const char *url)
     assert_string_equal(seen.text, "new(d 7) new(d 7) new(d 7) ");
 }
 
-static void what_is_no_version_is_a_dead_letter(const char *url)
+ON_ALL_STORES(what_is_no_version_is_a_dead_letter, const char *url)
 {
     static const char *const odd[] = {"v2", "0", "-2", "2x", "2.x", "1234567890", " 2", "."};
     begin(url);
@@ -244,7 +244,7 @@ static void what_is_no_version_is_a_dead_letter(const char *url)
 
 /* ---- Base types ------------------------------------------------------------------- */
 
-static void a_base_type_has_its_own_version(const char *url)
+ON_ALL_STORES(a_base_type_has_its_own_version, const char *url)
 {
     begin(url);
     world *it = open_with(url, &new);
@@ -257,7 +257,7 @@ static void a_base_type_has_its_own_version(const char *url)
     assert_int_equal(upcasts, 1);
 }
 
-static void a_newer_base_type_waits(const char *url)
+ON_ALL_STORES(a_newer_base_type_waits, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old);
@@ -288,7 +288,7 @@ static void retry_letter(world *it)
     must(pawl_store_commit(it->store, &again, &refused, world_error()));
 }
 
-static void a_letter_keeps_its_version(const char *url)
+ON_ALL_STORES(a_letter_keeps_its_version, const char *url)
 {
     begin(url);
     is_refused = true;
@@ -330,7 +330,7 @@ static const pawl_endpoint_spec sender_endpoint = {
                                  {.name = "far", .queue = "parcels", .is_outbox = true}))};
 static const pawl_application sender = APPLICATION("sender", &sender_endpoint);
 
-static void an_outbox_row_carries_its_version(const char *url)
+ON_ALL_STORES(an_outbox_row_carries_its_version, const char *url)
 {
     begin(url);
     world *it = open_with(url, &sender);
@@ -347,7 +347,7 @@ static void an_outbox_row_carries_its_version(const char *url)
 /* ---- Timeouts for elsewhere --------------------------------------------------------- */
 
 /* Headers that tell of the body of the message that set it tell nothing of the timeout's. */
-static void e13_a_timeout_has_no_version_of_another_body(const char *url)
+ON_ALL_STORES(e13_a_timeout_has_no_version_of_another_body, const char *url)
 {
     pawl_timeout_row row = {.id             = {{{1}}},
                             .saga_id        = {{{2}}},
@@ -411,7 +411,7 @@ static const pawl_endpoint_spec box_collectors = {.name = "parcels",
 static const pawl_application   box_collecting = APPLICATION("parcels", &box_collectors);
 
 /* The version of the box is not that of the parcel, which the message says nothing of. */
-static void a_row_has_the_version_of_its_own_type(const char *url)
+ON_ALL_STORES(a_row_has_the_version_of_its_own_type, const char *url)
 {
     const pawl_header headers[] = {{"pawl.version", "3"}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .headers = headers};
@@ -426,7 +426,7 @@ static void a_row_has_the_version_of_its_own_type(const char *url)
     assert_string_equal(seen.text, "new(12) new(12) new(12) ");
 }
 
-static void an_aggregator_brings_up_each_of_its_rows(const char *url)
+ON_ALL_STORES(an_aggregator_brings_up_each_of_its_rows, const char *url)
 {
     begin(url);
     world *it = open_with(url, &new_collecting);
@@ -437,7 +437,7 @@ static void an_aggregator_brings_up_each_of_its_rows(const char *url)
     assert_string_equal(seen.text, "new(12) new(5) new(24) ");
 }
 
-static void a_flush_with_a_newer_row_waits(const char *url)
+ON_ALL_STORES(a_flush_with_a_newer_row_waits, const char *url)
 {
     begin(url);
     world *it = open_with(url, &new_collecting);
@@ -462,7 +462,8 @@ static void a_flush_with_a_newer_row_waits(const char *url)
 
 /* ---- The log --------------------------------------------------------------------- */
 
-static void the_log_names_a_type_once_a_minute(const char *url)
+/* The log is the same whatever the store. */
+ON_STORES(the_log_names_a_type_once_a_minute, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old);
@@ -478,24 +479,6 @@ static void the_log_names_a_type_once_a_minute(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(a_message_of_version_1_has_no_header),
-        ON_ALL_STORES(an_older_message_is_brought_up),
-        ON_ALL_STORES(a_newer_message_waits_for_its_program),
-        ON_ALL_STORES(an_older_message_without_an_upcaster_waits_too),
-        ON_ALL_STORES(any_minor_version_is_read),
-        ON_ALL_STORES(what_is_no_version_is_a_dead_letter),
-        ON_ALL_STORES(a_base_type_has_its_own_version),
-        ON_ALL_STORES(a_newer_base_type_waits),
-        ON_ALL_STORES(a_letter_keeps_its_version),
-        ON_ALL_STORES(an_outbox_row_carries_its_version),
-        ON_ALL_STORES(e13_a_timeout_has_no_version_of_another_body),
-        ON_ALL_STORES(an_aggregator_brings_up_each_of_its_rows),
-        ON_ALL_STORES(a_row_has_the_version_of_its_own_type),
-        ON_ALL_STORES(a_flush_with_a_newer_row_waits),
-        /* The log is the same whatever the store. */
-        ON_STORES(the_log_names_a_type_once_a_minute),
-    };
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -136,7 +136,7 @@ static void expect_nothing_written(world *it)
 
 /* ---- Scenarios ------------------------------------------------------------------ */
 
-static void e3_it_is_dropped_with_a_warning_and_counted(const char *url)
+ON_ALL_STORES(e3_it_is_dropped_with_a_warning_and_counted, const char *url)
 {
     world *it = open_world(url);
     world_post(it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
@@ -150,7 +150,7 @@ static void e3_it_is_dropped_with_a_warning_and_counted(const char *url)
     assert_int_equal(counted(it), 1);
 }
 
-static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
+ON_ALL_STORES(e3_it_is_a_dead_letter_where_its_row_says_so, const char *url)
 {
     world *it = open_world(url);
     world_post(it, "a1", PAWL_MESSAGE(appeal, .name = PAWL_TEXT("a")));
@@ -167,7 +167,7 @@ static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
 }
 
 /* The count is of what became of it, not of the runs that this took. */
-static void e3_a_call_gets_it_where_its_row_says_so(const char *url)
+ON_ALL_STORES(e3_a_call_gets_it_where_its_row_says_so, const char *url)
 {
     world *it = open_world(url);
     failures  = 2;
@@ -181,7 +181,7 @@ static void e3_a_call_gets_it_where_its_row_says_so(const char *url)
     assert_int_equal(counted(it), 1);
 }
 
-static void e3_what_finds_its_saga_is_not_counted(const char *url)
+ON_ALL_STORES(e3_what_finds_its_saga_is_not_counted, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(open_case, .name = PAWL_TEXT("a")));
@@ -209,7 +209,7 @@ static pawl_code begin_before_load(hook_point point, void *context)
 
 /* The saga is there in the second read, which makes "no saga" final of nothing: it ended in this
  * batch, and may begin again by a message that is still on its way. */
-static void e3_what_the_second_read_finds_is_not_missing_for_good(const char *url)
+ON_ALL_STORES(e3_what_the_second_read_finds_is_not_missing_for_good, const char *url)
 {
     world *it = open_world(hook_url(url));
     world_post(it, "c1", PAWL_MESSAGE(close_case, .name = PAWL_TEXT("a")));
@@ -227,12 +227,3 @@ static void e3_what_the_second_read_finds_is_not_missing_for_good(const char *ur
     assert_int_equal(warnings, 0);
     assert_int_equal(counted(it), 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e3_it_is_dropped_with_a_warning_and_counted),
-    ON_ALL_STORES(e3_it_is_a_dead_letter_where_its_row_says_so),
-    ON_ALL_STORES(e3_a_call_gets_it_where_its_row_says_so),
-    ON_ALL_STORES(e3_what_finds_its_saga_is_not_counted),
-    ON_ALL_STORES(e3_what_the_second_read_finds_is_not_missing_for_good),
-    {.name = NULL},
-};

@@ -109,7 +109,7 @@ static bool is_sqlite(const char *url)
 
 /* ---- Whatever becomes of the message ------------------------------------------------ */
 
-static void e23_now_leaves_whatever_becomes_of_the_message(const char *url)
+ON_SQL_STORES(e23_now_leaves_whatever_becomes_of_the_message, const char *url)
 {
     world *it = open_world(url);
     fails     = 5; /* the first run, its three immediate retries, and one more */
@@ -130,7 +130,7 @@ static void e23_now_leaves_whatever_becomes_of_the_message(const char *url)
     assert_int_equal(count_out(it, "2}"), 2);
 }
 
-static void e23_all_of_a_handlers_sends_leave_once(const char *url)
+ON_SQL_STORES(e23_all_of_a_handlers_sends_leave_once, const char *url)
 {
     for (int i = 0; i < 2; i++) {
         long   before = fault_memory_live();
@@ -154,17 +154,14 @@ static void e23_all_of_a_handlers_sends_leave_once(const char *url)
 
 static void forget_mark(world *it, const char *id)
 {
-    pawl_dead_set forget  = {.is_remove = true,
-                             .endpoint  = PAWL_TEXT("office"),
-                             .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")}};
-    pawl_changes  changes = {ONE_UNIT, .now = WORLD_START,
-                             .dead_set = {.items = &forget, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, dead_set, WORLD_START, .is_remove = true,
+                .endpoint = PAWL_TEXT("office"),
+                .message  = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")});
 }
 
 /* The message comes again, and its row of the outbox has another body by now: what its
  * handler did is refused as a whole, each time, but for what it sent now. */
-static void e23_now_leaves_although_the_handlers_group_is_refused(const char *url)
+ON_SQL_STORES(e23_now_leaves_although_the_handlers_group_is_refused, const char *url)
 {
     world *it = open_world(url);
     kept_to   = other_name;
@@ -183,7 +180,7 @@ static void e23_now_leaves_although_the_handlers_group_is_refused(const char *ur
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 3);
 }
 
-static void e23_now_is_there_before_the_handler_returns(const char *url)
+ON_STORE(e23_now_is_there_before_the_handler_returns, const char *url, "postgres")
 {
     world *it = open_world(url);
     around    = it;
@@ -201,7 +198,7 @@ static pawl_code refuse_commit(hook_point point, void *context)
 
 /* The store goes away between the handler and its commit: the program lives, and sends
  * what it was told to when the store is back. */
-static void e23_now_outlives_a_commit_that_failed(const char *url)
+ON_SQL_STORES(e23_now_outlives_a_commit_that_failed, const char *url)
 {
     int        left  = 1;
     pawl_error error = PAWL_ERROR_INIT;
@@ -249,7 +246,7 @@ static void crash(const char *url, bool is_in_handler)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void e23_now_is_not_lost_by_a_crash_after_the_commit(const char *url)
+ON_SQL_STORES(e23_now_is_not_lost_by_a_crash_after_the_commit, const char *url)
 {
     prepare(url);
     crash(url, false);
@@ -262,7 +259,7 @@ static void e23_now_is_not_lost_by_a_crash_after_the_commit(const char *url)
     assert_int_equal(count_out(it, "1}"), 1);
 }
 
-static void e23_now_is_sent_again_after_a_crash_in_the_handler(const char *url)
+ON_SQL_STORES(e23_now_is_sent_again_after_a_crash_in_the_handler, const char *url)
 {
     prepare(url);
     crash(url, true);
@@ -277,16 +274,7 @@ static void e23_now_is_sent_again_after_a_crash_in_the_handler(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_SQL_STORES(e23_now_leaves_whatever_becomes_of_the_message),
-        ON_SQL_STORES(e23_all_of_a_handlers_sends_leave_once),
-        ON_SQL_STORES(e23_now_leaves_although_the_handlers_group_is_refused),
-        ON_STORE(e23_now_is_there_before_the_handler_returns, "postgres"),
-        ON_SQL_STORES(e23_now_outlives_a_commit_that_failed),
-        ON_SQL_STORES(e23_now_is_not_lost_by_a_crash_after_the_commit),
-        ON_SQL_STORES(e23_now_is_sent_again_after_a_crash_in_the_handler),
-    };
     fault_memory_install();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -129,7 +129,7 @@ static void take(world *it, const char *id)
 
 /* ---- Retries and letters ---------------------------------------------------- */
 
-static void e26_a_message_in_retry_holds_its_key_and_no_other(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_a_message_in_retry_holds_its_key_and_no_other, const char *url)
 {
     world *it = open_world(url);
     let_fail(1, 1);
@@ -158,7 +158,7 @@ static void e26_a_message_in_retry_holds_its_key_and_no_other(const char *url)
     assert_int_equal(world_queue(it, "desk").count, 0);
 }
 
-static void e26_an_id_of_one_byte_is_waited_for(const char *url)
+ON_ALL_STORES(e26_an_id_of_one_byte_is_waited_for, const char *url)
 {
     world *it = open_world(url);
     let_fail(1, 1);
@@ -169,7 +169,7 @@ static void e26_an_id_of_one_byte_is_waited_for(const char *url)
     assert_true(world_says(find(it, "a2").error, "waits for message x of its key 'a'"));
 }
 
-static void e26_a_message_that_fails_again_is_waited_for_again(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_a_message_that_fails_again_is_waited_for_again, const char *url)
 {
     world *it = open_world(url);
     let_fail(1, 2);
@@ -213,7 +213,7 @@ static void play_cut(world *it, int fails, int cuts)
     world_forget(&seen);
 }
 
-static void e26_a_failure_before_the_cut_of_a_batch_is_counted(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_a_failure_before_the_cut_of_a_batch_is_counted, const char *url)
 {
     world *it = open_world(url);
     for (int fails = 1; fails <= 6; fails++)
@@ -221,7 +221,7 @@ static void e26_a_failure_before_the_cut_of_a_batch_is_counted(const char *url)
             play_cut(it, fails, cuts);
 }
 
-static void e26_an_immediate_retry_keeps_the_order(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_an_immediate_retry_keeps_the_order, const char *url)
 {
     const pawl_endpoint_options options = {.ordered = "property:key", .immediate_retries = 2};
     world_forget(&seen);
@@ -234,7 +234,7 @@ static void e26_an_immediate_retry_keeps_the_order(const char *url)
     expect("a1! a1! a1 a2 ");
 }
 
-static void e34_a_dead_letter_frees_its_key(const char *url)
+ON_ALL_STORES_AND_ODBC(e34_a_dead_letter_frees_its_key, const char *url)
 {
     world *it = open_world(url);
     let_fail(1, 9);
@@ -256,7 +256,7 @@ static void e34_a_dead_letter_frees_its_key(const char *url)
 
 /* ---- Keys ------------------------------------------------------------------- */
 
-static void e26_messages_for_one_saga_have_one_key(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_messages_for_one_saga_have_one_key, const char *url)
 {
     world *it = open_as(url, NULL); /* as the table says: by the saga */
     let_fail(1, 1);
@@ -280,7 +280,7 @@ static void post_with(world *it, const char *tenant, const char *key, int number
     must(pawl_sender_commit(it->sender, world_error()));
 }
 
-static void e26_a_header_is_a_key(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_a_header_is_a_key, const char *url)
 {
     world *it = open_as(url, "header:tenant");
     let_fail(1, 1);
@@ -294,7 +294,7 @@ static void e26_a_header_is_a_key(const char *url)
     expect("a1 b2 ");
 }
 
-static void e26_an_endpoint_may_be_told_not_to_keep_an_order(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_an_endpoint_may_be_told_not_to_keep_an_order, const char *url)
 {
     world *it = open_as(url, "none");
     let_fail(1, 1);
@@ -304,7 +304,7 @@ static void e26_an_endpoint_may_be_told_not_to_keep_an_order(const char *url)
     expect("x1! x2 ");
 }
 
-static void e26_a_key_that_is_none_is_refused(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_a_key_that_is_none_is_refused, const char *url)
 {
     static const char *const wrong[] = {"", "key", "header:", "property:", "Saga"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -321,7 +321,7 @@ static void e26_a_key_that_is_none_is_refused(const char *url)
 
 /* ---- Messages that are elsewhere ------------------------------------------------ */
 
-static void e27_a_message_in_another_hand_holds_its_key(const char *url)
+ON_ALL_STORES_AND_ODBC(e27_a_message_in_another_hand_holds_its_key, const char *url)
 {
     world *it = open_world(url);
     world_drain(it);
@@ -336,7 +336,7 @@ static void e27_a_message_in_another_hand_holds_its_key(const char *url)
     expect("a1 a2 ");
 }
 
-static void e34_what_an_operator_takes_away_is_waited_for_no_longer(const char *url)
+ON_ALL_STORES_AND_ODBC(e34_what_an_operator_takes_away_is_waited_for_no_longer, const char *url)
 {
     world *it = open_world(url);
     let_fail(1, 9);
@@ -382,7 +382,7 @@ static pawl_step drain(pawl_endpoint *endpoint)
     return sum;
 }
 
-static void e27_one_worker_claims_and_the_next_one_knows_what_waits(const char *url)
+ON_ALL_STORES_AND_ODBC(e27_one_worker_claims_and_the_next_one_knows_what_waits, const char *url)
 {
     world *it = open_world(url);
     let_fail(1, 1);
@@ -431,7 +431,7 @@ static const pawl_endpoint_spec slow_desk = {
     .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1)};
 static const pawl_application slow_application = APPLICATION("order", &slow_desk);
 
-static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)
+ON_ALL_STORES_AND_ODBC(e27_a_worker_that_was_succeeded_applies_nothing, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_step  step  = PAWL_STEP_INIT;
@@ -456,21 +456,3 @@ static void e27_a_worker_that_was_succeeded_applies_nothing(const char *url)
     assert_true(world_is_marked(it, "a2"));
     pawl_endpoint_destroy(second);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES_AND_ODBC(e26_a_message_in_retry_holds_its_key_and_no_other),
-    ON_ALL_STORES(e26_an_id_of_one_byte_is_waited_for),
-    ON_ALL_STORES_AND_ODBC(e26_a_message_that_fails_again_is_waited_for_again),
-    ON_ALL_STORES_AND_ODBC(e26_a_failure_before_the_cut_of_a_batch_is_counted),
-    ON_ALL_STORES_AND_ODBC(e26_an_immediate_retry_keeps_the_order),
-    ON_ALL_STORES_AND_ODBC(e34_a_dead_letter_frees_its_key),
-    ON_ALL_STORES_AND_ODBC(e26_messages_for_one_saga_have_one_key),
-    ON_ALL_STORES_AND_ODBC(e26_a_header_is_a_key),
-    ON_ALL_STORES_AND_ODBC(e26_an_endpoint_may_be_told_not_to_keep_an_order),
-    ON_ALL_STORES_AND_ODBC(e26_a_key_that_is_none_is_refused),
-    ON_ALL_STORES_AND_ODBC(e27_a_message_in_another_hand_holds_its_key),
-    ON_ALL_STORES_AND_ODBC(e34_what_an_operator_takes_away_is_waited_for_no_longer),
-    ON_ALL_STORES_AND_ODBC(e27_one_worker_claims_and_the_next_one_knows_what_waits),
-    ON_ALL_STORES_AND_ODBC(e27_a_worker_that_was_succeeded_applies_nothing),
-    {.name = NULL},
-};

@@ -23,13 +23,9 @@ static const char *marked;   /* this one is marked as handled: its group is refu
 
 static void mark(void)
 {
-    pawl_inbox_entry made    = {.endpoint   = PAWL_TEXT("desk"),
-                                .message_id = pawl_text_of(marked),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = world_now(present)};
-    pawl_changes     changes = {ONE_UNIT, .now = pawl_clock_now(present->machine),
-                                .inbox_entry = {&made, 1}};
-    must(pawl_store_commit(present->store, &changes, NULL, world_error()));
+    MUST_COMMIT(present->store, inbox_entry, pawl_clock_now(present->machine),
+                .endpoint = PAWL_TEXT("desk"), .message_id = pawl_text_of(marked),
+                .outcome = PAWL_INBOX_HANDLED, .at = world_now(present));
 }
 
 static pawl_code meet(pawl_context *ctx, pawl_text key, int32_t number)
@@ -154,7 +150,8 @@ static void give_back(world *it, const pawl_queue_rows *rows)
 }
 
 /* Message 1 is put off anew, and 2 with it, not yet 3; then 1 is taken away, and all are due at once. */
-static void e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away(const char *url)
+ON_ALL_STORES_AND_ODBC(e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away,
+                       const char *url)
 {
     world *it = open_world(url, 2, 9);
     for (int i = 1; i <= 3; i++)
@@ -171,7 +168,8 @@ static void e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away(const 
 
 /* Message 2 was put off, so that it is due behind a younger one of another key; both are in another
  * hand. */
-static void e27_a_message_that_was_put_off_in_another_hand_holds_its_key(const char *url)
+ON_ALL_STORES_AND_ODBC(e27_a_message_that_was_put_off_in_another_hand_holds_its_key,
+                       const char *url)
 {
     world *it = open_world(url, 9, 9);
     for (int i = 1; i <= 3; i++)
@@ -192,7 +190,7 @@ static void e27_a_message_that_was_put_off_in_another_hand_holds_its_key(const c
 }
 
 /* A batch is cut behind its second message, and refused because of the first. */
-static void e26_what_a_refused_batch_was_cut_from_is_claimed_again(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_what_a_refused_batch_was_cut_from_is_claimed_again, const char *url)
 {
     world *it = open_world(url, 9, 0);
     post(it, "b", 9, 0);
@@ -208,7 +206,7 @@ static void e26_what_a_refused_batch_was_cut_from_is_claimed_again(const char *u
 
 /* The batch has 2, due first, then 1, which holds it back, and 3, due last; it is refused because of
  * 9. Alone 2 is put off, and 1 comes to its end. */
-static void e26_units_that_run_alone_wait_for_those_that_were_put_off(const char *url)
+ON_ALL_STORES_AND_ODBC(e26_units_that_run_alone_wait_for_those_that_were_put_off, const char *url)
 {
     world *it = open_world(url, 9, 2);
     post(it, "a", 1, 0);
@@ -231,13 +229,7 @@ static void e26_units_that_run_alone_wait_for_those_that_were_put_off(const char
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_AND_ODBC(e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_away),
-        ON_ALL_STORES_AND_ODBC(e27_a_message_that_was_put_off_in_another_hand_holds_its_key),
-        ON_ALL_STORES_AND_ODBC(e26_what_a_refused_batch_was_cut_from_is_claimed_again),
-        ON_ALL_STORES_AND_ODBC(e26_units_that_run_alone_wait_for_those_that_were_put_off),
-    };
     scenario_files_in_memory();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -303,7 +303,7 @@ static void play_seed(const char *url, uint64_t seed)
                   seed, p.count, p.taken, (int)p.losses, (int)p.stands);
 }
 
-static void e26_messages_of_a_key_keep_their_order(const char *url)
+ON_ALL_STORES_IN_TIME(e26_messages_of_a_key_keep_their_order, const char *url)
 {
     for (uint64_t i = 0; i < seed_count; i++) {
         char own[1000];
@@ -315,14 +315,11 @@ static void e26_messages_of_a_key_keep_their_order(const char *url)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_IN_TIME(e26_messages_of_a_key_keep_their_order),
-    };
     if (argc > 1)
         seed_first = strtoull(argv[1], NULL, 10);
     if (argc > 1)
         seed_count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     scenario_files_in_memory();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

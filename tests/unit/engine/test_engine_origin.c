@@ -147,7 +147,7 @@ static pawl_saga_row row_of(world *it, size_t saga)
     return row;
 }
 
-static void s23_metadata_is_there_for_every_handler(const char *url)
+ON_ALL_STORES(s23_metadata_is_there_for_every_handler, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "m-1", "front");
@@ -165,7 +165,7 @@ static void s23_metadata_is_there_for_every_handler(const char *url)
                      "\"OriginalMessageId\":\"m-1\"}");
 }
 
-static void s23_without_a_sender_there_is_no_originator(const char *url)
+ON_ALL_STORES(s23_without_a_sender_there_is_no_originator, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "m-1", NULL);
@@ -179,7 +179,7 @@ static void s23_without_a_sender_there_is_no_originator(const char *url)
                      "{\"SagaType\":\"Order\",\"OriginalMessageId\":\"m-1\"}");
 }
 
-static void s23_without_a_saga_there_is_no_metadata(const char *url)
+ON_ALL_STORES(s23_without_a_saga_there_is_no_metadata, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
@@ -193,7 +193,7 @@ static void s23_without_a_saga_there_is_no_metadata(const char *url)
     assert_string_equal(seen.text, ",, ,, ,, ");
 }
 
-static void s25_defaults_are_stored_when_the_saga_says_so(const char *url)
+ON_ALL_STORES(s25_defaults_are_stored_when_the_saga_says_so, const char *url)
 {
     world *it = open_world(url);
     for (int i = 0; i < 2; i++) {
@@ -204,11 +204,3 @@ static void s25_defaults_are_stored_when_the_saga_says_so(const char *url)
     assert_string_equal(seen.text, "steps=0 steps=0 ");
     assert_int_equal(row_of(it, 1).version, 2);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s23_metadata_is_there_for_every_handler),
-    ON_ALL_STORES(s23_without_a_sender_there_is_no_originator),
-    ON_ALL_STORES(s23_without_a_saga_there_is_no_metadata),
-    ON_ALL_STORES(s25_defaults_are_stored_when_the_saga_says_so),
-    {.name = NULL},
-};

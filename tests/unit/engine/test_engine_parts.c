@@ -96,42 +96,32 @@ static void no_sagas(const char *url, bool is_own, const pawl_route *routes, con
 
 /* ---- Scenarios -------------------------------------------------------------- */
 
-static void e31_sagas_without_an_outbox(const char *url)
+ON_ALL_STORES(e31_sagas_without_an_outbox, const char *url)
 {
     sagas_without_an_outbox(url, false, "saga(none) ");
 }
 
-static void e31_an_outbox_without_sagas(const char *url)
+ON_ALL_STORES(e31_an_outbox_without_sagas, const char *url)
 {
     no_sagas(url, false, far_away, "plain(none) ");
 }
 
-static void e31_neither_sagas_nor_an_outbox(const char *url)
+ON_ALL_STORES(e31_neither_sagas_nor_an_outbox, const char *url)
 {
     no_sagas(url, false, NULL, "plain(none) ");
 }
 
-static void e31_sagas_without_an_outbox_have_a_session(const char *url)
+ON_SQL_STORES(e31_sagas_without_an_outbox_have_a_session, const char *url)
 {
     sagas_without_an_outbox(url, true, "saga(session) ");
 }
 
-static void e31_an_outbox_without_sagas_has_a_session(const char *url)
+ON_SQL_STORES(e31_an_outbox_without_sagas_has_a_session, const char *url)
 {
     no_sagas(url, true, far_away, "plain(session) ");
 }
 
-static void e31_neither_sagas_nor_an_outbox_and_a_session(const char *url)
+ON_SQL_STORES(e31_neither_sagas_nor_an_outbox_and_a_session, const char *url)
 {
     no_sagas(url, true, NULL, "plain(session) ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e31_sagas_without_an_outbox),
-    ON_ALL_STORES(e31_an_outbox_without_sagas),
-    ON_ALL_STORES(e31_neither_sagas_nor_an_outbox),
-    ON_SQL_STORES(e31_sagas_without_an_outbox_have_a_session),
-    ON_SQL_STORES(e31_an_outbox_without_sagas_has_a_session),
-    ON_SQL_STORES(e31_neither_sagas_nor_an_outbox_and_a_session),
-    {.name = NULL},
-};

@@ -85,7 +85,7 @@ static void post(world *it, const char *id)
 
 /* ---- Messages and timeouts ---------------------------------------------------- */
 
-static void e26_a_paused_queue_gathers_what_comes(const char *url)
+ON_ALL_STORES(e26_a_paused_queue_gathers_what_comes, const char *url)
 {
     world *it = open_world(url);
     pause(it);
@@ -103,7 +103,7 @@ static void e26_a_paused_queue_gathers_what_comes(const char *url)
 }
 
 /* An hour in which nothing came, and nobody looked. */
-static void e26_an_idle_endpoint_looks_before_its_first_message(const char *url)
+ON_ALL_STORES(e26_an_idle_endpoint_looks_before_its_first_message, const char *url)
 {
     world *it = open_world(url);
     pause(it);
@@ -113,7 +113,7 @@ static void e26_an_idle_endpoint_looks_before_its_first_message(const char *url)
     assert_string_equal(seen.text, "");
 }
 
-static void e26_a_look_is_made_once_in_a_period(const char *url)
+ON_ALL_STORES(e26_a_look_is_made_once_in_a_period, const char *url)
 {
     world *it = open_world(url);
     post(it, "a");
@@ -129,7 +129,7 @@ static void e26_a_look_is_made_once_in_a_period(const char *url)
     assert_string_equal(seen.text, "place(a) place(b) ");
 }
 
-static void e26_timeouts_of_a_paused_queue_wait_too(const char *url)
+ON_ALL_STORES(e26_timeouts_of_a_paused_queue_wait_too, const char *url)
 {
     world *it = open_world(url);
     post(it, "a");
@@ -143,7 +143,7 @@ static void e26_timeouts_of_a_paused_queue_wait_too(const char *url)
     assert_string_equal(seen.text, "place(a) late(a) ");
 }
 
-static void e26_an_aggregator_of_a_paused_queue_goes_on(const char *url)
+ON_ALL_STORES(e26_an_aggregator_of_a_paused_queue_goes_on, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(part, .number = 1));
@@ -155,7 +155,7 @@ static void e26_an_aggregator_of_a_paused_queue_goes_on(const char *url)
 }
 
 /* Another endpoint of the process, or a new one, reads the pause from the store. */
-static void e26_a_pause_outlives_the_process(const char *url)
+ON_ALL_STORES(e26_a_pause_outlives_the_process, const char *url)
 {
     world_hold(url);
     pawl_endpoint *other = NULL;
@@ -174,7 +174,7 @@ static void e26_a_pause_outlives_the_process(const char *url)
     assert_int_equal(step.handled, 1);
 }
 
-static void e26_a_clock_set_back_keeps_no_look_away(const char *url)
+ON_ALL_STORES(e26_a_clock_set_back_keeps_no_look_away, const char *url)
 {
     pawl_clock *earlier            = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
     world      *it                 = open_world(url);
@@ -191,7 +191,7 @@ static void e26_a_clock_set_back_keeps_no_look_away(const char *url)
 
 /* By the system's clock a caller that sleeps until the next due time looks again soon; by a virtual
  * one only a step can tell. */
-static void e26_the_next_due_time_is_that_of_a_look(const char *url)
+ON_ALL_STORES(e26_the_next_due_time_is_that_of_a_look, const char *url)
 {
     pawl_step step = PAWL_STEP_INIT;
     world    *it   = open_world(url);
@@ -208,7 +208,7 @@ static void e26_the_next_due_time_is_that_of_a_look(const char *url)
 }
 
 /* While messages of dead workers would run one by one, a paused queue rests, too. */
-static void e26_no_message_runs_alone_out_of_a_paused_queue(const char *url)
+ON_ALL_STORES(e26_no_message_runs_alone_out_of_a_paused_queue, const char *url)
 {
     world *it = open_world(url);
     pause(it);
@@ -221,16 +221,3 @@ static void e26_no_message_runs_alone_out_of_a_paused_queue(const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "place(a) ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e26_a_paused_queue_gathers_what_comes),
-    ON_ALL_STORES(e26_an_idle_endpoint_looks_before_its_first_message),
-    ON_ALL_STORES(e26_a_look_is_made_once_in_a_period),
-    ON_ALL_STORES(e26_timeouts_of_a_paused_queue_wait_too),
-    ON_ALL_STORES(e26_an_aggregator_of_a_paused_queue_goes_on),
-    ON_ALL_STORES(e26_a_pause_outlives_the_process),
-    ON_ALL_STORES(e26_a_clock_set_back_keeps_no_look_away),
-    ON_ALL_STORES(e26_the_next_due_time_is_that_of_a_look),
-    ON_ALL_STORES(e26_no_message_runs_alone_out_of_a_paused_queue),
-    {.name = NULL},
-};

@@ -69,7 +69,7 @@ static const char *types_of(world *it, const char *stream)
 
 /* ---- Entities ------------------------------------------------------------------- */
 
-static void o4_events_of_an_entity_are_its_state(const char *url)
+ON_ALL_STORES(o4_events_of_an_entity_are_its_state, const char *url)
 {
     world *it = open_world(url);
     post_credit(it, "m-1", "a", 50, "");
@@ -89,7 +89,7 @@ static void o4_events_of_an_entity_are_its_state(const char *url)
     assert_true(world_says(pawl_text_of(seen.text), "debit(a,30) v3:25"));
 }
 
-static void o1_a_command_that_fails_leaves_no_event(const char *url)
+ON_ALL_STORES(o1_a_command_that_fails_leaves_no_event, const char *url)
 {
     world *it = open_world(url);
     post_credit(it, NULL, "a", 50, "stray");
@@ -100,7 +100,7 @@ static void o1_a_command_that_fails_leaves_no_event(const char *url)
     assert_true(world_says(world_dead(it).items[0].error, "event stray has no function in .apply"));
 }
 
-static void o18_a_command_without_an_event_leaves_no_trace(const char *url)
+ON_ALL_STORES(o18_a_command_without_an_event_leaves_no_trace, const char *url)
 {
     static const char *const id = "5b1a1f3c-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
     world                   *it = open_world(url);
@@ -109,7 +109,7 @@ static void o18_a_command_without_an_event_leaves_no_trace(const char *url)
     assert_int_equal(world_events(it, "Account/a").count, 0);
 }
 
-static void o5_what_sends_and_emits_nothing_says_that_it_was_handled(const char *url)
+ON_ALL_STORES(o5_what_sends_and_emits_nothing_says_that_it_was_handled, const char *url)
 {
     world *it = open_world(url);
     post_credit(it, "m-7", "a", 1, "send");
@@ -123,7 +123,7 @@ static void o5_what_sends_and_emits_nothing_says_that_it_was_handled(const char 
     assert_int_equal(sent.items[0].message.id.data[14], '5');
 }
 
-static void an_entity_cannot_be_completed(const char *url)
+ON_ALL_STORES(an_entity_cannot_be_completed, const char *url)
 {
     world *it = open_world(url);
     post_credit(it, NULL, "a", 1, "complete");
@@ -150,7 +150,7 @@ static void redeliver(world *it, int number)
     world_drain(it);
 }
 
-static void o17_a_known_dispatch_id_is_dropped_first_in_first_out(const char *url)
+ON_ALL_STORES(o17_a_known_dispatch_id_is_dropped_first_in_first_out, const char *url)
 {
     world *it = open_world(url);
     for (int i = 1; i <= 3; i++)
@@ -167,7 +167,7 @@ static void o17_a_known_dispatch_id_is_dropped_first_in_first_out(const char *ur
 }
 
 /* Events 4 and 8 store folds: what is loaded begins there, with the ids. */
-static void o18_the_ids_are_rebuilt_from_events_and_folds(const char *url)
+ON_ALL_STORES(o18_the_ids_are_rebuilt_from_events_and_folds, const char *url)
 {
     world *it = open_world(url);
     for (int i = 1; i <= 6; i++)
@@ -187,7 +187,7 @@ static void o18_the_ids_are_rebuilt_from_events_and_folds(const char *url)
 
 /* ---- Processes ------------------------------------------------------------------------ */
 
-static void a_process_moves_money_and_is_over(const char *url)
+ON_ALL_STORES(a_process_moves_money_and_is_over, const char *url)
 {
     world *it = open_world(url);
     post_credit(it, NULL, "a", 100, "");
@@ -208,7 +208,7 @@ static void a_process_moves_money_and_is_over(const char *url)
     assert_int_equal(world_events(it, "Transfer/7").count, 4);
 }
 
-static void a_rejected_command_is_answered_with_its_reason(const char *url)
+ON_ALL_STORES(a_rejected_command_is_answered_with_its_reason, const char *url)
 {
     world *it = open_world(url);
     post_request(it, 1, "");
@@ -219,7 +219,7 @@ static void a_rejected_command_is_answered_with_its_reason(const char *url)
     assert_int_equal(world_events(it, "Account/a").count, 0);
 }
 
-static void a_rejected_second_leg_is_compensated(const char *url)
+ON_ALL_STORES(a_rejected_second_leg_is_compensated, const char *url)
 {
     world *it = open_world(url);
     post_credit(it, NULL, "a", 100, "");
@@ -230,7 +230,7 @@ static void a_rejected_second_leg_is_compensated(const char *url)
     assert_int_equal(world_events(it, "Account/b").count, 0);
 }
 
-static void a_process_has_timeouts(const char *url)
+ON_ALL_STORES(a_process_has_timeouts, const char *url)
 {
     world *it = open_world(url);
     post_request(it, 3, "wait"); /* its beginning is an event */
@@ -244,7 +244,7 @@ static void a_process_has_timeouts(const char *url)
 }
 
 /* The vectors of docs/dispatch-ids.md say what the ids are; this says which go where. */
-static void o5_ids_come_from_source_version_and_index(const char *url)
+ON_ALL_STORES(o5_ids_come_from_source_version_and_index, const char *url)
 {
     world *it = open_world(url);
     post_request(it, 9, "silent");
@@ -256,19 +256,3 @@ static void o5_ids_come_from_source_version_and_index(const char *url)
                      id);
     assert_true(pawl_text_equal(first.items[0].message.id, pawl_text_of(id)));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o4_events_of_an_entity_are_its_state),
-    ON_ALL_STORES(o1_a_command_that_fails_leaves_no_event),
-    ON_ALL_STORES(o18_a_command_without_an_event_leaves_no_trace),
-    ON_ALL_STORES(o5_what_sends_and_emits_nothing_says_that_it_was_handled),
-    ON_ALL_STORES(an_entity_cannot_be_completed),
-    ON_ALL_STORES(o17_a_known_dispatch_id_is_dropped_first_in_first_out),
-    ON_ALL_STORES(o18_the_ids_are_rebuilt_from_events_and_folds),
-    ON_ALL_STORES(a_process_moves_money_and_is_over),
-    ON_ALL_STORES(a_rejected_command_is_answered_with_its_reason),
-    ON_ALL_STORES(a_rejected_second_leg_is_compensated),
-    ON_ALL_STORES(a_process_has_timeouts),
-    ON_ALL_STORES(o5_ids_come_from_source_version_and_index),
-    {.name = NULL},
-};

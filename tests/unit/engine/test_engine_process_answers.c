@@ -211,7 +211,7 @@ static void count_line(pawl_log_level level, const char *text, void *context)
 }
 
 /* And no other looks for it in vain. */
-static void each_answer_reaches_its_own_process(const char *url)
+ON_ALL_STORES(each_answer_reaches_its_own_process, const char *url)
 {
     lines = 0;
     pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
@@ -228,7 +228,7 @@ static void each_answer_reaches_its_own_process(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void an_accepted_command_need_not_emit(const char *url)
+ON_ALL_STORES(an_accepted_command_need_not_emit, const char *url)
 {
     world *it = open_world(url, &together);
     post_begin(it, 7, "nothing");
@@ -238,7 +238,7 @@ static void an_accepted_command_need_not_emit(const char *url)
 }
 
 /* The command's message id is its dispatch id, which its event keeps. */
-static void an_event_knows_the_dispatch_that_caused_it(const char *url)
+ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it, const char *url)
 {
     char   id[PAWL_UUID_TEXT_SIZE + 1];
     world *it = open_world(url, &together);
@@ -258,7 +258,7 @@ static void an_event_knows_the_dispatch_that_caused_it(const char *url)
 }
 
 /* A command that two entities handle is accepted once. */
-static void two_entities_answer_as_one(const char *url)
+ON_ALL_STORES(two_entities_answer_as_one, const char *url)
 {
     world *it = open_world(url, &doubled);
     post_begin(it, 7, "yes");
@@ -271,7 +271,7 @@ static void two_entities_answer_as_one(const char *url)
 
 /* ---- Replies and publications ------------------------------------------------------------ */
 
-static void an_entity_can_reply(const char *url)
+ON_ALL_STORES(an_entity_can_reply, const char *url)
 {
     const pawl_header list[]  = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
@@ -291,13 +291,11 @@ static void an_entity_can_reply(const char *url)
 
 static void subscribe(world *it, const char *queue)
 {
-    pawl_subscription_set set     = {.type = PAWL_TEXT("announced"), .queue = pawl_text_of(queue)};
-    pawl_changes          changes = {ONE_UNIT, .now = WORLD_START,
-                                     .subscription_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, subscription_set, WORLD_START, .type = PAWL_TEXT("announced"),
+                .queue = pawl_text_of(queue));
 }
 
-static void a_process_can_publish(const char *url)
+ON_ALL_STORES(a_process_can_publish, const char *url)
 {
     world *it = open_world(url, &together);
     subscribe(it, "one");
@@ -319,7 +317,7 @@ static void a_process_can_publish(const char *url)
 
 #define TRACE "0af7651916cd43dd8448eb211c80319c"
 
-static void a_trace_goes_through_events_and_answers(const char *url)
+ON_ALL_STORES(a_trace_goes_through_events_and_answers, const char *url)
 {
     static const char *const streams[] = {"Case/7", "Desk/d"};
     const pawl_header list[]  = {{"traceparent", "00-" TRACE "-b7ad6b7169203331-01"}, {NULL, NULL}};
@@ -386,7 +384,7 @@ static void drain_pair(pair *both)
     }
 }
 
-static void answers_come_from_another_store(const char *url)
+ON_ALL_STORES(answers_come_from_another_store, const char *url)
 {
     pair *both = open_pair(url);
     post_begin(&both->cases, 7, "yes");
@@ -438,7 +436,7 @@ static void redeliver(world *at, const char *from)
 }
 
 /* Answered with the very message of the first time, which the process's inbox drops. */
-static void o17_a_command_that_comes_again_is_answered_again(const char *url)
+ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again, const char *url)
 {
     world *it = open_world(url, &together);
     post_begin(it, 7, "yes");
@@ -453,7 +451,7 @@ static void o17_a_command_that_comes_again_is_answered_again(const char *url)
     assert_int_equal(world_events(it, "Case/7").count, 2);
 }
 
-static void o17_a_command_comes_again_from_another_store(const char *url)
+ON_ALL_STORES(o17_a_command_comes_again_from_another_store, const char *url)
 {
     pair *both = open_pair(url);
     post_begin(&both->cases, 7, "yes");
@@ -488,7 +486,7 @@ static void post_sql(world *it, const char *how)
     must(pawl_sender_commit(it->sender, world_error()));
 }
 
-static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *url)
+ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events, const char *url)
 {
     world *it = open_world(url, &with_sql);
     here      = url;
@@ -506,18 +504,3 @@ static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *
     assert_true(is(answers.items[0].message.type, "pawl.rejected"));
     assert_int_equal(world_dead(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(each_answer_reaches_its_own_process),
-    ON_ALL_STORES(an_accepted_command_need_not_emit),
-    ON_ALL_STORES(two_entities_answer_as_one),
-    ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it),
-    ON_ALL_STORES(an_entity_can_reply),
-    ON_ALL_STORES(a_process_can_publish),
-    ON_ALL_STORES(a_trace_goes_through_events_and_answers),
-    ON_ALL_STORES(answers_come_from_another_store),
-    ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again),
-    ON_ALL_STORES(o17_a_command_comes_again_from_another_store),
-    ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events),
-    {.name = NULL},
-};

@@ -99,7 +99,7 @@ static void run_again(const char *url, const pawl_application *program, int firs
 }
 
 /* A dispatch that one program has forgotten is known to none after it. */
-static void o18_a_fold_is_for_programs_that_remember_more_or_fewer(const char *url)
+ON_ALL_STORES(o18_a_fold_is_for_programs_that_remember_more_or_fewer, const char *url)
 {
     world_hold(url);
     run_again(url, &ten, 1, 12, "0 1 2 3 4 5 6 7 8 9 10 11 ");
@@ -139,7 +139,7 @@ static void say(const char *url, int64_t retention, int64_t inbox, const char *e
     assert_string_equal(said.text, expected);
 }
 
-static void o17_what_is_remembered_too_shortly_is_said_of_folds_too(const char *url)
+ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_of_folds_too, const char *url)
 {
     say(url, PAWL_SECONDS(4), PAWL_SECONDS(1),
         "Meter/a: the 3 dispatch ids that it remembers reach back 3 s; the outbox may send a copy "
@@ -147,7 +147,7 @@ static void o17_what_is_remembered_too_shortly_is_said_of_folds_too(const char *
         "inbox_retention to outbox_retention, or .dispatches_remembered to 5 ");
 }
 
-static void o17_what_is_remembered_long_enough_is_not(const char *url)
+ON_ALL_STORES(o17_what_is_remembered_long_enough_is_not, const char *url)
 {
     say(url, PAWL_SECONDS(3), PAWL_SECONDS(1), "");
 }
@@ -155,7 +155,7 @@ static void o17_what_is_remembered_long_enough_is_not(const char *url)
 /* ---- Folds that do not fit -------------------------------------------------------- */
 
 /* As after a restore that brought back the events of yesterday and the folds of today. */
-static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
+ON_ALL_STORES(a_fold_ahead_of_its_stream_is_passed_over, const char *url)
 {
     const pawl_stream_snapshot_row snapshot = {.version      = 7,
                                                .type_version = 1,
@@ -176,7 +176,7 @@ static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
 
 /* The ids in front of the place where its list cannot be read are nobody's: the command of
  * one of them was never handled. */
-static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *url)
+ON_ALL_STORES(o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known, const char *url)
 {
     const pawl_stream_snapshot_row snapshot = {
         .version      = 3,
@@ -243,7 +243,7 @@ static void post_line(world *it, int64_t count)
 }
 
 /* In a batch, from events, from a fold and events: the same list. */
-static void a_list_of_the_state_can_grow(const char *url)
+ON_ALL_STORES(a_list_of_the_state_can_grow, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &carts, NULL, NULL);
@@ -257,7 +257,7 @@ static void a_list_of_the_state_can_grow(const char *url)
     assert_string_equal(seen.text, "/ 1a / 1a 2a / 1a 2a 3a / 1a 2a 3a 4a / 1a 2a 3a 4a 5a / ");
 }
 
-static void an_event_that_cannot_be_applied_is_not_emitted(const char *url)
+ON_ALL_STORES(an_event_that_cannot_be_applied_is_not_emitted, const char *url)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1};
     world_forget(&seen);
@@ -273,14 +273,3 @@ static void an_event_that_cannot_be_applied_is_not_emitted(const char *url)
     assert_string_equal(dead.items[0].error.data, "event line: event type line: its function in "
                                                   ".apply says: invalid argument");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o18_a_fold_is_for_programs_that_remember_more_or_fewer),
-    ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_of_folds_too),
-    ON_ALL_STORES(o17_what_is_remembered_long_enough_is_not),
-    ON_ALL_STORES(a_fold_ahead_of_its_stream_is_passed_over),
-    ON_ALL_STORES(o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known),
-    ON_ALL_STORES(a_list_of_the_state_can_grow),
-    ON_ALL_STORES(an_event_that_cannot_be_applied_is_not_emitted),
-    {.name = NULL},
-};

@@ -103,7 +103,7 @@ static world *open_world(const char *url)
 
 /* ---- What is found ------------------------------------------------------------------ */
 
-static void keys_of_all_kinds_become_text(const char *url)
+ON_ALL_STORES(keys_of_all_kinds_become_text, const char *url)
 {
     pawl_uuid id = {{0xab, 0xcd, 0xef}};
     world    *it = open_world(url);
@@ -122,7 +122,7 @@ static void keys_of_all_kinds_become_text(const char *url)
     assert_int_equal(world_events(it, "Thing/7").count, 2);
 }
 
-static void a_key_is_compared_byte_by_byte(const char *url)
+ON_ALL_STORES(a_key_is_compared_byte_by_byte, const char *url)
 {
     static const char *const names[] = {"a",         "A",         "a ",
                                         "a/b/c",     "a/b",       "/",
@@ -146,7 +146,7 @@ static void a_key_is_compared_byte_by_byte(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void timeouts_find_keys_of_all_kinds(const char *url)
+ON_ALL_STORES(timeouts_find_keys_of_all_kinds, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("a/b\"ü")));
@@ -157,7 +157,7 @@ static void timeouts_find_keys_of_all_kinds(const char *url)
 }
 
 /* Where JSON says whether it has the property, 0 is a number like others. */
-static void zero_is_a_key_where_it_cannot_be_a_missing_value(const char *url)
+ON_ALL_STORES(zero_is_a_key_where_it_cannot_be_a_missing_value, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(by_account, .account = 0));
@@ -179,7 +179,7 @@ static void zero_is_a_key_where_it_cannot_be_a_missing_value(const char *url)
 }
 
 /* Neither in the batch that ended it nor in another. */
-static void what_is_over_does_not_begin_again(const char *url)
+ON_ALL_STORES(what_is_over_does_not_begin_again, const char *url)
 {
     world *it = open_world(url);
     for (int i = 0; i < 2; i++) {
@@ -204,7 +204,7 @@ static void expect_dead(world *it, const char *says)
     assert_string_equal(seen.text, "");
 }
 
-static void a_stream_has_at_most_200_bytes(const char *url)
+ON_ALL_STORES(a_stream_has_at_most_200_bytes, const char *url)
 {
     char   longest[195 + 1], stream[210];
     world *it = open_world(url);
@@ -222,14 +222,14 @@ static void a_stream_has_at_most_200_bytes(const char *url)
     expect_dead(it, "makes a stream's name of 201 bytes, the limit is 200");
 }
 
-static void an_empty_key_is_refused(const char *url)
+ON_ALL_STORES(an_empty_key_is_refused, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("")));
     expect_dead(it, "entity Thing: property 'name' is");
 }
 
-static void no_key_is_refused(const char *url)
+ON_ALL_STORES(no_key_is_refused, const char *url)
 {
     world *it = open_world(url);
     world_post_json(it, NULL, "by_inner", "{}");
@@ -237,23 +237,10 @@ static void no_key_is_refused(const char *url)
 }
 
 /* Else it would be cut there, and be another's. */
-static void a_key_with_a_nul_is_refused(const char *url)
+ON_ALL_STORES(a_key_with_a_nul_is_refused, const char *url)
 {
     world *it = open_world(url);
     world_post_json(it, NULL, "by_name", "{\"name\":\"a\\u0000b\"}");
     expect_dead(it, "name");
     assert_int_equal(world_events(it, "Thing/a").count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(keys_of_all_kinds_become_text),
-    ON_ALL_STORES(a_key_is_compared_byte_by_byte),
-    ON_ALL_STORES(timeouts_find_keys_of_all_kinds),
-    ON_ALL_STORES(zero_is_a_key_where_it_cannot_be_a_missing_value),
-    ON_ALL_STORES(what_is_over_does_not_begin_again),
-    ON_ALL_STORES(a_stream_has_at_most_200_bytes),
-    ON_ALL_STORES(an_empty_key_is_refused),
-    ON_ALL_STORES(no_key_is_refused),
-    ON_ALL_STORES(a_key_with_a_nul_is_refused),
-    {.name = NULL},
-};

@@ -266,17 +266,17 @@ static void events_and_folds_of_yesterday(const char *url, const pawl_applicatio
     assert_string_equal(seen.text, "a:1500 a:1507 a:1508 a:1509 ");
 }
 
-static void events_of_an_older_program_are_upcast(const char *url)
+ON_ALL_STORES_IN_TIME(events_of_an_older_program_are_upcast, const char *url)
 {
     events_and_folds_of_yesterday(url, &old);
 }
 
-static void folds_of_an_older_program_are_upcast(const char *url)
+ON_ALL_STORES_IN_TIME(folds_of_an_older_program_are_upcast, const char *url)
 {
     events_and_folds_of_yesterday(url, &folding);
 }
 
-static void folds_of_before_are_passed_over_without_an_upcaster(const char *url)
+ON_ALL_STORES_IN_TIME(folds_of_before_are_passed_over_without_an_upcaster, const char *url)
 {
     world_hold(url);
     run_program(url, &folding, 5, 3, "a+5=5 a+5=10 a+5=15 ");
@@ -285,7 +285,7 @@ static void folds_of_before_are_passed_over_without_an_upcaster(const char *url)
 }
 
 /* The stream waits for a program that can read it; the others of the batch go on. */
-static void events_of_a_newer_program_are_waited_for(const char *url)
+ON_ALL_STORES_IN_TIME(events_of_a_newer_program_are_waited_for, const char *url)
 {
     world_hold(url);
     run_program(url, &today, 7, 1, "a:0 ");
@@ -308,7 +308,7 @@ static void events_of_a_newer_program_are_waited_for(const char *url)
     assert_int_equal(world_events(it, "Tally/a").count, 2);
 }
 
-static void an_unknown_event_waits_for_a_program_that_knows_it(const char *url)
+ON_ALL_STORES_IN_TIME(an_unknown_event_waits_for_a_program_that_knows_it, const char *url)
 {
     world_hold(url);
     world *it = open_program(url, &old, -1);
@@ -335,7 +335,7 @@ static void an_unknown_event_waits_for_a_program_that_knows_it(const char *url)
                            "Tally/a: version 2: event type 'struck' has no function in .apply"));
 }
 
-static void an_event_that_cannot_be_decoded_is_named(const char *url)
+ON_ALL_STORES_IN_TIME(an_event_that_cannot_be_decoded_is_named, const char *url)
 {
     world *it = open_program(url, &old, -1);
     post_add(it, NULL, "a", 1, "");
@@ -366,7 +366,7 @@ static void store_fold(world *it, int64_t version, int32_t type_version, const c
 }
 
 /* Each is worse than the one before; a fold that could be read would be believed. */
-static void a_fold_that_is_of_no_use_is_passed_over(const char *url)
+ON_ALL_STORES_IN_TIME(a_fold_that_is_of_no_use_is_passed_over, const char *url)
 {
     world *it = open_program(url, &old, -1);
     for (int i = 0; i < 5; i++)
@@ -398,7 +398,7 @@ static int64_t fold_version(world *it)
 }
 
 /* The same commands, one batch or many: the same states. */
-static void folds_change_no_state(const char *url)
+ON_ALL_STORES_IN_TIME(folds_change_no_state, const char *url)
 {
     static const pawl_application *const programs[] = {&old, &folding};
     static const char *const expected  = "a+1=1 a+1=2 a+2=4 a+3=7 a+5=12 a+8=20 a+13=33 ";
@@ -424,7 +424,7 @@ static void folds_change_no_state(const char *url)
 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
-static void o4_e35_only_the_stream_that_moved_is_run_again(const char *url)
+ON_ALL_STORES_IN_TIME(o4_e35_only_the_stream_that_moved_is_run_again, const char *url)
 {
     world *it = open_program(url, &old, -1);
     meddled   = it;
@@ -444,7 +444,7 @@ static void o4_e35_only_the_stream_that_moved_is_run_again(const char *url)
 }
 
 /* Events that the unit had emitted already are gone with it. */
-static void o1_a_unit_that_fails_leaves_the_others_of_its_stream(const char *url)
+ON_ALL_STORES_IN_TIME(o1_a_unit_that_fails_leaves_the_others_of_its_stream, const char *url)
 {
     world *it = open_program(url, &folding, -1);
     post_add(it, NULL, "a", 1, "");
@@ -505,7 +505,7 @@ static void say(const char *url, int64_t retention, int64_t inbox, const char *e
     assert_string_equal(said.text, expected);
 }
 
-static void o17_what_is_remembered_too_shortly_is_said_once(const char *url)
+ON_ALL_STORES_IN_TIME(o17_what_is_remembered_too_shortly_is_said_once, const char *url)
 {
     say(url, 0, 0,
         "Tally/a: the 3 dispatch ids that it remembers reach back 3 s; the outbox may send a copy "
@@ -514,17 +514,17 @@ static void o17_what_is_remembered_too_shortly_is_said_once(const char *url)
 }
 
 /* The inbox's marks know each copy for as long as there are any. */
-static void o17_what_the_inbox_remembers_is_not_told(const char *url)
+ON_ALL_STORES_IN_TIME(o17_what_the_inbox_remembers_is_not_told, const char *url)
 {
     say(url, PAWL_SECONDS(4), PAWL_SECONDS(4), "");
 }
 
-static void what_is_remembered_long_enough_is_not_worth_a_word(const char *url)
+ON_ALL_STORES_IN_TIME(what_is_remembered_long_enough_is_not_worth_a_word, const char *url)
 {
     say(url, PAWL_SECONDS(3), PAWL_SECONDS(1), "");
 }
 
-static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
+ON_ALL_STORES_IN_TIME(a_state_that_cannot_be_stored_goes_without_a_fold, const char *url)
 {
     world_forget(&said);
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
@@ -540,21 +540,3 @@ static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
     assert_true(world_says(pawl_text_of(said.text), "Tally/a: its snapshot is not stored: "));
     assert_true(world_says(pawl_text_of(said.text), "ratio"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES_IN_TIME(events_of_an_older_program_are_upcast),
-    ON_ALL_STORES_IN_TIME(folds_of_an_older_program_are_upcast),
-    ON_ALL_STORES_IN_TIME(folds_of_before_are_passed_over_without_an_upcaster),
-    ON_ALL_STORES_IN_TIME(events_of_a_newer_program_are_waited_for),
-    ON_ALL_STORES_IN_TIME(an_unknown_event_waits_for_a_program_that_knows_it),
-    ON_ALL_STORES_IN_TIME(an_event_that_cannot_be_decoded_is_named),
-    ON_ALL_STORES_IN_TIME(a_fold_that_is_of_no_use_is_passed_over),
-    ON_ALL_STORES_IN_TIME(folds_change_no_state),
-    ON_ALL_STORES_IN_TIME(a_state_that_cannot_be_stored_goes_without_a_fold),
-    ON_ALL_STORES_IN_TIME(o4_e35_only_the_stream_that_moved_is_run_again),
-    ON_ALL_STORES_IN_TIME(o1_a_unit_that_fails_leaves_the_others_of_its_stream),
-    ON_ALL_STORES_IN_TIME(o17_what_is_remembered_too_shortly_is_said_once),
-    ON_ALL_STORES_IN_TIME(o17_what_the_inbox_remembers_is_not_told),
-    ON_ALL_STORES_IN_TIME(what_is_remembered_long_enough_is_not_worth_a_word),
-    {.name = NULL},
-};

@@ -130,23 +130,23 @@ static void expect_reason(const char *url, const char *how, const char *reason, 
     world_close(it);
 }
 
-static void a_rejection_needs_no_reason(const char *url)
+ON_ALL_STORES(a_rejection_needs_no_reason, const char *url)
 {
     expect_reason(url, "without a word", "[] ", pawl_code_text(PAWL_REJECT));
 }
 
-static void a_reason_that_is_no_utf8_is_told_all_the_same(const char *url)
+ON_ALL_STORES(a_reason_that_is_no_utf8_is_told_all_the_same, const char *url)
 {
     expect_reason(url, "in latin 1", "[zu gro? f?r uns] ", "zu gro? f?r uns");
 }
 
-static void a_reason_may_have_any_characters(const char *url)
+ON_ALL_STORES(a_reason_may_have_any_characters, const char *url)
 {
     expect_reason(url, "on two lines", "[a\nb \"\\\x1b] ", "a\nb \"\\\x1b");
 }
 
 /* The no of a handler without an entity is a failure like any other, and nobody is told. */
-static void a_rejection_without_an_entity_is_not_answered(const char *url)
+ON_ALL_STORES(a_rejection_without_an_entity_is_not_answered, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("favour")));
@@ -158,7 +158,7 @@ static void a_rejection_without_an_entity_is_not_answered(const char *url)
 }
 
 /* Neither accepted nor rejected: who waits for an answer sets a timeout. */
-static void a_command_that_is_discarded_is_not_answered(const char *url)
+ON_ALL_STORES(a_command_that_is_discarded_is_not_answered, const char *url)
 {
     world *it = open_world(url);
     world_post(it, "w-1", PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("")));
@@ -170,12 +170,3 @@ static void a_command_that_is_discarded_is_not_answered(const char *url)
     assert_int_equal(world_queue(it, "office").count, 0);
     assert_int_equal(world_dead(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_rejection_needs_no_reason),
-    ON_ALL_STORES(a_reason_that_is_no_utf8_is_told_all_the_same),
-    ON_ALL_STORES(a_reason_may_have_any_characters),
-    ON_ALL_STORES(a_rejection_without_an_entity_is_not_answered),
-    ON_ALL_STORES(a_command_that_is_discarded_is_not_answered),
-    {.name = NULL},
-};

@@ -187,7 +187,7 @@ static void forget(world *it, const char *id)
     assert_false(world_is_marked(it, id));
 }
 
-static void o17_a_known_dispatch_is_dropped_when_its_process_is_over(const char *url)
+ON_ALL_STORES(o17_a_known_dispatch_is_dropped_when_its_process_is_over, const char *url)
 {
     static const char *const first = "00000001-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
     static const char *const last  = "00000002-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
@@ -209,7 +209,7 @@ static void o17_a_known_dispatch_is_dropped_when_its_process_is_over(const char 
     assert_int_equal(world_dead(it).count, 1);
 }
 
-static void e12_a_timeout_of_a_process_has_the_headers_of_its_message(const char *url)
+ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message, const char *url)
 {
     static const pawl_header headers[] = {
         {"tenant", "north"}, {"pawl.reply_to", "asker"}, {NULL, NULL}};
@@ -223,7 +223,7 @@ static void e12_a_timeout_of_a_process_has_the_headers_of_its_message(const char
 }
 
 /* Set by one message and over by the next, in one batch: it is never set. */
-static void e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along(const char *url)
+ON_ALL_STORES(e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along, const char *url)
 {
     world *it = open_world(url);
     post_go(it, NULL, "wait", NULL);
@@ -233,7 +233,7 @@ static void e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along(const 
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void each_queue_answers_a_command_under_an_id_of_its_own(const char *url)
+ON_ALL_STORES(each_queue_answers_a_command_under_an_id_of_its_own, const char *url)
 {
     world *it = open_world(url);
     post_go(it, NULL, "twice", NULL);
@@ -247,7 +247,7 @@ static void each_queue_answers_a_command_under_an_id_of_its_own(const char *url)
     assert_string_equal(seen.text, "go(0) accepted(0) accepted(1) ");
 }
 
-static void e11_a_key_without_a_value_begins_no_process(const char *url)
+ON_ALL_STORES(e11_a_key_without_a_value_begins_no_process, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(go, .how = PAWL_TEXT("")));
@@ -264,7 +264,7 @@ static void e11_a_key_without_a_value_begins_no_process(const char *url)
 }
 
 /* As from a process that a newer program has. */
-static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const char *url)
+ON_ALL_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter, const char *url)
 {
     static const pawl_header headers[] = {{PAWL_HEADER_PROCESS, "Errand/1"}, {NULL, NULL}};
     world                   *it        = open_world(url);
@@ -282,13 +282,3 @@ static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const
     assert_true(world_says(world_dead(it).items[0].error, "answers 'Errand/1'"));
     assert_string_equal(seen.text, "");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o17_a_known_dispatch_is_dropped_when_its_process_is_over),
-    ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message),
-    ON_ALL_STORES(e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along),
-    ON_ALL_STORES(each_queue_answers_a_command_under_an_id_of_its_own),
-    ON_ALL_STORES(e11_a_key_without_a_value_begins_no_process),
-    ON_ALL_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter),
-    {.name = NULL},
-};

@@ -209,7 +209,7 @@ static void write_saga(play *p, const pawl_saga_table *table, const char *name)
     if (code == PAWL_ENOTFOUND || row.version == 0)
         return;
     world_ok(code, &error);
-    world_ok(pawl_store_saga_update(p->it.store, table, &row, WORLD_START, &error), &error);
+    must(pawl_store_saga_update(p->it.store, table, &row, WORLD_START, world_error()));
     p->conflicts++;
 }
 
@@ -516,7 +516,7 @@ static void play_seed(const char *url, uint64_t seed)
                   seed, p.want.count, (int)p.conflicts, (int)p.losses, (int)p.releases);
 }
 
-static void the_store_holds_what_the_model_holds(const char *url)
+ON_ALL_STORES_IN_TIME(the_store_holds_what_the_model_holds, const char *url)
 {
     for (uint64_t i = 0; i < seed_count; i++) {
         char own[1000];
@@ -528,14 +528,11 @@ static void the_store_holds_what_the_model_holds(const char *url)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES_IN_TIME(the_store_holds_what_the_model_holds),
-    };
     if (argc > 1)
         seed_first = strtoull(argv[1], NULL, 10);
     if (argc > 1)
         seed_count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     scenario_files_in_memory();
     world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -7,6 +7,22 @@
 
 #include "engine/recent.h"
 
+static int open_arena(void **state)
+{
+    *state = pawl_arena_create(0);
+    return *state != NULL ? 0 : -1;
+}
+
+static int close_arena(void **state)
+{
+    pawl_arena_destroy(*state);
+    return 0;
+}
+
+#define CASE(function)            \
+    TESTS(function, void **state, \
+          cmocka_unit_test_setup_teardown(function, open_arena, close_arena))
+
 static pawl_uuid id_of(unsigned number)
 {
     pawl_uuid id = {{0}};
@@ -33,7 +49,7 @@ static void assert_holds(const pawl__recent *recent, unsigned first, unsigned la
         assert_int_equal(pawl__recent_has(recent, id_of(i)), i >= first && i <= last);
 }
 
-static void the_oldest_goes_first(void **state)
+CASE(the_oldest_goes_first)
 {
     pawl_arena  *arena  = *state;
     pawl__recent recent = {.bound = 40};
@@ -48,7 +64,7 @@ static void the_oldest_goes_first(void **state)
     }
 }
 
-static void a_bound_of_one_and_of_none(void **state)
+CASE(a_bound_of_one_and_of_none)
 {
     pawl_arena  *arena = *state;
     pawl__recent one = {.bound = 1}, none = {.bound = 0};
@@ -61,7 +77,7 @@ static void a_bound_of_one_and_of_none(void **state)
     assert_int_equal(none.count, 0);
 }
 
-static void json_keeps_the_order(void **state)
+CASE(json_keeps_the_order)
 {
     pawl_arena  *arena = *state;
     pawl__recent full = {.bound = 20}, again = {.bound = 20}, fewer = {.bound = 5};
@@ -81,7 +97,7 @@ static void json_keeps_the_order(void **state)
 }
 
 /* By the second: when the oldest goes it must be known how old it is. */
-static void json_keeps_the_times(void **state)
+CASE(json_keeps_the_times)
 {
     pawl_arena       *arena = *state;
     pawl__recent      set = {.bound = 4}, read = {.bound = 4};
@@ -110,7 +126,7 @@ static void json_keeps_the_times(void **state)
     assert_int_equal(read.items[1].at, PAWL_SECONDS(5));
 }
 
-static void what_is_cleared_is_empty(void **state)
+CASE(what_is_cleared_is_empty)
 {
     pawl_arena  *arena  = *state;
     pawl__recent recent = {.bound = 40};
@@ -127,7 +143,7 @@ static void what_is_cleared_is_empty(void **state)
         assert_int_equal(pawl__recent_has(&recent, id_of(i)), i >= 50);
 }
 
-static void small_sets_are_json_too(void **state)
+CASE(small_sets_are_json_too)
 {
     pawl_arena  *arena = *state;
     pawl__recent set = {.bound = 3}, read = {.bound = 3};
@@ -147,7 +163,7 @@ static void small_sets_are_json_too(void **state)
 }
 
 /* Half a set would let a command run twice. */
-static void damaged_json_is_refused(void **state)
+CASE(damaged_json_is_refused)
 {
     static const char *const damaged[] = {
         "",
@@ -182,7 +198,7 @@ static void damaged_json_is_refused(void **state)
     }
 }
 
-static void every_allocation_fails_in_turn(void)
+TEST(every_allocation_fails_in_turn)
 {
     bool is_met = true;
     for (long n = 1; is_met; n++) {
@@ -207,27 +223,8 @@ static void every_allocation_fails_in_turn(void)
     }
 }
 
-static int open_arena(void **state)
-{
-    *state = pawl_arena_create(0);
-    return *state != NULL ? 0 : -1;
-}
-
-static int close_arena(void **state)
-{
-    pawl_arena_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
-#define CASE(function) cmocka_unit_test_setup_teardown(function, open_arena, close_arena)
-    const struct CMUnitTest tests[] = {
-        CASE(the_oldest_goes_first),    CASE(a_bound_of_one_and_of_none),
-        CASE(json_keeps_the_order),     CASE(json_keeps_the_times),
-        CASE(what_is_cleared_is_empty), CASE(small_sets_are_json_too),
-        CASE(damaged_json_is_refused),  TEST(every_allocation_fails_in_turn),
-    };
     fault_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void post_attempt(world *it, const char *id)
 
 /* ---- Retries ------------------------------------------------------------------- */
 
-static void immediate_retries_are_counted(const char *url)
+ON_ALL_STORES(immediate_retries_are_counted, const char *url)
 {
     world *it  = open_world(url, (pawl_endpoint_options){.immediate_retries = 2});
     answers[0] = PAWL_RETRY;
@@ -144,7 +144,7 @@ static void immediate_retries_are_counted(const char *url)
     assert_int_equal(world_queue(it, "office").count, 0);
 }
 
-static void e26_delayed_retries_grow_then_a_dead_letter(const char *url)
+ON_ALL_STORES(e26_delayed_retries_grow_then_a_dead_letter, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){.immediate_retries = 1,
                                                         .delayed_retries   = 3,
@@ -177,7 +177,7 @@ static void e26_delayed_retries_grow_then_a_dead_letter(const char *url)
 }
 
 /* The second delay would be twice the first, were there no limit. */
-static void e26_delays_stay_below_their_limit(const char *url)
+ON_ALL_STORES(e26_delays_stay_below_their_limit, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){.immediate_retries = -1,
                                                         .delayed_retries   = 3,
@@ -195,7 +195,7 @@ static void e26_delays_stay_below_their_limit(const char *url)
     }
 }
 
-static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
+ON_ALL_STORES(e34_a_dead_letter_keeps_all_and_marks_its_id, const char *url)
 {
     const pawl_header headers[] = {{"colour", "red"}, {NULL, NULL}};
     world            *it        = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
@@ -226,7 +226,7 @@ static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
     assert_int_equal(world_queue(it, "office").count, 0);
 }
 
-static void retry_after_discard_and_errors(const char *url)
+ON_ALL_STORES(retry_after_discard_and_errors, const char *url)
 {
     world *it  = open_world(url, (pawl_endpoint_options){.immediate_retries = 3});
     answers[0] = PAWL_RETRY_AFTER; /* not at once */
@@ -243,7 +243,7 @@ static void retry_after_discard_and_errors(const char *url)
 }
 
 /* PAWL_EPERSIST has immediate and delayed retries, and an end. */
-static void a_failed_store_is_tried_again_for_a_while(const char *url)
+ON_ALL_STORES(a_failed_store_is_tried_again_for_a_while, const char *url)
 {
     world *it =
         open_world(url, (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
@@ -256,7 +256,7 @@ static void a_failed_store_is_tried_again_for_a_while(const char *url)
     assert_int_equal(world_dead(it).count, 1);
 }
 
-static void a_failing_handler_loses_only_its_own_unit(const char *url)
+ON_ALL_STORES(a_failing_handler_loses_only_its_own_unit, const char *url)
 {
     world *it  = open_world(url, (pawl_endpoint_options){.immediate_retries = -1});
     answers[1] = PAWL_RETRY;
@@ -270,7 +270,7 @@ static void a_failing_handler_loses_only_its_own_unit(const char *url)
     assert_true(world_is_marked(it, "3"));
 }
 
-static void a_known_id_is_not_handled_again(const char *url)
+ON_ALL_STORES(a_known_id_is_not_handled_again, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     post_attempt(it, "m");
@@ -284,7 +284,7 @@ static void a_known_id_is_not_handled_again(const char *url)
 
 /* ---- What cannot be read ------------------------------------------------------------ */
 
-static void an_undecodable_body_is_dead(const char *url)
+ON_ALL_STORES(an_undecodable_body_is_dead, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_post_json(it, "a", "attempt", "{\"how\":");
@@ -300,7 +300,7 @@ static void an_undecodable_body_is_dead(const char *url)
     }
 }
 
-static void e28_an_unknown_type_is_dead(const char *url)
+ON_ALL_STORES(e28_an_unknown_type_is_dead, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_post_json(it, "a", "other", "{}");
@@ -309,7 +309,7 @@ static void e28_an_unknown_type_is_dead(const char *url)
     assert_true(world_says(world_dead(it).items[0].error, "'other' is handled by no worker"));
 }
 
-static void e28_a_type_that_another_worker_knows_is_put_back(const char *url)
+ON_ALL_STORES(e28_a_type_that_another_worker_knows_is_put_back, const char *url)
 {
     world *it    = open_world(url, (pawl_endpoint_options){0});
     world *newer = world_begin(url, &tomorrow, NULL, NULL);
@@ -337,7 +337,7 @@ static void post_add(world *it, const char *id, const char *name)
     world_post(it, id, PAWL_MESSAGE(add_to_case, .name = pawl_text_of(name)));
 }
 
-static void e3_waits_behind_an_older_message(const char *url)
+ON_ALL_STORES(e3_waits_behind_an_older_message, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
@@ -359,7 +359,7 @@ static void e3_waits_behind_an_older_message(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void e3_is_final_without_an_older_message(const char *url)
+ON_ALL_STORES(e3_is_final_without_an_older_message, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     post_add(it, "add", "c");
@@ -381,7 +381,7 @@ static pawl_code begin_before_load(hook_point point, void *context)
     return PAWL_OK;
 }
 
-static void e3_the_saga_is_read_again_after_the_look_at_the_queue(const char *url)
+ON_ALL_STORES(e3_the_saga_is_read_again_after_the_look_at_the_queue, const char *url)
 {
     world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
     post_add(it, "add", "c");
@@ -395,7 +395,7 @@ static void e3_the_saga_is_read_again_after_the_look_at_the_queue(const char *ur
 }
 
 /* A message that itself waits, or is retried, makes nobody wait. */
-static void e3_delayed_retries_are_no_older_messages(const char *url)
+ON_ALL_STORES(e3_delayed_retries_are_no_older_messages, const char *url)
 {
     world *it = open_world(
         url, (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
@@ -408,7 +408,7 @@ static void e3_delayed_retries_are_no_older_messages(const char *url)
     assert_int_equal(world_dead(it).count, 1);
 }
 
-static void e3_thirty_seconds_of_machine_time_end_the_wait(const char *url)
+ON_ALL_STORES(e3_thirty_seconds_of_machine_time_end_the_wait, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     post_attempt(it, "stuck");
@@ -433,7 +433,7 @@ static void post_seek(world *it, const char *id)
     world_post(it, id, PAWL_MESSAGE(seek_case, .name = PAWL_TEXT("c")));
 }
 
-static void e3_a_finder_waits_behind_an_older_message(const char *url)
+ON_ALL_STORES(e3_a_finder_waits_behind_an_older_message, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
@@ -452,7 +452,7 @@ static void e3_a_finder_waits_behind_an_older_message(const char *url)
     assert_int_equal(world_queue(it, "office").count, 0);
 }
 
-static void e3_a_finder_is_asked_again_after_the_look(const char *url)
+ON_ALL_STORES(e3_a_finder_is_asked_again_after_the_look, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
@@ -469,7 +469,7 @@ static void e3_a_finder_is_asked_again_after_the_look(const char *url)
     assert_string_equal(world_dead(it).items[0].message.id.data, "lost");
 }
 
-static void e3_a_finder_waits_no_longer_than_others(const char *url)
+ON_ALL_STORES(e3_a_finder_waits_no_longer_than_others, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     post_attempt(it, "stuck");
@@ -485,7 +485,7 @@ static void e3_a_finder_waits_no_longer_than_others(const char *url)
 
 /* The starter was put back for a moment and comes later in the same batch, though its
  * place is before. */
-static void e3_waits_for_an_older_message_of_its_batch(const char *url)
+ON_ALL_STORES(e3_waits_for_an_older_message_of_its_batch, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_post(it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
@@ -499,27 +499,3 @@ static void e3_waits_for_an_older_message_of_its_batch(const char *url)
     world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "open add ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(immediate_retries_are_counted),
-    ON_ALL_STORES(e26_delayed_retries_grow_then_a_dead_letter),
-    ON_ALL_STORES(e26_delays_stay_below_their_limit),
-    ON_ALL_STORES(e34_a_dead_letter_keeps_all_and_marks_its_id),
-    ON_ALL_STORES(retry_after_discard_and_errors),
-    ON_ALL_STORES(a_failed_store_is_tried_again_for_a_while),
-    ON_ALL_STORES(a_failing_handler_loses_only_its_own_unit),
-    ON_ALL_STORES(a_known_id_is_not_handled_again),
-    ON_ALL_STORES(an_undecodable_body_is_dead),
-    ON_ALL_STORES(e28_an_unknown_type_is_dead),
-    ON_ALL_STORES(e28_a_type_that_another_worker_knows_is_put_back),
-    ON_ALL_STORES(e3_waits_behind_an_older_message),
-    ON_ALL_STORES(e3_is_final_without_an_older_message),
-    ON_ALL_STORES(e3_the_saga_is_read_again_after_the_look_at_the_queue),
-    ON_ALL_STORES(e3_delayed_retries_are_no_older_messages),
-    ON_ALL_STORES(e3_thirty_seconds_of_machine_time_end_the_wait),
-    ON_ALL_STORES(e3_a_finder_waits_behind_an_older_message),
-    ON_ALL_STORES(e3_a_finder_is_asked_again_after_the_look),
-    ON_ALL_STORES(e3_a_finder_waits_no_longer_than_others),
-    ON_ALL_STORES(e3_waits_for_an_older_message_of_its_batch),
-    {.name = NULL},
-};

@@ -129,7 +129,7 @@ static int runs_of(world *it, const char *type, const char *id)
 
 /* ---- Which row counts ---------------------------------------------------------- */
 
-static void e37_the_first_row_of_code_and_type_counts(const char *url)
+ON_ALL_STORES(e37_the_first_row_of_code_and_type_counts, const char *url)
 {
     world *it = open_with(
         url, &application, PAWL_EUNREACHABLE,
@@ -145,7 +145,7 @@ static void e37_the_first_row_of_code_and_type_counts(const char *url)
 }
 
 /* A row that leaves both numbers out only keeps others from the failure. */
-static void e37_what_a_row_leaves_out_is_as_without_it(const char *url)
+ON_ALL_STORES(e37_what_a_row_leaves_out_is_as_without_it, const char *url)
 {
     world *it =
         open_with(url, &application, PAWL_EUNREACHABLE,
@@ -156,7 +156,7 @@ static void e37_what_a_row_leaves_out_is_as_without_it(const char *url)
 }
 
 /* Codes that are hopeless by themselves get the retries that their row has, and no others. */
-static void e37_hopeless_codes_are_retried_where_a_row_says_so(const char *url)
+ON_ALL_STORES(e37_hopeless_codes_are_retried_where_a_row_says_so, const char *url)
 {
     world *it = open_with(url, &application, PAWL_EINVAL,
                           PAWL_RECOVERY({.code = PAWL_EINVAL, .type = "charge", .delayed = 1},
@@ -170,7 +170,7 @@ static void e37_hopeless_codes_are_retried_where_a_row_says_so(const char *url)
 
 /* ---- Delays ------------------------------------------------------------------------ */
 
-static void e37_a_row_has_its_own_delay_doubling_up_to_its_limit(const char *url)
+ON_ALL_STORES(e37_a_row_has_its_own_delay_doubling_up_to_its_limit, const char *url)
 {
     const int64_t delays[] = {PAWL_MINUTES(1), PAWL_MINUTES(2), PAWL_SECONDS(150),
                               PAWL_SECONDS(150)};
@@ -194,7 +194,7 @@ static void e37_a_row_has_its_own_delay_doubling_up_to_its_limit(const char *url
 }
 
 /* The endpoint's limit of an hour is shorter than the row's delay, which holds each time. */
-static void e37_a_delay_above_the_endpoints_limit_does_not_double(const char *url)
+ON_ALL_STORES(e37_a_delay_above_the_endpoints_limit_does_not_double, const char *url)
 {
     world *it = open_with(url, &application, PAWL_EUNREACHABLE,
                           PAWL_RECOVERY({.immediate = -1, .delayed = 2, .delay = PAWL_HOURS(3)}));
@@ -209,7 +209,7 @@ static void e37_a_delay_above_the_endpoints_limit_does_not_double(const char *ur
 }
 
 /* The handler's own delay holds; how often, says the row. */
-static void e37_retry_after_keeps_its_delay(const char *url)
+ON_ALL_STORES(e37_retry_after_keeps_its_delay, const char *url)
 {
     world *it = open_with(url, &application, PAWL_RETRY_AFTER,
                           PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3},
@@ -225,7 +225,7 @@ static void e37_retry_after_keeps_its_delay(const char *url)
 }
 
 /* Immediate retries of a row for all errors are not for a handler that names a delay. */
-static void e37_retry_after_is_not_tried_at_once(const char *url)
+ON_ALL_STORES(e37_retry_after_is_not_tried_at_once, const char *url)
 {
     world *it = open_with(url, &application, PAWL_RETRY_AFTER,
                           PAWL_RECOVERY({.immediate = 5, .delay = PAWL_HOURS(1)}));
@@ -235,7 +235,7 @@ static void e37_retry_after_is_not_tried_at_once(const char *url)
     assert_int_equal(world_queue(it, "office").items[0].due - world_now(it), PAWL_SECONDS(3));
 }
 
-static void e37_retry_after_less_than_nothing_is_at_once(const char *url)
+ON_ALL_STORES(e37_retry_after_less_than_nothing_is_at_once, const char *url)
 {
     world *it   = open_with(url, &application, PAWL_RETRY_AFTER,
                             PAWL_RECOVERY({.code = PAWL_RETRY_AFTER, .delayed = 3}));
@@ -248,7 +248,7 @@ static void e37_retry_after_less_than_nothing_is_at_once(const char *url)
 
 /* ---- The end ------------------------------------------------------------------------- */
 
-static void e37_discarded_instead_of_dead(const char *url)
+ON_ALL_STORES(e37_discarded_instead_of_dead, const char *url)
 {
     world *it =
         open_with(url, &application, PAWL_REJECT,
@@ -271,7 +271,7 @@ static void e37_discarded_instead_of_dead(const char *url)
 }
 
 /* A failure before the handler has a code, too. */
-static void e37_a_body_that_cannot_be_decoded_is_discarded(const char *url)
+ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded, const char *url)
 {
     world *it = open_with(
         url, &application, PAWL_OK,
@@ -287,7 +287,7 @@ static void e37_a_body_that_cannot_be_decoded_is_discarded(const char *url)
 
 /* ---- Traces ----------------------------------------------------------------------------- */
 
-static void e37_each_delayed_retry_is_a_line_and_stays_in_the_history(const char *url)
+ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history, const char *url)
 {
     char   due[PAWL_TIME_TEXT_SIZE + 1], line[300];
     world *it =
@@ -318,7 +318,7 @@ static void e37_each_delayed_retry_is_a_line_and_stays_in_the_history(const char
 
 /* ---- Timeouts, own SQL ---------------------------------------------------------- */
 
-static void e37_a_timeout_is_named_by_its_name(const char *url)
+ON_ALL_STORES(e37_a_timeout_is_named_by_its_name, const char *url)
 {
     world *it = open_with(
         url, &application, PAWL_EUNREACHABLE,
@@ -340,7 +340,7 @@ static void e37_a_timeout_is_named_by_its_name(const char *url)
 }
 
 /* Each immediate retry of a handler with its own SQL has a transaction of its own. */
-static void e37_with_own_sql_the_same(const char *url)
+ON_SQL_STORES(e37_with_own_sql_the_same, const char *url)
 {
     if (strncmp(url, "memory:", 7) == 0)
         return; /* no SQL there */
@@ -377,7 +377,9 @@ static world *open_for_conflicts(const char *url)
     return around;
 }
 
-static void e37_conflicts_are_reloaded_whatever_the_rows_say(const char *url)
+/* On a server the row is locked from the third conflict on, and the other worker, a step
+     * in the same thread, would wait for it. */
+ON_STORES(e37_conflicts_are_reloaded_whatever_the_rows_say, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_for_conflicts(url);
@@ -389,7 +391,7 @@ static void e37_conflicts_are_reloaded_whatever_the_rows_say(const char *url)
 }
 
 /* All reloads were in vain: then the row of ECONFLICT counts. */
-static void e37_after_its_budget_a_conflict_has_its_row(const char *url)
+ON_STORES(e37_after_its_budget_a_conflict_has_its_row, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_for_conflicts(url);
@@ -401,24 +403,3 @@ static void e37_after_its_budget_a_conflict_has_its_row(const char *url)
     assert_true(world_is_marked(it, "a"));
     assert_int_equal(world_dead(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e37_the_first_row_of_code_and_type_counts),
-    ON_ALL_STORES(e37_what_a_row_leaves_out_is_as_without_it),
-    ON_ALL_STORES(e37_hopeless_codes_are_retried_where_a_row_says_so),
-    ON_ALL_STORES(e37_a_row_has_its_own_delay_doubling_up_to_its_limit),
-    ON_ALL_STORES(e37_a_delay_above_the_endpoints_limit_does_not_double),
-    ON_ALL_STORES(e37_retry_after_keeps_its_delay),
-    ON_ALL_STORES(e37_retry_after_is_not_tried_at_once),
-    ON_ALL_STORES(e37_retry_after_less_than_nothing_is_at_once),
-    ON_ALL_STORES(e37_discarded_instead_of_dead),
-    ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded),
-    ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history),
-    ON_ALL_STORES(e37_a_timeout_is_named_by_its_name),
-    ON_SQL_STORES(e37_with_own_sql_the_same),
-    /* On a server the row is locked from the third conflict on, and the other worker, a step
-     * in the same thread, would wait for it. */
-    ON_STORES(e37_conflicts_are_reloaded_whatever_the_rows_say),
-    ON_STORES(e37_after_its_budget_a_conflict_has_its_row),
-    {.name = NULL},
-};

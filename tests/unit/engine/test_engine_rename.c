@@ -177,7 +177,7 @@ static void expect_refused(const char *url, const pawl_application *program, con
 
 /* A program goes straight to the other property, and to the third phase too early: with the
  * phase between, and each row touched in it, it is let in, and no saga is doubled. */
-static void d31_a_skipped_phase_is_refused_with_the_number_of_rows(const char *url)
+ON_ALL_STORES(d31_a_skipped_phase_is_refused_with_the_number_of_rows, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world_hold(url);
@@ -234,7 +234,7 @@ static void expect_nothing_lost(world *it, int64_t saga_count)
 
 /* The old program and the one with both, on one store: whichever gets a message finds the saga
  * that the other began, and no value of the new property is taken back by the old program. */
-static void d29_old_and_both_run_side_by_side(const char *url)
+ON_ALL_STORES(d29_old_and_both_run_side_by_side, const char *url)
 {
     world *a = world_begin(url, &program_a, NULL, NULL);
     post_enter(a, "n1", "b1");
@@ -263,7 +263,7 @@ static void d29_old_and_both_run_side_by_side(const char *url)
 
 /* The program with both and the new one: rows that only the new one knows have no number, and are
  * found by their barcode. */
-static void d29_both_and_new_run_side_by_side(const char *url)
+ON_ALL_STORES(d29_both_and_new_run_side_by_side, const char *url)
 {
     world_hold(url);
     world *ab = world_begin(url, &program_ab, NULL, NULL);
@@ -346,7 +346,7 @@ static void refuse_by_view(const char *url)
 }
 
 /* The new program is at work when the columns go, and goes on. */
-static void d30_columns_that_no_property_needs_go_when_it_is_asked_for(const char *url)
+ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     said       lines;
@@ -367,8 +367,8 @@ static void d30_columns_that_no_property_needs_go_when_it_is_asked_for(const cha
     expect_says(lines.text, "table depot_Parcel: column Correlation_number is of no correlation "
                             "property of saga Parcel any more");
     refuse_by_view(url);
-    world_ok(purge(url, &program_b, &error), &error);
-    world_ok(purge(url, &program_b, &error), &error);
+    must(purge(url, &program_b, world_error()));
+    must(purge(url, &program_b, world_error()));
     assert_false(has_column(url, "depot_Parcel", "Correlation_number"));
     assert_false(has_column(url, "depot_Parcel", "Correlation_older"));
     assert_false(has_column(url, "depot_Parcel", "Correlation_oldest"));
@@ -390,7 +390,7 @@ static void d30_columns_that_no_property_needs_go_when_it_is_asked_for(const cha
 }
 
 /* Nothing goes, not even the index, of what a saga is found by alone. */
-static void d31_a_column_that_rows_need_is_not_dropped(const char *url)
+ON_SQL_STORES(d31_a_column_that_rows_need_is_not_dropped, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     said       lines;
@@ -402,7 +402,7 @@ static void d31_a_column_that_rows_need_is_not_dropped(const char *url)
     assert_int_equal(purge(url, &program_b, &error), PAWL_ESCHEMA);
     expect_says(error.text, "1 row has a value of number and none of barcode");
     assert_int_equal(ask_schema(url, &program_a, PAWL_SCHEMA_VERIFY, &lines, &error), PAWL_OK);
-    world_ok(purge(url, &program_a, &error), &error); /* back to the first: b goes */
+    must(purge(url, &program_a, world_error())); /* back to the first: b goes */
     assert_false(has_column(url, "depot_Parcel", "Correlation_barcode"));
     post_scan(it, "n1", "");
     world_drain(it);
@@ -418,7 +418,7 @@ static const pawl_endpoint_spec depot_none   = {.name = "depot", .sagas = PAWL_S
 static const pawl_application   program_none = PROGRAM(depot_none);
 
 /* Going to no property takes both columns, and leaves the data. */
-static void d29_without_a_property_both_columns_go(const char *url)
+ON_SQL_STORES(d29_without_a_property_both_columns_go, const char *url)
 {
     world *it = world_begin(url, &program_ab, NULL, NULL);
     post_enter(it, "n1", "b1");
@@ -432,13 +432,3 @@ static void d29_without_a_property_both_columns_go(const char *url)
     world_drain(it);
     expect_nothing_lost(it, 2);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(d31_a_skipped_phase_is_refused_with_the_number_of_rows),
-    ON_ALL_STORES(d29_old_and_both_run_side_by_side),
-    ON_ALL_STORES(d29_both_and_new_run_side_by_side),
-    ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for),
-    ON_SQL_STORES(d31_a_column_that_rows_need_is_not_dropped),
-    ON_SQL_STORES(d29_without_a_property_both_columns_go),
-    {.name = NULL},
-};

@@ -149,7 +149,7 @@ static void post_pay(world *it, const char *id, const char *how)
 
 /* ---- Begun, continued, ended ---------------------------------------------------- */
 
-static void e1_starter_without_match_inserts(const char *url)
+ON_ALL_STORES(e1_starter_without_match_inserts, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -163,7 +163,7 @@ static void e1_starter_without_match_inserts(const char *url)
     assert_int_equal(world_queue(it, "shop").count, 0);
 }
 
-static void e2_starter_with_match_updates(const char *url)
+ON_ALL_STORES(e2_starter_with_match_updates, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -177,7 +177,7 @@ static void e2_starter_with_match_updates(const char *url)
     assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
-static void e3_non_starter_without_match(const char *url)
+ON_ALL_STORES(e3_non_starter_without_match, const char *url)
 {
     world *it = open_world(url);
     post_pay(it, "nobody", "");
@@ -194,7 +194,7 @@ static void e3_non_starter_without_match(const char *url)
     assert_true(world_says(dead.items[0].error, "no saga Order for 'nobody'"));
 }
 
-static void e4_starts_and_continues_runs_once(const char *url)
+ON_ALL_STORES(e4_starts_and_continues_runs_once, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
@@ -204,7 +204,7 @@ static void e4_starts_and_continues_runs_once(const char *url)
     assert_string_equal(seen.text, "place(o1,v0,0) place(o1,v1,1) ");
 }
 
-static void e5_complete_deletes(const char *url)
+ON_ALL_STORES(e5_complete_deletes, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
@@ -215,7 +215,7 @@ static void e5_complete_deletes(const char *url)
     assert_int_equal(world_saga_count(it, "Order"), 0);
 }
 
-static void e5_completed_by_the_starter_leaves_no_row(const char *url)
+ON_ALL_STORES(e5_completed_by_the_starter_leaves_no_row, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "complete");
@@ -224,7 +224,7 @@ static void e5_completed_by_the_starter_leaves_no_row(const char *url)
     assert_int_equal(world_saga_count(it, "Order"), 0);
 }
 
-static void e6_handler_error_leaves_nothing(const char *url)
+ON_ALL_STORES(e6_handler_error_leaves_nothing, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
@@ -244,7 +244,7 @@ static void e6_handler_error_leaves_nothing(const char *url)
 
 /* ---- Refused ------------------------------------------------------------------------ */
 
-static void e10_a_changed_correlation_is_refused(const char *url)
+ON_ALL_STORES(e10_a_changed_correlation_is_refused, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -262,7 +262,7 @@ static void e10_a_changed_correlation_is_refused(const char *url)
     assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
-static void a_correlation_of_201_characters_is_refused(const char *url)
+ON_ALL_STORES(a_correlation_of_201_characters_is_refused, const char *url)
 {
     char   id[202];
     world *it = open_world(url);
@@ -283,7 +283,7 @@ static pawl_saga_id overwrite(world *it, const char *order_id, const char *data)
     return world_overwrite(it->store, it->arena, &application, order_id, data);
 }
 
-static void unknown_members_survive(const char *url)
+ON_ALL_STORES(unknown_members_survive, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
@@ -295,7 +295,7 @@ static void unknown_members_survive(const char *url)
                      "{\"order_id\":\"o1\",\"steps\":4,\"added\":{\"later\":[1,2]}}");
 }
 
-static void s27_undecodable_state_fails_only_its_own_messages(const char *url)
+ON_ALL_STORES(s27_undecodable_state_fails_only_its_own_messages, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
@@ -316,21 +316,15 @@ static void s27_undecodable_state_fails_only_its_own_messages(const char *url)
 }
 
 /* "None" would begin a second saga, drop a message as without saga, and a timeout in silence. */
-static void s27_undecodable_state_is_never_none(const char *url)
+ON_ALL_STORES(s27_undecodable_state_is_never_none, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
     world_drain(it);
-    pawl_saga_id     saga    = overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
-    pawl_timeout_set set     = {.id          = {{{7}}},
-                                .saga_id     = saga,
-                                .saga_type   = PAWL_TEXT("Order"),
-                                .name        = PAWL_TEXT("late"),
-                                .destination = pawl_text_of(it->queue),
-                                .due         = world_now(it)};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    pawl_saga_id saga = overwrite(it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    MUST_COMMIT(it->store, timeout_set, WORLD_START, .id = {{{7}}}, .saga_id = saga,
+                .saga_type = PAWL_TEXT("Order"), .name = PAWL_TEXT("late"),
+                .destination = pawl_text_of(it->queue), .due = world_now(it));
     post_place(it, "o1", "");
     post_pay(it, "o1", "");
     world_drain(it);
@@ -342,7 +336,7 @@ static void s27_undecodable_state_is_never_none(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void an_unchanged_saga_is_not_written(const char *url)
+ON_ALL_STORES(an_unchanged_saga_is_not_written, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -354,7 +348,7 @@ static void an_unchanged_saga_is_not_written(const char *url)
     assert_int_equal(version, 1);
 }
 
-static void a_saga_with_effects_only_is_written(const char *url)
+ON_ALL_STORES(a_saga_with_effects_only_is_written, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -372,7 +366,7 @@ static void a_saga_with_effects_only_is_written(const char *url)
 }
 
 /* Memory that a handler leaves in the state need live only until it returns. */
-static void state_in_scratch_memory_is_copied(const char *url)
+ON_ALL_STORES(state_in_scratch_memory_is_copied, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "note");
@@ -384,7 +378,7 @@ static void state_in_scratch_memory_is_copied(const char *url)
 
 /* ---- Net effect in a batch ----------------------------------------------------------------- */
 
-static void several_messages_are_one_save(const char *url)
+ON_ALL_STORES(several_messages_are_one_save, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -402,7 +396,7 @@ static void several_messages_are_one_save(const char *url)
     assert_int_equal(version, 2);
 }
 
-static void begun_and_ended_in_a_batch_is_no_row(const char *url)
+ON_ALL_STORES(begun_and_ended_in_a_batch_is_no_row, const char *url)
 {
     world *it = open_world(url);
     post_place(it, "o1", "");
@@ -412,7 +406,7 @@ static void begun_and_ended_in_a_batch_is_no_row(const char *url)
     assert_int_equal(world_saga_count(it, "Order"), 0);
 }
 
-static void ended_and_begun_again_in_a_batch_is_a_new_row(const char *url)
+ON_ALL_STORES(ended_and_begun_again_in_a_batch_is_a_new_row, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url);
@@ -433,25 +427,3 @@ static void ended_and_begun_again_in_a_batch_is_a_new_row(const char *url)
     assert_int_equal(version, 1);
     assert_int_equal(world_saga_count(it, "Order"), 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e1_starter_without_match_inserts),
-    ON_ALL_STORES(e2_starter_with_match_updates),
-    ON_ALL_STORES(e3_non_starter_without_match),
-    ON_ALL_STORES(e4_starts_and_continues_runs_once),
-    ON_ALL_STORES(e5_complete_deletes),
-    ON_ALL_STORES(e5_completed_by_the_starter_leaves_no_row),
-    ON_ALL_STORES(e6_handler_error_leaves_nothing),
-    ON_ALL_STORES(e10_a_changed_correlation_is_refused),
-    ON_ALL_STORES(a_correlation_of_201_characters_is_refused),
-    ON_ALL_STORES(unknown_members_survive),
-    ON_ALL_STORES(s27_undecodable_state_fails_only_its_own_messages),
-    ON_ALL_STORES(s27_undecodable_state_is_never_none),
-    ON_ALL_STORES(an_unchanged_saga_is_not_written),
-    ON_ALL_STORES(a_saga_with_effects_only_is_written),
-    ON_ALL_STORES(state_in_scratch_memory_is_copied),
-    ON_ALL_STORES(several_messages_are_one_save),
-    ON_ALL_STORES(begun_and_ended_in_a_batch_is_no_row),
-    ON_ALL_STORES(ended_and_begun_again_in_a_batch_is_a_new_row),
-    {.name = NULL},
-};

@@ -226,7 +226,7 @@ static int answers_of(world *it, const char *saga, int number)
 
 /* Several sagas of two types ask in one batch, and hear in one batch; a message that finds one of them by
  * its key stands between the answers that find it by its id. */
-static void each_answer_reaches_the_saga_that_asked(const char *url)
+ON_ALL_STORES(each_answer_reaches_the_saga_that_asked, const char *url)
 {
     world *it = open_world(url, &together, NULL);
     post_begin(it, 7, "yes");
@@ -249,7 +249,7 @@ static void each_answer_reaches_the_saga_that_asked(const char *url)
 
 /* Without the handlers nobody asks, and a rejected command is for people to look at. So is one that a
  * saga sends before its commit: its answer could come before the saga is there. */
-static void a_saga_that_asks_nobody_leaves_a_dead_letter(const char *url)
+ON_ALL_STORES(a_saga_that_asks_nobody_leaves_a_dead_letter, const char *url)
 {
     world *it = open_world(url, &together, NULL);
     world_post(it, NULL, PAWL_MESSAGE(hush, .number = 7, .how = PAWL_TEXT("no")));
@@ -270,7 +270,7 @@ static void a_saga_that_asks_nobody_leaves_a_dead_letter(const char *url)
 
 /* Each of the two has sent "yes" and "no" and is over. Trip drops both answers with a warning each, Trips
  * has .not_found. Nothing waits. */
-static void e14_a_saga_that_has_ended_hears_nothing(const char *url)
+ON_ALL_STORES(e14_a_saga_that_has_ended_hears_nothing, const char *url)
 {
     world *it = open_world(url, &together, NULL);
     post_begin(it, 7, "gone");
@@ -287,7 +287,7 @@ static void e14_a_saga_that_has_ended_hears_nothing(const char *url)
 }
 
 /* The answers to the first Trip 7 are in the batch in which it ends and another one begins. */
-static void e14_a_saga_begun_again_does_not_hear_of_the_one_before(const char *url)
+ON_ALL_STORES(e14_a_saga_begun_again_does_not_hear_of_the_one_before, const char *url)
 {
     world *it = open_world(url, &alone, NULL);
     post_begin(it, 7, "no");
@@ -322,7 +322,8 @@ static void post_answer(world *it, const char *address)
 }
 
 /* Another program of the endpoint may have the saga: the answer waits for it. */
-static void an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_letter(const char *url)
+ON_ALL_STORES(an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_letter,
+              const char *url)
 {
     static const char *const addresses[] = {"Trip", "Trip/", "Trip/7", "Tri/7",
                                             "Triq/0197c1f2-0000-7000-8000-000000000001"};
@@ -346,7 +347,7 @@ static void an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_let
     close_world(it);
 }
 
-static void answers_come_to_an_ordered_endpoint(const char *url)
+ON_ALL_STORES(answers_come_to_an_ordered_endpoint, const char *url)
 {
     world *it = open_world(url, &together, PAWL_ORDERED_BY_SAGA);
     post_begin(it, 7, "both");
@@ -361,7 +362,7 @@ static void answers_come_to_an_ordered_endpoint(const char *url)
 
 /* ---- Two stores ------------------------------------------------------------------------------ */
 
-static void answers_come_from_another_store(const char *url)
+ON_ALL_STORES(answers_come_from_another_store, const char *url)
 {
     char target[1000], scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
@@ -385,14 +386,3 @@ static void answers_come_from_another_store(const char *url)
     world_close(desk_side);
     scenario_forget(target);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(each_answer_reaches_the_saga_that_asked),
-    ON_ALL_STORES(a_saga_that_asks_nobody_leaves_a_dead_letter),
-    ON_ALL_STORES(e14_a_saga_that_has_ended_hears_nothing),
-    ON_ALL_STORES(e14_a_saga_begun_again_does_not_hear_of_the_one_before),
-    ON_ALL_STORES(an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_letter),
-    ON_ALL_STORES(answers_come_to_an_ordered_endpoint),
-    ON_ALL_STORES(answers_come_from_another_store),
-    {.name = NULL},
-};

@@ -77,7 +77,7 @@ static void be_away(world *it, const pawl_application *application, int64_t dura
 
 /* ---- Times ----------------------------------------------------------------- */
 
-static void a_line_of_cron_by_its_zone(const char *url)
+ON_ALL_STORES(a_line_of_cron_by_its_zone, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
@@ -92,7 +92,7 @@ static void a_line_of_cron_by_its_zone(const char *url)
     assert_int_equal(world_timeouts(it).items[0].attempts, 0);
 }
 
-static void an_interval_from_the_first_start_on(const char *url)
+ON_ALL_STORES(an_interval_from_the_first_start_on, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &often, NULL, NULL);
@@ -103,7 +103,7 @@ static void an_interval_from_the_first_start_on(const char *url)
     assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 0 e 01-01T09:30:00 ");
 }
 
-static void two_schedules_and_a_derived_message(const char *url)
+ON_ALL_STORES(two_schedules_and_a_derived_message, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &both, NULL, NULL);
@@ -117,7 +117,7 @@ static void two_schedules_and_a_derived_message(const char *url)
 
 /* ---- Several processes -------------------------------------------------------- */
 
-static void of_two_processes_one_sends(const char *url)
+ON_ALL_STORES(of_two_processes_one_sends, const char *url)
 {
     world_forget(&seen);
     world *one = world_begin(url, &nightly, NULL, NULL);
@@ -134,7 +134,7 @@ static void of_two_processes_one_sends(const char *url)
 }
 
 /* A row that comes back from a backup sends the same message, which is known. */
-static void a_time_is_handled_once(const char *url)
+ON_ALL_STORES(a_time_is_handled_once, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
@@ -158,7 +158,7 @@ static void a_time_is_handled_once(const char *url)
 
 /* ---- Missed -------------------------------------------------------------------- */
 
-static void of_missed_times_the_last_one(const char *url)
+ON_ALL_STORES(of_missed_times_the_last_one, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
@@ -169,7 +169,7 @@ static void of_missed_times_the_last_one(const char *url)
     assert_string_equal(seen.text, "3 n 02-10T02:00:00 3 n 02-11T02:00:00 ");
 }
 
-static void of_missed_times_all_up_to_a_limit(const char *url)
+ON_ALL_STORES(of_missed_times_all_up_to_a_limit, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &all_missed, NULL, NULL);
@@ -182,7 +182,7 @@ static void of_missed_times_all_up_to_a_limit(const char *url)
     assert_string_equal(seen.text, "0 n 01-06T03:00:00 0 n 01-07T03:00:00 0 n 01-08T03:00:00 ");
 }
 
-static void of_missed_intervals_all_up_to_a_limit(const char *url)
+ON_ALL_STORES(of_missed_intervals_all_up_to_a_limit, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &all_intervals, NULL, NULL);
@@ -196,7 +196,7 @@ static void of_missed_intervals_all_up_to_a_limit(const char *url)
 }
 
 /* Late by a minute is not missed. */
-static void missed_times_are_skipped(const char *url)
+ON_ALL_STORES(missed_times_are_skipped, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &skip_missed, NULL, NULL);
@@ -211,7 +211,7 @@ static void missed_times_are_skipped(const char *url)
 
 /* ---- Other tables ---------------------------------------------------------------- */
 
-static void another_line_is_planned_anew(const char *url)
+ON_ALL_STORES(another_line_is_planned_anew, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
@@ -227,7 +227,7 @@ static void another_line_is_planned_anew(const char *url)
 }
 
 /* In a rolling deploy the old program, which has no such schedule, may find it due. */
-static void an_old_program_sends_for_a_new_one(const char *url)
+ON_ALL_STORES(an_old_program_sends_for_a_new_one, const char *url)
 {
     world_forget(&seen);
     world *old = world_begin(url, &none, NULL, NULL);
@@ -237,7 +237,7 @@ static void an_old_program_sends_for_a_new_one(const char *url)
     assert_int_equal(world_timeouts(old).count, 1);
 }
 
-static void a_schedule_that_no_program_has_goes(const char *url)
+ON_ALL_STORES(a_schedule_that_no_program_has_goes, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
@@ -256,7 +256,7 @@ static void count_found(const pawl_upgrade_found *found, void *context)
     ++*(int *)context;
 }
 
-static void its_row_is_nothing_that_an_upgrade_loses(const char *url)
+ON_ALL_STORES(its_row_is_nothing_that_an_upgrade_loses, const char *url)
 {
     pawl_upgrade  *upgrade = NULL;
     pawl_scan      walk    = {.kind = PAWL_SCAN_TIMEOUTS};
@@ -307,7 +307,7 @@ static void spoil_row(world *it, const char *headers)
 }
 
 /* The program that wrote the row ran where the zone is known. */
-static void a_row_that_cannot_be_planned_is_tried_again(const char *url)
+ON_ALL_STORES(a_row_that_cannot_be_planned_is_tried_again, const char *url)
 {
     world *it = world_begin(url, &often, NULL, NULL);
     spoil_row(it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
@@ -319,7 +319,7 @@ static void a_row_that_cannot_be_planned_is_tried_again(const char *url)
 }
 
 /* No pawl writes both; an interval below zero would plan times without an end. */
-static void a_row_with_two_plans_is_tried_again(const char *url)
+ON_ALL_STORES(a_row_with_two_plans_is_tried_again, const char *url)
 {
     world *it = world_begin(url, &often, NULL, NULL);
     spoil_row(it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
@@ -329,7 +329,7 @@ static void a_row_with_two_plans_is_tried_again(const char *url)
 }
 
 /* A message that no store takes. */
-static void a_row_that_cannot_be_sent_is_tried_again(const char *url)
+ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again, const char *url)
 {
     char headers[500], type[PAWL_NAME_SIZE_MAX + 2];
     memset(type, 't', sizeof type);
@@ -343,23 +343,3 @@ static void a_row_that_cannot_be_sent_is_tried_again(const char *url)
     assert_non_null(strstr(last_line, "schedule office/e: "));
     assert_non_null(strstr(last_line, "; tried again in a minute"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_line_of_cron_by_its_zone),
-    ON_ALL_STORES(an_interval_from_the_first_start_on),
-    ON_ALL_STORES(two_schedules_and_a_derived_message),
-    ON_ALL_STORES(of_two_processes_one_sends),
-    ON_ALL_STORES(a_time_is_handled_once),
-    ON_ALL_STORES(of_missed_times_the_last_one),
-    ON_ALL_STORES(of_missed_times_all_up_to_a_limit),
-    ON_ALL_STORES(of_missed_intervals_all_up_to_a_limit),
-    ON_ALL_STORES(missed_times_are_skipped),
-    ON_ALL_STORES(another_line_is_planned_anew),
-    ON_ALL_STORES(an_old_program_sends_for_a_new_one),
-    ON_ALL_STORES(a_schedule_that_no_program_has_goes),
-    ON_ALL_STORES(its_row_is_nothing_that_an_upgrade_loses),
-    ON_ALL_STORES(a_row_that_cannot_be_planned_is_tried_again),
-    ON_ALL_STORES(a_row_with_two_plans_is_tried_again),
-    ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again),
-    {.name = NULL},
-};

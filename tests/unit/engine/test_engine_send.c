@@ -228,7 +228,7 @@ static void post(world *it, const char *id, const char *name, const char *how)
 
 /* ---- Sending ------------------------------------------------------------------- */
 
-static void a_send_stays_in_the_store(const char *url)
+ON_ALL_STORES(a_send_stays_in_the_store, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, "cause", "hello", "send");
@@ -246,7 +246,7 @@ static void a_send_stays_in_the_store(const char *url)
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 0);
 }
 
-static void delay_due_id_and_headers(const char *url)
+ON_ALL_STORES(delay_due_id_and_headers, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, NULL, "1", "delay");
@@ -264,7 +264,7 @@ static void delay_due_id_and_headers(const char *url)
         assert_true(world_says(rows.items[i].message.headers, "\"colour\":\"blue\""));
 }
 
-static void the_longest_id_is_taken_and_a_longer_one_refused(const char *url)
+ON_ALL_STORES(the_longest_id_is_taken_and_a_longer_one_refused, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, NULL, "1", "longest id");
@@ -280,7 +280,7 @@ static void the_longest_id_is_taken_and_a_longer_one_refused(const char *url)
 
 /* ---- Publishing, replying --------------------------------------------------------- */
 
-static void a_publication_reaches_every_subscriber_once(const char *url)
+ON_ALL_STORES(a_publication_reaches_every_subscriber_once, const char *url)
 {
     world *other = open_world(url, "reader");
     world *both  = open_world(url, "fan");
@@ -298,7 +298,7 @@ static void a_publication_reaches_every_subscriber_once(const char *url)
     assert_string_equal(seen.text, "news(plain) sport(match) news(match) ");
 }
 
-static void a_reply_goes_where_the_message_came_from(const char *url)
+ON_ALL_STORES(a_reply_goes_where_the_message_came_from, const char *url)
 {
     world *asker = open_world(url, "client");
     world *it    = open_world(url, "desk");
@@ -326,7 +326,7 @@ static void has_answer(world *it, const char *queue)
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(90));
 }
 
-static void publications_and_replies_have_options_too(const char *url)
+ON_ALL_STORES(publications_and_replies_have_options_too, const char *url)
 {
     world *asker = open_world(url, "client");
     world *it    = open_world(url, "desk");
@@ -343,7 +343,7 @@ static void publications_and_replies_have_options_too(const char *url)
 
 /* ---- What does not leave ------------------------------------------------------------ */
 
-static void e23_now_survives_a_failing_handler_and_nothing_else(const char *url)
+ON_ALL_STORES(e23_now_survives_a_failing_handler_and_nothing_else, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, NULL, "x", "now and fail");
@@ -354,7 +354,7 @@ static void e23_now_survives_a_failing_handler_and_nothing_else(const char *url)
     assert_int_equal(world_dead(it).count, 1);
 }
 
-static void e6_effects_of_a_failed_run_vanish(const char *url)
+ON_ALL_STORES(e6_effects_of_a_failed_run_vanish, const char *url)
 {
     world *it = open_world(url, "desk");
     fails     = 2;
@@ -367,7 +367,7 @@ static void e6_effects_of_a_failed_run_vanish(const char *url)
     assert_int_equal(world_stats(it).counters.failures, 2);
 }
 
-static void a_refused_effect_fails_the_message(const char *url)
+ON_ALL_STORES(a_refused_effect_fails_the_message, const char *url)
 {
     static const struct {
         const char *how, *says;
@@ -395,7 +395,7 @@ static void a_refused_effect_fails_the_message(const char *url)
 
 /* ---- Callbacks and filters -------------------------------------------------------------- */
 
-static void s33_callbacks_run_in_order(const char *url)
+ON_ALL_STORES(s33_callbacks_run_in_order, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, NULL, "x", "callbacks");
@@ -404,7 +404,7 @@ static void s33_callbacks_run_in_order(const char *url)
     assert_int_equal(world_queue(it, "out").count, 1);
 }
 
-static void s33_a_failing_callback_fails_its_unit_alone(const char *url)
+ON_ALL_STORES(s33_a_failing_callback_fails_its_unit_alone, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, NULL, "x", "bad callback");
@@ -416,7 +416,7 @@ static void s33_a_failing_callback_fails_its_unit_alone(const char *url)
     assert_true(world_says(world_dead(it).items[0].error, "the callback says no"));
 }
 
-static void e29_filters(const char *url)
+ON_ALL_STORES(e29_filters, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, "discard me", "never", "send");
@@ -431,19 +431,3 @@ static void e29_filters(const char *url)
     assert_true(world_is_marked(it, "discard me"));
     assert_int_equal(world_queue(it, "desk").count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_send_stays_in_the_store),
-    ON_ALL_STORES(delay_due_id_and_headers),
-    ON_ALL_STORES(the_longest_id_is_taken_and_a_longer_one_refused),
-    ON_ALL_STORES(a_publication_reaches_every_subscriber_once),
-    ON_ALL_STORES(a_reply_goes_where_the_message_came_from),
-    ON_ALL_STORES(publications_and_replies_have_options_too),
-    ON_ALL_STORES(e23_now_survives_a_failing_handler_and_nothing_else),
-    ON_ALL_STORES(e6_effects_of_a_failed_run_vanish),
-    ON_ALL_STORES(a_refused_effect_fails_the_message),
-    ON_ALL_STORES(s33_callbacks_run_in_order),
-    ON_ALL_STORES(s33_a_failing_callback_fails_its_unit_alone),
-    ON_ALL_STORES(e29_filters),
-    {.name = NULL},
-};

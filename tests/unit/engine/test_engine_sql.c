@@ -136,7 +136,7 @@ static world *open_world(const char *url, const pawl_application *the_applicatio
     return world_begin(url, the_application, NULL, NULL);
 }
 
-static void e30_a_finder_names_the_saga(const char *url)
+ON_ALL_STORES(e30_a_finder_names_the_saga, const char *url)
 {
     int64_t version = 0;
     world  *it      = open_world(url, &application);
@@ -153,7 +153,7 @@ static void e30_a_finder_names_the_saga(const char *url)
     assert_int_equal(version, 3);
 }
 
-static void e30_a_finder_that_finds_none_begins(const char *url)
+ON_ALL_STORES(e30_a_finder_that_finds_none_begins, const char *url)
 {
     world *it = open_world(url, &application);
     world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("new"), .isbn = PAWL_TEXT("9")));
@@ -170,7 +170,7 @@ static void e30_a_finder_that_finds_none_begins(const char *url)
     assert_int_equal(world_saga_count(it, "Book"), 2);
 }
 
-static void s32_a_pessimistic_saga(const char *url)
+ON_ALL_STORES(s32_a_pessimistic_saga, const char *url)
 {
     world *it = open_world(url, &application);
     for (int i = 0; i < 5; i++)
@@ -184,10 +184,10 @@ static void s32_a_pessimistic_saga(const char *url)
 }
 
 /* From the load to the commit the row is locked: find and write are in one transaction. */
-static void s32_a_second_find_waits_while_the_handler_runs(const char *url)
+ON_SQL_STORES(s32_a_second_find_waits_while_the_handler_runs, const char *url)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    options.deadline           = PAWL_MILLISECONDS(150);
+    options.deadline           = PAWL_SECONDS(1);
     world *it                  = open_world(url, &application);
     must(pawl_store_open(url, &options, &another, world_error()));
     safe_table = world_table(it, &application, 1);
@@ -288,7 +288,7 @@ static void post_write(world *it, const char *id, int32_t number, const char *ho
     world_post(it, id, PAWL_MESSAGE(write_row, .number = number, .how = pawl_text_of(how)));
 }
 
-static void e24_retries_leave_exactly_one_row(const char *url)
+ON_SQL_STORES(e24_retries_leave_exactly_one_row, const char *url)
 {
     world *it = open_world(url, &with_sql);
     make_table(url);
@@ -303,7 +303,7 @@ static void e24_retries_leave_exactly_one_row(const char *url)
     assert_int_equal(world_queue(it, "out").count, 2);
 }
 
-static void e24_a_connection_says_what_it_is(const char *url)
+ON_SQL_STORES(e24_a_connection_says_what_it_is, const char *url)
 {
     world *it = open_world(url, &with_sql);
     make_table(url);
@@ -314,7 +314,7 @@ static void e24_a_connection_says_what_it_is(const char *url)
     assert_int_equal(count_rows(url, "number = 1"), 1);
 }
 
-static void e24_a_connection_of_another_driver(const char *url)
+ON_SQL_STORES(e24_a_connection_of_another_driver, const char *url)
 {
     static const char *const types[] = {"OTHER", ""};
     fault_bind("named", url);
@@ -331,7 +331,7 @@ static void e24_a_connection_of_another_driver(const char *url)
     }
 }
 
-static void e24_delayed_retries_leave_exactly_one_row(const char *url)
+ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row, const char *url)
 {
     world *it = open_world(url, &with_sql);
     make_table(url);
@@ -346,7 +346,7 @@ static void e24_delayed_retries_leave_exactly_one_row(const char *url)
     assert_int_equal(world_stats(it).counters.failures, 6);
 }
 
-static void own_sql_of_a_rejected_message_is_rolled_back(const char *url)
+ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back, const char *url)
 {
     world *it = open_world(url, &with_sql);
     make_table(url);
@@ -360,7 +360,7 @@ static void own_sql_of_a_rejected_message_is_rolled_back(const char *url)
     assert_true(world_is_marked(it, "c"));
 }
 
-static void e23_now_leaves_with_each_run(const char *url)
+ON_SQL_STORES(e23_now_leaves_with_each_run, const char *url)
 {
     world *it = open_world(url, &with_sql);
     make_table(url);
@@ -372,7 +372,8 @@ static void e23_now_leaves_with_each_run(const char *url)
     assert_int_equal(world_queue(it, "out").count, 4);
 }
 
-static void own_sql_is_refused_where_there_is_none(const char *url)
+/* Only a store in memory has no SQL. */
+ON_STORE(own_sql_is_refused_where_there_is_none, const char *url, "memory")
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
@@ -383,19 +384,3 @@ static void own_sql_is_refused_where_there_is_none(const char *url)
     assert_null(endpoint);
     assert_true(world_says(pawl_text_of(error.text), "the handler of write_row says .own_sql"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e30_a_finder_names_the_saga),
-    ON_ALL_STORES(e30_a_finder_that_finds_none_begins),
-    ON_ALL_STORES(s32_a_pessimistic_saga),
-    ON_SQL_STORES(s32_a_second_find_waits_while_the_handler_runs),
-    ON_SQL_STORES(e24_retries_leave_exactly_one_row),
-    ON_SQL_STORES(e24_a_connection_says_what_it_is),
-    ON_SQL_STORES(e24_a_connection_of_another_driver),
-    ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row),
-    ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back),
-    ON_SQL_STORES(e23_now_leaves_with_each_run),
-    /* Only a store in memory has no SQL. */
-    ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-    {.name = NULL},
-};

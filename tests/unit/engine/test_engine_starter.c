@@ -144,7 +144,7 @@ static void pass(world *it, int minutes)
 
 /* Ten, twenty and forty minutes, each +/- 10 % jitter; without the starter 30 s would end the
  * wait. */
-static void e3_waits_as_long_as_its_starter_is_retried(const char *url)
+ON_ALL_STORES_IN_TIME(e3_waits_as_long_as_its_starter_is_retried, const char *url)
 {
     world *it = open_world(url, 3);
     post_open(it, "r", 1);
@@ -161,7 +161,7 @@ static void e3_waits_as_long_as_its_starter_is_retried(const char *url)
 }
 
 /* Waiting costs a look for each delivery of the starter, not one for each second. */
-static void e3_is_due_right_behind_its_starter(const char *url)
+ON_ALL_STORES_IN_TIME(e3_is_due_right_behind_its_starter, const char *url)
 {
     world *it = open_world(url, 1);
     post_open(it, "r", 1);
@@ -175,7 +175,7 @@ static void e3_is_due_right_behind_its_starter(const char *url)
     assert_int_equal(rows.items[0].attempts, 1);
 }
 
-static void e3_a_dead_starter_ends_the_wait(const char *url)
+ON_ALL_STORES_IN_TIME(e3_a_dead_starter_ends_the_wait, const char *url)
 {
     world *it = open_world(url, 1);
     post_open(it, "r", 1);
@@ -192,7 +192,7 @@ static void e3_a_dead_starter_ends_the_wait(const char *url)
 }
 
 /* Another worker runs the starter again right now: its row is due and claimed. */
-static void e3_waits_for_a_starter_in_other_hands(const char *url)
+ON_ALL_STORES_IN_TIME(e3_waits_for_a_starter_in_other_hands, const char *url)
 {
     world *it = open_world(url, 1);
     post_open(it, "r", 1);
@@ -207,7 +207,7 @@ static void e3_waits_for_a_starter_in_other_hands(const char *url)
     assert_string_equal(seen.text, "open open enter ");
 }
 
-static void e3_waits_by_the_transitional_value(const char *url)
+ON_ALL_STORES_IN_TIME(e3_waits_by_the_transitional_value, const char *url)
 {
     world *it = open_world(url, 1);
     post_open(it, "r", 7);
@@ -222,7 +222,7 @@ static void e3_waits_by_the_transitional_value(const char *url)
     assert_string_equal(seen.text, "open open enter ");
 }
 
-static void e3_a_process_is_waited_for_too(const char *url)
+ON_ALL_STORES_IN_TIME(e3_a_process_is_waited_for_too, const char *url)
 {
     world *it = open_world(url, 1);
     world_post(it, "b", PAWL_MESSAGE(begin_tour, .name = PAWL_TEXT("t")));
@@ -238,7 +238,7 @@ static void e3_a_process_is_waited_for_too(const char *url)
 
 /* ---- It does not ----------------------------------------------------------------- */
 
-static void e3_a_starter_of_another_value_is_none(const char *url)
+ON_ALL_STORES_IN_TIME(e3_a_starter_of_another_value_is_none, const char *url)
 {
     world *it = open_world(url, 1);
     post_open(it, "r", 1);
@@ -252,7 +252,7 @@ static void e3_a_starter_of_another_value_is_none(const char *url)
 }
 
 /* A message that was to be handled before its starter had no saga, and has none. */
-static void e3_a_starter_of_a_later_place_is_none(const char *url)
+ON_ALL_STORES_IN_TIME(e3_a_starter_of_a_later_place_is_none, const char *url)
 {
     world *it = open_world(url, 1);
     post_open(it, "r", 1);
@@ -264,7 +264,7 @@ static void e3_a_starter_of_a_later_place_is_none(const char *url)
 }
 
 /* Messages that begin nothing make no other message wait, retried or not. */
-static void e3_a_retried_message_that_begins_nothing_is_none(const char *url)
+ON_ALL_STORES_IN_TIME(e3_a_retried_message_that_begins_nothing_is_none, const char *url)
 {
     pawl_changes changes = {ONE_UNIT, .now = WORLD_START};
     world       *it      = open_world(url, 0);
@@ -283,7 +283,7 @@ static void e3_a_retried_message_that_begins_nothing_is_none(const char *url)
 }
 
 /* More starters wait for their retry than are read: one of the others may be the message's own. */
-static void e3_of_too_many_starters_one_may_be_meant(const char *url)
+ON_ALL_STORES_IN_TIME(e3_of_too_many_starters_one_may_be_meant, const char *url)
 {
     char   name[20];
     world *it = open_world(url, 260);
@@ -301,17 +301,3 @@ static void e3_of_too_many_starters_one_may_be_meant(const char *url)
     world_json_equal(it, world_saga_text(it, "Room", "r259", NULL),
                      "{\"name\":\"r259\",\"number\":260,\"guests\":1}");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES_IN_TIME(e3_waits_as_long_as_its_starter_is_retried),
-    ON_ALL_STORES_IN_TIME(e3_is_due_right_behind_its_starter),
-    ON_ALL_STORES_IN_TIME(e3_a_dead_starter_ends_the_wait),
-    ON_ALL_STORES_IN_TIME(e3_waits_for_a_starter_in_other_hands),
-    ON_ALL_STORES_IN_TIME(e3_waits_by_the_transitional_value),
-    ON_ALL_STORES_IN_TIME(e3_a_process_is_waited_for_too),
-    ON_ALL_STORES_IN_TIME(e3_a_starter_of_another_value_is_none),
-    ON_ALL_STORES_IN_TIME(e3_a_starter_of_a_later_place_is_none),
-    ON_ALL_STORES_IN_TIME(e3_a_retried_message_that_begins_nothing_is_none),
-    ON_ALL_STORES_IN_TIME(e3_of_too_many_starters_one_may_be_meant),
-    {.name = NULL},
-};

@@ -140,7 +140,7 @@ static void touch_at(world *it, int seconds, const char *lamp, const char *scrip
 
 /* ---- Set, re-armed, cancelled ---------------------------------------------------- */
 
-static void e12_a_timeout_carries_what_set_it(const char *url)
+ON_ALL_STORES(e12_a_timeout_carries_what_set_it, const char *url)
 {
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START,
                                  .correlation_id = "talk"};
@@ -162,7 +162,7 @@ static void e12_a_timeout_carries_what_set_it(const char *url)
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
 }
 
-static void a_timeout_fires_once_at_its_time(const char *url)
+ON_ALL_STORES(a_timeout_fires_once_at_its_time, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -177,7 +177,7 @@ static void a_timeout_fires_once_at_its_time(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void e12_a_failed_handler_leaves_no_timeout(const char *url)
+ON_ALL_STORES(e12_a_failed_handler_leaves_no_timeout, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60?", "");
@@ -185,7 +185,7 @@ static void e12_a_failed_handler_leaves_no_timeout(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void set_again_by_name_is_re_armed(const char *url)
+ON_ALL_STORES(set_again_by_name_is_re_armed, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -203,7 +203,7 @@ static void set_again_by_name_is_re_armed(const char *url)
     assert_string_equal(seen.text, "on0 touch30 b40 a90 ");
 }
 
-static void cancelled_and_several_names(const char *url)
+ON_ALL_STORES(cancelled_and_several_names, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60+b:50", "");
@@ -218,7 +218,7 @@ static void cancelled_and_several_names(const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void timeouts_die_with_their_saga(const char *url)
+ON_ALL_STORES(timeouts_die_with_their_saga, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60+b:50", "");
@@ -231,7 +231,7 @@ static void timeouts_die_with_their_saga(const char *url)
     assert_string_equal(seen.text, "on0 on0 touch10 a60 ");
 }
 
-static void set_and_cancelled_in_one_batch(const char *url)
+ON_ALL_STORES(set_and_cancelled_in_one_batch, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -246,7 +246,7 @@ static void set_and_cancelled_in_one_batch(const char *url)
 
 /* ---- Order ------------------------------------------------------------------------- */
 
-static void due_at_or_before_a_message_comes_first(const char *url)
+ON_ALL_STORES(due_at_or_before_a_message_comes_first, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -259,7 +259,7 @@ static void due_at_or_before_a_message_comes_first(const char *url)
 }
 
 /* One drain: the timeout that the first message sets cuts the batch. */
-static void a_timeout_set_in_the_batch_cuts_it(const char *url)
+ON_ALL_STORES(a_timeout_set_in_the_batch_cuts_it, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -272,7 +272,7 @@ static void a_timeout_set_in_the_batch_cuts_it(const char *url)
     assert_string_equal(seen.text, "on0 touch30 b40 touch50 touch65 a70 touch80 b90 touch90 ");
 }
 
-static void many_timeouts_in_order_of_their_due_times(const char *url)
+ON_ALL_STORES(many_timeouts_in_order_of_their_due_times, const char *url)
 {
     char   lamp[16], script[16], expected[1200] = "";
     world *it =
@@ -296,7 +296,7 @@ static void many_timeouts_in_order_of_their_due_times(const char *url)
 
 /* As many timeouts of one time as a batch can claim, and one more: a message of
  * that time waits for all. */
-static void a_message_waits_for_all_timeouts_of_its_time(const char *url)
+ON_ALL_STORES(a_message_waits_for_all_timeouts_of_its_time, const char *url)
 {
     char   lamp[16];
     world *it =
@@ -314,7 +314,7 @@ static void a_message_waits_for_all_timeouts_of_its_time(const char *url)
 
 /* ---- Failing, superseded, gone -------------------------------------------------------- */
 
-static void a_failing_timeout_is_retried(const char *url)
+ON_ALL_STORES(a_failing_timeout_is_retried, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -332,7 +332,7 @@ static void a_failing_timeout_is_retried(const char *url)
     world_json_equal(it, world_saga_text(it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
 }
 
-static void a_timeout_that_keeps_failing_is_dead(const char *url)
+ON_ALL_STORES(a_timeout_that_keeps_failing_is_dead, const char *url)
 {
     world *it = open_world_with(
         url, (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 2});
@@ -351,43 +351,31 @@ static void a_timeout_that_keeps_failing_is_dead(const char *url)
 }
 
 /* A leased timeout of a saga that another worker ended meanwhile. */
-static void e14_a_timeout_without_its_saga_is_dropped(const char *url)
+ON_ALL_STORES(e14_a_timeout_without_its_saga_is_dropped, const char *url)
 {
-    pawl_timeout_set set     = {.id          = {{{9}}},
-                                .saga_id     = {{{8}}},
-                                .saga_type   = PAWL_TEXT("Lamp"),
-                                .name        = PAWL_TEXT("a"),
-                                .destination = PAWL_TEXT("house"),
-                                .due         = WORLD_START};
-    world           *it      = open_world(url);
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world *it = open_world(url);
+    MUST_COMMIT(it->store, timeout_set, WORLD_START, .id = {{{9}}}, .saga_id = {{{8}}},
+                .saga_type = PAWL_TEXT("Lamp"), .name = PAWL_TEXT("a"),
+                .destination = PAWL_TEXT("house"), .due = WORLD_START);
     world_drain(it);
     assert_string_equal(seen.text, "");
     assert_int_equal(world_timeouts(it).count, 0);
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void a_timeout_of_no_handler_is_dead(const char *url)
+ON_ALL_STORES(a_timeout_of_no_handler_is_dead, const char *url)
 {
-    pawl_timeout_set set     = {.id          = {{{9}}},
-                                .saga_id     = {{{8}}},
-                                .saga_type   = PAWL_TEXT("Lamp"),
-                                .name        = PAWL_TEXT("forgotten"),
-                                .destination = PAWL_TEXT("house"),
-                                .due         = WORLD_START};
-    world           *it      = open_world(url);
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world *it = open_world(url);
+    MUST_COMMIT(it->store, timeout_set, WORLD_START, .id = {{{9}}}, .saga_id = {{{8}}},
+                .saga_type = PAWL_TEXT("Lamp"), .name = PAWL_TEXT("forgotten"),
+                .destination = PAWL_TEXT("house"), .due = WORLD_START);
     world_drain(it);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "no handler for timeout 'forgotten'"));
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
-static void re_armed_by_its_own_handler(const char *url)
+ON_ALL_STORES(re_armed_by_its_own_handler, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "+a:30");
@@ -401,7 +389,7 @@ static void re_armed_by_its_own_handler(const char *url)
 }
 
 /* Message and timeout in one batch, the message first: what it says holds. */
-static void superseded_earlier_in_the_batch(const char *url)
+ON_ALL_STORES(superseded_earlier_in_the_batch, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "re-armed", "+a:60", "");
@@ -428,7 +416,7 @@ static void superseded_earlier_in_the_batch(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void e35_timeouts_of_an_ended_saga_never_fire(const char *url)
+ON_ALL_STORES(e35_timeouts_of_an_ended_saga_never_fire, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60+b:70", "");
@@ -448,7 +436,7 @@ static void e35_timeouts_of_an_ended_saga_never_fire(const char *url)
 /* The lamp is ended and begun again, and its old timeout is due, all in one
  * batch. The batch is refused and its units run again; now the lamp is not
  * ended, so the timeout must still be there. */
-static void e35_a_refused_end_keeps_the_timeout(const char *url)
+ON_ALL_STORES(e35_a_refused_end_keeps_the_timeout, const char *url)
 {
     world *it = open_world(url);
     on_at(it, 0, "l", "+a:60", "");
@@ -462,26 +450,3 @@ static void e35_a_refused_end_keeps_the_timeout(const char *url)
     world_json_equal(it, world_saga_text(it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
     assert_int_equal(world_timeouts(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e12_a_timeout_carries_what_set_it),
-    ON_ALL_STORES(a_timeout_fires_once_at_its_time),
-    ON_ALL_STORES(e12_a_failed_handler_leaves_no_timeout),
-    ON_ALL_STORES(set_again_by_name_is_re_armed),
-    ON_ALL_STORES(cancelled_and_several_names),
-    ON_ALL_STORES(timeouts_die_with_their_saga),
-    ON_ALL_STORES(set_and_cancelled_in_one_batch),
-    ON_ALL_STORES(due_at_or_before_a_message_comes_first),
-    ON_ALL_STORES(a_timeout_set_in_the_batch_cuts_it),
-    ON_ALL_STORES(many_timeouts_in_order_of_their_due_times),
-    ON_ALL_STORES(a_message_waits_for_all_timeouts_of_its_time),
-    ON_ALL_STORES(a_failing_timeout_is_retried),
-    ON_ALL_STORES(a_timeout_that_keeps_failing_is_dead),
-    ON_ALL_STORES(e14_a_timeout_without_its_saga_is_dropped),
-    ON_ALL_STORES(a_timeout_of_no_handler_is_dead),
-    ON_ALL_STORES(re_armed_by_its_own_handler),
-    ON_ALL_STORES(superseded_earlier_in_the_batch),
-    ON_ALL_STORES(e35_timeouts_of_an_ended_saga_never_fire),
-    ON_ALL_STORES(e35_a_refused_end_keeps_the_timeout),
-    {.name = NULL},
-};

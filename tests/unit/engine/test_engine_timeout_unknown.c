@@ -73,7 +73,7 @@ static world *open_old(world **newer, const char *url)
 
 /* ---- Waiting ----------------------------------------------------------------- */
 
-static void e28_a_timeout_that_another_worker_knows_is_put_back(const char *url)
+ON_ALL_STORES(e28_a_timeout_that_another_worker_knows_is_put_back, const char *url)
 {
     world *newer;
     world *old = open_old(&newer, url);
@@ -89,7 +89,7 @@ static void e28_a_timeout_that_another_worker_knows_is_put_back(const char *url)
     assert_int_equal(world_timeouts(old).count, 0);
 }
 
-static void e28_a_timeout_that_nobody_knows_is_dead(const char *url)
+ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead, const char *url)
 {
     world *newer;
     world *old = open_old(&newer, url);
@@ -100,7 +100,7 @@ static void e28_a_timeout_that_nobody_knows_is_dead(const char *url)
     assert_true(world_says(world_dead(old).items[0].error, "no handler for timeout 'dim'"));
 }
 
-static void e28_a_timeout_of_that_name_of_another_saga_is_another(const char *url)
+ON_ALL_STORES(e28_a_timeout_of_that_name_of_another_saga_is_another, const char *url)
 {
     world *newer;
     world *old = open_old(&newer, url);
@@ -110,10 +110,3 @@ static void e28_a_timeout_of_that_name_of_another_saga_is_another(const char *ur
     assert_int_equal(world_timeouts(old).count, 0);
     assert_int_equal(world_dead(old).count, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e28_a_timeout_that_another_worker_knows_is_put_back),
-    ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead),
-    ON_ALL_STORES(e28_a_timeout_of_that_name_of_another_saga_is_another),
-    {.name = NULL},
-};

@@ -49,16 +49,10 @@ static void visit_as_another(void)
 /* Arms the one timeout there is for 500 seconds after the start. */
 static void set_as_another(void)
 {
-    const pawl_timeout_row *row     = &world_timeouts(around).items[0];
-    pawl_timeout_set        set     = {.id          = {{{9}}},
-                                       .saga_id     = row->saga_id,
-                                       .saga_type   = row->saga_type,
-                                       .name        = row->name,
-                                       .destination = row->destination,
-                                       .due         = WORLD_START + PAWL_SECONDS(500)};
-    pawl_changes            changes = {ONE_UNIT, .now = WORLD_START,
-                                       .timeout_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(around->store, &changes, NULL, world_error()));
+    const pawl_timeout_row *row = &world_timeouts(around).items[0];
+    MUST_COMMIT(around->store, timeout_set, WORLD_START, .id = {{{9}}}, .saga_id = row->saga_id,
+                .saga_type = row->saga_type, .name = row->name, .destination = row->destination,
+                .due = WORLD_START + PAWL_SECONDS(500));
     around = NULL;
 }
 
@@ -193,7 +187,7 @@ static void post_flower(world *it)
 /* ---- Tests -------------------------------------------------------------------- */
 
 /* A collected row stays, although the unit before its own is refused: its message is done. */
-static void e35_what_is_collected_belongs_to_its_own_unit(const char *url)
+ON_ALL_STORES(e35_what_is_collected_belongs_to_its_own_unit, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 0, 0, 0);
@@ -210,7 +204,7 @@ static void e35_what_is_collected_belongs_to_its_own_unit(const char *url)
 
 /* The third unit makes one group of those of the house and of the garden: all three are
  * refused, and run again. */
-static void e35_a_later_unit_joins_the_groups_of_two_sagas(const char *url)
+ON_ALL_STORES(e35_a_later_unit_joins_the_groups_of_two_sagas, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 0, 0, 0);
@@ -228,7 +222,7 @@ static void e35_a_later_unit_joins_the_groups_of_two_sagas(const char *url)
 }
 
 /* As many as make it likely that the two of a value meet in the batch's index. */
-static void e7_sagas_of_two_kinds_share_their_values(const char *url)
+ON_ALL_STORES(e7_sagas_of_two_kinds_share_their_values, const char *url)
 {
     world *it = open_world(url);
     for (int i = 0; i < 1000; i++) {
@@ -246,7 +240,7 @@ static void e7_sagas_of_two_kinds_share_their_values(const char *url)
 }
 
 /* The timeout is set for later before it rings: nothing was handled, and no filter is told so. */
-static void e13_a_superseded_timeout_is_not_filtered(const char *url)
+ON_ALL_STORES(e13_a_superseded_timeout_is_not_filtered, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 0, 60, 0);
@@ -259,7 +253,7 @@ static void e13_a_superseded_timeout_is_not_filtered(const char *url)
 
 /* The clock jumps over all three: the first visit sends the second, which comes before
  * the third. */
-static void a_message_sent_in_the_batch_for_an_earlier_time_cuts_it(const char *url)
+ON_ALL_STORES(a_message_sent_in_the_batch_for_an_earlier_time_cuts_it, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 10, 0, 10);
@@ -269,7 +263,7 @@ static void a_message_sent_in_the_batch_for_an_earlier_time_cuts_it(const char *
 }
 
 /* The timeout rang, but by then it was set for later: nothing of that run is kept. */
-static void e35_a_timeout_that_another_worker_set_again_stays(const char *url)
+ON_ALL_STORES(e35_a_timeout_that_another_worker_set_again_stays, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 0, 60, 0);
@@ -287,7 +281,7 @@ static void e35_a_timeout_that_another_worker_set_again_stays(const char *url)
 }
 
 /* The handler says that all is well, but an effect it asked for could not be. */
-static void e6_an_effect_that_failed_fails_its_unit(const char *url)
+ON_ALL_STORES(e6_an_effect_that_failed_fails_its_unit, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 0, 0, -2);
@@ -298,7 +292,7 @@ static void e6_an_effect_that_failed_fails_its_unit(const char *url)
 }
 
 /* The metadata is JSON whatever the id of the message that began the saga. */
-static void s23_an_id_that_needs_escapes_is_left_out_of_the_metadata(const char *url)
+ON_ALL_STORES(s23_an_id_that_needs_escapes_is_left_out_of_the_metadata, const char *url)
 {
     pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
     pawl_saga_row row;
@@ -324,18 +318,13 @@ static void kill_holders(world *it)
     store->is_attached = true;
     must(pawl_store_queue_claim(store, &claim, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    pawl_queue_settle settle  = {.queue   = PAWL_TEXT("street"),
-                                 .seq     = rows.items[0].seq,
-                                 .action  = PAWL_QUEUE_RETRY,
-                                 .due     = WORLD_START,
-                                 .crashes = 2};
-    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
-                                 .queue_settle = {.items = &settle, .count = 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, queue_settle, WORLD_START, .queue = PAWL_TEXT("street"),
+                .seq = rows.items[0].seq, .action = PAWL_QUEUE_RETRY, .due = WORLD_START,
+                .crashes = 2);
 }
 
 /* Through its failures, to its end. */
-static void e34_a_message_keeps_its_deaths(const char *url)
+ON_ALL_STORES(e34_a_message_keeps_its_deaths, const char *url)
 {
     world *it = open_world(url);
     visit_at(it, 0, 0, -1);
@@ -347,16 +336,3 @@ static void e34_a_message_keeps_its_deaths(const char *url)
     assert_int_equal(dead.count, 1);
     assert_int_equal(dead.items[0].crashes, 2);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e35_what_is_collected_belongs_to_its_own_unit),
-    ON_ALL_STORES(e35_a_later_unit_joins_the_groups_of_two_sagas),
-    ON_ALL_STORES(e7_sagas_of_two_kinds_share_their_values),
-    ON_ALL_STORES(e13_a_superseded_timeout_is_not_filtered),
-    ON_ALL_STORES(a_message_sent_in_the_batch_for_an_earlier_time_cuts_it),
-    ON_ALL_STORES(e6_an_effect_that_failed_fails_its_unit),
-    ON_ALL_STORES(s23_an_id_that_needs_escapes_is_left_out_of_the_metadata),
-    ON_ALL_STORES(e34_a_message_keeps_its_deaths),
-    ON_ALL_STORES(e35_a_timeout_that_another_worker_set_again_stays),
-    {.name = NULL},
-};

@@ -130,7 +130,7 @@ static void post_scan(world *it, const char *number, const char *barcode, const 
 
 /* ---- Finding ------------------------------------------------------------------ */
 
-static void s22_main_first_then_transitional(const char *url)
+ON_ALL_STORES(s22_main_first_then_transitional, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -145,7 +145,7 @@ static void s22_main_first_then_transitional(const char *url)
                      "{\"number\":\"n2\",\"barcode\":\"b2\",\"scans\":1}");
 }
 
-static void s22_a_saga_begun_in_the_batch_is_found_by_both(const char *url)
+ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -156,7 +156,7 @@ static void s22_a_saga_begun_in_the_batch_is_found_by_both(const char *url)
                      "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
 }
 
-static void s22_a_starter_continues_what_the_transitional_value_finds(const char *url)
+ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -169,7 +169,7 @@ static void s22_a_starter_continues_what_the_transitional_value_finds(const char
 
 /* In one batch, and in one each: a parcel that is over is found by neither value, and the one that begins
  * with its barcode is another. */
-static void s22_a_saga_that_ended_is_found_by_neither(const char *url)
+ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither, const char *url)
 {
     for (int i = 0; i < 2; i++) {
         char ground[1000];
@@ -198,7 +198,7 @@ static void s22_a_saga_that_ended_is_found_by_neither(const char *url)
 
 /* The first scan is refused and runs again. The saga that the second found by the barcode is not
  * the first one's: it is written with its own message. */
-static void e35_what_the_transitional_value_finds_belongs_to_its_unit(const char *url)
+ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -227,7 +227,7 @@ static void keep_warning(pawl_log_level level, const char *text, void *context)
 }
 
 /* Both values that were asked for, or the one that there was. */
-static void s22_none_names_what_was_asked_for(const char *url)
+ON_ALL_STORES(s22_none_names_what_was_asked_for, const char *url)
 {
     static const char *const asked[][3] = {
         {"n-9", "b-9", "no saga Parcel for 'n-9' or barcode 'b-9'"},
@@ -245,7 +245,7 @@ static void s22_none_names_what_was_asked_for(const char *url)
     world_quiet();
 }
 
-static void s20_the_transitional_value_is_written_at_every_update(const char *url)
+ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -260,7 +260,7 @@ static void s20_the_transitional_value_is_written_at_every_update(const char *ur
     assert_string_equal(seen.text, "scan(n1) scan(n1) scan(n1) ");
 }
 
-static void s21_a_null_transitional_value_is_refused_at_save(const char *url)
+ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "");
@@ -272,19 +272,13 @@ static void s21_a_null_transitional_value_is_refused_at_save(const char *url)
 }
 
 /* A row of before the roll-out has no transitional value until it is touched. */
-static void s21_reading_an_old_row_is_fine(const char *url)
+ON_ALL_STORES(s21_reading_an_old_row_is_fine, const char *url)
 {
-    int64_t          version = 0;
-    world           *it      = open_world(url);
-    pawl_saga_insert insert  = {.table        = parcel_table(it),
-                                .id           = {{{1}}},
-                                .main         = pawl_value_text(PAWL_TEXT("old")),
-                                .metadata     = PAWL_TEXT("{}"),
-                                .data         = PAWL_TEXT("{\"number\":\"old\"}"),
-                                .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_insert = {.items = &insert, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    int64_t version = 0;
+    world  *it      = open_world(url);
+    MUST_COMMIT(it->store, saga_insert, WORLD_START, .table = parcel_table(it), .id = {{{1}}},
+                .main = pawl_value_text(PAWL_TEXT("old")), .metadata = PAWL_TEXT("{}"),
+                .data = PAWL_TEXT("{\"number\":\"old\"}"), .type_version = PAWL_TEXT("1.0"));
     post_scan(it, "old", "", "look");
     world_drain(it);
     assert_int_equal(world_dead(it).count, 0);
@@ -307,22 +301,17 @@ static pawl_code begin_before_load(hook_point point, void *context)
     world *it = context;
     if (point != HOOK_BEFORE_LOAD || loads_left-- != 0)
         return PAWL_OK;
-    pawl_saga_insert insert  = {.table        = parcel_table(it),
-                                .id           = {{{3}}},
-                                .main         = pawl_value_text(PAWL_TEXT("n1")),
-                                .transitional = pawl_value_text(PAWL_TEXT("b1")),
-                                .metadata     = PAWL_TEXT("{}"),
-                                .data         = PAWL_TEXT("{\"number\":\"n1\",\"barcode\":\"b1\"}"),
-                                .type_version = PAWL_TEXT("1.0")};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .saga_insert = {.items = &insert, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, saga_insert, WORLD_START, .table = parcel_table(it), .id = {{{3}}},
+                .main         = pawl_value_text(PAWL_TEXT("n1")),
+                .transitional = pawl_value_text(PAWL_TEXT("b1")), .metadata = PAWL_TEXT("{}"),
+                .data         = PAWL_TEXT("{\"number\":\"n1\",\"barcode\":\"b1\"}"),
+                .type_version = PAWL_TEXT("1.0"));
     return PAWL_OK;
 }
 
 /* Not there by its number, there by its barcode a moment later: it is one saga to the
  * batch, and what both messages do to it is saved at once. */
-static void s22_a_saga_that_begins_between_the_reads_is_one(const char *url)
+ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one, const char *url)
 {
     world *it = open_world(hook_url(url));
     post_scan(it, "n1", "", "");
@@ -343,7 +332,7 @@ static void post_peek(world *it, const char *barcode)
     world_post(it, NULL, PAWL_MESSAGE(peek, .barcode = pawl_text_of(barcode)));
 }
 
-static void s22_a_message_without_the_main_value_is_found_by_the_other(const char *url)
+ON_ALL_STORES(s22_a_message_without_the_main_value_is_found_by_the_other, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -359,7 +348,7 @@ static void s22_a_message_without_the_main_value_is_found_by_the_other(const cha
 
 /* "None" for it is no more final than for a number: it is read again after a look at the
  * queue, and dropped when there is still none (E3). */
-static void s22_a_message_without_the_main_value_is_read_again(const char *url)
+ON_ALL_STORES(s22_a_message_without_the_main_value_is_read_again, const char *url)
 {
     world *it = open_world(hook_url(url));
     post_peek(it, "b1");
@@ -375,7 +364,7 @@ static void s22_a_message_without_the_main_value_is_read_again(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void e3_a_message_without_the_main_value_waits_for_older_ones(const char *url)
+ON_ALL_STORES(e3_a_message_without_the_main_value_waits_for_older_ones, const char *url)
 {
     world *it = open_world(url);
     post_register(it, "n1", "b1");
@@ -388,20 +377,3 @@ static void e3_a_message_without_the_main_value_waits_for_older_ones(const char 
     assert_string_equal(seen.text, "peek(n1) ");
     assert_int_equal(world_queue(it, "depot").count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s22_main_first_then_transitional),
-    ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
-    ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
-    ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither),
-    ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
-    ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one),
-    ON_ALL_STORES(s22_a_message_without_the_main_value_is_found_by_the_other),
-    ON_ALL_STORES(s22_a_message_without_the_main_value_is_read_again),
-    ON_ALL_STORES(e3_a_message_without_the_main_value_waits_for_older_ones),
-    ON_ALL_STORES(s22_none_names_what_was_asked_for),
-    ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update),
-    ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save),
-    ON_ALL_STORES(s21_reading_an_old_row_is_fine),
-    {.name = NULL},
-};

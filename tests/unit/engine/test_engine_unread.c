@@ -94,17 +94,17 @@ static void goes_on(const char *url, pawl_code code)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void a_stream_that_can_be_read_again_goes_on(const char *url)
+ON_ALL_STORES(a_stream_that_can_be_read_again_goes_on, const char *url)
 {
     goes_on(url, PAWL_EDECODE);
 }
 
-static void the_code_of_an_upcaster_makes_no_difference(const char *url)
+ON_ALL_STORES(the_code_of_an_upcaster_makes_no_difference, const char *url)
 {
     goes_on(url, PAWL_EINVAL);
 }
 
-static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(const char *url)
+ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries, const char *url)
 {
     world *it = meet(url, PAWL_REJECT, 1);
     world_go_both(it, PAWL_SECONDS(15)); /* 10 s, then 20, each +/- 10 % jitter */
@@ -117,7 +117,7 @@ static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(con
 }
 
 /* The upcaster itself may say that it does not know the version. */
-static void a_version_that_no_upcaster_knows_is_waited_for(const char *url)
+ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for, const char *url)
 {
     world *it = meet(url, PAWL_EVERSION, 0);
     for (int i = 0; i < 10; i++)
@@ -129,7 +129,7 @@ static void a_version_that_no_upcaster_knows_is_waited_for(const char *url)
     assert_string_equal(seen.text, "0 1 ");
 }
 
-static void a_newer_event_is_waited_for(const char *url)
+ON_ALL_STORES(a_newer_event_is_waited_for, const char *url)
 {
     world_hold(url);
     world_forget(&seen);
@@ -147,12 +147,3 @@ static void a_newer_event_is_waited_for(const char *url)
     world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "0 1 ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_stream_that_can_be_read_again_goes_on),
-    ON_ALL_STORES(the_code_of_an_upcaster_makes_no_difference),
-    ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries),
-    ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for),
-    ON_ALL_STORES(a_newer_event_is_waited_for),
-    {.name = NULL},
-};

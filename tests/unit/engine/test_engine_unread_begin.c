@@ -85,7 +85,7 @@ static void post_stamp(world *it)
 }
 
 /* The message that continues the saga waits with the one that begins it, however long. */
-static void e3_none_is_not_final_while_its_beginning_is_unread(const char *url)
+ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old_tracking);
@@ -108,7 +108,7 @@ static void e3_none_is_not_final_while_its_beginning_is_unread(const char *url)
 }
 
 /* A message of the same batch that is put back as unread is an older one, too. */
-static void e3_none_is_not_final_behind_an_unread_message_of_the_batch(const char *url)
+ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old_tracking);
@@ -123,7 +123,7 @@ static void e3_none_is_not_final_behind_an_unread_message_of_the_batch(const cha
 }
 
 /* A program that reads all of it does not end the wait of what an older program put back. */
-static void e3_none_is_not_final_before_what_others_put_back(const char *url)
+ON_ALL_STORES(e3_none_is_not_final_before_what_others_put_back, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old_tracking);
@@ -139,7 +139,7 @@ static void e3_none_is_not_final_before_what_others_put_back(const char *url)
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
 }
 
-static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
+ON_ALL_STORES(e3_none_is_final_when_nothing_was_unread_for_long, const char *url)
 {
     begin(url);
     world *it = open_with(url, &old_tracking);
@@ -163,11 +163,3 @@ static void e3_none_is_final_when_nothing_was_unread_for_long(const char *url)
     assert_int_equal(world_queue(it, "parcels").count, 0);
     assert_string_equal(seen.text, "");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread),
-    ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch),
-    ON_ALL_STORES(e3_none_is_not_final_before_what_others_put_back),
-    ON_ALL_STORES(e3_none_is_final_when_nothing_was_unread_for_long),
-    {.name = NULL},
-};

@@ -133,7 +133,7 @@ static void turn_with(const char *url, const pawl_application *program, const ch
     world_close(it);
 }
 
-static void s24_s27_state_of_an_older_program_is_brought_up(const char *url)
+ON_ALL_STORES(s24_s27_state_of_an_older_program_is_brought_up, const char *url)
 {
     begin(url);
     turn_with(url, &yesterday, "half_turns=2 ");
@@ -154,7 +154,7 @@ static void column_is(const char *url, const char *column, const char *expected)
 }
 
 /* The library's version and the record's are those of the program that saved the row last. */
-static void s24_both_versions_are_written_anew(const char *url)
+ON_SQL_STORES(s24_both_versions_are_written_anew, const char *url)
 {
     bool is_quoted = strncmp(url, "m", 1) != 0;
     begin(url);
@@ -194,24 +194,16 @@ static void wait_for(const char *url, const pawl_application *other, const pawl_
     world_close(it);
 }
 
-static void s27_a_newer_state_waits_for_its_program(const char *url)
+ON_ALL_STORES(s27_a_newer_state_waits_for_its_program, const char *url)
 {
     begin(url);
     turn_with(url, &today, "turns=1 ");
     wait_for(url, &yesterday, &today);
 }
 
-static void s27_state_that_cannot_be_brought_up_waits(const char *url)
+ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits, const char *url)
 {
     begin(url);
     turn_with(url, &yesterday, "half_turns=2 ");
     wait_for(url, &astray, &today);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s24_s27_state_of_an_older_program_is_brought_up),
-    ON_SQL_STORES(s24_both_versions_are_written_anew),
-    ON_ALL_STORES(s27_a_newer_state_waits_for_its_program),
-    ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits),
-    {.name = NULL},
-};

@@ -42,7 +42,7 @@ static const struct {
     {"-", NULL},
 };
 
-static void o23_traceparent_vectors(void)
+TEST(o23_traceparent_vectors)
 {
     for (size_t i = 0; i < COUNT(vectors); i++) {
         pawl__trace trace;
@@ -59,7 +59,7 @@ static void o23_traceparent_vectors(void)
 }
 
 /* One byte of the header is anything else: no byte may be ignored. */
-static void o23_every_byte_of_traceparent_counts(void)
+TEST(o23_every_byte_of_traceparent_counts)
 {
     for (size_t i = 0; i < PAWL__TRACE_TEXT_SIZE; i++) {
         char        text[] = GOOD;
@@ -76,7 +76,7 @@ static pawl__trace child_of(const char *parent, const char *queue, const char *i
     return pawl__trace_child(&trace, pawl_text_of(queue), pawl_text_of(id));
 }
 
-static void o23_a_unit_has_a_span_of_its_own(void)
+TEST(o23_a_unit_has_a_span_of_its_own)
 {
     pawl__trace one = child_of(GOOD, "orders", "m1"), same = child_of(GOOD, "orders", "m1");
     pawl__trace others[] = {child_of(GOOD, "orders", "m2"), child_of(GOOD, "billing", "m1"),
@@ -134,7 +134,7 @@ static pawl_queue_rows sent_after(world *it, const char *traceparent, const char
     return rows;
 }
 
-static void o23_a_trace_goes_on_in_what_is_sent(const char *url)
+ON_ALL_STORES(o23_a_trace_goes_on_in_what_is_sent, const char *url)
 {
     pawl__trace expected = child_of(GOOD, "pings", "m1");
     char        text[PAWL__TRACE_TEXT_SIZE + 1];
@@ -147,7 +147,7 @@ static void o23_a_trace_goes_on_in_what_is_sent(const char *url)
     }
 }
 
-static void o23_an_invalid_trace_ends(const char *url)
+ON_ALL_STORES(o23_an_invalid_trace_ends, const char *url)
 {
     world          *it   = world_begin(url, &application, NULL, NULL);
     pawl_queue_rows rows = sent_after(it, "00-" TRACE "-" SPAN "-01-more", "vendor=7");
@@ -157,7 +157,7 @@ static void o23_an_invalid_trace_ends(const char *url)
     }
 }
 
-static void o23_a_long_trace_state_ends(const char *url)
+ON_ALL_STORES(o23_a_long_trace_state_ends, const char *url)
 {
     char state[PAWL__TRACE_STATE_SIZE_MAX + 2];
     memset(state, 'a', sizeof state);
@@ -167,13 +167,3 @@ static void o23_a_long_trace_state_ends(const char *url)
     assert_non_null(header_of(it, &rows.items[0], "traceparent").data);
     assert_null(header_of(it, &rows.items[0], "tracestate").data);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o23_traceparent_vectors),
-    TEST(o23_every_byte_of_traceparent_counts),
-    TEST(o23_a_unit_has_a_span_of_its_own),
-    ON_ALL_STORES(o23_a_trace_goes_on_in_what_is_sent),
-    ON_ALL_STORES(o23_an_invalid_trace_ends),
-    ON_ALL_STORES(o23_a_long_trace_state_ends),
-    {.name = NULL},
-};

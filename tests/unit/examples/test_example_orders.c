@@ -12,6 +12,9 @@
 #include "pawl/test.h"
 #include "support/tests.h"
 
+#define CASE(function) \
+    TESTS(function, void **state, cmocka_unit_test_setup_teardown(function, set_up, tear_down))
+
 #define BILLING "billing"
 #define CARRIER "carrier"
 
@@ -128,7 +131,7 @@ static void assert_text(pawl_text text, const char *expected)
 
 /* ---- The tests -------------------------------------------------------------- */
 
-static void placing_charges_the_card(void **state)
+CASE(placing_charges_the_card)
 {
     pawl_test        *test  = *state;
     pawl_error        error = PAWL_ERROR_INIT;
@@ -151,7 +154,7 @@ static void placing_charges_the_card(void **state)
     assert_int_equal(timeouts.items[0].due, PAWL_TEST_START + PAWL_MINUTES(15));
 }
 
-static void placing_twice_charges_once(void **state)
+CASE(placing_twice_charges_once)
 {
     pawl_test *test = *state;
     place(test, "o-1", "north");
@@ -161,7 +164,7 @@ static void placing_twice_charges_once(void **state)
     assert_text(order_of(test, "o-1").warehouse, "north");
 }
 
-static void a_paid_order_is_not_cancelled(void **state)
+CASE(a_paid_order_is_not_cancelled)
 {
     pawl_test *test = *state;
     place(test, "o-1", "north");
@@ -173,7 +176,7 @@ static void a_paid_order_is_not_cancelled(void **state)
     assert_int_equal(count_sent(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(order_shipped)), 1);
 }
 
-static void an_unpaid_order_is_cancelled_after_15_minutes(void **state)
+CASE(an_unpaid_order_is_cancelled_after_15_minutes)
 {
     pawl_test *test = *state;
     place(test, "o-1", "north");
@@ -185,7 +188,7 @@ static void an_unpaid_order_is_cancelled_after_15_minutes(void **state)
     assert_false(is_there(test, "o-1"));
 }
 
-static void a_payment_after_that_goes_back(void **state)
+CASE(a_payment_after_that_goes_back)
 {
     pawl_test *test  = *state;
     pawl_error error = PAWL_ERROR_INIT;
@@ -199,7 +202,7 @@ static void a_payment_after_that_goes_back(void **state)
     assert_int_equal(order_count(test), 0);
 }
 
-static void too_little_money_is_a_dead_letter(void **state)
+CASE(too_little_money_is_a_dead_letter)
 {
     pawl_test     *test  = *state;
     pawl_error     error = PAWL_ERROR_INIT;
@@ -225,7 +228,7 @@ static void paid_orders(pawl_test *test, int first, int last, const char *wareho
     }
 }
 
-static void ten_orders_of_a_warehouse_leave_together(void **state)
+CASE(ten_orders_of_a_warehouse_leave_together)
 {
     pawl_test        *test  = *state;
     pawl_error        error = PAWL_ERROR_INIT;
@@ -243,7 +246,7 @@ static void ten_orders_of_a_warehouse_leave_together(void **state)
     assert_int_equal(order_count(test), 5);
 }
 
-static void fewer_orders_leave_after_half_a_minute(void **state)
+CASE(fewer_orders_leave_after_half_a_minute)
 {
     pawl_test *test = *state;
     paid_orders(test, 1, 3, "north");
@@ -254,17 +257,3 @@ static void fewer_orders_leave_after_half_a_minute(void **state)
     assert_int_equal(shipment_at(test, 0).order_ids.count, 3);
     assert_int_equal(order_count(test), 0);
 }
-
-#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-const struct CMUnitTest tests[] = {
-    CASE(placing_charges_the_card),
-    CASE(placing_twice_charges_once),
-    CASE(a_paid_order_is_not_cancelled),
-    CASE(an_unpaid_order_is_cancelled_after_15_minutes),
-    CASE(a_payment_after_that_goes_back),
-    CASE(too_little_money_is_a_dead_letter),
-    CASE(ten_orders_of_a_warehouse_leave_together),
-    CASE(fewer_orders_leave_after_half_a_minute),
-    {.name = NULL},
-};

@@ -7,7 +7,7 @@
 
 #include "../../../examples/replay/check.h"
 
-static void a_quiet_case_is_closed(void)
+TEST(a_quiet_case_is_closed)
 {
     replay_log      log;
     replay_expected expected;
@@ -96,28 +96,22 @@ static void assert_known(const known_log *known)
 }
 
 /* The example is as make_example.py counts it. */
-static void the_example_is_known(void)
+TEST(the_example_is_known)
 {
     assert_known(&(known_log){"examples/replay/example.csv", NULL, 2331, 300, 327, 9, 51});
 }
 
-static void a_real_csv_is_known(void)
+TEST(a_real_csv_is_known)
 {
     assert_known(&(known_log){"data/receipt.csv", NULL, 8577, 1434, 1470, 10, 177});
 }
 
-static void a_real_xes_is_known(void)
+TEST(a_real_xes_is_known)
 {
     assert_known(&(known_log){"data/roadtraffic100.xes", "org:resource", 390, 100, 299, 55, 60});
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_quiet_case_is_closed),
-        TEST(the_example_is_known),
-        TEST(a_real_csv_is_known),
-        TEST(a_real_xes_is_known),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

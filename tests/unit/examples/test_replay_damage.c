@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_memory.h"
 #include "support/modes.h"
 #include "unit/examples/replay_files.h"
 
@@ -11,7 +12,7 @@
 
 /* ---- Files ------------------------------------------------------------- */
 
-static void a_path_that_is_no_file_is_refused(void)
+TEST(a_path_that_is_no_file_is_refused)
 {
     replay_log log;
     pawl_error error = PAWL_ERROR_INIT;
@@ -28,7 +29,7 @@ static void a_path_that_is_no_file_is_refused(void)
     assert_non_null(strstr(error.text, "ppp: cannot be opened: File name too long"));
 }
 
-static void an_unreadable_file_is_refused(void)
+TEST(an_unreadable_file_is_refused)
 {
     write_log(HEADER, strlen(HEADER));
     assert_int_equal(chmod(log_path, 0), 0);
@@ -38,7 +39,7 @@ static void an_unreadable_file_is_refused(void)
     unlink(log_path);
 }
 
-static void cut_gzip_is_refused(void)
+TEST(cut_gzip_is_refused)
 {
     char data[4000];
     write_gzipped(xes_log);
@@ -55,7 +56,7 @@ static void cut_gzip_is_refused(void)
     }
 }
 
-static void damaged_gzip_is_refused(void)
+TEST(damaged_gzip_is_refused)
 {
     char data[4000];
     write_log("\x1F\x8Bthis is no gzip data", 23);
@@ -67,7 +68,7 @@ static void damaged_gzip_is_refused(void)
     assert_refused(NULL, "the gzip data is damaged: ");
 }
 
-static void cut_xes_is_refused(void)
+TEST(cut_xes_is_refused)
 {
     size_t size = strlen(xes_log);
     for (size_t cut = 0; cut < size - 1; cut++) { /* the last byte is a line's end */
@@ -90,7 +91,7 @@ static void note_progress(uint64_t done, uint64_t total, void *context)
 }
 
 /* Fields of random size put the borders of the pieces everywhere. */
-static void pieces_make_no_difference(void)
+TEST(pieces_make_no_difference)
 {
     uint64_t    seed = (uint64_t)time(NULL);
     pawl_random random;
@@ -174,7 +175,7 @@ static void read_mutant(const char *data, size_t size)
     assert_true(pawl_text_is_valid(pawl_text_of(error.text), NULL));
 }
 
-static void damage_never_crashes(void)
+TEST(damage_never_crashes)
 {
     const char *const rounds_text = getenv("PAWL_REPLAY_ROUNDS");
     const char *const seed_text   = getenv("PAWL_REPLAY_SEED");
@@ -197,41 +198,28 @@ static void damage_never_crashes(void)
     }
 }
 
-static int calls_before_failure;
-
-/* One call fails, those after it have memory again. */
-static void *resize_with_one_failure(void *memory, size_t size, void *context)
-{
-    (void)context;
-    if (size == 0) {
-        free(memory);
-        return NULL;
-    }
-    return calls_before_failure-- != 0 ? realloc(memory, size) : NULL;
-}
-
 static void assert_survives_want_of_memory(const char *text)
 {
-    const pawl_allocator poor = {resize_with_one_failure, NULL};
-    replay_log           log;
-    pawl_error           error = PAWL_ERROR_INIT;
+    replay_log log;
+    pawl_error error = PAWL_ERROR_INIT;
     write_log(text, strlen(text));
     int       allowed = 0;
     pawl_code code    = PAWL_ENOMEM;
-    pawl_allocator_set(&poor);
+    fault_memory_install();
     for (; code == PAWL_ENOMEM; allowed++) {
-        calls_before_failure = allowed;
-        code                 = read_with(NULL, &log, &error);
+        fault_memory_begin(allowed + 1);
+        code = read_with(NULL, &log, &error);
+        fault_memory_pause();
     }
     pawl_allocator_set(NULL);
     if (code != PAWL_OK)
         fail_msg("%s", error.text);
-    assert_true(calls_before_failure >= 0); /* the run passed because no call failed */
+    assert_false(fault_memory_is_met()); /* the run passed because no call failed */
     assert_true(allowed > 15);
     replay_log_free(&log);
 }
 
-static void want_of_memory_is_reported(void)
+TEST(want_of_memory_is_reported)
 {
     assert_survives_want_of_memory(csv_log);
     assert_survives_want_of_memory(xes_log);
@@ -239,15 +227,5 @@ static void want_of_memory_is_reported(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_path_that_is_no_file_is_refused),
-        TEST(an_unreadable_file_is_refused),
-        TEST(cut_gzip_is_refused),
-        TEST(damaged_gzip_is_refused),
-        TEST(cut_xes_is_refused),
-        TEST(pieces_make_no_difference),
-        TEST(damage_never_crashes),
-        TEST(want_of_memory_is_reported),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -6,7 +6,7 @@
 
 /* ---- CSV --------------------------------------------------------------- */
 
-static void csv_fields_may_be_quoted(void)
+TEST(csv_fields_may_be_quoted)
 {
     replay_log log;
     read_text("\xEF\xBB\xBFnote,\"case:concept:name\",concept:name,org:group,time:timestamp\r\n"
@@ -28,7 +28,7 @@ static void csv_fields_may_be_quoted(void)
     replay_log_free(&log);
 }
 
-static void csv_lines_may_end_in_any_way(void)
+TEST(csv_lines_may_end_in_any_way)
 {
     uint64_t first =
         fingerprint_of(HEADER "a,x,g,2020-01-01T00:00:00Z\nb,y,,2020-01-02T00:00:00Z\n");
@@ -45,7 +45,7 @@ static void csv_lines_may_end_in_any_way(void)
                                                "a,x,g,2020-01-01T02:00:00+02:00\n"));
 }
 
-static void every_part_is_in_the_fingerprint(void)
+TEST(every_part_is_in_the_fingerprint)
 {
     static const char *const logs[] = {
         HEADER "a,x,g,2020-01-01T00:00:00Z",        HEADER "b,x,g,2020-01-01T00:00:00Z",
@@ -61,7 +61,7 @@ static void every_part_is_in_the_fingerprint(void)
     }
 }
 
-static void ties_stay_in_file_order(void)
+TEST(ties_stay_in_file_order)
 {
     char   text[20000] = HEADER;
     size_t size        = strlen(text);
@@ -81,7 +81,7 @@ static void ties_stay_in_file_order(void)
     replay_log_free(&log);
 }
 
-static void columns_can_be_named(void)
+TEST(columns_can_be_named)
 {
     const char    *text    = "Who,When,What\nann,2020-01-01 10:00,x\nbob,2020-01-01 09:00,y\n";
     replay_columns columns = {.case_id = "Who", .activity = "What", .time = "When"};
@@ -138,7 +138,7 @@ static const bad_log bad_csv[] = {
     {HEADER "a,\xED\xA0\x80,g,2020-01-01T00:00:00Z\n", "line 2: the activity holds text that is"},
 };
 
-static void bad_csv_is_refused(void)
+TEST(bad_csv_is_refused)
 {
     for (size_t i = 0; i < COUNT(bad_csv); i++) {
         write_log(bad_csv[i].text, strlen(bad_csv[i].text));
@@ -146,7 +146,7 @@ static void bad_csv_is_refused(void)
     }
 }
 
-static void nul_is_refused(void)
+TEST(nul_is_refused)
 {
     static const char text[] = HEADER "ab\0c,x,g,2020-01-01T00:00:00Z\n";
     write_log(text, sizeof text - 1);
@@ -157,7 +157,7 @@ static void nul_is_refused(void)
     assert_refused(NULL, "there is no column 'case:concept:name'; found '??a?', '?b?'");
 }
 
-static void long_values_are_refused(void)
+TEST(long_values_are_refused)
 {
     char ids[3][700] = {{0}};
     memset(ids[0], 'x', 201);
@@ -185,7 +185,7 @@ static void long_values_are_refused(void)
 
 /* ---- XES --------------------------------------------------------------- */
 
-static void xes_is_read(void)
+TEST(xes_is_read)
 {
     replay_log log;
     read_text(xes_log, &log);
@@ -209,7 +209,7 @@ static void xes_is_read(void)
     replay_log_free(&log);
 }
 
-static void xes_may_be_in_utf_16(void)
+TEST(xes_may_be_in_utf_16)
 {
     static const char text[] =
         "<log><trace>" CASE("c") EVENT("a", "g", "2020-01-01T00:00:00Z") "</trace></log>";
@@ -228,7 +228,7 @@ static void xes_may_be_in_utf_16(void)
     }
 }
 
-static void xes_keys_can_be_named(void)
+TEST(xes_keys_can_be_named)
 {
     replay_columns columns = {.group = "case:channel", .group_is_required = true};
     replay_log     log;
@@ -270,7 +270,7 @@ static const bad_log bad_xes[] = {
      "the XML ends before the log does: no element found"},
 };
 
-static void bad_xes_is_refused(void)
+TEST(bad_xes_is_refused)
 {
     for (size_t i = 0; i < COUNT(bad_xes); i++) {
         write_log(bad_xes[i].text, strlen(bad_xes[i].text));
@@ -278,7 +278,7 @@ static void bad_xes_is_refused(void)
     }
 }
 
-static void hostile_xml_is_refused(void)
+TEST(hostile_xml_is_refused)
 {
     size_t size = 2000000;
     char  *text = malloc(size);
@@ -305,20 +305,5 @@ static void hostile_xml_is_refused(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(csv_fields_may_be_quoted),
-        TEST(csv_lines_may_end_in_any_way),
-        TEST(every_part_is_in_the_fingerprint),
-        TEST(ties_stay_in_file_order),
-        TEST(columns_can_be_named),
-        TEST(bad_csv_is_refused),
-        TEST(nul_is_refused),
-        TEST(long_values_are_refused),
-        TEST(xes_is_read),
-        TEST(xes_may_be_in_utf_16),
-        TEST(xes_keys_can_be_named),
-        TEST(bad_xes_is_refused),
-        TEST(hostile_xml_is_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -17,7 +17,7 @@ static void assert_group_key(size_t number, const char *group, const char *expec
     assert_true(pawl_text_is_valid(pawl_text_of(name), NULL));
 }
 
-static void a_group_key_is_never_empty_nor_long(void)
+TEST(a_group_key_is_never_empty_nor_long)
 {
     char long_ascii[201], long_wide[201], expected[120];
     assert_group_key(0, "", "0:");
@@ -38,7 +38,7 @@ static void a_group_key_is_never_empty_nor_long(void)
     assert_group_key(1, long_wide, expected);
 }
 
-static void a_log_is_known_by_its_fingerprint(void)
+TEST(a_log_is_known_by_its_fingerprint)
 {
     char       buffer[17];
     replay_log log = {.fingerprint = UINT64_C(0xFEDCBA9876543210)};
@@ -48,7 +48,7 @@ static void a_log_is_known_by_its_fingerprint(void)
 }
 
 /* The tables of an application point into themselves. */
-static void the_application_has_two_endpoints(void)
+TEST(the_application_has_two_endpoints)
 {
     replay_application made;
     replay_application_make(7, &made);
@@ -59,10 +59,3 @@ static void the_application_has_two_endpoints(void)
     assert_string_equal(made.application.endpoints[1]->name, "archive");
     assert_null(made.application.endpoints[2]);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_group_key_is_never_empty_nor_long),
-    TEST(a_log_is_known_by_its_fingerprint),
-    TEST(the_application_has_two_endpoints),
-    {.name = NULL},
-};

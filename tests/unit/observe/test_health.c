@@ -6,7 +6,7 @@
 #include "support/world.h"
 
 #include "pawl/operations.h"
-#include "runtime/operate/observe/health.h"
+#include "runtime/operate/observe/observe.h"
 
 #define NOW WORLD_START
 #define SECOND PAWL_SECONDS(1)
@@ -56,7 +56,7 @@ static void check_result(const pawl_health_result *result, const char *name,
     assert_int_equal(result->reason[0] == '\0', state == PAWL_HEALTHY);
 }
 
-static void o23_limits_of_lag_and_dead_rows(void)
+TEST(o23_limits_of_lag_and_dead_rows)
 {
     for (size_t i = 0; i < COUNT(limits); i++) {
         pawl_health         health;
@@ -230,7 +230,7 @@ static const pawl_health_result *result_of(const pawl_health *health, const char
 }
 
 /* None of them makes a process unhealthy by default: that would mend nothing. */
-static void o23_checks_that_only_warn(void)
+TEST(o23_checks_that_only_warn)
 {
     for (size_t i = 0; i < COUNT(checks); i++) {
         pawl_health health;
@@ -293,7 +293,7 @@ static const pawl_health_options off    = {.blocked_degraded      = -1,
                                            .version_degraded      = -1};
 
 /* Limits of an operator's own hold for these, too. */
-static void o23_own_limits_of_every_check(void **state)
+STATE_TEST(o23_own_limits_of_every_check, void **state)
 {
     const pawl_health_figures all = {FIGURES,
                                      STATS(.queues = two_queues, .queue_count = 2,
@@ -323,7 +323,7 @@ static void o23_own_limits_of_every_check(void **state)
     assert_int_equal(health.state, PAWL_HEALTHY);
 }
 
-static void o23_reasons_name_value_and_limit(void)
+TEST(o23_reasons_name_value_and_limit)
 {
     pawl_health         health;
     pawl_health_figures figures = {FIGURES,
@@ -338,7 +338,7 @@ static void o23_reasons_name_value_and_limit(void)
     assert_string_equal(pawl_health_name((pawl_health_state)77), "?");
 }
 
-static void o23_limits_in_the_wrong_order_are_refused(void)
+TEST(o23_limits_in_the_wrong_order_are_refused)
 {
     static const pawl_health_options wrong[] = {
         {.lag_degraded = 10, .lag_unhealthy = 9},
@@ -356,7 +356,7 @@ static void o23_limits_in_the_wrong_order_are_refused(void)
 /* ---- A store -------------------------------------------------------------------- */
 
 /* A row that was dispatched to nowhere waits; another one is dead. */
-static void o23_a_store_is_asked(const char *url)
+ON_ALL_STORES(o23_a_store_is_asked, const char *url)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_store     *store = NULL;
@@ -368,13 +368,13 @@ static void o23_a_store_is_asked(const char *url)
                                            .type    = PAWL_TEXT("note"),
                                            .body    = PAWL_TEXT("{}"),
                                            .headers = PAWL_TEXT("")}};
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    world_ok(pawl_health_check(store, NULL, NOW, &health, &error), &error);
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    must(pawl_health_check(store, NULL, NOW, &health, world_error()));
     assert_int_equal(health.state, PAWL_HEALTHY);
-    world_ok(pawl_store_outbox_insert(store, &row, NOW, &error), &error);
-    world_ok(pawl_health_check(store, NULL, NOW + 59 * SECOND, &health, &error), &error);
+    must(pawl_store_outbox_insert(store, &row, NOW, world_error()));
+    must(pawl_health_check(store, NULL, NOW + 59 * SECOND, &health, world_error()));
     assert_int_equal(health.state, PAWL_HEALTHY);
-    world_ok(pawl_health_check(store, NULL, NOW + 60 * SECOND, &health, &error), &error);
+    must(pawl_health_check(store, NULL, NOW + 60 * SECOND, &health, world_error()));
     assert_int_equal(health.state, PAWL_DEGRADED);
     assert_int_equal(health.checks[0].value, 60 * SECOND);
     world_ok(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, NULL), &error);
@@ -382,10 +382,10 @@ static void o23_a_store_is_asked(const char *url)
     pawl_arena        *arena  = test_arena();
     pawl_outbox_rows   rows   = {.count = 0};
     pawl_outbox_result result = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("no")};
-    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, &error), &error);
+    must(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    world_ok(pawl_store_outbox_settle(store, &rows.items[0], &result, NOW, &error), &error);
-    world_ok(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, &error), &error);
+    must(pawl_store_outbox_settle(store, &rows.items[0], &result, NOW, world_error()));
+    must(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, world_error()));
     assert_int_equal(health.checks[0].state, PAWL_HEALTHY);
     assert_int_equal(health.checks[1].state, PAWL_DEGRADED);
     assert_int_equal(health.state, PAWL_DEGRADED);
@@ -406,7 +406,7 @@ static pawl_code no_commit(pawl_store *store, const pawl_changes *changes, pawl_
     return PAWL_OK;
 }
 
-static void o23_a_store_that_does_not_answer_is_unhealthy(void **state)
+STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
 {
     static pawl_store_ops ops   = {LEAN_STORE, .scheme = "mute", .commit = no_commit,
                                    .stats = no_stats};
@@ -432,7 +432,7 @@ static void o23_a_store_that_does_not_answer_is_unhealthy(void **state)
     pawl_store_close(store);
 }
 
-static void o23_a_reason_that_is_too_long_says_so(void)
+TEST(o23_a_reason_that_is_too_long_says_so)
 {
     pawl_health health;
     char        reason[402] = "";
@@ -449,7 +449,7 @@ static void o23_a_reason_that_is_too_long_says_so(void)
     assert_string_equal(health.checks[0].reason, reason);
 }
 
-static void o23_health_as_json(void)
+TEST(o23_health_as_json)
 {
     pawl_health         health;
     pawl_text           json;
@@ -468,16 +468,3 @@ static void o23_health_as_json(void)
                         "{\"status\":\"unhealthy\",\"checks\":[{\"name\":\"store\","
                         "\"status\":\"unhealthy\",\"reason\":\"cannot open \\\"x\\\"\\n\"}]}");
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o23_limits_of_lag_and_dead_rows),
-    TEST(o23_checks_that_only_warn),
-    cmocka_unit_test(o23_own_limits_of_every_check),
-    TEST(o23_reasons_name_value_and_limit),
-    TEST(o23_limits_in_the_wrong_order_are_refused),
-    ON_ALL_STORES(o23_a_store_is_asked),
-    cmocka_unit_test(o23_a_store_that_does_not_answer_is_unhealthy),
-    TEST(o23_a_reason_that_is_too_long_says_so),
-    TEST(o23_health_as_json),
-    {.name = NULL},
-};

@@ -74,7 +74,7 @@ static pawl__span make_span(void)
     return span;
 }
 
-static void o23_a_span_for_each_dispatch(void)
+TEST(o23_a_span_for_each_dispatch)
 {
     pawl__span spans[2] = {make_span(), make_span()};
     body       it       = {.arena = pawl_arena_create(0)};
@@ -127,7 +127,7 @@ static yyjson_val *metric(yyjson_val *root, const char *name)
     return NULL;
 }
 
-static void o23_metrics_for_a_collector(void)
+TEST(o23_metrics_for_a_collector)
 {
     static pawl__metrics      metrics;
     static pawl__metrics_view views[3];
@@ -139,8 +139,10 @@ static void o23_metrics_for_a_collector(void)
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 6);
     for (size_t i = 0; i < 3; i++)
         pawl__metrics_read(&metrics, &views[i]);
-    views[0].endpoint = PAWL_TEXT("left");
-    views[1].endpoint = PAWL_TEXT("right");
+    views[0].owner  = "endpoint";
+    views[0].name   = PAWL_TEXT("left");
+    views[1].owner  = "endpoint";
+    views[1].name   = PAWL_TEXT("right");
     views[0].scopes = views[1].scopes = PAWL__SCOPE(ENDPOINT);
     views[2].scopes                   = PAWL__SCOPE(STORE);
     assert_int_equal(pawl__otlp_metrics(&source, views, 3, source.start + 7, it.arena, &json),
@@ -175,7 +177,7 @@ static void o23_metrics_for_a_collector(void)
 }
 
 /* Whatever a collector or a proxy says, it is a count and a text. */
-static void o23_answers_of_a_collector(void)
+TEST(o23_answers_of_a_collector)
 {
     static const struct {
         const char         *answer;
@@ -216,7 +218,7 @@ static void o23_answers_of_a_collector(void)
     }
 }
 
-static void o23_a_refusal_says_why_or_is_shown_as_it_is(void)
+TEST(o23_a_refusal_says_why_or_is_shown_as_it_is)
 {
     static const char *const rows[][2] = {
         {"{\"code\":3,\"message\":\"no tenant\"}", "no tenant"},
@@ -248,7 +250,7 @@ static void *fail_later(void *memory, size_t size, void *context)
     return it->left-- > 0 ? realloc(memory, size) : NULL;
 }
 
-static void o23_no_memory_makes_no_half_export(void)
+TEST(o23_no_memory_makes_no_half_export)
 {
     static pawl__span spans[40];
     failing           it        = {0};
@@ -275,9 +277,3 @@ static void o23_no_memory_makes_no_half_export(void)
         pawl_arena_destroy(arena);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o23_a_span_for_each_dispatch),       TEST(o23_metrics_for_a_collector),
-    TEST(o23_answers_of_a_collector),         TEST(o23_a_refusal_says_why_or_is_shown_as_it_is),
-    TEST(o23_no_memory_makes_no_half_export), {.name = NULL},
-};

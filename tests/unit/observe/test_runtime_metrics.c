@@ -32,7 +32,7 @@ static void translate(const pawl__metric_row *row, char name[200])
             *at = '_';
 }
 
-static void o23_every_metric_has_names_unit_and_help(void)
+TEST(o23_every_metric_has_names_unit_and_help)
 {
     size_t slot = 0;
     for (size_t i = 0; i < PAWL__METRIC_COUNT; i++) {
@@ -52,7 +52,7 @@ static void o23_every_metric_has_names_unit_and_help(void)
     assert_int_equal(slot, PAWL__SLOT_COUNT);
 }
 
-static void o23_outcomes_are_named_in_their_order(void)
+TEST(o23_outcomes_are_named_in_their_order)
 {
     assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_SUCCESS + 1], "success");
     assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_REJECTED + 1], "rejected");
@@ -62,11 +62,12 @@ static void o23_outcomes_are_named_in_their_order(void)
 
 /* ---- The page ------------------------------------------------------------------- */
 
-static void o23_attempts_by_outcome(void)
+TEST(o23_attempts_by_outcome)
 {
     pawl__metrics      metrics = {{0}};
-    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("orders"), .scopes = PAWL__SCOPE(ENDPOINT)};
-    pawl_arena        *arena   = test_arena();
+    pawl__metrics_view view    = {
+           .owner = "endpoint", .name = PAWL_TEXT("orders"), .scopes = PAWL__SCOPE(ENDPOINT)};
+    pawl_arena *arena = test_arena();
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_SUCCESS, 3);
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_POISON, 1);
     pawl__metrics_read(&metrics, &view);
@@ -83,11 +84,12 @@ static void o23_attempts_by_outcome(void)
 }
 
 /* A duration on a bound belongs to it; every duration is in one bucket. */
-static void o23_buckets_are_cumulative(void)
+TEST(o23_buckets_are_cumulative)
 {
-    pawl__metrics        metrics = {{0}};
-    pawl__metrics_view   view    = {.endpoint = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
-    pawl_arena          *arena   = test_arena();
+    pawl__metrics      metrics = {{0}};
+    pawl__metrics_view view    = {
+           .owner = "endpoint", .name = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
+    pawl_arena          *arena       = test_arena();
     static const int64_t durations[] = {-5, 0, 1000, 1001, 2500, 30000000, 30000001, 999};
     for (size_t i = 0; i < COUNT(durations); i++)
         pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, durations[i]);
@@ -106,10 +108,11 @@ static void o23_buckets_are_cumulative(void)
     assert_true(sum > 60.005499 && sum < 60.005502); /* 1000 + 1001 + 2500 + 60000001 + 999 us */
 }
 
-static void o23_labels_are_escaped(void)
+TEST(o23_labels_are_escaped)
 {
-    pawl__metrics_view view  = {.endpoint = PAWL_TEXT("a\\b\"c\nd\xC3\xA4"),
-                                .scopes   = PAWL__SCOPE(ENDPOINT)};
+    pawl__metrics_view view  = {.owner  = "endpoint",
+                                .name   = PAWL_TEXT("a\\b\"c\nd\xC3\xA4"),
+                                .scopes = PAWL__SCOPE(ENDPOINT)};
     pawl_arena        *arena = test_arena();
     write_page(&view, 1, arena);
     assert_true(exposition_has(
@@ -117,16 +120,18 @@ static void o23_labels_are_escaped(void)
 }
 
 /* Two endpoints stand under one head; what the store has is left out without it. */
-static void o23_each_owner_shows_its_own(void)
+TEST(o23_each_owner_shows_its_own)
 {
     pawl__metrics       metrics = {{0}};
     pawl__metrics_view *views   = pawl_allocate(3 * sizeof *views);
     pawl_arena         *arena   = pawl_arena_create(0);
     assert_non_null(views);
-    views[0].endpoint = PAWL_TEXT("left");
-    views[0].scopes   = PAWL__SCOPE(ENDPOINT) | PAWL__SCOPE(RUNNER);
-    views[1].endpoint = PAWL_TEXT("right");
-    views[1].scopes   = PAWL__SCOPE(ENDPOINT);
+    views[0].owner  = "endpoint";
+    views[0].name   = PAWL_TEXT("left");
+    views[0].scopes = PAWL__SCOPE(ENDPOINT) | PAWL__SCOPE(RUNNER);
+    views[1].owner  = "endpoint";
+    views[1].name   = PAWL_TEXT("right");
+    views[1].scopes = PAWL__SCOPE(ENDPOINT);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_AGE, 61500000);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 7);
     pawl__metric_set(&metrics, PAWL__METRIC_STORE_UP, 1);
@@ -149,7 +154,7 @@ static void o23_each_owner_shows_its_own(void)
 
 /* ---- Counting -------------------------------------------------------------------- */
 
-static void o23_a_counter_read_elsewhere_never_falls(void)
+TEST(o23_a_counter_read_elsewhere_never_falls)
 {
     pawl__metrics      metrics = {{0}};
     pawl__metrics_view view    = {.scopes = PAWL__SCOPE(STORE)};
@@ -177,7 +182,7 @@ static void *count_much(void *argument)
 }
 
 /* While others count, every value read is one that was there, and none falls. */
-static void o23_threads_lose_no_count(void)
+TEST(o23_threads_lose_no_count)
 {
     static pawl__metrics metrics;
     pawl__metrics_view   view = {.scopes = PAWL__SCOPE(STORE)};
@@ -198,15 +203,3 @@ static void o23_threads_lose_no_count(void)
     assert_int_equal(view.values[PAWL__SLOT_DISPATCH_DURATION_LAST], 2 * THREADS * ROUNDS);
     assert_int_equal(view.values[PAWL__SLOT_HANDLED], ROUNDS - 1);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o23_every_metric_has_names_unit_and_help),
-    TEST(o23_outcomes_are_named_in_their_order),
-    TEST(o23_attempts_by_outcome),
-    TEST(o23_buckets_are_cumulative),
-    TEST(o23_labels_are_escaped),
-    TEST(o23_each_owner_shows_its_own),
-    TEST(o23_a_counter_read_elsewhere_never_falls),
-    TEST(o23_threads_lose_no_count),
-    {.name = NULL},
-};

@@ -17,7 +17,7 @@ static const pawl_observe_options served = {.options_size = sizeof(pawl_observe_
 
 #define SERIES(outcome) "pawl_outbox_attempts_total{endpoint=\"left\",outcome=\"" outcome "\"}"
 
-static void o23_attempts_are_counted_by_outcome(const char *url)
+ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome, const char *url)
 {
     world_quiet();
     observed *p = observed_open(url, served, (pawl_endpoint_options){.outbox_attempts = 2});
@@ -44,7 +44,7 @@ static void o23_attempts_are_counted_by_outcome(const char *url)
     assert_true(exposition_value(page, "pawl_store_up") == 1);
 }
 
-static void o23_deleted_rows_are_counted(const char *url)
+ON_MODULE_AND_STORES(o23_deleted_rows_are_counted, const char *url)
 {
     observed *p =
         observed_open(url, served, (pawl_endpoint_options){.outbox_retention = PAWL_DAYS(1)});
@@ -63,7 +63,7 @@ static void o23_deleted_rows_are_counted(const char *url)
 
 /* Until its lease is over, whatever became of the runner; nothing is said of an endpoint
  * that delivers nothing. */
-static void o20_o23_who_leads_is_shown(const char *url)
+ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown, const char *url)
 {
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options;
@@ -86,7 +86,7 @@ static void o20_o23_who_leads_is_shown(const char *url)
 #define READY(queue) "pawl_queue_messages{queue=\"" queue "\",state=\"ready\"}"
 
 /* A queue has a row of its own, and what nobody reads says so. */
-static void o23_queues_and_steps_are_shown(const char *url)
+ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown, const char *url)
 {
     observed *p = observed_open(url, served, (pawl_endpoint_options){0});
     world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 1));
@@ -111,7 +111,7 @@ static void o23_queues_and_steps_are_shown(const char *url)
 }
 
 /* A message in delayed retry is delayed, and known from one that was sent for later. */
-static void o23_retries_that_wait_are_shown(const char *url)
+ON_MODULE_AND_STORES(o23_retries_that_wait_are_shown, const char *url)
 {
     observed *p = observed_open(
         url, served,
@@ -133,7 +133,7 @@ static void o23_retries_that_wait_are_shown(const char *url)
 }
 
 /* How far a projection is, whoever reads it, and since when one waits for an event. */
-static void o23_projections_are_shown(const char *url)
+ON_MODULE_AND_STORES(o23_projections_are_shown, const char *url)
 {
     const pawl_projection_failure first = {.position = 1,
                                            .stream   = PAWL_TEXT("a"),
@@ -156,7 +156,7 @@ static void o23_projections_are_shown(const char *url)
 }
 
 /* However many names messages are sent to, labels have a limit. */
-static void o23_queues_beyond_the_limit_are_one(const char *url)
+ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one, const char *url)
 {
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
     observed         *p       = observed_open(url, served, (pawl_endpoint_options){0});
@@ -174,7 +174,7 @@ static void o23_queues_beyond_the_limit_are_one(const char *url)
 }
 
 /* Without options nothing is loaded, and counting goes on. */
-static void o23_nothing_is_loaded_unless_asked_for(const char *url)
+ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for, const char *url)
 {
     observed *p = observed_open(url, (pawl_observe_options){0}, (pawl_endpoint_options){0});
     assert_int_equal(observed_starts, 0);
@@ -186,7 +186,7 @@ static void o23_nothing_is_loaded_unless_asked_for(const char *url)
 
 /* ---- Answers ---------------------------------------------------------------------- */
 
-static void o23_ready_says_why_not(const char *url)
+ON_MODULE_AND_STORES(o23_ready_says_why_not, const char *url)
 {
     world_quiet();
     observed *p = observed_open(
@@ -215,7 +215,7 @@ static void o23_ready_says_why_not(const char *url)
     assert_int_equal(observed_ask(p, "/metricsx").status, 404);
 }
 
-static void o23_a_stopping_endpoint_is_not_ready(const char *url)
+ON_MODULE_AND_STORES(o23_a_stopping_endpoint_is_not_ready, const char *url)
 {
     observed *p = observed_open(url, served, (pawl_endpoint_options){0});
     pawl_endpoint_stop(p->it.endpoint);
@@ -225,7 +225,7 @@ static void o23_a_stopping_endpoint_is_not_ready(const char *url)
 }
 
 /* On the system's clock; the row is put there by another handle. */
-static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
+ON_MODULE_AND_STORES(o23_an_answer_of_the_store_is_good_for_a_moment, const char *url)
 {
     static const char pending[]      = "pawl_outbox_pending";
     pawl_outbox_row   row            = {.dispatch_id = {{{1}}},
@@ -250,7 +250,7 @@ static void o23_an_answer_of_the_store_is_good_for_a_moment(const char *url)
 }
 
 /* Looking costs little; the end of an outage is not told a minute late. */
-static void o23_looks_are_rare_but_not_after_an_outage(void)
+TEST(o23_looks_are_rare_but_not_after_an_outage)
 {
     assert_int_equal(pawl__store_answer_pause(100, true), PAWL_SECONDS(1));
     assert_int_equal(pawl__store_answer_pause(PAWL_MILLISECONDS(400), true), PAWL_SECONDS(4));
@@ -270,7 +270,7 @@ static pawl_endpoint *open_right(observed *p, const pawl_observe_options *observ
     return endpoint;
 }
 
-static void o23_endpoints_with_equal_options_share(const char *url)
+ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share, const char *url)
 {
     pawl_observe_options other = served;
     observed            *p     = observed_open(url, served, (pawl_endpoint_options){0});
@@ -295,7 +295,7 @@ static void o23_endpoints_with_equal_options_share(const char *url)
     assert_int_equal(observed_stops, 2);
 }
 
-static void o23_a_port_has_a_limit_of_endpoints(const char *url)
+ON_STORE(o23_a_port_has_a_limit_of_endpoints, const char *url, "memory")
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *more[63] = {0}, *refused = NULL;
@@ -304,8 +304,8 @@ static void o23_a_port_has_a_limit_of_endpoints(const char *url)
     options                 = p->it.options;
     options.routes          = NULL;
     for (size_t i = 0; i < 63; i++)
-        world_ok(pawl_endpoint_create(&observed_application, "right", &options, &more[i], &error),
-                 &error);
+        must(pawl_endpoint_create(&observed_application, "right", &options, &more[i],
+                                  world_error()));
     assert_int_equal(
         pawl_endpoint_create(&observed_application, "right", &options, &refused, &error),
         PAWL_ELIMIT);
@@ -315,7 +315,7 @@ static void o23_a_port_has_a_limit_of_endpoints(const char *url)
 }
 
 /* Each observer asks one store. */
-static void o23_endpoints_of_two_stores_do_not_share(const char *url)
+ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share, const char *url)
 {
     char                     other[1000];
     pawl_endpoint           *endpoint = NULL;
@@ -335,7 +335,8 @@ static void o23_endpoints_of_two_stores_do_not_share(const char *url)
 }
 
 /* Old counts would be taken for those of now. The file is moved away, and comes back. */
-static void o23_counts_of_a_store_that_is_away_are_not_shown(const char *url)
+/* A file can be moved. */
+ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, const char *url, "sqlite")
 {
     char        away[1000];
     const char *path = url + strlen("sqlite:");
@@ -356,7 +357,7 @@ static void o23_counts_of_a_store_that_is_away_are_not_shown(const char *url)
 
 /* ---- Options -------------------------------------------------------------------------- */
 
-static void o23_options_out_of_bounds_are_refused(const char *url)
+ON_MODULE_AND_STORES(o23_options_out_of_bounds_are_refused, const char *url)
 {
     static const struct {
         pawl_observe_options options;
@@ -390,25 +391,3 @@ static void o23_options_out_of_bounds_are_refused(const char *url)
     }
     assert_int_equal(observed_starts, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome),
-    ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
-    ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
-    ON_MODULE_AND_STORES(o23_queues_and_steps_are_shown),
-    ON_MODULE_AND_STORES(o23_retries_that_wait_are_shown),
-    ON_MODULE_AND_STORES(o23_projections_are_shown),
-    ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one),
-    ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
-    ON_MODULE_AND_STORES(o23_ready_says_why_not),
-    ON_MODULE_AND_STORES(o23_a_stopping_endpoint_is_not_ready),
-    ON_MODULE_AND_STORES(o23_an_answer_of_the_store_is_good_for_a_moment),
-    TEST(o23_looks_are_rare_but_not_after_an_outage),
-    ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share),
-    ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share),
-    ON_STORE(o23_a_port_has_a_limit_of_endpoints, "memory"),
-    /* A file can be moved. */
-    ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, "sqlite"),
-    ON_MODULE_AND_STORES(o23_options_out_of_bounds_are_refused),
-    {.name = NULL},
-};

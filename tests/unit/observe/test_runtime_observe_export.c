@@ -61,7 +61,7 @@ static const char *text_at(yyjson_val *spans, const char *pointer)
 
 /* The dispatch lies in the trace of the message that caused it; its parent is the
  * span that stands in the row's own header. */
-static void o23_a_dispatch_is_a_span_of_its_trace(const char *url)
+ON_MODULE_AND_STORES(o23_a_dispatch_is_a_span_of_its_trace, const char *url)
 {
     yyjson_val *spans;
     observed   *p = observed_open(url, sent, (pawl_endpoint_options){0});
@@ -89,7 +89,7 @@ static void o23_a_dispatch_is_a_span_of_its_trace(const char *url)
     assert_true(exposition_value(observed_metrics(p), "pawl_spans_exported_total") == 1);
 }
 
-static void o23_what_is_not_sampled_makes_no_span(const char *url)
+ON_MODULE_AND_STORES(o23_what_is_not_sampled_makes_no_span, const char *url)
 {
     yyjson_val *spans;
     observed   *p = observed_open(url, sent, (pawl_endpoint_options){0});
@@ -99,7 +99,7 @@ static void o23_what_is_not_sampled_makes_no_span(const char *url)
 
 /* Without a trace of the message, or with one that cannot be read, the dispatch id
  * is the trace's: all attempts lie in it. */
-static void o23_a_dispatch_without_trace_begins_one(const char *url)
+ON_MODULE_AND_STORES(o23_a_dispatch_without_trace_begins_one, const char *url)
 {
     yyjson_val *spans;
     char        id[PAWL_UUID_TEXT_SIZE + 1], trace[33];
@@ -143,7 +143,7 @@ static double value_of(observed *p, const char *series)
 }
 
 /* Half of the places and one: the module is woken, once. */
-static void o23_spans_wait_for_the_collector_and_are_dropped_in_the_end(const char *url)
+ON_MODULE_AND_STORES(o23_spans_wait_for_the_collector_and_are_dropped_in_the_end, const char *url)
 {
     world_quiet();
     observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
@@ -190,7 +190,7 @@ static void assert_spans_of(observed *p, const size_t *numbers, size_t count)
 }
 
 /* Six spans, four places: the oldest two are lost. Of those in hand none is. */
-static void o23_the_oldest_spans_give_way(const char *url)
+ON_MODULE_AND_STORES(o23_the_oldest_spans_give_way, const char *url)
 {
     world_quiet();
     observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
@@ -232,7 +232,7 @@ static void assert_said(const char *expected)
 }
 
 /* Each way to fail is said once, with the URL and the answer; signals are apart. */
-static void o23_a_collector_that_does_not_take_them_is_named(const char *url)
+ON_MODULE(o23_a_collector_that_does_not_take_them_is_named, const char *url, "memory")
 {
     static const char    refused[] = "{\"code\":3,\"message\":\"no tenant\"}";
     pawl_observe_options secret    = sent;
@@ -262,7 +262,7 @@ static void o23_a_collector_that_does_not_take_them_is_named(const char *url)
     "{\"partialSuccess\":{\"" what "\":\"" count "\",\"errorMessage\":\"too old\"}}"
 
 /* Rejected spans are not sent again: the collector has the others. */
-static void o23_what_a_collector_rejects_is_counted_and_said_now_and_then(const char *url)
+ON_MODULE(o23_what_a_collector_rejects_is_counted_and_said_now_and_then, const char *url, "memory")
 {
     observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
     observed_send(p, 4);
@@ -298,7 +298,7 @@ static void o23_what_a_collector_rejects_is_counted_and_said_now_and_then(const 
 }
 
 /* The module stops without sending, as in a pause that the collector asked for. */
-static void o23_spans_that_were_not_sent_are_said_at_the_end(const char *url)
+ON_MODULE(o23_spans_that_were_not_sent_are_said_at_the_end, const char *url, "memory")
 {
     observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
     observed_send(p, 3);
@@ -306,19 +306,4 @@ static void o23_spans_that_were_not_sent_are_said_at_the_end(const char *url)
     test_now(p);
     world_quiet();
     assert_said("3 spans were not sent: the collector did not take them ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_MODULE_AND_STORES(o23_a_dispatch_is_a_span_of_its_trace),
-        ON_MODULE_AND_STORES(o23_what_is_not_sampled_makes_no_span),
-        ON_MODULE_AND_STORES(o23_a_dispatch_without_trace_begins_one),
-        ON_MODULE_AND_STORES(o23_spans_wait_for_the_collector_and_are_dropped_in_the_end),
-        ON_MODULE_AND_STORES(o23_the_oldest_spans_give_way),
-        ON_MODULE(o23_a_collector_that_does_not_take_them_is_named, "memory"),
-        ON_MODULE(o23_what_a_collector_rejects_is_counted_and_said_now_and_then, "memory"),
-        ON_MODULE(o23_spans_that_were_not_sent_are_said_at_the_end, "memory"),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

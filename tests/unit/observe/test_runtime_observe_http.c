@@ -42,7 +42,7 @@ static pawl_text content(void)
     return pawl_text_of(end + 4);
 }
 
-static void o23_pages_over_a_socket(const char *url)
+ON_ALL_STORES(o23_pages_over_a_socket, const char *url)
 {
     observed *p = observed_open(url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
                                 (pawl_endpoint_options){0});
@@ -85,7 +85,8 @@ static void expect_refusal(const char *url, const pawl_observe_options *observe,
         fail_msg("'%s' does not say '%s'", error.text, says);
 }
 
-static void o23_a_port_that_is_taken_is_named(const char *url)
+/* Tests in memory alone are about sockets: the store only lives. */
+ON_STORE(o23_a_port_that_is_taken_is_named, const char *url, "memory")
 {
     char                 says[200];
     pawl_observe_options other = PAWL_OBSERVE_OPTIONS_INIT;
@@ -98,7 +99,7 @@ static void o23_a_port_that_is_taken_is_named(const char *url)
     expect_refusal(url, &other, PAWL_ECONFIG, "'nowhere.example' is no numeric address");
 }
 
-static void o23_another_address(const char *url)
+ON_STORE(o23_another_address, const char *url, "memory")
 {
     observed *p = observed_open(
         url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY, .address = "0.0.0.0"},
@@ -118,7 +119,7 @@ static void assert_json(const char *text, const char *pointer, const char *expec
 
 #define SPANS "/resourceSpans/0/scopeSpans/0/spans"
 
-static void o23_traces_and_metrics_reach_a_collector(const char *url)
+ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector, const char *url)
 {
     collector *far = collector_open(0, 0);
     observed  *p   = observed_open(url,
@@ -137,7 +138,7 @@ static void o23_traces_and_metrics_reach_a_collector(const char *url)
     collector_close(far);
 }
 
-static void o23_what_waits_is_sent_at_the_end(const char *url)
+ON_STORE(o23_what_waits_is_sent_at_the_end, const char *url, "memory")
 {
     collector *far = collector_open(0, 0);
     observed  *p   = observed_open(
@@ -151,7 +152,7 @@ static void o23_what_waits_is_sent_at_the_end(const char *url)
 }
 
 /* Half of the places are taken: what waits is sent without waiting for the period. */
-static void o23_many_spans_do_not_wait(const char *url)
+ON_STORE(o23_many_spans_do_not_wait, const char *url, "memory")
 {
     collector *far = collector_open(0, 0);
     observed  *p   = observed_open(url,
@@ -167,7 +168,7 @@ static void o23_many_spans_do_not_wait(const char *url)
 }
 
 /* Refused twice with a word that means "later": the same spans come again. */
-static void o23_a_busy_collector_gets_them_again(const char *url)
+ON_STORE(o23_a_busy_collector_gets_them_again, const char *url, "memory")
 {
     collector *far = collector_open(2, 503);
     observed  *p   = observed_open(
@@ -181,7 +182,7 @@ static void o23_a_busy_collector_gets_them_again(const char *url)
     collector_close(far);
 }
 
-static void o23_an_absent_collector_stops_nothing(const char *url)
+ON_STORE(o23_an_absent_collector_stops_nothing, const char *url, "memory")
 {
     pawl_observe_options observe  = {.port        = PAWL_OBSERVE_PORT_ANY,
                                      .otlp        = "http://127.0.0.1:1",
@@ -202,7 +203,7 @@ static void o23_an_absent_collector_stops_nothing(const char *url)
 }
 
 /* Rejected spans are counted, and not sent again. */
-static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
+ON_STORE(o23_what_a_collector_rejects_shows_in_the_metrics, const char *url, "memory")
 {
     static const char rejected[] = "pawl_export_rejected_total{signal=\"traces\"}";
     collector        *far        = collector_open(0, 0);
@@ -230,7 +231,7 @@ static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
 }
 
 /* The collector takes the connection and says nothing: an end does not wait for it for long. */
-static void o23_a_silent_collector_holds_nobody_up(const char *url)
+ON_STORE(o23_a_silent_collector_holds_nobody_up, const char *url, "memory")
 {
     char               otlp[100];
     struct sockaddr_in at   = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -254,21 +255,6 @@ static void o23_a_silent_collector_holds_nobody_up(const char *url)
     close(peer);
     close(fd);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o23_pages_over_a_socket),
-    /* Tests in memory alone are about sockets: the store only lives. */
-    ON_STORE(o23_a_port_that_is_taken_is_named, "memory"),
-    ON_STORE(o23_another_address, "memory"),
-    ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector),
-    ON_STORE(o23_what_waits_is_sent_at_the_end, "memory"),
-    ON_STORE(o23_many_spans_do_not_wait, "memory"),
-    ON_STORE(o23_a_busy_collector_gets_them_again, "memory"),
-    ON_STORE(o23_an_absent_collector_stops_nothing, "memory"),
-    ON_STORE(o23_a_silent_collector_holds_nobody_up, "memory"),
-    ON_STORE(o23_what_a_collector_rejects_shows_in_the_metrics, "memory"),
-    {.name = NULL},
-};
 
 #else
 

@@ -138,7 +138,7 @@ static void *ask_ready(void *context)
 /* ---- The server ------------------------------------------------------------------ */
 
 /* A store that does not answer is no reason to take the process for dead. */
-static void o23_who_lives_says_so_while_the_store_is_asked(void)
+TEST(o23_who_lives_says_so_while_the_store_is_asked)
 {
     const pawl_observe_ops *ops;
     source                  it;
@@ -169,7 +169,7 @@ static bool has_metrics(source *it)
 
 /* There is always another span to send: metrics go out all the same, and the end does
  * not wait for all of them. */
-static void o23_traces_without_an_end(void)
+TEST(o23_traces_without_an_end)
 {
     const pawl_observe_ops *ops;
     source                  it;
@@ -202,7 +202,7 @@ static void send_a_trace(source *it, int status, const char *said, const char *r
     collector_close(far);
 }
 
-static void o23_what_is_sent_again_and_when(void)
+TEST(o23_what_is_sent_again_and_when)
 {
     static const struct {
         int                  status;
@@ -246,7 +246,7 @@ static void o23_what_is_sent_again_and_when(void)
     }
 }
 
-static void o23_a_pause_until_a_date(void)
+TEST(o23_a_pause_until_a_date)
 {
     source    it;
     char      date[100];
@@ -260,7 +260,7 @@ static void o23_a_pause_until_a_date(void)
     assert_in_range(seconds, 250 - WAIT_SECONDS, 250);
 }
 
-static void o23_a_long_answer_is_cut(void)
+TEST(o23_a_long_answer_is_cut)
 {
     static char long_one[3 * PAWL_OBSERVE_ANSWER_SIZE_MAX];
     source      it;
@@ -273,7 +273,7 @@ static void o23_a_long_answer_is_cut(void)
 }
 
 /* Neither the end of the period nor a call makes it shorter, and it ends. */
-static void o23_a_pause_is_kept_and_ends(void)
+TEST(o23_a_pause_is_kept_and_ends)
 {
     const pawl_observe_ops *ops;
     source                  it;
@@ -290,16 +290,6 @@ static void o23_a_pause_is_kept_and_ends(void)
     assert_true(it.given[1] - it.given[0] >= PAWL_MILLISECONDS(999)); /* whole ms are counted */
     collector_close(far);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o23_who_lives_says_so_while_the_store_is_asked),
-    TEST(o23_traces_without_an_end),
-    TEST(o23_what_is_sent_again_and_when),
-    TEST(o23_a_pause_until_a_date),
-    TEST(o23_a_long_answer_is_cut),
-    TEST(o23_a_pause_is_kept_and_ends),
-    {.name = NULL},
-};
 
 #else
 

@@ -14,7 +14,7 @@ static bool put(pawl__spans *spans, int32_t attempt, size_t waiting_expected)
     return is_taken;
 }
 
-static void o23_in_a_full_ring_the_oldest_gives_way(void)
+TEST(o23_in_a_full_ring_the_oldest_gives_way)
 {
     pawl__spans      *spans = pawl__spans_create(3);
     const pawl__span *items = NULL;
@@ -42,7 +42,7 @@ static void o23_in_a_full_ring_the_oldest_gives_way(void)
 }
 
 /* Around the end of the ring the rest comes with the next hold. */
-static void o23_spans_leave_in_their_order(void)
+TEST(o23_spans_leave_in_their_order)
 {
     pawl__spans      *spans = pawl__spans_create(4);
     const pawl__span *items = NULL;
@@ -60,7 +60,7 @@ static void o23_spans_leave_in_their_order(void)
     pawl__spans_destroy(spans);
 }
 
-static void o23_texts_are_cut_between_characters(void)
+TEST(o23_texts_are_cut_between_characters)
 {
     char text[5];
     pawl__span_name(text, sizeof text, PAWL_TEXT("abcd"));
@@ -74,10 +74,3 @@ static void o23_texts_are_cut_between_characters(void)
     pawl__span_name(text, sizeof text, (pawl_text){0});
     assert_string_equal(text, "");
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o23_in_a_full_ring_the_oldest_gives_way),
-    TEST(o23_spans_leave_in_their_order),
-    TEST(o23_texts_are_cut_between_characters),
-    {.name = NULL},
-};

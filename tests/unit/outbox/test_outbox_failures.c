@@ -210,7 +210,7 @@ static pawl_code fail_commit(hook_point when, void *context)
     return when == HOOK_BEFORE_COMMIT && commits_left-- == 0 ? commit_code : PAWL_OK;
 }
 
-static void o1_a_commit_that_fails_leaves_and_sends_nothing(const char *url)
+ON_ALL_STORES(o1_a_commit_that_fails_leaves_and_sends_nothing, const char *url)
 {
     pawl_step  step = PAWL_STEP_INIT;
     char       text[2000];
@@ -242,7 +242,7 @@ static void o1_a_commit_that_fails_leaves_and_sends_nothing(const char *url)
                        .outcomes = "success "});
 }
 
-static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
+ON_ALL_STORES(o16_a_runner_gone_before_it_settles_sends_again, const char *url)
 {
     world                *there;
     pawl_step             step = PAWL_STEP_INIT;
@@ -267,8 +267,7 @@ static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
                &(view){.state = "pending", .what = "no worker of it is alive", .outcomes = ""});
     world_drain(there);
     assert_string_equal(seen.text, "note1 ");
-    world_ok(pawl_endpoint_create(&application, "source", &it->options, &it->endpoint, &error),
-             &error);
+    must(pawl_endpoint_create(&application, "source", &it->options, &it->endpoint, world_error()));
     world_drain(it); /* the message comes to the receiver again, which knows it */
     assert_int_equal(world_queue(there, "notes").count, 1);
     world_drain(there);
@@ -281,7 +280,7 @@ static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
                        .outcomes = "success "});
 }
 
-static void o10_a_transient_failure_waits_for_its_next_attempt(const char *url)
+ON_ALL_STORES(o10_a_transient_failure_waits_for_its_next_attempt, const char *url)
 {
     world *it  = open_source(url, NULL);
     answers[0] = answers[1] = PAWL_ATTEMPT_TRANSIENT;
@@ -331,12 +330,12 @@ static void dead_at_once(const char *url, pawl_attempt_outcome answer, const cha
     world_close(it);
 }
 
-static void o11_a_rejection_is_dead_at_once(const char *url)
+ON_ALL_STORES(o11_a_rejection_is_dead_at_once, const char *url)
 {
     dead_at_once(url, PAWL_ATTEMPT_REJECTED, "rejected ", "the account is closed");
 }
 
-static void o12_a_budget_used_up_is_poison(const char *url)
+ON_ALL_STORES(o12_a_budget_used_up_is_poison, const char *url)
 {
     pawl_endpoint_options options = {.outbox_attempts = 3};
     world                *it      = open_source(url, &options);
@@ -354,7 +353,7 @@ static void o12_a_budget_used_up_is_poison(const char *url)
                        .error    = "the receiver is busy"});
 }
 
-static void o13_a_type_that_is_not_known_is_dead_at_once(const char *url)
+ON_ALL_STORES(o13_a_type_that_is_not_known_is_dead_at_once, const char *url)
 {
     dead_at_once(url, PAWL_ATTEMPT_POISON, "poison ", "type note is not known here");
 }
@@ -380,7 +379,7 @@ static void drop_connection(world *first, const char *url)
     first->endpoint = NULL;
 }
 
-static void o20_another_runner_goes_on_when_the_connection_drops(const char *url)
+ON_ALL_STORES(o20_another_runner_goes_on_when_the_connection_drops, const char *url)
 {
     char       named[1200];
     pawl_step  step           = PAWL_STEP_INIT;
@@ -410,14 +409,3 @@ static void o20_another_runner_goes_on_when_the_connection_drops(const char *url
                        .what     = "it was delivered",
                        .outcomes = "success "});
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o1_a_commit_that_fails_leaves_and_sends_nothing),
-    ON_ALL_STORES(o16_a_runner_gone_before_it_settles_sends_again),
-    ON_ALL_STORES(o10_a_transient_failure_waits_for_its_next_attempt),
-    ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
-    ON_ALL_STORES(o12_a_budget_used_up_is_poison),
-    ON_ALL_STORES(o13_a_type_that_is_not_known_is_dead_at_once),
-    ON_ALL_STORES(o20_another_runner_goes_on_when_the_connection_drops),
-    {.name = NULL},
-};

@@ -154,7 +154,7 @@ static void lose(const pawl__service *service)
 
 /* ---- A handle that was opened anew -------------------------------------------------- */
 
-static void o23_an_alarm_is_raised_again_through_the_next_handle(const char *url)
+ON_ALL_STORES(o23_an_alarm_is_raised_again_through_the_next_handle, const char *url)
 {
     open_two(url);
     t.is_away[0] = true;
@@ -173,7 +173,7 @@ static void o23_an_alarm_is_raised_again_through_the_next_handle(const char *url
 }
 
 /* As after a commit in doubt, which the handle settled by itself. */
-static void o23_an_alarm_is_raised_again_in_the_next_epoch(const char *url)
+ON_ALL_STORES(o23_an_alarm_is_raised_again_in_the_next_epoch, const char *url)
 {
     bool is_applied = false;
     open_two(url);
@@ -196,7 +196,7 @@ static pawl_code fail_load(pawl_store *store, const pawl_stream_read *reads, siz
     return pawl_error_set(error, PAWL_EBUSY, "no events today");
 }
 
-static void o23_an_alarm_that_could_not_be_written_is_raised_later(const char *url)
+ON_STORES(o23_an_alarm_that_could_not_be_written_is_raised_later, const char *url)
 {
     static pawl_store_ops deaf;
     open_two(url);
@@ -244,7 +244,8 @@ static void sweep(pawl__service *service, bool may_sweep)
 }
 
 /* Soon, and not after as many failures as at first. */
-static void o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle(const char *url)
+/* by a call that fails */
+ON_ALL_STORES(o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle, const char *url)
 {
     open_two(url);
     add_row("a");
@@ -268,7 +269,7 @@ static void o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle(cons
 }
 
 /* A sweep of which nobody knows whether it took place leaves a handle that is not used any more. */
-static void o29_a_sweep_that_loses_the_handle_opens_another(const char *url)
+ON_STORES(o29_a_sweep_that_loses_the_handle_opens_another, const char *url)
 {
     static const struct {
         pawl_code code;
@@ -288,7 +289,8 @@ static void o29_a_sweep_that_loses_the_handle_opens_another(const char *url)
 
 /* ---- A lead that was lost ------------------------------------------------------------ */
 
-static void o20_the_alarm_of_a_leader_that_stood_still_stands_no_more(const char *url)
+/* by a call that fails */
+ON_ALL_STORES(o20_the_alarm_of_a_leader_that_stood_still_stands_no_more, const char *url)
 {
     open_two(url);
     t.is_away[0] = true;
@@ -316,7 +318,7 @@ static void o20_the_alarm_of_a_leader_that_stood_still_stands_no_more(const char
 }
 
 /* An answer that comes when the lease is over says nothing of now. */
-static void o20_a_leader_that_stood_still_in_a_call_raises_nothing(const char *url)
+ON_ALL_STORES(o20_a_leader_that_stood_still_in_a_call_raises_nothing, const char *url)
 {
     open_two(url);
     t.stands_still = true;
@@ -330,7 +332,7 @@ static void o20_a_leader_that_stood_still_in_a_call_raises_nothing(const char *u
 
 /* ---- Several routes, long words, and often ------------------------------------------- */
 
-static void o23_the_alarm_names_no_route_that_is_back(const char *url)
+ON_ALL_STORES(o23_the_alarm_names_no_route_that_is_back, const char *url)
 {
     open_two(url);
     t.is_away[0] = t.is_away[1] = true;
@@ -351,7 +353,7 @@ static void o23_the_alarm_names_no_route_that_is_back(const char *url)
     expect_none();
 }
 
-static void o23_a_long_reason_is_cut(const char *url)
+ON_ALL_STORES(o23_a_long_reason_is_cut, const char *url)
 {
     static char why[490];
     open_two(url);
@@ -365,7 +367,7 @@ static void o23_a_long_reason_is_cut(const char *url)
 
 /* A receiver that blocks and unblocks twice a minute for a day. Twenty at most would be one in ten minutes for these three
  * hours; the rest are those of the first minutes. */
-static void o23_a_receiver_that_comes_and_goes_writes_few_events(const char *url)
+ON_STORES(o23_a_receiver_that_comes_and_goes_writes_few_events, const char *url)
 {
     open_two(url);
     for (int i = 0; i < 180; i++) {
@@ -392,18 +394,3 @@ static void o23_a_receiver_that_comes_and_goes_writes_few_events(const char *url
     go(t.one, PAWL_SECONDS(30));
     expect_alarm(t.one, "route", "'a'");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o23_an_alarm_is_raised_again_through_the_next_handle),
-    ON_ALL_STORES(o23_an_alarm_is_raised_again_in_the_next_epoch),
-    ON_STORES(o23_an_alarm_that_could_not_be_written_is_raised_later), /* by a call that fails */
-    ON_ALL_STORES(o29_the_alarm_of_sweeps_is_raised_again_through_the_next_handle),
-    ON_STORES(o29_a_sweep_that_loses_the_handle_opens_another), /* by a call that fails */
-    ON_ALL_STORES(o20_the_alarm_of_a_leader_that_stood_still_stands_no_more),
-    ON_ALL_STORES(o20_a_leader_that_stood_still_in_a_call_raises_nothing),
-    ON_ALL_STORES(o23_the_alarm_names_no_route_that_is_back),
-    ON_ALL_STORES(o23_a_long_reason_is_cut),
-    ON_STORES(
-        o23_a_receiver_that_comes_and_goes_writes_few_events), /* many rounds, and no SQL of its own */
-    {.name = NULL},
-};

@@ -171,7 +171,7 @@ static void handle_all(machines *it, world_log *expected)
         pawl_endpoint_destroy(workers[i]);
 }
 
-static void o14_the_order_of_a_source_survives_its_workers_clocks(const char *url)
+ON_ALL_STORES(o14_the_order_of_a_source_survives_its_workers_clocks, const char *url)
 {
     machines  it;
     world_log expected = {.size = 0};
@@ -183,7 +183,7 @@ static void o14_the_order_of_a_source_survives_its_workers_clocks(const char *ur
 }
 
 /* The same by way of the outbox into a queue of the same store. */
-static void o14_the_order_survives_on_the_way_to_a_queue_of_the_store(const char *url)
+ON_ALL_STORES(o14_the_order_survives_on_the_way_to_a_queue_of_the_store, const char *url)
 {
     machines  it;
     world_log expected = {.size = 0};
@@ -198,7 +198,7 @@ static void o14_the_order_survives_on_the_way_to_a_queue_of_the_store(const char
 }
 
 /* The next leader's clock is behind that of the one before. */
-static void o14_the_order_survives_a_change_of_the_leader(const char *url)
+ON_ALL_STORES(o14_the_order_survives_a_change_of_the_leader, const char *url)
 {
     machines it;
     open_machines(&it, url);
@@ -214,7 +214,7 @@ static void o14_the_order_survives_a_change_of_the_leader(const char *url)
 
 /* A clock that is set back by a moment while it leads, then by more than a moment: what
  * arrives now does not wait for an hour. */
-static void o14_a_clock_that_is_set_back(const char *url)
+ON_ALL_STORES(o14_a_clock_that_is_set_back, const char *url)
 {
     machines it;
     open_machines(&it, url);
@@ -237,7 +237,7 @@ static void o14_a_clock_that_is_set_back(const char *url)
 }
 
 /* A message that is to be late is late, wherever it arrives first. */
-static void a_delay_is_kept(const char *url)
+ON_ALL_STORES(a_delay_is_kept, const char *url)
 {
     machines it;
     open_machines(&it, url);
@@ -270,7 +270,7 @@ static void expect_due(const machines *it, pawl_time first, pawl_time second)
 }
 
 /* There each message is handled at its own time, elsewhere too; also at the time 0. */
-static void virtual_time_goes_with_the_message(const char *url)
+ON_ALL_STORES(virtual_time_goes_with_the_message, const char *url)
 {
     machines it;
     open_machines(&it, url);
@@ -288,13 +288,3 @@ static void virtual_time_goes_with_the_message(const char *url)
     expect_due(&it, 0, PAWL_HOURS(2));
     close_machines(&it);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o14_the_order_of_a_source_survives_its_workers_clocks),
-    ON_ALL_STORES(o14_the_order_survives_on_the_way_to_a_queue_of_the_store),
-    ON_ALL_STORES(o14_the_order_survives_a_change_of_the_leader),
-    ON_ALL_STORES(o14_a_clock_that_is_set_back),
-    ON_ALL_STORES(a_delay_is_kept),
-    ON_ALL_STORES(virtual_time_goes_with_the_message),
-    {.name = NULL},
-};

@@ -148,7 +148,7 @@ static size_t alarms(world *it, const char *part)
 
 /* ---- A long outage ---------------------------------------------------------------- */
 
-static void o12_an_outage_of_a_day_costs_no_attempt(const char *url)
+ON_ALL_STORES(o12_an_outage_of_a_day_costs_no_attempt, const char *url)
 {
     world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
@@ -166,7 +166,7 @@ static void o12_an_outage_of_a_day_costs_no_attempt(const char *url)
 }
 
 /* A second at first, half a minute at last, each +/- 10 % jitter. */
-static void a_route_that_is_away_is_tried_now_and_then(const char *url)
+ON_ALL_STORES(a_route_that_is_away_is_tried_now_and_then, const char *url)
 {
     int64_t pause = PAWL_SECONDS(1);
     world  *it    = open_world(url);
@@ -184,7 +184,7 @@ static void a_route_that_is_away_is_tried_now_and_then(const char *url)
 
 /* ---- Others go on ------------------------------------------------------------------ */
 
-static void o14_other_routes_go_on_behind_many_rows(const char *url)
+ON_ALL_STORES(o14_other_routes_go_on_behind_many_rows, const char *url)
 {
     char   name[20];
     world *it = open_world(url);
@@ -206,7 +206,7 @@ static void o14_other_routes_go_on_behind_many_rows(const char *url)
     assert_heard("a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12 a13 a14 a15 a16 a17 a18 a19 a20 ");
 }
 
-static void o8_a_source_waits_behind_its_row_of_a_route_that_is_away(const char *url)
+ON_ALL_STORES(o8_a_source_waits_behind_its_row_of_a_route_that_is_away, const char *url)
 {
     world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
@@ -225,7 +225,7 @@ static void o8_a_source_waits_behind_its_row_of_a_route_that_is_away(const char 
 }
 
 /* The first of them to come back is not the first that went. */
-static void o8_two_routes_are_away(const char *url)
+ON_ALL_STORES(o8_two_routes_are_away, const char *url)
 {
     world *it = open_world(url);
     a.code = b.code = PAWL_EUNREACHABLE;
@@ -248,7 +248,7 @@ static void o8_two_routes_are_away(const char *url)
 }
 
 /* The third one is away all the time, and the lease lasts, so that what is known of rows is kept. */
-static void o8_a_source_that_waited_goes_on_when_its_route_is_away_again(const char *url)
+ON_ALL_STORES(o8_a_source_that_waited_goes_on_when_its_route_is_away_again, const char *url)
 {
     world *it = open_world(url);
     c.code = a.code = PAWL_EUNREACHABLE;
@@ -265,7 +265,7 @@ static void o8_a_source_that_waited_goes_on_when_its_route_is_away_again(const c
 }
 
 /* A source that was left for one route has a row for another one, which is away, too; the first one comes back. */
-static void o8_a_row_that_waits_for_another_route_is_not_overtaken(const char *url)
+ON_ALL_STORES(o8_a_row_that_waits_for_another_route_is_not_overtaken, const char *url)
 {
     world *it = open_world(url);
     a.code = c.code = PAWL_EUNREACHABLE;
@@ -312,7 +312,7 @@ static void fail_and_go_on(world *it, int32_t number, const char *once, const ch
 }
 
 /* The outage is a fresh one, then an old one. */
-static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(const char *url)
+ON_ALL_STORES(o10_a_row_that_failed_is_tried_again_while_another_route_is_away, const char *url)
 {
     world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
@@ -328,7 +328,7 @@ static void o10_a_row_that_failed_is_tried_again_while_another_route_is_away(con
 }
 
 /* A receiver that failed with a message goes away: what was counted stays. */
-static void o12_attempts_before_and_after_an_outage_add_up(const char *url)
+ON_ALL_STORES(o12_attempts_before_and_after_an_outage_add_up, const char *url)
 {
     world *it = open_world(url);
     a.busy    = 2;
@@ -346,7 +346,7 @@ static void o12_attempts_before_and_after_an_outage_add_up(const char *url)
     assert_heard("a2 ");
 }
 
-static void a_receiver_may_take_some_of_a_call(const char *url)
+ON_ALL_STORES(a_receiver_may_take_some_of_a_call, const char *url)
 {
     world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
@@ -368,7 +368,7 @@ static void a_receiver_may_take_some_of_a_call(const char *url)
 
 /* ---- Other runners, and operators ------------------------------------------------------- */
 
-static void o20_the_next_leader_finds_the_same_rows(const char *url)
+ON_ALL_STORES(o20_the_next_leader_finds_the_same_rows, const char *url)
 {
     world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
@@ -385,7 +385,7 @@ static void o20_the_next_leader_finds_the_same_rows(const char *url)
     assert_heard("a0 b1 a1 b2 a2 b3 a3 b4 a4 b5 a5 b6 ");
 }
 
-static void nobody_waits_for_a_route_any_more(const char *url)
+ON_ALL_STORES(nobody_waits_for_a_route_any_more, const char *url)
 {
     pawl_outbox_rows rows;
     world           *it = open_world(url);
@@ -410,19 +410,3 @@ static void nobody_waits_for_a_route_any_more(const char *url)
     world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a1 ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o12_an_outage_of_a_day_costs_no_attempt),
-    ON_ALL_STORES(a_route_that_is_away_is_tried_now_and_then),
-    ON_ALL_STORES(o14_other_routes_go_on_behind_many_rows),
-    ON_ALL_STORES(o8_a_source_waits_behind_its_row_of_a_route_that_is_away),
-    ON_ALL_STORES(o8_two_routes_are_away),
-    ON_ALL_STORES(o8_a_source_that_waited_goes_on_when_its_route_is_away_again),
-    ON_ALL_STORES(o8_a_row_that_waits_for_another_route_is_not_overtaken),
-    ON_ALL_STORES(o10_a_row_that_failed_is_tried_again_while_another_route_is_away),
-    ON_ALL_STORES(o12_attempts_before_and_after_an_outage_add_up),
-    ON_ALL_STORES(a_receiver_may_take_some_of_a_call),
-    ON_ALL_STORES(o20_the_next_leader_finds_the_same_rows),
-    ON_ALL_STORES(nobody_waits_for_a_route_any_more),
-    {.name = NULL},
-};

@@ -134,14 +134,13 @@ static void act(void)
     }
 }
 
-static void o8_routes_and_leaders_come_and_go_at_random(const char *url)
+ON_ALL_STORES(o8_routes_and_leaders_come_and_go_at_random, const char *url)
 {
     const char *given = getenv("PAWL_TEST_SEED");
     uint64_t    first = given != NULL ? strtoull(given, NULL, 10) : 1;
     uint64_t    last  = given != NULL ? first : strncmp(url, "memory:", 7) == 0 ? 300 : 2;
     for (uint64_t seed = first; seed <= last; seed++) {
-        char       own[1000], scheme[20];
-        pawl_error error = PAWL_ERROR_INIT;
+        char own[1000], scheme[20];
         memset(&r, 0, sizeof r);
         pawl_random_seed(&r.random, seed);
         snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
@@ -154,8 +153,7 @@ static void o8_routes_and_leaders_come_and_go_at_random(const char *url)
                                             .outbox_batch     = (int32_t)(1 + draw(9)),
                                             .outbox_attempts  = 1000,
                                             .outbox_delay_max = PAWL_SECONDS(10)});
-        world_ok(pawl_endpoint_create(&application, "source", &r.it.options, &r.other, &error),
-                 &error);
+        must(pawl_endpoint_create(&application, "source", &r.it.options, &r.other, world_error()));
         for (int i = 0; i < STEPS; i++)
             act();
         memset(r.is_away, 0, sizeof r.is_away);
@@ -173,8 +171,3 @@ static void o8_routes_and_leaders_come_and_go_at_random(const char *url)
         scenario_forget(own);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o8_routes_and_leaders_come_and_go_at_random),
-    {.name = NULL},
-};

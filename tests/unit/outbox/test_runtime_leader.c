@@ -118,7 +118,7 @@ static void open_two(const char *url)
 /* ---- Before a send ---------------------------------------------------------- */
 
 /* The runner leads again when it asks, but its claims belong to an earlier time. */
-static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
+ON_STORES(o20_rows_of_an_earlier_leadership_are_not_sent, const char *url)
 {
     open_two(url);
     t.lets_other_in = true;
@@ -129,7 +129,7 @@ static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
 }
 
 /* A row that was chosen and not sent is not settled either: it waits, as the other runner left it. */
-static void o16_what_was_not_sent_is_not_settled(const char *url)
+ON_STORES(o16_what_was_not_sent_is_not_settled, const char *url)
 {
     open_two(url);
     t.lets_other_in = t.is_busy = true;
@@ -148,7 +148,7 @@ static void o16_what_was_not_sent_is_not_settled(const char *url)
 
 /* Somebody else took the lease while the answer was fresh enough for the lease itself:
  * an answer that is older than a second is asked for again. */
-static void o20_an_old_answer_is_asked_for_again(const char *url)
+ON_STORES(o20_an_old_answer_is_asked_for_again, const char *url)
 {
     bool is_held = false;
     open_two(url);
@@ -196,7 +196,7 @@ static pawl_code slow_commit(pawl_store *store, const pawl_changes *changes, paw
 }
 
 /* An answer is as old as its question: another runner may have come while it was under way. */
-static void o20_a_slow_answer_is_an_old_one(const char *url)
+ON_STORES(o20_a_slow_answer_is_an_old_one, const char *url)
 {
     pawl_refusals refused = {.arena = NULL};
     pawl_changes  changes = {ONE_UNIT, .now = WORLD_START};
@@ -220,7 +220,7 @@ static void o20_a_slow_answer_is_an_old_one(const char *url)
 }
 
 /* The last second of a lease is nobody's. */
-static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
+ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease, const char *url)
 {
     open_two(url);
     step(t.first);
@@ -234,7 +234,7 @@ static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
 /* ---- Between sends ------------------------------------------------------------ */
 
 /* Rows that others commit, and whose notification is lost, wait for the next look. */
-static void o21_a_lost_notification_delays_by_half_a_minute_at_most(const char *url)
+ON_STORES(o21_a_lost_notification_delays_by_half_a_minute_at_most, const char *url)
 {
     open_two(url);
     step(t.first);
@@ -267,7 +267,7 @@ static int64_t time_after_a_call(const char *url, bool is_stop)
     return time;
 }
 
-static void o20_a_stop_in_a_sink_is_not_the_sinks_time(const char *url)
+ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time, const char *url)
 {
     assert_int_equal(time_after_a_call(url, true), 0);
     /* An eighth of it is forgotten after the second sink's call. */
@@ -275,7 +275,7 @@ static void o20_a_stop_in_a_sink_is_not_the_sinks_time(const char *url)
 }
 
 /* Gaps are added up once each, and only those that are too long for a busy machine. */
-static void the_pulse_counts_what_is_missing(void)
+TEST(the_pulse_counts_what_is_missing)
 {
     pawl__stopped_time pulse;
     pawl__stopped_time_init(&pulse);
@@ -304,7 +304,7 @@ static void set_back(pawl__service *service)
     service->reap_due += PAWL_HOURS(1);
 }
 
-static void o16_a_clock_that_was_set_back_stops_nothing(const char *url)
+ON_STORES(o16_a_clock_that_was_set_back_stops_nothing, const char *url)
 {
     open_two(url);
     step(t.first);
@@ -321,16 +321,3 @@ static void o16_a_clock_that_was_set_back_stops_nothing(const char *url)
     assert_true(t.first->reap_due <= now + PAWL_MINUTES(5));
     assert_true(pawl__service_due(t.first) <= now + PAWL_MINUTES(1));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(o20_rows_of_an_earlier_leadership_are_not_sent),
-    ON_STORES(o16_what_was_not_sent_is_not_settled),
-    ON_STORES(o20_an_old_answer_is_asked_for_again),
-    ON_STORES(o20_a_slow_answer_is_an_old_one),
-    ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease),
-    ON_STORES(o21_a_lost_notification_delays_by_half_a_minute_at_most),
-    ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time),
-    TEST(the_pulse_counts_what_is_missing),
-    ON_STORES(o16_a_clock_that_was_set_back_stops_nothing),
-    {.name = NULL},
-};

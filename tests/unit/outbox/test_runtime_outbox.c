@@ -8,7 +8,7 @@
  */
 #include "unit/outbox/test_outbox_sample.h"
 
-#include "engine/ids.h"
+#include "base/dispatch.h"
 #include "support/hook.h"
 
 /* ---- The application -------------------------------------------------------- */
@@ -133,7 +133,7 @@ static void advance_flow(pair *both, const char *name, int32_t number, int32_t c
 
 /* ---- Delivered --------------------------------------------------------------------- */
 
-static void o9_delivered_once_and_recorded(const char *url)
+ON_ALL_STORES(o9_delivered_once_and_recorded, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){0});
     world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 5));
@@ -160,7 +160,7 @@ static void assert_id(pawl_dispatch_id expected, pawl_text id)
 }
 
 /* Three units of one new saga in a batch: the index runs through all. */
-static void o5_ids_come_from_source_version_and_index(const char *url)
+ON_ALL_STORES(o5_ids_come_from_source_version_and_index, const char *url)
 {
     char  id[PAWL_UUID_TEXT_SIZE + 1], flow[60];
     pair *both = open_pair(url, (pawl_endpoint_options){0});
@@ -196,7 +196,7 @@ static pawl_code fail_one_commit(hook_point point, void *context)
 
 /* The crash between delivery and mark: sent again, and the receiver, which has
  * handled it meanwhile, drops it. */
-static void o16_sent_again_and_dropped_by_the_receiver(const char *url)
+ON_ALL_STORES(o16_sent_again_and_dropped_by_the_receiver, const char *url)
 {
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
@@ -224,7 +224,7 @@ static void o16_sent_again_and_dropped_by_the_receiver(const char *url)
 
 /* ---- Failing --------------------------------------------------------------------------- */
 
-static void o10_a_transient_failure_is_tried_again_later(const char *url)
+ON_ALL_STORES(o10_a_transient_failure_is_tried_again_later, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(1)});
     failing    = 3;
@@ -254,7 +254,7 @@ static void o10_a_transient_failure_is_tried_again_later(const char *url)
     assert_int_equal(attempts.items[3].outcome, PAWL_ATTEMPT_SUCCESS);
 }
 
-static void a_target_that_cannot_be_opened_costs_no_attempt(const char *url)
+ON_ALL_STORES(a_target_that_cannot_be_opened_costs_no_attempt, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){0});
     world_close(&both->it);
@@ -271,7 +271,7 @@ static void a_target_that_cannot_be_opened_costs_no_attempt(const char *url)
     assert_arrived(both, "others", "9 ");
 }
 
-static void o14_later_rows_of_the_source_wait(const char *url)
+ON_ALL_STORES(o14_later_rows_of_the_source_wait, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(10)});
     failing    = 1;
@@ -299,7 +299,7 @@ static void o14_later_rows_of_the_source_wait(const char *url)
 }
 
 /* A row may be held with nothing before it: the leader looks once a minute. */
-static void o14_rows_held_for_nothing_are_let_go(const char *url)
+ON_ALL_STORES(o14_rows_held_for_nothing_are_let_go, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){0});
     world_drain(&both->it); /* the runner leads from now on */
@@ -330,7 +330,7 @@ static void o14_rows_held_for_nothing_are_let_go(const char *url)
     assert_arrived(both, "notes", "2 ");
 }
 
-static void o12_dead_after_its_attempts_and_holds_nothing_back(const char *url)
+ON_ALL_STORES(o12_dead_after_its_attempts_and_holds_nothing_back, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){.outbox_attempts = 2});
     failing    = 2;
@@ -348,7 +348,7 @@ static void o12_dead_after_its_attempts_and_holds_nothing_back(const char *url)
     assert_int_equal(world_stats(&both->it).outbox_dead, 1);
 }
 
-static void a_single_attempt_is_dead_at_once(const char *url)
+ON_ALL_STORES(a_single_attempt_is_dead_at_once, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){.outbox_attempts = 1});
     failing    = 1;
@@ -359,7 +359,7 @@ static void a_single_attempt_is_dead_at_once(const char *url)
     assert_arrived(both, "notes", "2 ");
 }
 
-static void an_unknown_route_is_tried_then_dead(const char *url)
+ON_ALL_STORES(an_unknown_route_is_tried_then_dead, const char *url)
 {
     pawl_store *keep = NULL; /* a memory store lives as long as a handle does */
     pair       *both = open_pair(url, (pawl_endpoint_options){0});
@@ -382,7 +382,7 @@ static void an_unknown_route_is_tried_then_dead(const char *url)
 
 /* ---- Who drains, and for how long it is kept ------------------------------------------------ */
 
-static void o20_one_leads_and_the_next_takes_over(const char *url)
+ON_ALL_STORES(o20_one_leads_and_the_next_takes_over, const char *url)
 {
     pawl_endpoint_options options = {.outbox_delay = PAWL_SECONDS(60)};
     pair                 *both    = open_pair(url, options);
@@ -410,7 +410,7 @@ static void o20_one_leads_and_the_next_takes_over(const char *url)
     assert_arrived(both, "notes", "5 1 2 3 4 ");
 }
 
-static void o19_retention(const char *url)
+ON_ALL_STORES(o19_retention, const char *url)
 {
     pair *both = open_pair(url, (pawl_endpoint_options){.outbox_attempts = 1});
     world_post(&both->it, "m1", PAWL_MESSAGE(call, .number = 1));
@@ -429,19 +429,3 @@ static void o19_retention(const char *url)
     assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DISPATCHED).count, 0);
     assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_DEAD).count, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o9_delivered_once_and_recorded),
-    ON_ALL_STORES(o5_ids_come_from_source_version_and_index),
-    ON_ALL_STORES(o16_sent_again_and_dropped_by_the_receiver),
-    ON_ALL_STORES(o10_a_transient_failure_is_tried_again_later),
-    ON_ALL_STORES(a_target_that_cannot_be_opened_costs_no_attempt),
-    ON_ALL_STORES(o14_later_rows_of_the_source_wait),
-    ON_ALL_STORES(o14_rows_held_for_nothing_are_let_go),
-    ON_ALL_STORES(o12_dead_after_its_attempts_and_holds_nothing_back),
-    ON_ALL_STORES(a_single_attempt_is_dead_at_once),
-    ON_ALL_STORES(an_unknown_route_is_tried_then_dead),
-    ON_ALL_STORES(o20_one_leads_and_the_next_takes_over),
-    ON_ALL_STORES(o19_retention),
-    {.name = NULL},
-};

@@ -389,17 +389,21 @@ static void run_all(const char *url, stop what)
     assert_true(runs > 60 / step);
 }
 
-static void o20_one_that_stands_still_disturbs_nobody(const char *url)
+TESTS(o20_one_that_stands_still_disturbs_nobody, const char *url,
+      STORE_ROW(o20_one_that_stands_still_disturbs_nobody, "memory")
+          SERVERS(SERVER_ROW, o20_one_that_stands_still_disturbs_nobody))
 {
     run_all(url, STANDS_STILL);
 }
 
-static void o20_one_that_comes_back_in_between_disturbs_nobody(const char *url)
+ON_ALL_STORES(o20_one_that_comes_back_in_between_disturbs_nobody, const char *url)
 {
     run_all(url, STANDS_STILL_FOR_A_ROUND);
 }
 
-static void o16_another_one_goes_on_where_one_died(const char *url)
+TESTS(o16_another_one_goes_on_where_one_died, const char *url,
+      STORE_ROW(o16_another_one_goes_on_where_one_died, "memory")
+          SERVERS(SERVER_ROW, o16_another_one_goes_on_where_one_died))
 {
     run_all(url, DIES);
 }
@@ -423,7 +427,7 @@ static pawl_code receive_slowly(pawl_transport *transport, pawl_delivery *items,
 }
 
 /* Each call takes longer than a lease lasts: it is found out once. */
-static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
+ON_ALL_STORES(o20_a_slow_sink_does_not_cost_the_lead, const char *url)
 {
     static const pawl_transport_ops slow     = PAWL_OUTBOUND(receive_slowly);
     static const pawl_route         routes[] = {{.name = "plain", .outbound = &slow},
@@ -460,7 +464,7 @@ static void step_service(pawl__service *service)
 }
 
 /* A runner that waits for the lease asks again, though by its plan it is too early to. */
-static void o20_a_clock_set_back_keeps_nobody_from_taking_over(const char *url)
+ON_ALL_STORES(o20_a_clock_set_back_keeps_nobody_from_taking_over, const char *url)
 {
     pawl_endpoint_options options = {.routes = second_routes};
     pawl_clock           *earlier = pawl_clock_create(WORLD_START - PAWL_MINUTES(10));
@@ -483,14 +487,3 @@ static void o20_a_clock_set_back_keeps_nobody_from_taking_over(const char *url)
     world_close(&t.it);
     pawl_clock_destroy(earlier);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORE(o20_one_that_stands_still_disturbs_nobody, "memory")
-        SERVERS(ON_SERVER, o20_one_that_stands_still_disturbs_nobody),
-    ON_ALL_STORES(o20_one_that_comes_back_in_between_disturbs_nobody),
-    ON_STORE(o16_another_one_goes_on_where_one_died, "memory")
-        SERVERS(ON_SERVER, o16_another_one_goes_on_where_one_died),
-    ON_ALL_STORES(o20_a_slow_sink_does_not_cost_the_lead),
-    ON_ALL_STORES(o20_a_clock_set_back_keeps_nobody_from_taking_over),
-    {.name = NULL},
-};

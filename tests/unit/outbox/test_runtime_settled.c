@@ -118,7 +118,7 @@ static void rows_behind_one_that_is_gone(const char *url, bool is_old, bool is_a
     world_close(&t.it);
 }
 
-static void o14_rows_behind_one_that_another_settled_go_on(const char *url)
+ON_ALL_STORES(o14_rows_behind_one_that_another_settled_go_on, const char *url)
 {
     for (int i = 0; i < 4; i++) {
         char other[1000];
@@ -129,7 +129,7 @@ static void o14_rows_behind_one_that_another_settled_go_on(const char *url)
 }
 
 /* Each of them is refused in the commit of all. */
-static void o16_many_rows_that_another_settled_are_left(const char *url)
+ON_ALL_STORES(o16_many_rows_that_another_settled_are_left, const char *url)
 {
     open_source(url, 0);
     for (int i = 0; i < 6; i++)
@@ -145,7 +145,7 @@ static void o16_many_rows_that_another_settled_are_left(const char *url)
 }
 
 /* A saga's sends keep their order. Those of a plain handler have none, whatever is claimed with them. */
-static void o14_rows_of_no_source_wait_for_none(const char *url)
+ON_ALL_STORES(o14_rows_of_no_source_wait_for_none, const char *url)
 {
     for (int32_t batch = 1; batch <= 3; batch++) {
         char ground[1000];
@@ -163,10 +163,3 @@ static void o14_rows_of_no_source_wait_for_none(const char *url)
         scenario_forget(ground);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o14_rows_behind_one_that_another_settled_go_on),
-    ON_ALL_STORES(o16_many_rows_that_another_settled_are_left),
-    ON_ALL_STORES(o14_rows_of_no_source_wait_for_none),
-    {.name = NULL},
-};

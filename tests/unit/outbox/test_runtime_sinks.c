@@ -120,7 +120,7 @@ static void assert_counts(world *it, size_t pending, size_t held, size_t dispatc
 
 /* ---- Order ---------------------------------------------------------------------- */
 
-static void o14_a_row_waits_for_the_one_before_at_another_sink(const char *url)
+ON_ALL_STORES(o14_a_row_waits_for_the_one_before_at_another_sink, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     advance_flow(it, "f", 1, "abab");
@@ -138,7 +138,7 @@ static void o14_a_row_waits_for_the_one_before_at_another_sink(const char *url)
     assert_counts(it, 0, 0, 9, 0);
 }
 
-static void o8_a_sink_without_a_promise_has_one_row_of_a_source(const char *url)
+ON_ALL_STORES(o8_a_sink_without_a_promise_has_one_row_of_a_source, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     plan      = "aa";
@@ -160,7 +160,7 @@ static void o8_a_sink_without_a_promise_has_one_row_of_a_source(const char *url)
     assert_counts(it, 0, 0, 10, 0);
 }
 
-static void few_rows_are_no_pass(const char *url)
+ON_ALL_STORES(few_rows_are_no_pass, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){.outbox_batch = 8});
     for (char name[] = "g"; name[0] < 'p'; name[0]++)
@@ -170,7 +170,7 @@ static void few_rows_are_no_pass(const char *url)
     assert_heard("a0 a0 a0 a0 a0 a0 a0 |a1 a0 a0 |");
 }
 
-static void o14_a_rejected_row_holds_nothing_back(const char *url)
+ON_ALL_STORES(o14_a_rejected_row_holds_nothing_back, const char *url)
 {
     world *it    = open_world(url, (pawl_endpoint_options){0});
     a.answers[0] = PAWL_ATTEMPT_REJECTED;
@@ -190,7 +190,7 @@ static pawl_attempt_row only_attempt(world *it, pawl_outbox_state state)
     return attempts.items[0];
 }
 
-static void o13_what_nobody_can_read_is_dead_at_once(const char *url)
+ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once, const char *url)
 {
     world *it    = open_world(url, (pawl_endpoint_options){0});
     a.answers[0] = PAWL_ATTEMPT_POISON;
@@ -204,7 +204,7 @@ static void o13_what_nobody_can_read_is_dead_at_once(const char *url)
 }
 
 /* A sink's text goes to the store only in a form that the store takes. */
-static void a_sink_may_say_anything(const char *url)
+ON_ALL_STORES(a_sink_may_say_anything, const char *url)
 {
     static char long_text[2000];
     world      *it = open_world(url, (pawl_endpoint_options){0});
@@ -223,7 +223,8 @@ static void a_sink_may_say_anything(const char *url)
 
 /* The rest of a text that has a bad byte is what helps; and no text says that there is
  * none. */
-static void an_operator_reads_what_a_sink_says(const char *url)
+/* The text is made before it is stored; two stores for it are cheap here. */
+ON_STORE(an_operator_reads_what_a_sink_says, const char *url, "memory")
 {
     const pawl_text said[] = {PAWL_TEXT("busy\xff until\0noon"), {.size = 0}};
     const char     *read[] = {"busy? until?noon", "the outbound transport does not say why"};
@@ -237,7 +238,7 @@ static void an_operator_reads_what_a_sink_says(const char *url)
     }
 }
 
-static void a_call_that_fails_is_transient_for_all(const char *url)
+ON_ALL_STORES(a_call_that_fails_is_transient_for_all, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     a.code    = PAWL_EBUSY;
@@ -253,7 +254,7 @@ static void a_call_that_fails_is_transient_for_all(const char *url)
 
 /* ---- Into a queue of this store -------------------------------------------------------- */
 
-static void o9_a_queue_here_gets_it_with_the_settling(const char *url)
+ON_ALL_STORES(o9_a_queue_here_gets_it_with_the_settling, const char *url)
 {
     world *it       = open_world(url, (pawl_endpoint_options){0});
     world *receiver = world_begin(url, &application, "notes", NULL);
@@ -276,7 +277,7 @@ static pawl_code lose_commit(hook_point point, void *context)
 }
 
 /* The settling is lost: so is the message in the queue. Never one without the other. */
-static void o16_settled_and_queued_are_one(const char *url)
+ON_ALL_STORES(o16_settled_and_queued_are_one, const char *url)
 {
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
@@ -296,7 +297,7 @@ static void o16_settled_and_queued_are_one(const char *url)
     assert_int_equal(world_queue(it, "notes").count, 2);
 }
 
-static void o30_failures_have_a_name_and_interruptions_none(const char *url)
+ON_ALL_STORES(o30_failures_have_a_name_and_interruptions_none, const char *url)
 {
     pawl_step  step  = PAWL_STEP_INIT;
     pawl_error error = PAWL_ERROR_INIT;
@@ -348,7 +349,7 @@ static void close_second(world *it)
 
 /* The first runner stands still in its sink; the second takes over and delivers all. The deliveries
  * of the first then count for nothing, and it sends nothing more. */
-static void o20_a_runner_that_stood_still_settles_nothing(const char *url)
+ON_ALL_STORES(o20_a_runner_that_stood_still_settles_nothing, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_drain(it); /* the first runner leads */
@@ -366,7 +367,7 @@ static void o20_a_runner_that_stood_still_settles_nothing(const char *url)
 }
 
 /* In one pass rows go to two sinks, and the lease ends in the call of the first. */
-static void o20_a_runner_that_stood_still_sends_nothing_more(const char *url)
+ON_ALL_STORES(o20_a_runner_that_stood_still_sends_nothing_more, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_drain(it);
@@ -390,7 +391,7 @@ static void take_long(void)
     pawl_clock_set(slow_clock, pawl_clock_now(slow_clock) + PAWL_SECONDS(40));
 }
 
-static void o10_a_slow_sink_has_its_outcome_recorded(const char *url)
+ON_ALL_STORES(o10_a_slow_sink_has_its_outcome_recorded, const char *url)
 {
     world *it    = open_world(url, (pawl_endpoint_options){0});
     slow_clock   = it->machine;
@@ -418,7 +419,7 @@ static pawl_code take_over_before_commit(hook_point point, void *context)
     return PAWL_OK;
 }
 
-static void o20_a_late_commit_of_an_old_leader_is_refused(const char *url)
+ON_ALL_STORES(o20_a_late_commit_of_an_old_leader_is_refused, const char *url)
 {
     world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
     world_drain(it);
@@ -436,7 +437,7 @@ static void o20_a_late_commit_of_an_old_leader_is_refused(const char *url)
 
 /* Rows 2 and 3 are held behind 1; 4 came when nobody met it. In the claim of the new
  * leader 1 and 4 stand side by side, and what is held belongs between them. */
-static void o14_what_is_held_goes_before_what_came_later(const char *url)
+ON_ALL_STORES(o14_what_is_held_goes_before_what_came_later, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     world_drain(it);
@@ -457,7 +458,7 @@ static void o14_what_is_held_goes_before_what_came_later(const char *url)
 
 /* A late success of the old leader is refused: it would leave the new leader waiting for a row that
  * is gone. */
-static void o20_a_late_success_of_an_old_leader_is_refused(const char *url)
+ON_ALL_STORES(o20_a_late_success_of_an_old_leader_is_refused, const char *url)
 {
     world *it = open_world(hook_url(url), (pawl_endpoint_options){0});
     world_drain(it);
@@ -475,7 +476,7 @@ static void o20_a_late_success_of_an_old_leader_is_refused(const char *url)
     close_second(other);
 }
 
-static void o21_an_empty_outbox_is_looked_at_after_its_idle_time(const char *url)
+ON_ALL_STORES(o21_an_empty_outbox_is_looked_at_after_its_idle_time, const char *url)
 {
     pawl__service *service = NULL;
     pawl_step      step    = PAWL_STEP_INIT;
@@ -490,13 +491,11 @@ static void o21_an_empty_outbox_is_looked_at_after_its_idle_time(const char *url
 
 static void enable(world *it, int64_t id)
 {
-    pawl_time         now   = pawl_clock_now(it->machine);
-    pawl_outbox_reset reset = {.id = id, .action = PAWL_OUTBOX_RETRY, .at = now};
-    pawl_changes changes    = {ONE_UNIT, .now = now, .outbox_reset = {.items = &reset, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    pawl_time now = pawl_clock_now(it->machine);
+    MUST_COMMIT(it->store, outbox_reset, now, .id = id, .action = PAWL_OUTBOX_RETRY, .at = now);
 }
 
-static void o19_an_enabled_row_has_all_its_attempts(const char *url)
+ON_ALL_STORES(o19_an_enabled_row_has_all_its_attempts, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){.outbox_attempts = 2});
     a         = (ear){.name    = "a",
@@ -519,27 +518,3 @@ static void o19_an_enabled_row_has_all_its_attempts(const char *url)
     assert_int_equal(attempts.items[1].outcome, PAWL_ATTEMPT_RETRIED);
     assert_int_equal(attempts.items[3].outcome, PAWL_ATTEMPT_POISON);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o14_a_row_waits_for_the_one_before_at_another_sink),
-    ON_ALL_STORES(o8_a_sink_without_a_promise_has_one_row_of_a_source),
-    ON_ALL_STORES(few_rows_are_no_pass),
-    ON_ALL_STORES(o14_a_rejected_row_holds_nothing_back),
-    ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once),
-    /* The text is made before it is stored; two stores for it are cheap here. */
-    ON_STORE(an_operator_reads_what_a_sink_says, "memory"),
-    ON_ALL_STORES(a_sink_may_say_anything),
-    ON_ALL_STORES(a_call_that_fails_is_transient_for_all),
-    ON_ALL_STORES(o9_a_queue_here_gets_it_with_the_settling),
-    ON_ALL_STORES(o16_settled_and_queued_are_one),
-    ON_ALL_STORES(o30_failures_have_a_name_and_interruptions_none),
-    ON_ALL_STORES(o20_a_runner_that_stood_still_settles_nothing),
-    ON_ALL_STORES(o21_an_empty_outbox_is_looked_at_after_its_idle_time),
-    ON_ALL_STORES(o20_a_runner_that_stood_still_sends_nothing_more),
-    ON_ALL_STORES(o14_what_is_held_goes_before_what_came_later),
-    ON_ALL_STORES(o20_a_late_success_of_an_old_leader_is_refused),
-    ON_ALL_STORES(o10_a_slow_sink_has_its_outcome_recorded),
-    ON_ALL_STORES(o20_a_late_commit_of_an_old_leader_is_refused),
-    ON_ALL_STORES(o19_an_enabled_row_has_all_its_attempts),
-    {.name = NULL},
-};

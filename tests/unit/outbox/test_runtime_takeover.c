@@ -86,7 +86,7 @@ static size_t delivered(world *it)
 /* ---- Cases ------------------------------------------------------------------------ */
 
 /* Rows that never failed make no source wait, however many they are. */
-static void o14_only_what_was_tried_is_looked_at(const char *url)
+ON_ALL_STORES(o14_only_what_was_tried_is_looked_at, const char *url)
 {
     world *it = open_world(url);
     add_rows(it, 0, 1);
@@ -103,7 +103,7 @@ static void o14_only_what_was_tried_is_looked_at(const char *url)
 
 /* All heads failed, and a look at them takes longer than the lease lasts: it is renewed on
  * the way, or the runner would begin anew for ever. */
-static void o20_a_long_look_keeps_the_lease(const char *url)
+ON_ALL_STORES(o20_a_long_look_keeps_the_lease, const char *url)
 {
     world *it = open_world(url);
     add_rows(it, 0, ROWS_MAX - 1);
@@ -121,7 +121,7 @@ static void o20_a_long_look_keeps_the_lease(const char *url)
 
 /* One page took as long as the lease: who led meanwhile is not known, and nothing is sent
  * on the strength of what was seen. */
-static void o20_a_lease_that_ended_in_the_look_is_taken_anew(const char *url)
+ON_ALL_STORES(o20_a_lease_that_ended_in_the_look_is_taken_anew, const char *url)
 {
     world *it = open_world(url);
     add_rows(it, 0, 1);
@@ -143,7 +143,7 @@ static void o20_a_lease_that_ended_in_the_look_is_taken_anew(const char *url)
 
 /* Orphans are looked for again when the last search is long past, measured by the time that it
  * took: no row is sent meanwhile. */
-static void o14_a_long_look_for_orphans_is_rare(const char *url)
+ON_ALL_STORES(o14_a_long_look_for_orphans_is_rare, const char *url)
 {
     const pawl_outbox_block hold = {.source = PAWL_TEXT("Flow/1")};
     world                  *it   = open_world(url);
@@ -166,11 +166,3 @@ static void o14_a_long_look_for_orphans_is_rare(const char *url)
     assert_true(looks() > 0);
     assert_int_equal(delivered(it), 2);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o14_only_what_was_tried_is_looked_at),
-    ON_ALL_STORES(o20_a_long_look_keeps_the_lease),
-    ON_ALL_STORES(o20_a_lease_that_ended_in_the_look_is_taken_anew),
-    ON_ALL_STORES(o14_a_long_look_for_orphans_is_rare),
-    {.name = NULL},
-};

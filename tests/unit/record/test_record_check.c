@@ -21,7 +21,7 @@ PAWL_RECORD_WITH(placed, ADDRESS, .type = "Shop.Placed", .base = PAWL_RECORD_OF(
 static pawl_record_fn *const functions[] = {PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing)};
 static pawl_enum_fn *const   enums[]     = {PAWL_ENUM_OF(color)};
 
-static void macros_make_descriptors(void **state)
+STATE_TEST(macros_make_descriptors, void **state)
 {
     (void)state;
     const pawl_record *record = functions[0]();
@@ -50,7 +50,7 @@ static void messages_are_two_arguments(const pawl_record *record, const void *me
         assert_string_equal(((const address *)message)->city.data, city);
 }
 
-static void macros_make_messages(void **state)
+STATE_TEST(macros_make_messages, void **state)
 {
     (void)state;
     address       there  = {.city = PAWL_TEXT("Ulm")};
@@ -62,7 +62,7 @@ static void macros_make_messages(void **state)
     messages_are_two_arguments(PAWL_MESSAGE_OF(address, &always), "address", "Bonn");
 }
 
-static void good_records_pass(void **state)
+STATE_TEST(good_records_pass, void **state)
 {
     (void)state;
     static pawl_record_fn *const good[] = {
@@ -70,9 +70,7 @@ static void good_records_pass(void **state)
         PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing),
     };
     for (size_t i = 0; i < COUNT(good); i++) {
-        pawl_error error = PAWL_ERROR_INIT;
-        if (pawl_record_check(good[i](), &error) != PAWL_OK)
-            fail_msg("%s", error.text);
+        must(pawl_record_check(good[i](), world_error()));
     }
 }
 
@@ -83,7 +81,7 @@ static void refused(const pawl_record *record, const char *text)
     assert_string_equal(error.text, text);
 }
 
-static void bad_heads_are_refused(void **state)
+STATE_TEST(bad_heads_are_refused, void **state)
 {
     (void)state;
     pawl_record record = *PAWL_RECORD_OF(address)();
@@ -141,7 +139,7 @@ static const pawl_enum *unnamed_enum(void)
 }
 
 /* Of a time, one or an optional one. */
-static void d17_an_offset_is_a_times(void **state)
+STATE_TEST(d17_an_offset_is_a_times, void **state)
 {
     (void)state;
     const pawl_record *record = PAWL_RECORD_OF(sample)();
@@ -162,7 +160,7 @@ static void d17_an_offset_is_a_times(void **state)
     }
 }
 
-static void bad_fields_are_refused(void **state)
+STATE_TEST(bad_fields_are_refused, void **state)
 {
     (void)state;
     char outside[100];
@@ -218,7 +216,7 @@ static const pawl_record *endless(void)
     return &record;
 }
 
-static void bases_that_lead_back_are_refused(void **state)
+STATE_TEST(bases_that_lead_back_are_refused, void **state)
 {
     (void)state;
     refused(endless(), "record endless: more than 16 base types, or one that leads back");
@@ -260,7 +258,7 @@ DEEP(14, deep_13)
 DEEP(15, deep_14)
 DEEP(16, deep_15)
 
-static void deep_nesting_is_refused(void **state)
+STATE_TEST(deep_nesting_is_refused, void **state)
 {
     (void)state;
     /* order_line holds an address: deep_15 leads 16 deep. */
@@ -268,16 +266,14 @@ static void deep_nesting_is_refused(void **state)
     refused(deep_16(), "record address: nested 17 deep, the limit is 16");
 }
 
-static void upcasts_lead_to_the_current_version(void **state)
+STATE_TEST(upcasts_lead_to_the_current_version, void **state)
 {
     pawl_error         error  = PAWL_ERROR_INIT;
     const pawl_record *record = PAWL_RECORD_OF(placed)();
     pawl_text          json;
-    assert_int_equal(pawl_record_upcast(record, 3, PAWL_TEXT("{}"), *state, &json, &error),
-                     PAWL_OK);
+    must(pawl_record_upcast(record, 3, PAWL_TEXT("{}"), *state, &json, world_error()));
     assert_string_equal(json.data, "{}");
-    assert_int_equal(pawl_record_upcast(record, 2, PAWL_TEXT("{}"), *state, &json, &error),
-                     PAWL_OK);
+    must(pawl_record_upcast(record, 2, PAWL_TEXT("{}"), *state, &json, world_error()));
     assert_string_equal(json.data, "[2,{}]");
     assert_int_equal(pawl_record_upcast(record, 1, PAWL_TEXT("{}"), *state, &json, &error),
                      PAWL_EDECODE);
@@ -295,16 +291,5 @@ static void upcasts_lead_to_the_current_version(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(macros_make_descriptors),
-        cmocka_unit_test(macros_make_messages),
-        cmocka_unit_test(good_records_pass),
-        cmocka_unit_test(bad_heads_are_refused),
-        cmocka_unit_test(d17_an_offset_is_a_times),
-        cmocka_unit_test(bad_fields_are_refused),
-        cmocka_unit_test(bases_that_lead_back_are_refused),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(upcasts_lead_to_the_current_version),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

@@ -14,10 +14,8 @@ static const char whole_json[] =
 
 static void load(pawl_arena *arena, const char *json, sample *out)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_record_decode(PAWL_RECORD_OF(sample)(), pawl_text_of(json), PAWL_DECODE_KEEP_EXTRA,
-                           arena, out, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_record_decode(PAWL_RECORD_OF(sample)(), pawl_text_of(json), PAWL_DECODE_KEEP_EXTRA,
+                            arena, out, world_error()));
 }
 
 /* Writes over all that the arena gave; it is of one block. */
@@ -28,7 +26,7 @@ static void overwrite(pawl_arena *arena)
         memset(pawl_arena_take(arena, 1024), 0x55, 1024);
 }
 
-static void copies_share_nothing(void **state)
+STATE_TEST(copies_share_nothing, void **state)
 {
     static char json[sizeof whole_json];
     pawl_arena *source = pawl_arena_create(0);
@@ -55,7 +53,7 @@ static void copies_share_nothing(void **state)
     pawl_arena_destroy(source);
 }
 
-static void texts_get_a_nul(void **state)
+STATE_TEST(texts_get_a_nul, void **state)
 {
     char    city[] = {'U', 'l', 'm', '!'};
     address from   = {.city = {.data = city, .size = 3}};
@@ -66,7 +64,7 @@ static void texts_get_a_nul(void **state)
     assert_int_equal(copy.street.size, 0);
 }
 
-static void a_struct_may_be_copied_onto_itself(void **state)
+STATE_TEST(a_struct_may_be_copied_onto_itself, void **state)
 {
     char   text[] = "abc";
     sample both   = {.a_text = {.data = text, .size = 3},
@@ -77,7 +75,7 @@ static void a_struct_may_be_copied_onto_itself(void **state)
     assert_string_equal(both.o_text.value.data, "ab");
 }
 
-static void unset_values_are_lost_not_followed(void **state)
+STATE_TEST(unset_values_are_lost_not_followed, void **state)
 {
     sample from = {.o_text = {false, {.data = (const char *)state + 1, .size = 1000000}}};
     sample copy;
@@ -86,7 +84,7 @@ static void unset_values_are_lost_not_followed(void **state)
     assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), &from, &copy));
 }
 
-static void impossible_structs_are_refused(void **state)
+STATE_TEST(impossible_structs_are_refused, void **state)
 {
     sample copy;
     node   chain[PAWL_RECORD_DEPTH_MAX + 1] = {{.id = 1}};
@@ -111,7 +109,7 @@ static void impossible_structs_are_refused(void **state)
 }
 
 /* Each text differs from whole_json in one value of another kind or shape. */
-static void every_value_counts(void **state)
+STATE_TEST(every_value_counts, void **state)
 {
     static const char *const others[] = {
         "\"a_bool\":true",
@@ -175,7 +173,7 @@ static void every_value_counts(void **state)
     }
 }
 
-static void present_and_absent_differ(void **state)
+STATE_TEST(present_and_absent_differ, void **state)
 {
     sample absent, present;
     load(*state, "{}", &absent);
@@ -187,7 +185,7 @@ static void present_and_absent_differ(void **state)
     assert_false(pawl_record_equal(PAWL_RECORD_OF(sample)(), &present, &absent));
 }
 
-static void what_lies_behind_a_fixed_text_does_not_count(void **state)
+STATE_TEST(what_lies_behind_a_fixed_text_does_not_count, void **state)
 {
     (void)state;
     sample left  = {.a_fixed = {'a', '\0', 'x', '\0'}};
@@ -197,15 +195,5 @@ static void what_lies_behind_a_fixed_text_does_not_count(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_share_nothing),
-        cmocka_unit_test(texts_get_a_nul),
-        cmocka_unit_test(a_struct_may_be_copied_onto_itself),
-        cmocka_unit_test(unset_values_are_lost_not_followed),
-        cmocka_unit_test(impossible_structs_are_refused),
-        cmocka_unit_test(every_value_counts),
-        cmocka_unit_test(present_and_absent_differ),
-        cmocka_unit_test(what_lies_behind_a_fixed_text_does_not_count),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

@@ -7,22 +7,18 @@
 
 static void load(pawl_arena *arena, const char *json, order *out)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_record_decode(PAWL_RECORD_OF(order)(), pawl_text_of(json), PAWL_DECODE_KEEP_EXTRA,
-                           arena, out, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_record_decode(PAWL_RECORD_OF(order)(), pawl_text_of(json), PAWL_DECODE_KEEP_EXTRA,
+                            arena, out, world_error()));
 }
 
 static void saves_as(pawl_arena *arena, const order *in, const char *json)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_text  text;
-    if (pawl_record_encode(PAWL_MESSAGE_OF(order, in), 0, arena, &text, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    pawl_text text;
+    must(pawl_record_encode(PAWL_MESSAGE_OF(order, in), 0, arena, &text, world_error()));
     assert_string_equal(text.data, json);
 }
 
-static void survive_everywhere(void **state)
+STATE_TEST(survive_everywhere, void **state)
 {
     const char *json =
         "{\"order_id\":\"o\",\"home\":{\"city\":\"Ulm\",\"floor\":3},"
@@ -38,7 +34,7 @@ static void survive_everywhere(void **state)
     saves_as(*state, &out, json);
 }
 
-static void go_with_their_item(void **state)
+STATE_TEST(go_with_their_item, void **state)
 {
     order out;
     load(*state,
@@ -53,7 +49,7 @@ static void go_with_their_item(void **state)
              "{\"order_id\":\"o\",\"lines\":[{\"sku\":\"c\",\"x\":3},{\"sku\":\"a\",\"x\":1}]}");
 }
 
-static void keep_their_values(void **state)
+STATE_TEST(keep_their_values, void **state)
 {
     const char *json = "{\"order_id\":\"o\",\"big\":18446744073709551615,"
                        "\"low\":-9223372036854775808,"
@@ -64,25 +60,23 @@ static void keep_their_values(void **state)
     saves_as(*state, &out, json);
 }
 
-static void are_not_read_unless_asked(void **state)
+STATE_TEST(are_not_read_unless_asked, void **state)
 {
     order out;
-    assert_int_equal(
-        pawl_record_decode(PAWL_RECORD_OF(order)(),
-                           PAWL_TEXT("{\"order_id\":\"o\",\"x\":1,\"home\":{\"y\":1}}"), 0, *state,
-                           &out, NULL),
-        PAWL_OK);
+    must(pawl_record_decode(PAWL_RECORD_OF(order)(),
+                            PAWL_TEXT("{\"order_id\":\"o\",\"x\":1,\"home\":{\"y\":1}}"), 0, *state,
+                            &out, world_error()));
     saves_as(*state, &out, "{\"order_id\":\"o\"}");
 }
 
-static void give_way_to_a_field_of_the_same_name(void **state)
+STATE_TEST(give_way_to_a_field_of_the_same_name, void **state)
 {
     order out = {.order_id   = PAWL_TEXT("o"),
                  .pawl_extra = PAWL_TEXT("\"Note\":\"old\",\"x\":1,\"order_id\":5")};
     saves_as(*state, &out, "{\"order_id\":\"o\",\"x\":1}");
 }
 
-static void cannot_smuggle_in_a_second_object(void **state)
+STATE_TEST(cannot_smuggle_in_a_second_object, void **state)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_text  text;
@@ -96,7 +90,7 @@ static void cannot_smuggle_in_a_second_object(void **state)
     assert_string_equal(error.text, "order: pawl_extra of 5 bytes without data");
 }
 
-static void with_nul_are_refused(void **state)
+STATE_TEST(with_nul_are_refused, void **state)
 {
     static const char *const texts[] = {
         "{\"order_id\":\"o\",\"home\":{\"x\":{\"y\":[\"a\\u0000\"]}}}",
@@ -112,7 +106,7 @@ static void with_nul_are_refused(void **state)
     }
 }
 
-static void keep_an_otherwise_empty_record(void **state)
+STATE_TEST(keep_an_otherwise_empty_record, void **state)
 {
     const char *json = "{\"order_id\":\"o\",\"home\":{\"only\":1}}";
     order       out;
@@ -122,15 +116,5 @@ static void keep_an_otherwise_empty_record(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(survive_everywhere),
-        cmocka_unit_test(go_with_their_item),
-        cmocka_unit_test(keep_their_values),
-        cmocka_unit_test(are_not_read_unless_asked),
-        cmocka_unit_test(give_way_to_a_field_of_the_same_name),
-        cmocka_unit_test(cannot_smuggle_in_a_second_object),
-        cmocka_unit_test(with_nul_are_refused),
-        cmocka_unit_test(keep_an_otherwise_empty_record),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

@@ -10,10 +10,8 @@
 static pawl_text encode(pawl_arena *arena, const pawl_record *record, const void *in,
                         unsigned flags)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_text  json;
-    if (pawl_record_encode(record, in, flags, arena, &json, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    pawl_text json;
+    must(pawl_record_encode(record, in, flags, arena, &json, world_error()));
     assert_int_equal(json.data[json.size], '\0');
     return json;
 }
@@ -35,7 +33,7 @@ static void comes_back(pawl_arena *arena, const char *json)
     assert_string_equal(encode(arena, PAWL_MESSAGE_OF(sample, &out), 0).data, json);
 }
 
-static void every_kind_comes_back(void **state)
+STATE_TEST(every_kind_comes_back, void **state)
 {
     comes_back(*state, "{}");
     comes_back(*state, "{\"a_bool\":true,\"a_int16\":-32768,\"a_int32\":-2147483648,"
@@ -56,7 +54,7 @@ static void every_kind_comes_back(void **state)
                        "\"1970-01-01T00:00:00.000000Z\"]}");
 }
 
-static void optionals_come_back(void **state)
+STATE_TEST(optionals_come_back, void **state)
 {
     comes_back(*state,
                "{\"o_bool\":false,\"o_int16\":0,\"o_int32\":0,\"o_int64\":0,\"o_uint16\":0,"
@@ -68,7 +66,7 @@ static void optionals_come_back(void **state)
                        "\"o_bytes\":\"AA==\",\"o_enum\":\"green\",\"o_record\":{\"zip\":7}}");
 }
 
-static void lists_come_back(void **state)
+STATE_TEST(lists_come_back, void **state)
 {
     comes_back(*state,
                "{\"l_bool\":[true,false],\"l_int16\":[-1,0],\"l_int32\":[-1],\"l_int64\":[1,2,3],"
@@ -80,7 +78,7 @@ static void lists_come_back(void **state)
                "\"l_record\":[{\"city\":\"a\"},{},{\"Street\":\"s\"}]}");
 }
 
-static void decoding_sets_the_members(void **state)
+STATE_TEST(decoding_sets_the_members, void **state)
 {
     sample out;
     memset(&out, 0xAA, sizeof out); /* decode fills all of it */
@@ -107,7 +105,7 @@ static void decoding_sets_the_members(void **state)
     assert_false(out.a_bool);
 }
 
-static void integers_written_as_doubles_are_accepted_when_exact(void **state)
+STATE_TEST(integers_written_as_doubles_are_accepted_when_exact, void **state)
 {
     sample out;
     decode(
@@ -124,7 +122,7 @@ static void integers_written_as_doubles_are_accepted_when_exact(void **state)
     assert_true(out.l_double.items[1] == 18446744073709551616.0);
 }
 
-static void null_is_the_default(void **state)
+STATE_TEST(null_is_the_default, void **state)
 {
     sample out;
     decode(*state, PAWL_RECORD_OF(sample)(),
@@ -141,7 +139,7 @@ static void null_is_the_default(void **state)
                         "{\"l_int64\":[1,0,3]}");
 }
 
-static void defaults_are_written_when_asked(void **state)
+STATE_TEST(defaults_are_written_when_asked, void **state)
 {
     assert_string_equal(encode(*state, PAWL_MESSAGE(address), PAWL_ENCODE_DEFAULTS).data,
                         "{\"city\":\"\",\"zip\":0,\"Street\":\"\"}");
@@ -160,7 +158,7 @@ static void defaults_are_written_when_asked(void **state)
     assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), &whole, &again));
 }
 
-static void members_come_in_any_order(void **state)
+STATE_TEST(members_come_in_any_order, void **state)
 {
     order out;
     decode(*state, PAWL_RECORD_OF(order)(),
@@ -172,7 +170,7 @@ static void members_come_in_any_order(void **state)
                         "\"Note\":\"n\"}");
 }
 
-static void trees_come_back(void **state)
+STATE_TEST(trees_come_back, void **state)
 {
     const char *json = "{\"id\":1,\"kids\":[{\"id\":2,\"kids\":[{\"id\":3}]},{}],"
                        "\"next\":{\"id\":4,\"next\":{}}}";
@@ -182,7 +180,7 @@ static void trees_come_back(void **state)
     assert_string_equal(encode(*state, PAWL_MESSAGE_OF(node, &out), 0).data, json);
 }
 
-static void decoded_structs_do_not_share_with_the_text(void **state)
+STATE_TEST(decoded_structs_do_not_share_with_the_text, void **state)
 {
     char    json[] = "{\"city\":\"Ulm\",\"unknown\":\"u\"}";
     address out;
@@ -204,7 +202,7 @@ static void is_refused(pawl_arena *arena, pawl_code code, const char *text,
     assert_int_equal(pawl_record_encode(record, in, 0, arena, &json, NULL), code);
 }
 
-static void what_has_no_json_form_is_refused(void **state)
+STATE_TEST(what_has_no_json_form_is_refused, void **state)
 {
     double     numbers[] = {1, INFINITY};
     order_line lines[2]  = {{.sku = PAWL_TEXT("a")}, {.sku = PAWL_TEXT_INIT("a\0b")}};
@@ -239,7 +237,7 @@ static void what_has_no_json_form_is_refused(void **state)
 
 /* A number for a text passes the compiler. A text of no bytes may point to anything, as a slice
  * does. */
-static void a_number_for_a_text_is_refused(void **state)
+STATE_TEST(a_number_for_a_text_is_refused, void **state)
 {
 #if UINTPTR_MAX > UINT32_MAX
     const char *what = "a number where a text is due; PAWL_TEXT(\"42\") makes one";
@@ -259,15 +257,14 @@ static void a_number_for_a_text_is_refused(void **state)
     char       slice[] = "end";
     char      *made    = malloc(1);
     assert_non_null(made);
-    assert_int_equal(pawl_record_encode(PAWL_MESSAGE(sample, .a_text = {.data = slice + 3},
-                                                     .a_json  = {.data = (const char *)&error},
-                                                     .a_bytes = {.data = made}),
-                                        0, *state, &json, &error),
-                     PAWL_OK);
+    must(pawl_record_encode(PAWL_MESSAGE(sample, .a_text = {.data = slice + 3},
+                                         .a_json  = {.data = (const char *)&error},
+                                         .a_bytes = {.data = made}),
+                            0, *state, &json, world_error()));
     free(made);
 }
 
-static void bad_json_in_a_member_is_refused(void **state)
+STATE_TEST(bad_json_in_a_member_is_refused, void **state)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_text  json;
@@ -287,7 +284,7 @@ static void bad_json_in_a_member_is_refused(void **state)
                PAWL_MESSAGE_OF(sample, &with_extra));
 }
 
-static void a_chain_that_is_too_deep_is_refused(void **state)
+STATE_TEST(a_chain_that_is_too_deep_is_refused, void **state)
 {
     node chain[PAWL_RECORD_DEPTH_MAX + 1] = {{.id = 0}};
     for (int i = 0; i < PAWL_RECORD_DEPTH_MAX; i++)
@@ -299,7 +296,7 @@ static void a_chain_that_is_too_deep_is_refused(void **state)
     encode(*state, PAWL_MESSAGE_OF(node, &chain[1]), 0); /* one less goes */
 }
 
-static void a_required_optional_must_be_set(void **state)
+STATE_TEST(a_required_optional_must_be_set, void **state)
 {
     static const pawl_field  fields[] = {{.name         = "o",
                                           .kind         = PAWL_KIND_INT32,
@@ -322,22 +319,5 @@ static void a_required_optional_must_be_set(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_comes_back),
-        cmocka_unit_test(optionals_come_back),
-        cmocka_unit_test(lists_come_back),
-        cmocka_unit_test(decoding_sets_the_members),
-        cmocka_unit_test(integers_written_as_doubles_are_accepted_when_exact),
-        cmocka_unit_test(null_is_the_default),
-        cmocka_unit_test(defaults_are_written_when_asked),
-        cmocka_unit_test(members_come_in_any_order),
-        cmocka_unit_test(trees_come_back),
-        cmocka_unit_test(decoded_structs_do_not_share_with_the_text),
-        cmocka_unit_test(what_has_no_json_form_is_refused),
-        cmocka_unit_test(a_number_for_a_text_is_refused),
-        cmocka_unit_test(bad_json_in_a_member_is_refused),
-        cmocka_unit_test(a_chain_that_is_too_deep_is_refused),
-        cmocka_unit_test(a_required_optional_must_be_set),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

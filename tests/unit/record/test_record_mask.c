@@ -26,37 +26,6 @@ static void becomes(pawl_arena *arena, const char *json, const char *wanted)
     assert_int_equal(masked.size, strlen(wanted));
 }
 
-static void secret_members_are_masked_at_any_depth(void **state)
-{
-    becomes(*state, "{\"count\":3,\"words\":[\"a\"]}", "{\"count\":3,\"words\":[\"a\"]}");
-    becomes(*state, "{\"first\":{\"holder\":\"h\",\"Number\":\"1\"}}",
-            "{\"first\":{\"holder\":\"h\",\"Number\":\"***\"}}");
-    becomes(*state, "{\"others\":[{\"Number\":\"1\"},{\"holder\":\"h\",\"Number\":null},null]}",
-            "{\"others\":[{\"Number\":\"***\"},{\"holder\":\"h\",\"Number\":null},null]}");
-    becomes(*state, "{\"hidden\":{\"holder\":\"h\"}}", "{\"hidden\":\"***\"}");
-    becomes(*state, "{\"count\":123456789012345678901234567890}",
-            "{\"count\":123456789012345678901234567890}");
-}
-
-static void what_the_record_does_not_know_is_masked(void **state)
-{
-    becomes(*state, "{\"number\":\"1\",\"card\":{\"Number\":\"1\"},\"gone\":null}",
-            "{\"number\":\"***\",\"card\":\"***\",\"gone\":null}");
-    becomes(*state, "{\"first\":[{\"holder\":\"h\"}],\"others\":{\"x\":1}}",
-            "{\"first\":\"***\",\"others\":{\"x\":\"***\"}}");
-    becomes(*state, "[1]", "\"***\"");
-    becomes(*state, "null", "null");
-}
-
-static void no_json_is_refused(void **state)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_text  masked;
-    assert_int_equal(
-        pawl_record_mask(PAWL_RECORD_OF(wallet)(), PAWL_TEXT("{"), *state, &masked, &error),
-        PAWL_EDECODE);
-}
-
 static int setup(void **state)
 {
     *state = pawl_arena_create(0);
@@ -69,9 +38,36 @@ static int teardown(void **state)
     return 0;
 }
 
-const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(secret_members_are_masked_at_any_depth, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_the_record_does_not_know_is_masked, setup, teardown),
-    cmocka_unit_test_setup_teardown(no_json_is_refused, setup, teardown),
-    {.name = NULL},
-};
+TESTS(secret_members_are_masked_at_any_depth, void **state,
+      cmocka_unit_test_setup_teardown(secret_members_are_masked_at_any_depth, setup, teardown))
+{
+    becomes(*state, "{\"count\":3,\"words\":[\"a\"]}", "{\"count\":3,\"words\":[\"a\"]}");
+    becomes(*state, "{\"first\":{\"holder\":\"h\",\"Number\":\"1\"}}",
+            "{\"first\":{\"holder\":\"h\",\"Number\":\"***\"}}");
+    becomes(*state, "{\"others\":[{\"Number\":\"1\"},{\"holder\":\"h\",\"Number\":null},null]}",
+            "{\"others\":[{\"Number\":\"***\"},{\"holder\":\"h\",\"Number\":null},null]}");
+    becomes(*state, "{\"hidden\":{\"holder\":\"h\"}}", "{\"hidden\":\"***\"}");
+    becomes(*state, "{\"count\":123456789012345678901234567890}",
+            "{\"count\":123456789012345678901234567890}");
+}
+
+TESTS(what_the_record_does_not_know_is_masked, void **state,
+      cmocka_unit_test_setup_teardown(what_the_record_does_not_know_is_masked, setup, teardown))
+{
+    becomes(*state, "{\"number\":\"1\",\"card\":{\"Number\":\"1\"},\"gone\":null}",
+            "{\"number\":\"***\",\"card\":\"***\",\"gone\":null}");
+    becomes(*state, "{\"first\":[{\"holder\":\"h\"}],\"others\":{\"x\":1}}",
+            "{\"first\":\"***\",\"others\":{\"x\":\"***\"}}");
+    becomes(*state, "[1]", "\"***\"");
+    becomes(*state, "null", "null");
+}
+
+TESTS(no_json_is_refused, void **state,
+      cmocka_unit_test_setup_teardown(no_json_is_refused, setup, teardown))
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  masked;
+    assert_int_equal(
+        pawl_record_mask(PAWL_RECORD_OF(wallet)(), PAWL_TEXT("{"), *state, &masked, &error),
+        PAWL_EDECODE);
+}

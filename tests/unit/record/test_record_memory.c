@@ -114,27 +114,20 @@ static void runs_out(scenario_fn *scenario, const sample *in)
     assert_true(failures > 1);
 }
 
-static void every_allocation_may_fail(void)
+TEST(every_allocation_may_fail)
 {
     static scenario_fn *const scenarios[] = {scenario_decode, scenario_encode, scenario_copy,
                                              scenario_values, scenario_mask};
     const pawl_allocator      allocator   = {resize_until, NULL};
     sample                    in;
-    pawl_error                error = PAWL_ERROR_INIT;
     pawl_allocator_set(&allocator);
     pawl_arena *arena = pawl_arena_create(0);
     assert_non_null(arena);
-    if (pawl_record_decode(PAWL_RECORD_OF(sample)(),
-                           (pawl_text){.data = json, .size = sizeof json - 1},
-                           PAWL_DECODE_KEEP_EXTRA, arena, &in, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_record_decode(PAWL_RECORD_OF(sample)(),
+                            (pawl_text){.data = json, .size = sizeof json - 1},
+                            PAWL_DECODE_KEEP_EXTRA, arena, &in, world_error()));
     for (size_t i = 0; i < COUNT(scenarios); i++)
         runs_out(scenarios[i], &in);
     pawl_arena_destroy(arena);
     pawl_allocator_set(NULL);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(every_allocation_may_fail),
-    {.name = NULL},
-};

@@ -179,7 +179,7 @@ static pawl_text encode(pawl_arena *arena, const sample *in)
     return json;
 }
 
-static void structs_come_back(void **state)
+STATE_TEST(structs_come_back, void **state)
 {
     pawl_arena *arena = *state;
     for (int round = 0; round < ROUNDS; round++) {
@@ -200,7 +200,7 @@ static void structs_come_back(void **state)
 }
 
 /* Damaged JSON is refused or read; what is read can be written again. */
-static void damage_does_no_harm(void **state)
+STATE_TEST(damage_does_no_harm, void **state)
 {
     static const char bytes[] = "{}[]\",:0129.eE-+ntfu\\\0\x01\xC3\xFFx";
     pawl_arena       *arena   = *state;
@@ -231,9 +231,5 @@ int main(int count, char **arguments)
     seed = count > 1 ? strtoull(arguments[1], NULL, 10) : (uint64_t)time(NULL);
     printf("seed %" PRIu64 "\n", seed);
     pawl_random_seed(&source, seed);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(structs_come_back),
-        cmocka_unit_test(damage_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

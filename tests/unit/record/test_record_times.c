@@ -34,19 +34,17 @@ static void is_refused(pawl_arena *arena, pawl_times times, const char *value, c
 static void is_written(pawl_arena *arena, pawl_times times, pawl_time time, const char *expected,
                        pawl_time back)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    sample     in    = {.a_time = time};
-    pawl_text  json;
-    if (pawl_record_encode(PAWL_RECORD_OF(sample)(), &in, PAWL_RECORD_TIMES(times), arena, &json,
-                           &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    sample    in = {.a_time = time};
+    pawl_text json;
+    must(pawl_record_encode(PAWL_RECORD_OF(sample)(), &in, PAWL_RECORD_TIMES(times), arena, &json,
+                            world_error()));
     char whole[100];
     snprintf(whole, sizeof whole, "{\"a_time\":%s}", expected);
     assert_string_equal(json.data, whole);
     assert_int_equal(read_as(arena, times, expected), back);
 }
 
-static void s26_each_form_is_written_and_read(void **state)
+STATE_TEST(s26_each_form_is_written_and_read, void **state)
 {
     is_written(*state, PAWL_TIMES_RFC3339, MOMENT, "\"2026-01-31T23:59:59.123456Z\"", MOMENT);
     is_written(*state, PAWL_TIMES_UNIX_US, MOMENT, "1769903999123456", MOMENT);
@@ -55,7 +53,7 @@ static void s26_each_form_is_written_and_read(void **state)
 }
 
 /* The rest below a millisecond is cut toward the past, before 1970 as well. */
-static void s26_times_before_1970_keep_their_order(void **state)
+STATE_TEST(s26_times_before_1970_keep_their_order, void **state)
 {
     is_written(*state, PAWL_TIMES_UNIX_US, -1, "-1", -1);
     is_written(*state, PAWL_TIMES_UNIX_MS, -1, "-1", -1000);
@@ -63,7 +61,7 @@ static void s26_times_before_1970_keep_their_order(void **state)
     is_written(*state, PAWL_TIMES_MICROSOFT, -1001, "\"/Date(-2)/\"", -2000);
 }
 
-static void s26_the_first_and_the_last_time_come_back(void **state)
+STATE_TEST(s26_the_first_and_the_last_time_come_back, void **state)
 {
     is_written(*state, PAWL_TIMES_UNIX_US, PAWL_TIME_MAX, "253402300799999999", PAWL_TIME_MAX);
     is_written(*state, PAWL_TIMES_UNIX_US, PAWL_TIME_MIN, "-62135596800000000", PAWL_TIME_MIN);
@@ -72,21 +70,21 @@ static void s26_the_first_and_the_last_time_come_back(void **state)
                PAWL_TIME_MIN);
 }
 
-static void s26_rfc_3339_is_read_in_each_form(void **state)
+STATE_TEST(s26_rfc_3339_is_read_in_each_form, void **state)
 {
     for (int times = PAWL_TIMES_RFC3339; times <= PAWL_TIMES_MICROSOFT; times++)
         assert_int_equal(read_as(*state, (pawl_times)times, "\"2026-02-01T00:59:59.123456+01:00\""),
                          MOMENT);
 }
 
-static void s26_an_offset_behind_a_date_is_read_over(void **state)
+STATE_TEST(s26_an_offset_behind_a_date_is_read_over, void **state)
 {
     assert_int_equal(read_as(*state, PAWL_TIMES_MICROSOFT, "\"\\/Date(1769903999123+0100)\\/\""),
                      MOMENT - 456);
     assert_int_equal(read_as(*state, PAWL_TIMES_MICROSOFT, "\"/Date(5-1230)/\""), 5000);
 }
 
-static void s26_what_is_no_time_in_the_form_is_refused(void **state)
+STATE_TEST(s26_what_is_no_time_in_the_form_is_refused, void **state)
 {
     static const char *const texts[] = {"/Date()/",
                                         "/Date(-)/",
@@ -119,13 +117,5 @@ static void s26_what_is_no_time_in_the_form_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(s26_each_form_is_written_and_read),
-        cmocka_unit_test(s26_times_before_1970_keep_their_order),
-        cmocka_unit_test(s26_the_first_and_the_last_time_come_back),
-        cmocka_unit_test(s26_rfc_3339_is_read_in_each_form),
-        cmocka_unit_test(s26_an_offset_behind_a_date_is_read_over),
-        cmocka_unit_test(s26_what_is_no_time_in_the_form_is_refused),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

@@ -24,7 +24,7 @@ static size_t make_values(pawl_value values[12])
     return COUNT(made);
 }
 
-static void values_are_ordered(void **state)
+STATE_TEST(values_are_ordered, void **state)
 {
     (void)state;
     pawl_value values[12];
@@ -37,7 +37,7 @@ static void values_are_ordered(void **state)
         }
 }
 
-static void hashes_tell_values_apart(void **state)
+STATE_TEST(hashes_tell_values_apart, void **state)
 {
     (void)state;
     pawl_value values[12];
@@ -52,7 +52,7 @@ static void hashes_tell_values_apart(void **state)
 
 /* One slot of 1024 should take about 100 of 102400 keys: far more in one means
  * that the hash does not spread (the limit is ten standard deviations away). */
-static void hashes_spread(void **state)
+STATE_TEST(hashes_spread, void **state)
 {
     (void)state;
     static unsigned low[1024], high[1024];
@@ -71,7 +71,7 @@ static void hashes_spread(void **state)
 }
 
 /* The number may be stored, so it must not change. */
-static void hashes_stay_as_they_are(void **state)
+STATE_TEST(hashes_stay_as_they_are, void **state)
 {
     (void)state;
     pawl_value text    = pawl_value_text(PAWL_TEXT("order-1 of many"));
@@ -80,7 +80,7 @@ static void hashes_stay_as_they_are(void **state)
     assert_true(pawl_value_hash(&integer) == UINT64_C(0x533107EFAB12C9));
 }
 
-static void defaults_are_known(void **state)
+STATE_TEST(defaults_are_known, void **state)
 {
     (void)state;
     pawl_value values[12];
@@ -97,7 +97,7 @@ static void shows(pawl_value value, const char *text)
     assert_string_equal(pawl_value_format(&value, buffer, sizeof buffer), text);
 }
 
-static void values_are_shown(void **state)
+STATE_TEST(values_are_shown, void **state)
 {
     (void)state;
     shows((pawl_value){.type = PAWL_VALUE_NONE}, "none");
@@ -116,7 +116,7 @@ static void values_are_shown(void **state)
 }
 
 /* Rows are from, columns are to: none, integer, text, uuid, time. */
-static void the_matrix_of_coercions(void **state)
+STATE_TEST(the_matrix_of_coercions, void **state)
 {
     static const bool may[5][5] = {
         {true, true, true, true, true},    {false, true, true, false, false},
@@ -149,13 +149,11 @@ static void the_matrix_of_coercions(void **state)
 
 static void becomes(pawl_arena *arena, pawl_value from, pawl_value to)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_value_coerce(to.type, &from, arena, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_value_coerce(to.type, &from, arena, world_error()));
     assert_true(pawl_value_equal(&from, &to));
 }
 
-static void coercions_keep_the_value(void **state)
+STATE_TEST(coercions_keep_the_value, void **state)
 {
     pawl_time time = INT64_C(1769903999123456);
     becomes(*state, pawl_value_text(PAWL_TEXT("42")), pawl_value_integer(42));
@@ -184,7 +182,7 @@ static void fails_to_become(pawl_arena *arena, pawl_value from, pawl_value_type 
     assert_true(pawl_value_equal(&value, &from));
 }
 
-static void failed_coercions_are_named(void **state)
+STATE_TEST(failed_coercions_are_named, void **state)
 {
     static const char *const integers[] = {
         "", "-", "+1", "1.0", " 1", "1 ", "0x1", "9223372036854775808", "-9223372036854775809"};
@@ -204,7 +202,7 @@ static void failed_coercions_are_named(void **state)
 }
 
 /* 200 characters of two bytes each pass, one more does not. */
-static void texts_to_find_by_are_limited(void **state)
+STATE_TEST(texts_to_find_by_are_limited, void **state)
 {
     (void)state;
     char text[403];
@@ -233,7 +231,7 @@ static void texts_to_find_by_are_limited(void **state)
 }
 
 /* No database keeps others, and each says so in its own way. */
-static void times_to_find_by_are_limited(void **state)
+STATE_TEST(times_to_find_by_are_limited, void **state)
 {
     (void)state;
     static const pawl_time good[] = {PAWL_TIME_MIN, 0, PAWL_TIME_MAX};
@@ -253,14 +251,12 @@ static void times_to_find_by_are_limited(void **state)
 
 static void reads(const sample *in, const char *path, pawl_value expected)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_value value;
-    if (pawl_record_value(PAWL_RECORD_OF(sample)(), path, in, &value, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_record_value(PAWL_RECORD_OF(sample)(), path, in, &value, world_error()));
     assert_true(pawl_value_equal(&value, &expected));
 }
 
-static void fields_are_read(void **state)
+STATE_TEST(fields_are_read, void **state)
 {
     (void)state;
     address    there = {.city = PAWL_TEXT("Bonn")};
@@ -308,7 +304,7 @@ static void read_fails(const sample *in, const char *path, const char *text)
     assert_int_equal(value.type, PAWL_VALUE_NONE);
 }
 
-static void unreadable_fields_are_named(void **state)
+STATE_TEST(unreadable_fields_are_named, void **state)
 {
     (void)state;
     static const char *const others[] = {"a_bool",   "a_double", "a_bytes",  "a_json",
@@ -335,7 +331,7 @@ static void unreadable_fields_are_named(void **state)
     read_fails(&in, "", "record sample has no field ");
 }
 
-static void fields_are_found_by_path(void **state)
+STATE_TEST(fields_are_found_by_path, void **state)
 {
     (void)state;
     const pawl_field *field = pawl_record_field(PAWL_RECORD_OF(sample)(), "a_record.street");
@@ -356,7 +352,7 @@ static pawl_code set(pawl_arena *arena, sample *out, const char *path, pawl_valu
     return pawl_record_value_set(PAWL_RECORD_OF(sample)(), path, out, &value, arena, error);
 }
 
-static void fields_are_written(void **state)
+STATE_TEST(fields_are_written, void **state)
 {
     sample     out    = {.a_int32 = 1, .o_int64 = {true, 1}};
     pawl_value none   = {.type = PAWL_VALUE_NONE};
@@ -409,7 +405,7 @@ static void write_fails(pawl_arena *arena, const char *path, pawl_value value, c
     assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), &out, &same));
 }
 
-static void unwritable_values_are_named(void **state)
+STATE_TEST(unwritable_values_are_named, void **state)
 {
     write_fails(*state, "a_int16", pawl_value_integer(32768),
                 "a_int16: 32768 is outside -32768 to 32767");
@@ -436,7 +432,7 @@ static void unwritable_values_are_named(void **state)
     write_fails(*state, "nope", pawl_value_integer(1), "record sample has no field nope");
 }
 
-static void secret_values_are_not_shown(void **state)
+STATE_TEST(secret_values_are_not_shown, void **state)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     order             out   = {.pin = 0};
@@ -451,24 +447,5 @@ static void secret_values_are_not_shown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_ordered),
-        cmocka_unit_test(hashes_tell_values_apart),
-        cmocka_unit_test(hashes_spread),
-        cmocka_unit_test(hashes_stay_as_they_are),
-        cmocka_unit_test(defaults_are_known),
-        cmocka_unit_test(values_are_shown),
-        cmocka_unit_test(the_matrix_of_coercions),
-        cmocka_unit_test(coercions_keep_the_value),
-        cmocka_unit_test(failed_coercions_are_named),
-        cmocka_unit_test(texts_to_find_by_are_limited),
-        cmocka_unit_test(times_to_find_by_are_limited),
-        cmocka_unit_test(fields_are_read),
-        cmocka_unit_test(unreadable_fields_are_named),
-        cmocka_unit_test(fields_are_found_by_path),
-        cmocka_unit_test(fields_are_written),
-        cmocka_unit_test(unwritable_values_are_named),
-        cmocka_unit_test(secret_values_are_not_shown),
-    };
-    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+    return tests_run(arena_set_up, arena_tear_down);
 }

@@ -96,14 +96,13 @@ static pawl_code run(const char *url, pawl_run_options *options, pawl_error *err
     return pawl_application_run(&table_tennis, options, error);
 }
 
-static void all_endpoints_run_until_a_stop(const char *url)
+ON_STORES(all_endpoints_run_until_a_stop, const char *url)
 {
-    pawl_error       error;
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
-    world_ok(run(url, &options, &error), &error);
+    must(run(url, &options, world_error()));
     assert_int_equal(atomic_load(&hits), 3);
     assert_string_equal(seen.text, "ping pong created started stopped ");
-    world_ok(run(url, &options, &error), &error); /* and again */
+    must(run(url, &options, world_error())); /* and again */
     assert_int_equal(atomic_load(&hits), 3);
 }
 
@@ -117,16 +116,16 @@ static void on_own_signal(int number)
     atomic_fetch_add(&own_signals, 1);
 }
 
-static void a_signal_stops_them_and_is_as_before_then(const char *url)
+/* The rest is not about stores. */
+ON_STORE(a_signal_stops_them_and_is_as_before_then, const char *url, "memory")
 {
     static const int signals[] = {SIGINT, SIGTERM};
-    pawl_error       error;
-    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    pawl_run_options options   = PAWL_RUN_OPTIONS_INIT;
     atomic_store(&own_signals, 0);
     for (size_t i = 0; i < 2; i++) {
         signal(signals[i], on_own_signal);
         stop_signal = signals[i];
-        world_ok(run(url, &options, &error), &error);
+        must(run(url, &options, world_error()));
         assert_int_equal(atomic_load(&hits), 3);
         assert_int_equal(atomic_load(&own_signals), (int)i);
         raise(signals[i]);
@@ -142,15 +141,14 @@ static void stop_by_hand(int number)
     pawl_run_stop(running);
 }
 
-static void signals_may_stay_the_programs(const char *url)
+ON_STORE(signals_may_stay_the_programs, const char *url, "memory")
 {
-    pawl_error       error;
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
     options.keeps_signals    = true;
     stop_signal              = SIGTERM;
     atomic_store(&own_signals, 0);
     signal(SIGTERM, stop_by_hand);
-    world_ok(run(url, &options, &error), &error);
+    must(run(url, &options, world_error()));
     signal(SIGTERM, SIG_DFL);
     stop_signal = 0;
     assert_int_equal(atomic_load(&own_signals), 1);
@@ -169,7 +167,7 @@ static void run_inside(void *context, pawl_run *run, pawl_run_state state)
         pawl_run_stop(run);
 }
 
-static void one_run_has_the_signals(const char *url)
+ON_STORE(one_run_has_the_signals, const char *url, "memory")
 {
     pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
@@ -205,7 +203,7 @@ static void take_store_away(void *context, pawl_run *run, pawl_run_state state)
         assert_int_equal(rmdir(path), 0);
 }
 
-static void one_that_fails_stops_all(const char *url)
+ON_STORE(one_that_fails_stops_all, const char *url, "sqlite")
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -228,7 +226,7 @@ static pawl_code set_the_last(void *context, const char *endpoint, pawl_endpoint
     return PAWL_OK;
 }
 
-static void what_configure_sets_is_used_with_older_options(const char *url)
+ON_STORE(what_configure_sets_is_used_with_older_options, const char *url, "memory")
 {
     pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -241,7 +239,7 @@ static void what_configure_sets_is_used_with_older_options(const char *url)
     assert_non_null(strstr(error.text, "handler_time_max"));
 }
 
-static void one_endpoint_alone(const char *url)
+ON_STORE(one_endpoint_alone, const char *url, "memory")
 {
     pawl_error       error;
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
@@ -257,7 +255,7 @@ static void one_endpoint_alone(const char *url)
 }
 
 /* The first endpoint is created by then, and is destroyed. */
-static void what_cannot_be_created_runs_nothing(const char *url)
+ON_STORE(what_cannot_be_created_runs_nothing, const char *url, "memory")
 {
     pawl_error       error;
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
@@ -266,10 +264,10 @@ static void what_cannot_be_created_runs_nothing(const char *url)
     assert_string_equal(error.text, "no options of pong");
     assert_string_equal(seen.text, "ping pong ");
     answer = PAWL_OK;
-    world_ok(run(url, &options, &error), &error); /* the signals are free again */
+    must(run(url, &options, world_error())); /* the signals are free again */
 }
 
-static void options_of_another_size_are_refused(const char *url)
+ON_STORE(options_of_another_size_are_refused, const char *url, "memory")
 {
     pawl_error       error;
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
@@ -278,17 +276,3 @@ static void options_of_another_size_are_refused(const char *url)
     assert_non_null(strstr(error.text, "begin with PAWL_RUN_OPTIONS_INIT"));
     assert_int_equal(pawl_application_run(NULL, NULL, &error), PAWL_EINVAL);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(all_endpoints_run_until_a_stop),
-    /* The rest is not about stores. */
-    ON_STORE(a_signal_stops_them_and_is_as_before_then, "memory"),
-    ON_STORE(signals_may_stay_the_programs, "memory"),
-    ON_STORE(one_run_has_the_signals, "memory"),
-    ON_STORE(one_that_fails_stops_all, "sqlite"),
-    ON_STORE(what_configure_sets_is_used_with_older_options, "memory"),
-    ON_STORE(one_endpoint_alone, "memory"),
-    ON_STORE(what_cannot_be_created_runs_nothing, "memory"),
-    ON_STORE(options_of_another_size_are_refused, "memory"),
-    {.name = NULL},
-};

@@ -19,7 +19,8 @@
 #define TRIES_MAX 20000
 
 /* Workers of MongoDB live by heartbeats, and a missed one tells of no death. */
-#define ON_STORES_THAT_SEE_DEATHS(function) ON_STORES(function) SQL_SERVERS(ON_SERVER, function)
+#define ON_STORES_THAT_SEE_DEATHS(function, parameter) \
+    TESTS(function, parameter, STORES_ROWS(function) SQL_SERVERS(SERVER_ROW, function))
 
 static const pawl_text DOCK = PAWL_TEXT_INIT("dock");
 

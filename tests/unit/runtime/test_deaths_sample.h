@@ -130,15 +130,9 @@ static inline void stamp_first(pawl_store *store, pawl_arena *arena)
     pawl_queue_row    row   = claim(store, arena, 1).items[0];
     const pawl__stamp stamp = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
-    pawl_queue_settle settle  = {.action  = PAWL_QUEUE_RETRY,
-                                 .queue   = DOCK,
-                                 .seq     = row.seq,
-                                 .due     = row.due,
-                                 .crashes = row.crashes + 1,
-                                 .history = pawl__stamp_add(arena, row.history, &stamp)};
-    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
-                                 .queue_settle = {.items = &settle, .count = 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, queue_settle, WORLD_START, .action = PAWL_QUEUE_RETRY, .queue = DOCK,
+                .seq = row.seq, .due = row.due, .crashes = row.crashes + 1,
+                .history = pawl__stamp_add(arena, row.history, &stamp));
 }
 
 #endif

@@ -24,13 +24,9 @@ static world     *meddler; /* the mark of message 77 is written while its handle
 
 static inline void mark_77(void)
 {
-    pawl_inbox_entry mark    = {.endpoint   = PAWL_TEXT("reader"),
-                                .message_id = PAWL_TEXT("m-77"),
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = world_now(meddler)};
-    pawl_changes     changes = {ONE_UNIT, .now = world_now(meddler),
-                                .inbox_entry = {.items = &mark, .count = 1}};
-    must(pawl_store_commit(meddler->store, &changes, NULL, world_error()));
+    MUST_COMMIT(meddler->store, inbox_entry, world_now(meddler), .endpoint = PAWL_TEXT("reader"),
+                .message_id = PAWL_TEXT("m-77"), .outcome = PAWL_INBOX_HANDLED,
+                .at = world_now(meddler));
 }
 
 /* Sends one message each, which the store has once for each message that was handled once. */

@@ -7,7 +7,7 @@
 
 /* ---- Order and position ------------------------------------------------------------ */
 
-static void events_come_in_the_order_of_all_streams(const char *url)
+ON_ALL_STORES(events_come_in_the_order_of_all_streams, const char *url)
 {
     world *it = begin(url, &application);
     assert_int_equal(world_drain(it).projected, 0);
@@ -26,7 +26,7 @@ static void events_come_in_the_order_of_all_streams(const char *url)
     expect_seen("");
 }
 
-static void what_an_entity_emits_is_projected(const char *url)
+ON_ALL_STORES(what_an_entity_emits_is_projected, const char *url)
 {
     world *it  = begin(url, &box_application);
     plan.sends = plan.publishes = true;
@@ -41,7 +41,7 @@ static void what_an_entity_emits_is_projected(const char *url)
 
 /* Messages caused by an event without a message name it all the same: each has an id of its own,
  * the same one in each run. */
-static void events_that_came_another_way_have_ids_apart(const char *url)
+ON_ALL_STORES(events_that_came_another_way_have_ids_apart, const char *url)
 {
     world *it  = begin(url, &application);
     plan.sends = true;
@@ -58,7 +58,7 @@ static void events_that_came_another_way_have_ids_apart(const char *url)
     }
 }
 
-static void a_batch_is_a_commit(const char *url)
+ON_ALL_STORES(a_batch_is_a_commit, const char *url)
 {
     world *it = begin(url, &small_application);
     append_many(it, "A/1", 1, 7);
@@ -70,7 +70,7 @@ static void a_batch_is_a_commit(const char *url)
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6 A/1.7=7");
 }
 
-static void each_projection_has_a_position_of_its_own(const char *url)
+ON_ALL_STORES(each_projection_has_a_position_of_its_own, const char *url)
 {
     world_hold(url);
     world *it = begin(url, &application);
@@ -88,7 +88,7 @@ static void each_projection_has_a_position_of_its_own(const char *url)
     assert_int_equal(position_of(it, "projection/titles"), last_position(it));
 }
 
-static void the_position_outlives_the_endpoint(const char *url)
+ON_ALL_STORES(the_position_outlives_the_endpoint, const char *url)
 {
     world_hold(url);
     world *it = begin(url, &application);
@@ -103,7 +103,7 @@ static void the_position_outlives_the_endpoint(const char *url)
     expect_seen("A/1.3=3 A/1.4=4");
 }
 
-static void events_of_older_records_are_upcast(const char *url)
+ON_ALL_STORES(events_of_older_records_are_upcast, const char *url)
 {
     world *it = begin(url, &application);
     append_as(it, "A/1", 1, "renamed", 1, "{\"name\":\"x\"}");
@@ -114,7 +114,7 @@ static void events_of_older_records_are_upcast(const char *url)
 
 /* ---- Several endpoints ----------------------------------------------------------------- */
 
-static void one_reads_and_the_other_takes_over(const char *url)
+ON_ALL_STORES(one_reads_and_the_other_takes_over, const char *url)
 {
     world *first  = begin(url, &application);
     world *second = world_begin(url, &other_application, NULL, NULL);
@@ -135,7 +135,7 @@ static void one_reads_and_the_other_takes_over(const char *url)
 
 /* The first reader stood still for longer than its lease, and does not know it. Its commits from
  * its old position leave no trace. */
-static void who_comes_back_too_late_does_nothing(const char *url)
+ON_ALL_STORES(who_comes_back_too_late_does_nothing, const char *url)
 {
     world *first  = begin(url, &application);
     world *second = world_begin(url, &application, NULL, NULL);
@@ -157,7 +157,8 @@ static void who_comes_back_too_late_does_nothing(const char *url)
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
-static void a_name_must_leave_room_for_its_prefix(const char *url)
+/* Refused before a store is opened. */
+ON_STORE(a_name_must_leave_room_for_its_prefix, const char *url, "memory")
 {
     char                  name[300];
     pawl_endpoint        *endpoint = NULL;
@@ -177,18 +178,3 @@ static void a_name_must_leave_room_for_its_prefix(const char *url)
     }
     assert_true(world_says(pawl_text_of(error.text), "has 190 bytes, the limit is 189"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(events_come_in_the_order_of_all_streams),
-    ON_ALL_STORES(what_an_entity_emits_is_projected),
-    ON_ALL_STORES(events_that_came_another_way_have_ids_apart),
-    ON_ALL_STORES(a_batch_is_a_commit),
-    ON_ALL_STORES(each_projection_has_a_position_of_its_own),
-    ON_ALL_STORES(the_position_outlives_the_endpoint),
-    ON_ALL_STORES(events_of_older_records_are_upcast),
-    ON_ALL_STORES(one_reads_and_the_other_takes_over),
-    ON_ALL_STORES(who_comes_back_too_late_does_nothing),
-    /* Refused before a store is opened. */
-    ON_STORE(a_name_must_leave_room_for_its_prefix, "memory"),
-    {.name = NULL},
-};

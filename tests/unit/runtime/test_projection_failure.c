@@ -10,7 +10,7 @@
 
 /* ---- Failures --------------------------------------------------------------------- */
 
-static void an_event_that_fails_holds_up_what_follows(const char *url)
+ON_ALL_STORES(an_event_that_fails_holds_up_what_follows, const char *url)
 {
     world *it   = begin(url, &application);
     plan.sends  = true;
@@ -57,7 +57,7 @@ static pawl_projection_row told_of(world *it)
     return row;
 }
 
-static void others_see_since_when_and_why_it_waits(const char *url)
+ON_ALL_STORES(others_see_since_when_and_why_it_waits, const char *url)
 {
     world *it   = begin(url, &application);
     plan.fails  = -1;
@@ -100,7 +100,7 @@ static void restart(world *it)
 }
 
 /* Its tries are counted anew, and so are the pauses between them. */
-static void one_that_is_restarted_tries_now(const char *url)
+ON_ALL_STORES(one_that_is_restarted_tries_now, const char *url)
 {
     world *it   = begin(url, &application);
     plan.fails  = -1;
@@ -131,7 +131,7 @@ static void rebuild(world *it, int64_t from)
 }
 
 /* At rest it looks; while it has events its commit is refused. */
-static void one_that_is_rebuilt_reads_again(const char *url)
+ON_ALL_STORES(one_that_is_rebuilt_reads_again, const char *url)
 {
     world *it  = begin(url, &application);
     plan.sends = true;
@@ -152,7 +152,7 @@ static void one_that_is_rebuilt_reads_again(const char *url)
     assert_int_equal(position_of(it, "projection/names"), last_position(it));
 }
 
-static void a_handler_may_say_when_or_pass_over(const char *url)
+ON_ALL_STORES(a_handler_may_say_when_or_pass_over, const char *url)
 {
     world *it   = begin(url, &application);
     plan.fails  = 1;
@@ -174,7 +174,7 @@ static void a_handler_may_say_when_or_pass_over(const char *url)
 }
 
 /* In memory, at once, before it holds anything up. */
-static void a_passing_failure_is_tried_again_at_once(const char *url)
+ON_ALL_STORES(a_passing_failure_is_tried_again_at_once, const char *url)
 {
     world *it   = begin(url, &application);
     plan.sends  = true;
@@ -187,7 +187,7 @@ static void a_passing_failure_is_tried_again_at_once(const char *url)
     expect_sent_once(it, "plain");
 }
 
-static void an_event_that_cannot_be_read_holds_up(const char *url)
+ON_ALL_STORES(an_event_that_cannot_be_read_holds_up, const char *url)
 {
     world *it = begin(url, &application);
     append(it, "A/1", 1, 1);
@@ -204,7 +204,7 @@ static void note_critical(void *context, const char *what, const pawl_error *err
     snprintf(told, 600, "%s: %s", what, error->text);
 }
 
-static void somebody_is_told_of_an_event_that_fails_on(const char *url)
+ON_ALL_STORES(somebody_is_told_of_an_event_that_fails_on, const char *url)
 {
     char                  told[600] = "";
     pawl_endpoint_options options   = {.critical = note_critical, .critical_context = told};
@@ -232,26 +232,21 @@ static void somebody_is_told_of_an_event_that_fails_on(const char *url)
 /* Somebody has written another message under the id of what the event sends. */
 static void take_id(world *it, const pawl_event_row *event)
 {
-    pawl_outbox_add add     = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
-                                                                    PAWL_TEXT("projection/names"),
-                                                                    event->position, 0),
-                               .endpoint    = PAWL_TEXT("elsewhere"),
-                               .destination = PAWL_TEXT("far"),
-                               .source      = PAWL_TEXT("S/1"),
-                               .message     = {.id             = PAWL_TEXT("m"),
-                                               .type           = PAWL_TEXT("t"),
-                                               .body           = PAWL_TEXT("{}"),
-                                               .correlation_id = PAWL_TEXT("m")},
-                               .due         = world_now(it),
-                               .at          = world_now(it)};
-    pawl_changes    changes = {ONE_UNIT, .now = world_now(it),
-                               .outbox_add = {.items = &add, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, outbox_add, world_now(it),
+                .dispatch_id = pawl_dispatch_id_make(
+                    PAWL_TEXT("plain"), PAWL_TEXT("projection/names"), event->position, 0),
+                .endpoint = PAWL_TEXT("elsewhere"), .destination = PAWL_TEXT("far"),
+                .source  = PAWL_TEXT("S/1"),
+                .message = {.id             = PAWL_TEXT("m"),
+                            .type           = PAWL_TEXT("t"),
+                            .body           = PAWL_TEXT("{}"),
+                            .correlation_id = PAWL_TEXT("m")},
+                .due = world_now(it), .at = world_now(it));
 }
 
 /* A commit that cannot be made because of two events: those before the first are committed, it
  * is tried for ever. */
-static void an_effect_that_the_store_refuses_holds_up(const char *url)
+ON_ALL_STORES(an_effect_that_the_store_refuses_holds_up, const char *url)
 {
     pawl_route            routes[] = {{.name = "far", .is_outbox = true}, {.name = NULL}};
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
@@ -300,17 +295,17 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
     }
 }
 
-static void nothing_happens_twice_when_a_call_fails(const char *url)
+ON_STORE(nothing_happens_twice_when_a_call_fails, const char *url, "memory")
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_any, PAWL_ELOST);
 }
 
-static void nothing_happens_twice_when_an_answer_is_lost(const char *url)
+ON_STORE(nothing_happens_twice_when_an_answer_is_lost, const char *url, "memory")
 {
     run_with_faults(url, FAULT_AFTER, fault_op_any, PAWL_OK);
 }
 
-static void nothing_happens_twice_when_a_commit_is_refused_for_its_content(const char *url)
+ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, const char *url, "memory")
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_ELIMIT);
 }
@@ -328,7 +323,7 @@ static void expect_rows(const char *url, const char *expected)
     native_expect(url, "select number from {own_rows} order by number", expected);
 }
 
-static void own_sql_and_the_position_are_one(const char *url)
+ON_SQL_STORES(own_sql_and_the_position_are_one, const char *url)
 {
     world *it = begin(url, &own_application);
     make_rows(url);
@@ -348,7 +343,7 @@ static void own_sql_and_the_position_are_one(const char *url)
     expect_sent_once(it, "plain");
 }
 
-static void own_sql_of_who_comes_too_late_is_rolled_back(const char *url)
+ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back, const char *url)
 {
     world *first  = begin(url, &own_application);
     world *second = world_begin(url, &own_application, NULL, NULL);
@@ -365,7 +360,7 @@ static void own_sql_of_who_comes_too_late_is_rolled_back(const char *url)
     expect_rows(url, "1 2 3");
 }
 
-static void own_sql_is_there_once_whatever_commit_fails(const char *url)
+ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails, const char *url)
 {
     bool   is_met = true;
     world *it     = begin(url, &own_application);
@@ -396,7 +391,8 @@ static void own_sql_is_there_once_whatever_commit_fails(const char *url)
     assert_true(number > 6);
 }
 
-static void own_sql_is_refused_where_there_is_none(const char *url)
+/* Only a store in memory has no SQL. */
+ON_STORE(own_sql_is_refused_where_there_is_none, const char *url, "memory")
 {
     pawl_endpoint        *endpoint = NULL;
     pawl_error            error    = PAWL_ERROR_INIT;
@@ -410,7 +406,7 @@ static void own_sql_is_refused_where_there_is_none(const char *url)
 /* ---- Chance -------------------------------------------------------------------------------- */
 
 /* Streams that grow in any order, handlers that fail, endpoints that come and go. */
-static void whatever_happens_each_event_counts_once(const char *url)
+ON_ALL_STORES(whatever_happens_each_event_counts_once, const char *url)
 {
     unsigned    seed  = (unsigned)time(NULL);
     const char *given = getenv("PAWL_TEST_SEED");
@@ -463,25 +459,3 @@ static void whatever_happens_each_event_counts_once(const char *url)
         assert_true(world_says(rows.items[i].message.body, body));
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
-    ON_ALL_STORES(others_see_since_when_and_why_it_waits),
-    ON_ALL_STORES(one_that_is_restarted_tries_now),
-    ON_ALL_STORES(one_that_is_rebuilt_reads_again),
-    ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
-    ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
-    ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),
-    ON_ALL_STORES(somebody_is_told_of_an_event_that_fails_on),
-    ON_ALL_STORES(an_effect_that_the_store_refuses_holds_up),
-    ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
-    ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
-    ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
-    ON_SQL_STORES(own_sql_and_the_position_are_one),
-    ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back),
-    ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails),
-    /* Only a store in memory has no SQL. */
-    ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-    ON_ALL_STORES(whatever_happens_each_event_counts_once),
-    {.name = NULL},
-};

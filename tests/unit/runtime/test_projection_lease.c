@@ -50,7 +50,7 @@ static bool keeps(pawl__lease *lease, pawl_store *store, pawl_time now)
 }
 
 /* For ten minutes, asked each second; then its holder stands still for longer than it lasts. */
-static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
+ON_ALL_STORES(o20_a_lease_that_is_kept_is_nobody_elses, const char *url)
 {
     pawl__lease lease = {.name = PAWL_TEXT("projection/names")};
     pawl_time   now   = WORLD_START;
@@ -73,7 +73,7 @@ static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
 }
 
 /* Of who gives positions: one that reads no projection any more leaves it to others at once. */
-static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
+ON_ALL_STORES(o20_a_lease_that_is_not_needed_is_given_up, const char *url)
 {
     pawl__lease lease = {.name = PAWL_TEXT("sequencer")};
     int64_t     count = 0;
@@ -90,9 +90,3 @@ static void o20_a_lease_that_is_not_needed_is_given_up(const char *url)
     close_worker(b);
     close_worker(a);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o20_a_lease_that_is_kept_is_nobody_elses),
-    ON_ALL_STORES(o20_a_lease_that_is_not_needed_is_given_up),
-    {.name = NULL},
-};

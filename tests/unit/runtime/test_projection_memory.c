@@ -154,7 +154,7 @@ static void post_fill(world *it, const char *name, int32_t litres)
 
 /* ---- The application says so ------------------------------------------------------ */
 
-static void apply_fails_its_message_alone(const char *url)
+ON_ALL_STORES(apply_fails_its_message_alone, const char *url)
 {
     world *it  = open_world(url, &application, (pawl_endpoint_options){.delayed_retries = 1});
     bad_litres = 2;
@@ -179,7 +179,7 @@ static void apply_fails_its_message_alone(const char *url)
                                                           ".apply says: out of memory"));
 }
 
-static void an_upcaster_fails_its_message_alone(const char *url)
+ON_ALL_STORES(an_upcaster_fails_its_message_alone, const char *url)
 {
     world_hold(url);
     world *it = open_world(url, &yesterday, (pawl_endpoint_options){0});
@@ -197,7 +197,7 @@ static void an_upcaster_fails_its_message_alone(const char *url)
     assert_string_equal(seen.text, "b a ");
 }
 
-static void a_projection_waits_for_its_event(const char *url)
+ON_ALL_STORES(a_projection_waits_for_its_event, const char *url)
 {
     world *it = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     is_view_answer = true;
@@ -212,7 +212,7 @@ static void a_projection_waits_for_its_event(const char *url)
 
 /* ---- The engine has none ------------------------------------------------------------ */
 
-static void a_shortage_makes_commits_of_projections_smaller(const char *url)
+ON_ALL_STORES(a_shortage_makes_commits_of_projections_smaller, const char *url)
 {
     world *it = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     is_view_answer = true;
@@ -234,7 +234,7 @@ static void a_shortage_makes_commits_of_projections_smaller(const char *url)
 }
 
 /* Its event waits, and those who write on. */
-static void an_event_that_does_not_fit_alone_waits(const char *url)
+ON_ALL_STORES(an_event_that_does_not_fit_alone_waits, const char *url)
 {
     world *it     = open_world(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     is_view_large = true;
@@ -288,7 +288,7 @@ static world *open_behind(const char *url, int count)
     return it;
 }
 
-static void an_event_that_cannot_be_committed_alone_waits(const char *url)
+ON_ALL_STORES(an_event_that_cannot_be_committed_alone_waits, const char *url)
 {
     world *it = open_behind(url, 1);
     fail_next(HOOK_BEFORE_COMMIT, 1);
@@ -299,7 +299,7 @@ static void an_event_that_cannot_be_committed_alone_waits(const char *url)
     assert_string_equal(seen.text, "view(1) view(1) ");
 }
 
-static void a_shortage_makes_reads_of_events_smaller(const char *url)
+ON_ALL_STORES(a_shortage_makes_reads_of_events_smaller, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = PAWL_OK;
@@ -323,7 +323,7 @@ static void a_shortage_makes_reads_of_events_smaller(const char *url)
     assert_int_equal(projected, 9);
 }
 
-static void a_shortage_makes_fewer_partitions_a_commit(const char *url)
+ON_ALL_STORES(a_shortage_makes_fewer_partitions_a_commit, const char *url)
 {
     world *it = open_world(hook_url(url), &shelves,
                            (pawl_endpoint_options){.no_service = true, .immediate_retries = -1});
@@ -349,19 +349,9 @@ static void a_shortage_makes_fewer_partitions_a_commit(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(apply_fails_its_message_alone),
-        ON_ALL_STORES(an_upcaster_fails_its_message_alone),
-        ON_ALL_STORES(a_projection_waits_for_its_event),
-        ON_ALL_STORES(a_shortage_makes_commits_of_projections_smaller),
-        ON_ALL_STORES(an_event_that_does_not_fit_alone_waits),
-        ON_ALL_STORES(an_event_that_cannot_be_committed_alone_waits),
-        ON_ALL_STORES(a_shortage_makes_reads_of_events_smaller),
-        ON_ALL_STORES(a_shortage_makes_fewer_partitions_a_commit),
-    };
     shortage_install();
     world_quiet();
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = tests_run(NULL, NULL);
     pawl_allocator_set(NULL);
     return result;
 }

@@ -112,7 +112,7 @@ static void expect_seen(const char *text)
 
 /* ---- Late commits ------------------------------------------------------------------ */
 
-static void a_late_commit_is_projected_and_holds_up_nothing(ground *p)
+ON_GROUND(a_late_commit_is_projected_and_holds_up_nothing, ground *p)
 {
     world *it = open_plain(p);
     assert_int_equal(append(it->store, "A/1", 1, 1), PAWL_OK);
@@ -134,7 +134,7 @@ static void a_late_commit_is_projected_and_holds_up_nothing(ground *p)
                      2 * 2);
 }
 
-static void what_is_rolled_back_leaves_no_gap(ground *p)
+ON_GROUND(what_is_rolled_back_leaves_no_gap, ground *p)
 {
     world *it = open_plain(p);
     raw_run(p->pg, "begin");
@@ -148,7 +148,7 @@ static void what_is_rolled_back_leaves_no_gap(ground *p)
 }
 
 /* More than one transaction's worth of positions. */
-static void a_backlog_is_given_positions_in_one_go(ground *p)
+ON_GROUND(a_backlog_is_given_positions_in_one_go, ground *p)
 {
     world *it = open_plain(p);
     raw_run(p->pg, "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
@@ -240,7 +240,7 @@ static void wait_for_rows(ground *p, int wanted)
 
 /* Two endpoints with the same projection, one of which stops half-way; writers whose
  * transactions overlap, some of which are rolled back; handlers that fail. */
-static void each_event_is_counted_once(ground *p)
+ON_GROUND(each_event_is_counted_once, ground *p)
 {
     runner      first, second;
     writer      writers[WRITERS];
@@ -281,17 +281,11 @@ static void each_event_is_counted_once(ground *p)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_GROUND(a_late_commit_is_projected_and_holds_up_nothing),
-        ON_GROUND(what_is_rolled_back_leaves_no_gap),
-        ON_GROUND(a_backlog_is_given_positions_in_one_go),
-        ON_GROUND(each_event_is_counted_once),
-    };
     if (ground_server() == NULL)
         return ground_skip();
     if (getenv("LOUD") == NULL)
         world_quiet();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }
 
 #endif

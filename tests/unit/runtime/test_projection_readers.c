@@ -62,7 +62,7 @@ static void pass(int64_t time)
 /* ---- Leases ---------------------------------------------------------------------- */
 
 /* The one that stood still has its position from before, and asks for the lease now and then. */
-static void o20_a_reader_that_lost_its_lease_begins_anew(const char *url)
+ON_ALL_STORES(o20_a_reader_that_lost_its_lease_begins_anew, const char *url)
 {
     open_two(url);
     append_many(it, "A/1", 1, 2);
@@ -87,7 +87,8 @@ static void o20_a_reader_that_lost_its_lease_begins_anew(const char *url)
 }
 
 /* The reader had waited for an event that another one passed since. */
-static void o20_a_reader_that_lost_its_lease_counts_tries_anew(const char *url)
+/* The rest lies in the process, not in the store. */
+ON_STORES(o20_a_reader_that_lost_its_lease_counts_tries_anew, const char *url)
 {
     for (int fails = 0; fails < 2; fails++) {
         int64_t projected = 0;
@@ -125,7 +126,7 @@ static void o20_a_reader_that_lost_its_lease_counts_tries_anew(const char *url)
 /* ---- A clock that is set back ------------------------------------------------------- */
 
 /* By the plan of before, the next try is an hour away, and so is the next look at the lease. */
-static void o20_a_clock_that_was_set_back_delays_no_event(const char *url)
+ON_STORES(o20_a_clock_that_was_set_back_delays_no_event, const char *url)
 {
     open_two(url);
     plan.fails  = -1;
@@ -147,7 +148,7 @@ static void o20_a_clock_that_was_set_back_delays_no_event(const char *url)
 /* ---- A handle that is lost -------------------------------------------------------- */
 
 /* Its lease went with it, and the other reader goes on before it is back. */
-static void o20_a_reader_with_a_new_handle_asks_for_its_lease(const char *url)
+ON_STORES(o20_a_reader_with_a_new_handle_asks_for_its_lease, const char *url)
 {
     static const fault_op ops[] = {fault_op_event_list, fault_op_commit};
     for (int i = 0; i < 2; i++) {
@@ -174,12 +175,3 @@ static void o20_a_reader_with_a_new_handle_asks_for_its_lease(const char *url)
         scenario_forget(ground);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o20_a_reader_that_lost_its_lease_begins_anew),
-    /* The rest lies in the process, not in the store. */
-    ON_STORES(o20_a_reader_that_lost_its_lease_counts_tries_anew),
-    ON_STORES(o20_a_clock_that_was_set_back_delays_no_event),
-    ON_STORES(o20_a_reader_with_a_new_handle_asks_for_its_lease),
-    {.name = NULL},
-};

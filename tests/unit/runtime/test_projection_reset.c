@@ -55,7 +55,7 @@ static void rebuild(world *it, int64_t from)
 
 /* ---- Tests -------------------------------------------------------------------- */
 
-static void rows_are_emptied_at_the_first_event_alone(const char *url)
+ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone, const char *url)
 {
     world *it = begin_with_a_row(url);
     (void)world_drain(it);
@@ -71,7 +71,7 @@ static void rows_are_emptied_at_the_first_event_alone(const char *url)
     expect_rows(url, "1 2 3");
 }
 
-static void a_rebuild_empties_them_and_one_from_later_does_not(const char *url)
+ON_SQL_STORES(a_rebuild_empties_them_and_one_from_later_does_not, const char *url)
 {
     world *it = begin_with_a_row(url);
     append_many(it, "A/1", 1, 3);
@@ -88,7 +88,7 @@ static void a_rebuild_empties_them_and_one_from_later_does_not(const char *url)
     expect_rows(url, "1 2 2 3 3");
 }
 
-static void events_that_no_handler_takes_do_not_keep_it_away(const char *url)
+ON_SQL_STORES(events_that_no_handler_takes_do_not_keep_it_away, const char *url)
 {
     world *it = begin_with_a_row(url);
     append_as(it, "A/1", 1, "renamed", 2, "{\"title\":\"x\"}");
@@ -102,7 +102,7 @@ static void events_that_no_handler_takes_do_not_keep_it_away(const char *url)
 }
 
 /* Own rows of a transaction that fails come back: until the first event succeeds they stay as they were. */
-static void a_reset_that_fails_holds_up_the_first_event(const char *url)
+ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event, const char *url)
 {
     world *it  = begin_with_a_row(url);
     plan.fails = -1;
@@ -118,7 +118,7 @@ static void a_reset_that_fails_holds_up_the_first_event(const char *url)
 }
 
 /* Events before it run again, in a transaction without it. */
-static void an_event_that_fails_behind_the_first_has_it_run_again(const char *url)
+ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again, const char *url)
 {
     world *it   = begin_with_a_row(url);
     plan.fails  = -1;
@@ -130,7 +130,7 @@ static void an_event_that_fails_behind_the_first_has_it_run_again(const char *ur
     expect_rows(url, "1");
 }
 
-static void rows_are_there_once_whatever_commit_fails(const char *url)
+ON_SQL_STORES(rows_are_there_once_whatever_commit_fails, const char *url)
 {
     bool   is_met = true;
     world *it     = begin_with_a_row(url);
@@ -157,7 +157,7 @@ static void rows_are_there_once_whatever_commit_fails(const char *url)
     }
 }
 
-static void a_reset_needs_own_sql(void)
+TEST(a_reset_needs_own_sql)
 {
     pawl_endpoint        *endpoint = NULL;
     pawl_error            error    = PAWL_ERROR_INIT;
@@ -167,14 +167,3 @@ static void a_reset_needs_own_sql(void)
                      PAWL_ECONFIG);
     assert_string_equal(error.text, "projection names has .reset, which needs .own_sql");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone),
-    ON_SQL_STORES(a_rebuild_empties_them_and_one_from_later_does_not),
-    ON_SQL_STORES(events_that_no_handler_takes_do_not_keep_it_away),
-    ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event),
-    ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again),
-    ON_SQL_STORES(rows_are_there_once_whatever_commit_fails),
-    TEST(a_reset_needs_own_sql),
-    {.name = NULL},
-};

@@ -174,18 +174,14 @@ static inline world *begin(const char *url, const pawl_application *it_applicati
 static inline void append_of(world *it, const char *message_id, const char *stream, int64_t version,
                              const char *type, int32_t type_version, const char *json)
 {
-    pawl_event_append append  = {.stream   = pawl_text_of(stream),
-                                 .version  = version,
-                                 .is_first = true,
-                                 .event    = {.type           = pawl_text_of(type),
-                                              .type_version   = type_version,
-                                              .body           = pawl_text_of(json),
-                                              .message_id     = pawl_text_of(message_id),
-                                              .correlation_id = PAWL_TEXT("talk"),
-                                              .at             = world_now(it)}};
-    pawl_changes      changes = {ONE_UNIT, .now = world_now(it),
-                                 .event_append = {.items = &append, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, event_append, world_now(it), .stream = pawl_text_of(stream),
+                .version = version, .is_first = true,
+                .event = {.type           = pawl_text_of(type),
+                          .type_version   = type_version,
+                          .body           = pawl_text_of(json),
+                          .message_id     = pawl_text_of(message_id),
+                          .correlation_id = PAWL_TEXT("talk"),
+                          .at             = world_now(it)});
 }
 
 static inline void append_as(world *it, const char *stream, int64_t version, const char *type,

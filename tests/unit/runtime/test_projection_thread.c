@@ -66,7 +66,7 @@ static void wait_for_position(world *it, size_t events)
 }
 
 /* Only one thread runs the handlers: the log is its own until it ends. */
-static void threads_append_while_a_projection_reads(const char *url)
+ON_ALL_STORES(threads_append_while_a_projection_reads, const char *url)
 {
     writer writers[WRITERS];
     world *it  = begin(url, &other_application); /* to look; it never steps */
@@ -87,7 +87,7 @@ static void threads_append_while_a_projection_reads(const char *url)
     expect_sent_once(it, "plain");
 }
 
-static void a_reader_that_sleeps_is_woken(const char *url)
+ON_ALL_STORES(a_reader_that_sleeps_is_woken, const char *url)
 {
     world *it = begin(url, &other_application);
     runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 1});
@@ -98,7 +98,7 @@ static void a_reader_that_sleeps_is_woken(const char *url)
 }
 
 /* Nothing is appended meanwhile, and so nobody wakes it. */
-static void a_projection_that_failed_is_tried_again_at_its_time(const char *url)
+ON_ALL_STORES(a_projection_that_failed_is_tried_again_at_its_time, const char *url)
 {
     pawl_endpoint_options options = {
         .workers = 1, .immediate_retries = -1, .retry_delay = PAWL_MILLISECONDS(20)};
@@ -115,7 +115,8 @@ static void a_projection_that_failed_is_tried_again_at_its_time(const char *url)
 
 /* ---- The test kit ------------------------------------------------------------------------------ */
 
-static void the_test_kit_projects(const char *url)
+/* The test kit is a store in memory. */
+ON_STORE(the_test_kit_projects, const char *url, "memory")
 {
     pawl_test *test  = NULL;
     const put  first = {.box = PAWL_TEXT("1"), .number = 5};
@@ -135,12 +136,3 @@ static void the_test_kit_projects(const char *url)
     expect_seen("fail(8,1) Box/1.4=8");
     pawl_test_destroy(test);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(threads_append_while_a_projection_reads),
-    ON_ALL_STORES(a_reader_that_sleeps_is_woken),
-    ON_ALL_STORES(a_projection_that_failed_is_tried_again_at_its_time),
-    /* The test kit is a store in memory. */
-    ON_STORE(the_test_kit_projects, "memory"),
-    {.name = NULL},
-};

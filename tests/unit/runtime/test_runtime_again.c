@@ -86,17 +86,14 @@ static void post_caused(world *it, const char *id, const char *name, pawl_time d
 {
     char body[60];
     snprintf(body, sizeof body, "{\"name\":\"%s\"}", name);
-    pawl_queue_send send    = {.queue   = PAWL_TEXT("house"),
-                               .message = {.id             = pawl_text_of(id),
-                                           .type           = PAWL_TEXT("visit"),
-                                           .body           = pawl_text_of(body),
-                                           .headers        = PAWL_TEXT("{\"colour\":\"red\"}"),
-                                           .correlation_id = PAWL_TEXT("the whole story"),
-                                           .causation_id   = PAWL_TEXT("what came before it")},
-                               .due     = due};
-    pawl_changes    changes = {ONE_UNIT, .now = WORLD_START,
-                               .queue_send = {.items = &send, .count = 1}};
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, queue_send, WORLD_START, .queue = PAWL_TEXT("house"),
+                .message = {.id             = pawl_text_of(id),
+                            .type           = PAWL_TEXT("visit"),
+                            .body           = pawl_text_of(body),
+                            .headers        = PAWL_TEXT("{\"colour\":\"red\"}"),
+                            .correlation_id = PAWL_TEXT("the whole story"),
+                            .causation_id   = PAWL_TEXT("what came before it")},
+                .due     = due);
 }
 
 static void check_text(const char *what, pawl_text is, const char *wanted)
@@ -192,7 +189,9 @@ static void play(world *it, int round, int message_loses, int timeout_loses)
 
 /* ---- The cases ------------------------------------------------------------------ */
 
-static void e7_each_runs_again_as_often_as_it_may(const char *url)
+/* On a server the row is locked from the third conflict on, and the other worker, a step of this
+     * one, would wait for it. */
+ON_STORES(e7_each_runs_again_as_often_as_it_may, const char *url)
 {
     static const int loses[] = {0, 1, BUDGET + 1, FOR_EVER};
     int              round   = 0;
@@ -210,10 +209,3 @@ static void e7_each_runs_again_as_often_as_it_may(const char *url)
             for (size_t j = 0; j < COUNT(loses); j++)
                 play(it, round++, loses[i], loses[j]);
 }
-
-const struct CMUnitTest tests[] = {
-    /* On a server the row is locked from the third conflict on, and the other worker, a step of this
-     * one, would wait for it. */
-    ON_STORES(e7_each_runs_again_as_often_as_it_may),
-    {.name = NULL},
-};

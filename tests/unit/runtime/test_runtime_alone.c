@@ -41,13 +41,12 @@ static pawl_code on_alone(pawl_context *ctx, const alone *message)
     (void)message;
     assert_int_equal(native_in(ctx, t.url, "insert into {own_rows} values (1)"), PAWL_OK);
     if (++t.handled == 2) {
-        pawl_error       error = PAWL_ERROR_INIT;
         pawl_queue_rows  rows  = {.count = 0};
         pawl_queue_claim claim = {.queue     = PAWL_TEXT("single"),
                                   .due_max   = world_now(t.it),
                                   .count_max = 9,
                                   .now       = world_now(t.it)};
-        world_ok(pawl_store_queue_claim(t.it->store, &claim, t.it->arena, &rows, &error), &error);
+        must(pawl_store_queue_claim(t.it->store, &claim, t.it->arena, &rows, world_error()));
         t.free = rows.count;
     }
     return PAWL_OK;
@@ -91,7 +90,8 @@ static const pawl_application own_application = APPLICATION("single", &single);
 /* ---- Tests ---------------------------------------------------------------------------- */
 
 /* After a message that ran alone the next claim takes one, so that others have the rest. */
-static void e35_who_runs_alone_leaves_the_rest_to_others(const char *url)
+/* Memory has no SQL. */
+ON_STORE(e35_who_runs_alone_leaves_the_rest_to_others, const char *url, "sqlite")
 {
     const pawl_endpoint_options options = {.batch_messages = 8};
     memset(&t, 0, sizeof t);
@@ -111,7 +111,7 @@ static void e35_who_runs_alone_leaves_the_rest_to_others(const char *url)
     assert_int_equal(t.handled, 4);
 }
 
-static void e26_a_drain_counts_the_dead_of_all_batches(const char *url)
+ON_ALL_STORES(e26_a_drain_counts_the_dead_of_all_batches, const char *url)
 {
     const pawl_endpoint_options options = {.batch_messages = 1};
     world                      *it      = world_begin(url, &application, NULL, &options);
@@ -155,7 +155,7 @@ static pawl_code come_first(hook_point point, void *context)
 
 /* The messages are claimed again together each time; a worker that only ever loses runs them one
  * by one in the end. */
-static void o4_who_only_loses_runs_alone_in_the_end(const char *url)
+ON_ALL_STORES(o4_who_only_loses_runs_alone_in_the_end, const char *url)
 {
     memset(&t, 0, sizeof t);
     world *it = world_begin(hook_url(url), &application, NULL, NULL);
@@ -171,11 +171,3 @@ static void o4_who_only_loses_runs_alone_in_the_end(const char *url)
     assert_int_equal(world_events(it, "Box/a").count, t.version + 2);
     assert_true(t.alone > 0);
 }
-
-const struct CMUnitTest tests[] = {
-    /* Memory has no SQL. */
-    ON_STORE(e35_who_runs_alone_leaves_the_rest_to_others, "sqlite"),
-    ON_ALL_STORES(e26_a_drain_counts_the_dead_of_all_batches),
-    ON_ALL_STORES(o4_who_only_loses_runs_alone_in_the_end),
-    {.name = NULL},
-};

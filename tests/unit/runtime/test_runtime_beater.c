@@ -100,7 +100,7 @@ static void send_some(int count)
 }
 
 /* Two workers in their handlers; the first beat fails, which is said once. */
-static void workers_live_while_their_handlers_run(void)
+TEST(workers_live_while_their_handlers_run)
 {
     world_hold("memory:beater");
     gate_listen();
@@ -121,8 +121,5 @@ static void workers_live_while_their_handlers_run(void)
 int main(void)
 {
     world_quiet();
-    const struct CMUnitTest tests[] = {
-        TEST(workers_live_while_their_handlers_run),
-    };
-    return cmocka_run_group_tests_name("beater", tests, use_driver, NULL);
+    return tests_run(use_driver, NULL);
 }

@@ -133,7 +133,7 @@ static int openings_of(const world *it)
 /* ---- What opens it -------------------------------------------------------------- */
 
 /* Within one batch: what has not run is given back, and nothing is counted. */
-static void a_rate_of_failures_opens_it(const char *url)
+ON_STORES(a_rate_of_failures_opens_it, const char *url)
 {
     world *it = open_world(url, half_of_ten);
     post(it, "ask", 20);
@@ -154,7 +154,7 @@ static void a_rate_of_failures_opens_it(const char *url)
                      1);
 }
 
-static void without_one_all_of_them_run(const char *url)
+ON_STORES(without_one_all_of_them_run, const char *url)
 {
     pawl_endpoint_options none = {.immediate_retries = -1, .retry_delay = PAWL_HOURS(1)};
     world                *it   = open_world(url, none);
@@ -164,7 +164,7 @@ static void without_one_all_of_them_run(const char *url)
     assert_int_equal(state_of(it), PAWL__BREAKER_CLOSED);
 }
 
-static void old_failures_slide_out_of_the_window(const char *url)
+ON_STORES(old_failures_slide_out_of_the_window, const char *url)
 {
     world *it = open_world(url, half_of_ten);
     post(it, "ask", 4);
@@ -184,7 +184,7 @@ static void old_failures_slide_out_of_the_window(const char *url)
 }
 
 /* A rate of 100 is so many failures in a row. */
-static void a_success_begins_a_row_anew(const char *url)
+ON_STORES(a_success_begins_a_row_anew, const char *url)
 {
     pawl_endpoint_options in_a_row = half_of_ten;
     in_a_row.breaker_rate          = 100;
@@ -203,7 +203,7 @@ static void a_success_begins_a_row_anew(const char *url)
 }
 
 /* A window of more than one word of bits. */
-static void a_large_window_is_counted_whole(const char *url)
+ON_STORES(a_large_window_is_counted_whole, const char *url)
 {
     pawl_endpoint_options large = half_of_ten;
     large.breaker_rate          = 30;
@@ -219,7 +219,7 @@ static void a_large_window_is_counted_whole(const char *url)
 }
 
 /* The message is to blame, or its handler says when to come back. */
-static void failures_of_the_message_itself_do_not_count(const char *url)
+ON_STORES(failures_of_the_message_itself_do_not_count, const char *url)
 {
     static const char *const hows[] = {"reject", "later", "discard"};
     world                   *it     = open_world(url, half_of_ten);
@@ -235,7 +235,7 @@ static void failures_of_the_message_itself_do_not_count(const char *url)
 }
 
 /* With retries left or without, a letter or none. */
-static void a_failure_that_ends_as_a_letter_counts(const char *url)
+ON_STORES(a_failure_that_ends_as_a_letter_counts, const char *url)
 {
     pawl_endpoint_options no_retries = half_of_ten;
     no_retries.delayed_retries       = -1;
@@ -247,7 +247,7 @@ static void a_failure_that_ends_as_a_letter_counts(const char *url)
     assert_int_equal(state_of(it), PAWL__BREAKER_OPEN);
 }
 
-static void failing_timeouts_open_it_too(const char *url)
+ON_STORES(failing_timeouts_open_it_too, const char *url)
 {
     char   name[16];
     world *it = open_world(url, half_of_ten);
@@ -271,7 +271,7 @@ static void trip(world *it)
     expect_runs(5);
 }
 
-static void nothing_is_claimed_while_it_is_open(const char *url)
+ON_STORES(nothing_is_claimed_while_it_is_open, const char *url)
 {
     world *it = open_world(hook_url(url), half_of_ten);
     world_post(it, NULL, PAWL_MESSAGE(alarm_set, .name = PAWL_TEXT("a")));
@@ -298,7 +298,7 @@ static void nothing_is_claimed_while_it_is_open(const char *url)
 
 /* ---- Probes ------------------------------------------------------------------------- */
 
-static void a_failed_probe_opens_it_for_longer(const char *url)
+ON_STORES(a_failed_probe_opens_it_for_longer, const char *url)
 {
     static const int64_t  pauses[] = {10, 20, 40, 50, 50};
     pawl_endpoint_options capped   = half_of_ten;
@@ -322,7 +322,7 @@ static void a_failed_probe_opens_it_for_longer(const char *url)
 }
 
 /* The longest pause is at least the first. */
-static void a_first_pause_may_be_longer_than_the_longest(const char *url)
+ON_STORES(a_first_pause_may_be_longer_than_the_longest, const char *url)
 {
     pawl_endpoint_options long_one = half_of_ten;
     long_one.breaker_pause         = PAWL_MINUTES(7);
@@ -335,7 +335,7 @@ static void a_first_pause_may_be_longer_than_the_longest(const char *url)
     expect_runs(6);
 }
 
-static void so_many_probes_in_a_row_close_it(const char *url)
+ON_STORES(so_many_probes_in_a_row_close_it, const char *url)
 {
     world *it = open_world(url, half_of_ten);
     trip(it);
@@ -364,7 +364,7 @@ static void so_many_probes_in_a_row_close_it(const char *url)
     assert_int_equal(gate_said("its breaker is open"), 2);
 }
 
-static void a_message_that_says_nothing_is_no_probe(const char *url)
+ON_STORES(a_message_that_says_nothing_is_no_probe, const char *url)
 {
     world *it = open_world(url, half_of_ten);
     trip(it);
@@ -380,7 +380,7 @@ static void a_message_that_says_nothing_is_no_probe(const char *url)
 
 /* A message and a timeout are claimed for one probe, and the second is given back. Business time is the
  * system's, as under a virtual clock the message waits for other timeouts of its time anyway. */
-static void one_probe_is_one_unit(const char *url)
+ON_STORES(one_probe_is_one_unit, const char *url)
 {
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options  = half_of_ten;
@@ -402,7 +402,7 @@ static void one_probe_is_one_unit(const char *url)
 
 /* ---- What others see ---------------------------------------------------------------- */
 
-static void health_and_metrics_tell_of_it(const char *url)
+ON_MODULE(health_and_metrics_tell_of_it, const char *url, "memory")
 {
     static const pawl_observe_options served  = {.options_size = sizeof served,
                                                  .port         = PAWL_OBSERVE_PORT_ANY};
@@ -439,7 +439,7 @@ static pawl_alarm_rows alarms_of(world *it)
 }
 
 /* Other processes see it in the store until it is closed, and the action is called each time that it opens. */
-static void the_store_and_the_critical_action_are_told(const char *url)
+ON_MODULE(the_store_and_the_critical_action_are_told, const char *url, "memory")
 {
     static world_log      told;
     pawl_endpoint_options options = half_of_ten;
@@ -477,7 +477,7 @@ static void the_store_and_the_critical_action_are_told(const char *url)
     assert_true(told.size > 0);
 }
 
-static void no_breaker_is_no_check(const char *url)
+ON_MODULE(no_breaker_is_no_check, const char *url, "memory")
 {
     static const pawl_observe_options served  = {.options_size = sizeof served,
                                                  .port         = PAWL_OBSERVE_PORT_ANY};
@@ -490,7 +490,7 @@ static void no_breaker_is_no_check(const char *url)
 /* ---- Threads ------------------------------------------------------------------------ */
 
 /* All workers share it, on the system's clock; then all is handled. */
-static void workers_share_it_and_go_on(const char *url)
+ON_STORES(workers_share_it_and_go_on, const char *url)
 {
     pawl_sender          *sender  = NULL;
     pawl_endpoint_options options = half_of_ten;
@@ -523,25 +523,3 @@ static void workers_share_it_and_go_on(const char *url)
     wait_for_count(&runs, 100);
     pawl_sender_close(sender);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(a_rate_of_failures_opens_it),
-    ON_STORES(without_one_all_of_them_run),
-    ON_STORES(old_failures_slide_out_of_the_window),
-    ON_STORES(a_success_begins_a_row_anew),
-    ON_STORES(a_large_window_is_counted_whole),
-    ON_STORES(failures_of_the_message_itself_do_not_count),
-    ON_STORES(a_failure_that_ends_as_a_letter_counts),
-    ON_STORES(failing_timeouts_open_it_too),
-    ON_STORES(nothing_is_claimed_while_it_is_open),
-    ON_STORES(a_failed_probe_opens_it_for_longer),
-    ON_STORES(a_first_pause_may_be_longer_than_the_longest),
-    ON_STORES(so_many_probes_in_a_row_close_it),
-    ON_STORES(a_message_that_says_nothing_is_no_probe),
-    ON_STORES(one_probe_is_one_unit),
-    ON_MODULE(health_and_metrics_tell_of_it, "memory"),
-    ON_MODULE(the_store_and_the_critical_action_are_told, "memory"),
-    ON_MODULE(no_breaker_is_no_check, "memory"),
-    ON_STORES(workers_share_it_and_go_on),
-    {.name = NULL},
-};

@@ -93,7 +93,8 @@ static int64_t openings(void)
 /* ---- The cases ------------------------------------------------------------------ */
 
 /* Both fail, and the first worker's message began before the breaker opened. */
-static void what_began_before_it_opened_does_not_open_it_twice(const char *url)
+/* Nothing here depends on the kind of store. */
+ON_STORES(what_began_before_it_opened_does_not_open_it_twice, const char *url)
 {
     open_two(url, 1);
     steps_at = 1;
@@ -110,7 +111,7 @@ static void what_began_before_it_opened_does_not_open_it_twice(const char *url)
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
 }
 
-static void who_meets_a_probe_waits(const char *url)
+ON_STORES(who_meets_a_probe_waits, const char *url)
 {
     open_two(url, 2);
     post(1, true);
@@ -125,7 +126,7 @@ static void who_meets_a_probe_waits(const char *url)
 }
 
 /* Its commit has no memory, so the message runs again at once: that is the same probe. */
-static void a_probe_that_runs_twice_counts_once(const char *url)
+ON_STORES(a_probe_that_runs_twice_counts_once, const char *url)
 {
     const fault_plan fault = {
         .kind = FAULT_BEFORE, .op = fault_op_commit, .n = 1, .code = PAWL_ENOMEM};
@@ -145,11 +146,3 @@ static void a_probe_that_runs_twice_counts_once(const char *url)
     world_drain(&it);
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
 }
-
-const struct CMUnitTest tests[] = {
-    /* Nothing here depends on the kind of store. */
-    ON_STORES(what_began_before_it_opened_does_not_open_it_twice),
-    ON_STORES(who_meets_a_probe_waits),
-    ON_STORES(a_probe_that_runs_twice_counts_once),
-    {.name = NULL},
-};

@@ -23,7 +23,7 @@ static void hold_nothing(pawl_store *store, pawl_arena *arena)
 
 /* ---- The cases --------------------------------------------------------------- */
 
-static void e26_a_death_with_a_batch_counts_for_none(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_a_batch_counts_for_none, const char *url)
 {
     prepare(url);
     die(url, hold_all);
@@ -38,7 +38,7 @@ static void e26_a_death_with_a_batch_counts_for_none(const char *url)
     assert_string_equal(seen.text, "4 ");
 }
 
-static void e26_a_death_alone_counts_and_the_last_is_a_letter(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_death_alone_counts_and_the_last_is_a_letter, const char *url)
 {
     prepare(url);
     die(url, stamp_first);
@@ -69,7 +69,7 @@ static pawl_worker_info died_of(world *it)
     return items[0];
 }
 
-static void e26_a_noted_signal_is_in_the_history(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_noted_signal_is_in_the_history, const char *url)
 {
     int64_t           count = 0;
     pawl_worker_crash death = {.signal = SIGSEGV, .by = PAWL_TEXT_INIT("ann")};
@@ -97,7 +97,7 @@ static void stamp_first_supervised(pawl_store *store, pawl_arena *arena)
 }
 
 /* The worker of a supervised process says so in its stamp; its note may come after a second. */
-static void e26_a_note_is_waited_for(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_note_is_waited_for, const char *url)
 {
     prepare(url);
     die(url, stamp_first_supervised);
@@ -114,7 +114,7 @@ static void e26_a_note_is_waited_for(const char *url)
 }
 
 /* In memory, where a thousand die fast. A death that is forgotten and met anew is never sure. */
-static void e26_more_deaths_than_are_remembered(void)
+TEST(e26_more_deaths_than_are_remembered)
 {
     const char *url = "memory:many";
     prepare(url);
@@ -136,7 +136,7 @@ static void e26_more_deaths_than_are_remembered(void)
     assert_int_equal(count_died(it), 0); /* with those beyond the room */
 }
 
-static void e26_a_note_ends_the_wait(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_note_ends_the_wait, const char *url)
 {
     int64_t           count = 0;
     pawl_worker_crash death = {.exit_code = 7, .by = PAWL_TEXT_INIT("ann")};
@@ -154,7 +154,7 @@ static void e26_a_note_ends_the_wait(const char *url)
     assert_true(world_says(dead.items[0].history, " exited with code 7 while it ran this"));
 }
 
-static void e26_a_supervised_process_says_so(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_supervised_process_says_so, const char *url)
 {
     prepare(url);
     die(url, hold_all);
@@ -165,7 +165,7 @@ static void e26_a_supervised_process_says_so(const char *url)
     assert_string_equal(seen.text, "1~s 2~s 3~s ");
 }
 
-static void e26_fewer_deaths_run_again(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_fewer_deaths_run_again, const char *url)
 {
     prepare(url);
     die(url, stamp_first);
@@ -192,7 +192,7 @@ static void e26_fewer_deaths_run_again(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void e26_no_number_of_deaths_is_too_many(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many, const char *url)
 {
     prepare(url);
     die(url, stamp_first);
@@ -204,7 +204,7 @@ static void e26_no_number_of_deaths_is_too_many(const char *url)
 }
 
 /* A worker that ends in order, or lost its connection, has left its stamp behind. */
-static void e26_who_ended_in_order_did_not_die(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die, const char *url)
 {
     prepare(url);
     pawl_store *other = open_worker(url);
@@ -221,7 +221,7 @@ static void e26_who_ended_in_order_did_not_die(const char *url)
 }
 
 /* On SQLite it would keep the whole queue. */
-static void e26_a_message_in_hand_is_left_alone(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone, const char *url)
 {
     prepare(url);
     world      *it    = open_world(url, 1);
@@ -237,7 +237,7 @@ static void e26_a_message_in_hand_is_left_alone(const char *url)
 }
 
 /* As a worker does that another one took an ordered queue from. The queue would stand still as long as it lives. */
-static void e26_a_stamp_that_its_worker_left_holds_no_message(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message, const char *url)
 {
     prepare(url);
     world      *it    = open_world(url, 1);
@@ -265,22 +265,19 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 static void write_stamp(pawl_store *store, pawl_arena *arena, pawl_text stream, int64_t version,
                         int64_t among)
 {
-    const pawl__stamp stamp   = {pawl_store_worker(store).uuid,
-                                 pawl_store_epoch(store),
-                                 getpid(),
-                                 WORLD_START,
-                                 {{0}},
-                                 among};
-    pawl_event_append append  = {.stream   = stream,
-                                 .version  = version,
-                                 .is_first = true,
-                                 .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
-                                              .type_version = 1,
-                                              .headers      = PAWL_TEXT("{}"),
-                                              .body = pawl__stamp_add(arena, PAWL_TEXT(""), &stamp),
-                                              .at   = WORLD_START}};
-    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START, .event_append = {&append, 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    const pawl__stamp stamp = {pawl_store_worker(store).uuid,
+                               pawl_store_epoch(store),
+                               getpid(),
+                               WORLD_START,
+                               {{0}},
+                               among};
+    MUST_COMMIT(store, event_append, WORLD_START, .stream = stream, .version = version,
+                .is_first = true,
+                .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
+                             .type_version = 1,
+                             .headers      = PAWL_TEXT("{}"),
+                             .body         = pawl__stamp_add(arena, PAWL_TEXT(""), &stamp),
+                             .at           = WORLD_START});
 }
 
 /* Stamps the only timeout. */
@@ -318,7 +315,7 @@ static void leave_timeout(const char *url, last_words *say)
     die(url, say);
 }
 
-static void e26_a_timeout_after_a_death_is_named(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named, const char *url)
 {
     prepare(url);
     leave_timeout(url, stamp_timeout_of_two);
@@ -349,7 +346,7 @@ static pawl_code look_and_stamp(pawl_store *store, const pawl_find *asked, pawl_
     return code;
 }
 
-static void e26_a_timeout_that_another_worker_stamped_since_is_left(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_left, const char *url)
 {
     prepare(url);
     leave_timeout(url, stamp_timeout);
@@ -386,7 +383,7 @@ static world *open_after_timeout(const char *url, int32_t crashes_max)
     return it;
 }
 
-static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_alone_is_a_letter, const char *url)
 {
     prepare(url);
     world *it = open_after_timeout(url, 1);
@@ -414,7 +411,7 @@ static void e26_a_timeout_that_kills_alone_is_a_letter(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void e26_a_timeout_of_fewer_deaths_runs_again(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again, const char *url)
 {
     prepare(url);
     world *it = open_after_timeout(url, 2);
@@ -424,7 +421,7 @@ static void e26_a_timeout_of_fewer_deaths_runs_again(const char *url)
 }
 
 /* By the system's clock for what is due: the timeout, and more messages than the dead could have had. */
-static void e26_a_timeout_that_kills_is_judged_beside_messages(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages, const char *url)
 {
     prepare(url);
     world *it = open_world(url, 1);
@@ -453,7 +450,7 @@ static void e26_a_timeout_that_kills_is_judged_beside_messages(const char *url)
     assert_string_equal(seen.text, "1~ 2~ 3~ 4~ 5~ 6~ 7~ 8~ 9~ ");
 }
 
-static void e26_care_keeps_to_due_times(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_care_keeps_to_due_times, const char *url)
 {
     prepare(url);
     world *it = open_world(url, 1);
@@ -471,25 +468,3 @@ static void e26_care_keeps_to_due_times(const char *url)
     world_go_both(it, PAWL_SECONDS(30));
     assert_string_equal(seen.text, "1~ 2~ 3~ late~ 5~ 6~ ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_a_batch_counts_for_none),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_death_alone_counts_and_the_last_is_a_letter),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_noted_signal_is_in_the_history),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_note_is_waited_for),
-    TEST(e26_more_deaths_than_are_remembered),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_note_ends_the_wait),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_supervised_process_says_so),
-    ON_STORES_THAT_SEE_DEATHS(e26_fewer_deaths_run_again),
-    ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many),
-    ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_left),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_alone_is_a_letter),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages),
-    ON_STORES_THAT_SEE_DEATHS(e26_care_keeps_to_due_times),
-    {.name = NULL},
-};

@@ -48,7 +48,7 @@ static int count_marked(char mark)
 /* ---- How many ----------------------------------------------------------------- */
 
 /* In memory all workers are of one process, and one of several is its service. */
-static void e26_as_many_run_with_care_as_the_dead_can_have_claimed(void)
+TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed)
 {
     static const struct owing {
         int         workers;
@@ -106,7 +106,8 @@ static void stamp_two(pawl_store *store, pawl_arena *arena)
     stamp_among(store, arena, rows.items, (uint32_t)rows.count);
 }
 
-static void e26_who_was_stamped_among_others_runs_alone_and_counts_nothing(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_among_others_runs_alone_and_counts_nothing,
+                          const char *url)
 {
     prepare(url);
     die(url, stamp_two);
@@ -117,7 +118,8 @@ static void e26_who_was_stamped_among_others_runs_alone_and_counts_nothing(const
     assert_int_equal(count_died(it), 0);
 }
 
-static void e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing,
+                          const char *url)
 {
     prepare(url);
     world      *it    = open_world(url, 1);
@@ -131,7 +133,7 @@ static void e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing(const c
     close_worker(other);
 }
 
-static void e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect, const char *url)
 {
     prepare(url);
     pawl_store *other = open_worker(url);
@@ -152,7 +154,7 @@ static void stamp_thirtieth(pawl_store *store, pawl_arena *arena)
 }
 
 /* The neighbours of a suspect: no more than one small batch runs alone. */
-static void e26_few_run_alone_beside_a_suspect(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect, const char *url)
 {
     prepare(url);
     world *it = open_of(url, 64, NULL);
@@ -170,7 +172,7 @@ static void e26_few_run_alone_beside_a_suspect(const char *url)
 }
 
 /* By the system's clock for what is due. Pauses are of the monotonic clock. */
-static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed, const char *url)
 {
     prepare(url);
     die(url, stamp_first);
@@ -193,7 +195,7 @@ static void e26_others_go_on_beside_one_that_may_have_killed(const char *url)
 
 /* Two workers of a process: the one that would run something alone comes while the other is in a batch, and leaves the turn
  * to the next step, as often as that happens, of either of two endpoints. */
-static void e26_a_turn_that_came_too_early_is_not_kept(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_turn_that_came_too_early_is_not_kept, const char *url)
 {
     prepare(url);
     die(url, stamp_two);
@@ -214,7 +216,7 @@ static void e26_a_turn_that_came_too_early_is_not_kept(const char *url)
 
 /* While one worker runs a message alone no other begins a batch, whatever is left to run alone: a process that dies
  * then has one message to blame. */
-static void e26_no_batch_begins_beside_a_turn(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_no_batch_begins_beside_a_turn, const char *url)
 {
     prepare(url);
     world *it = open_world(url, 1);
@@ -244,7 +246,7 @@ static world *open_after_four(const char *url)
 }
 
 /* For each share of a dead worker its row is ended: a process that starts now takes as much less care. */
-static void e26_rows_of_the_dead_go_share_by_share(void)
+TEST(e26_rows_of_the_dead_go_share_by_share)
 {
     const char *url = "memory:shares";
     prepare(url);
@@ -263,7 +265,7 @@ static void e26_rows_of_the_dead_go_share_by_share(void)
 }
 
 /* Another process has ended the rows meanwhile: the rest runs without care. */
-static void e26_what_another_process_ended_is_owed_no_more(void)
+TEST(e26_what_another_process_ended_is_owed_no_more)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
@@ -285,17 +287,3 @@ static void e26_what_another_process_ended_is_owed_no_more(void)
     world_drain(it);
     assert_non_null(strstr(seen.text, " 20 "));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed),
-    ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_among_others_runs_alone_and_counts_nothing),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_among_others_of_a_worker_that_lives_says_nothing),
-    ON_STORES_THAT_SEE_DEATHS(e26_who_was_stamped_by_a_worker_that_ended_is_a_suspect),
-    ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect),
-    ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_turn_that_came_too_early_is_not_kept),
-    ON_STORES_THAT_SEE_DEATHS(e26_no_batch_begins_beside_a_turn),
-    TEST(e26_rows_of_the_dead_go_share_by_share),
-    TEST(e26_what_another_process_ended_is_owed_no_more),
-    {.name = NULL},
-};

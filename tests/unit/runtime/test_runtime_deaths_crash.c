@@ -229,7 +229,9 @@ static const course courses[] = {
      false},
 };
 
-static void e26_lives_that_end_early_lose_and_double_nothing(const char *url)
+TESTS(e26_lives_that_end_early_lose_and_double_nothing, const char *url,
+      STORE_ROW(e26_lives_that_end_early_lose_and_double_nothing, "sqlite")
+          SQL_SERVERS(SERVER_ROW, e26_lives_that_end_early_lose_and_double_nothing))
 {
     /* On a server the lives take a second each. */
     size_t stride = strncmp(url, "sqlite:", 7) == 0 ? 1 : 3;
@@ -240,9 +242,3 @@ static void e26_lives_that_end_early_lose_and_double_nothing(const char *url)
         scenario_forget(own);
     }
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORE(e26_lives_that_end_early_lose_and_double_nothing, "sqlite")
-        SQL_SERVERS(ON_SERVER, e26_lives_that_end_early_lose_and_double_nothing),
-    {.name = NULL},
-};

@@ -131,16 +131,14 @@ static void stamp_as(pawl_store *store, pawl_arena *arena, pawl_uuid process, in
 {
     const pawl__stamp made = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
-    pawl_event_append append  = {.stream   = PAWL_TEXT(PAWL_ISOLATED_STREAMS "/crates/red"),
-                                 .version  = version,
-                                 .is_first = true,
-                                 .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_FLUSH),
-                                              .type_version = 1,
-                                              .headers      = PAWL_TEXT("{}"),
-                                              .body = pawl__stamp_add(arena, PAWL_TEXT(""), &made),
-                                              .at   = WORLD_START}};
-    pawl_changes      changes = {ONE_UNIT, .now = WORLD_START, .event_append = {&append, 1}};
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, event_append, WORLD_START,
+                .stream = PAWL_TEXT(PAWL_ISOLATED_STREAMS "/crates/red"), .version = version,
+                .is_first = true,
+                .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_FLUSH),
+                             .type_version = 1,
+                             .headers      = PAWL_TEXT("{}"),
+                             .body         = pawl__stamp_add(arena, PAWL_TEXT(""), &made),
+                             .at           = WORLD_START});
 }
 
 static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
@@ -201,7 +199,7 @@ static void post_note(world *it, int32_t number)
 
 /* ---- The cases --------------------------------------------------------------- */
 
-static void e26_a_death_with_flushes_counts_for_none(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none, const char *url)
 {
     prepare(url);
     die(url, hold_red);
@@ -217,7 +215,7 @@ static void e26_a_death_with_flushes_counts_for_none(const char *url)
     assert_string_equal(seen.text, "red3 ");
 }
 
-static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead, const char *url)
 {
     prepare(url);
     die(url, hold_red_alone);
@@ -249,7 +247,7 @@ static void e26_a_flush_that_kills_alone_leaves_its_partition_dead(const char *u
     assert_string_equal(seen.text, "red3! ");
 }
 
-static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again, const char *url)
 {
     prepare(url);
     die(url, hold_red_alone);
@@ -266,7 +264,7 @@ static void e26_a_flush_of_fewer_deaths_runs_again(const char *url)
     assert_false(world_says(last, "in flight"));
 }
 
-static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths, const char *url)
 {
     prepare(url);
     die(url, hold_red_alone);
@@ -280,7 +278,7 @@ static void e26_a_flush_that_was_handled_has_no_deaths(const char *url)
     assert_string_equal(rows.items[2].event.type.data, PAWL_ISOLATED_FLUSH);
 }
 
-static void e26_a_flush_in_hand_is_left_alone(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone, const char *url)
 {
     prepare(url);
     die(url, hold_red);
@@ -297,7 +295,7 @@ static void e26_a_flush_in_hand_is_left_alone(const char *url)
 }
 
 /* However long it runs there: a stamp in a stream is met while its flush runs. */
-static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_runs_long_is_in_hand, const char *url)
 {
     prepare(url);
     pawl_store       *other = open_worker(url);
@@ -315,7 +313,7 @@ static void e26_a_flush_that_runs_long_is_in_hand(const char *url)
     close_worker(other);
 }
 
-static void e26_a_stamp_that_another_worker_wrote_since_stands(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_another_worker_wrote_since_stands, const char *url)
 {
     prepare(url);
     die(url, hold_red);
@@ -358,7 +356,7 @@ static void end_died(world *it, const char *url)
 }
 
 /* Another process has ended the row of the dead worker meanwhile: its note tells of the death. */
-static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone, const char *url)
 {
     prepare(url);
     die(url, hold_red_supervised);
@@ -376,7 +374,7 @@ static void e26_a_noted_death_counts_when_its_row_is_gone(const char *url)
 }
 
 /* A third process has ended the row of the dead worker before its supervisor came. */
-static void e26_a_note_under_the_process_needs_no_row(const char *url)
+ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row, const char *url)
 {
     int64_t noted = 0;
     prepare(url);
@@ -399,7 +397,7 @@ static void e26_a_note_under_the_process_needs_no_row(const char *url)
 
 /* In memory, where a worker dies beside one that runs on. That one ends the row of the dead, which frees
  * what it had leased, and remembers whose stamp it meets then. */
-static void e26_who_ends_the_row_remembers_the_death(void)
+TEST(e26_who_ends_the_row_remembers_the_death)
 {
     const char *url = "memory:beside";
     prepare(url);
@@ -413,17 +411,3 @@ static void e26_who_ends_the_row_remembers_the_death(void)
     assert_string_equal(seen.text, "blue3! ");
     assert_true(red_of(it).is_dead);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_runs_long_is_in_hand),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_another_worker_wrote_since_stands),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone),
-    ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row),
-    TEST(e26_who_ends_the_row_remembers_the_death),
-    {.name = NULL},
-};

@@ -10,7 +10,7 @@
 
 /* ---- The way of a message ------------------------------------------------------------ */
 
-static void e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit(const char *url)
+ON_ALL_STORES(e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 10});
     for (int i = 1; i <= 3; i++)
@@ -29,7 +29,7 @@ static void e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit(const 
     assert_null(r->it.endpoint->offers.batches);
 }
 
-static void e26_failing_it_is_a_row_with_all_its_retries(const char *url)
+ON_ALL_STORES(e26_failing_it_is_a_row_with_all_its_retries, const char *url)
 {
     reading *r =
         open_direct(url, &(pawl_endpoint_options){
@@ -59,7 +59,7 @@ static void e26_failing_it_is_a_row_with_all_its_retries(const char *url)
     assert_int_equal(world_dead(&r->it).items[0].attempts, 1);
 }
 
-static void e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one(const char *url)
+ON_ALL_STORES(e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 10});
     put_note(1);
@@ -85,7 +85,7 @@ static void e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one(const
 }
 
 /* By the option audit: one copy, whether the broker's message was a row or not. */
-static void e27_a_handled_one_is_copied_once_for_an_audit(const char *url)
+ON_ALL_STORES(e27_a_handled_one_is_copied_once_for_an_audit, const char *url)
 {
     reading *r =
         open_direct(url, &(pawl_endpoint_options){
@@ -111,7 +111,7 @@ static void e27_a_handled_one_is_copied_once_for_an_audit(const char *url)
     assert_true(world_says(copies.items[!is_first].message.headers, "\"pawl.audit.id\":\"m-1\""));
 }
 
-static void e34_copies_are_handled_once(const char *url)
+ON_ALL_STORES(e34_copies_are_handled_once, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
@@ -135,7 +135,7 @@ static void e34_copies_are_handled_once(const char *url)
 }
 
 /* Another process handles a copy meanwhile: the commit of this one is refused at the mark. The others of the batch stand. */
-static void e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped(const char *url)
+ON_ALL_STORES(e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 3});
     put_note(1);
@@ -155,7 +155,7 @@ static void e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped(const char
 }
 
 /* A worker has taken it, and has not handled it: with that it is a row. */
-static void what_is_given_back_is_a_row(const char *url)
+ON_STORES(what_is_given_back_is_a_row, const char *url)
 {
     pawl__deliveries other;
     reading         *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 1});
@@ -174,7 +174,7 @@ static void what_is_given_back_is_a_row(const char *url)
     assert_int_equal(count_rows(r, "out"), 1);
 }
 
-static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(const char *url)
+ON_ALL_STORES(e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once, const char *url)
 {
     size_t   count;
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
@@ -197,7 +197,7 @@ static void e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once(c
     assert_int_equal(atomic_load(&runs), 3);
 }
 
-static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const char *url)
+ON_STORES(what_a_worker_has_when_the_connection_is_lost_is_not_settled, const char *url)
 {
     size_t           count;
     pawl__deliveries hand;
@@ -220,7 +220,7 @@ static void what_a_worker_has_when_the_connection_is_lost_is_not_settled(const c
 
 /* ---- Who does not take ---------------------------------------------------------------- */
 
-static void what_nobody_takes_becomes_a_row(const char *url)
+ON_ALL_STORES(what_nobody_takes_becomes_a_row, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     for (int i = 1; i <= 5; i++)
@@ -244,7 +244,7 @@ static void what_nobody_takes_becomes_a_row(const char *url)
     assert_int_equal(count_rows(r, "out"), 5);
 }
 
-static void at_the_end_what_nobody_took_is_a_row(const char *url)
+ON_STORES(at_the_end_what_nobody_took_is_a_row, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put_note(1);
@@ -257,7 +257,7 @@ static void at_the_end_what_nobody_took_is_a_row(const char *url)
     assert_int_equal(count_rows(r, "out"), 2);
 }
 
-static void the_queue_has_its_turns(const char *url)
+ON_STORES(the_queue_has_its_turns, const char *url)
 {
     pawl__worker *worker;
     reading      *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
@@ -331,14 +331,14 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
     }
 }
 
-static void e27_whatever_call_of_the_store_fails(const char *url)
+ON_STORES(e27_whatever_call_of_the_store_fails, const char *url)
 {
     run_with_faults(url, FAULT_BEFORE, fault_op_any, PAWL_ELOST);
     run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_EBUSY);
     run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_ELIMIT);
 }
 
-static void e27_whatever_answer_of_the_store_is_lost(const char *url)
+ON_STORES(e27_whatever_answer_of_the_store_is_lost, const char *url)
 {
     run_with_faults(url, FAULT_AFTER, fault_op_any, PAWL_OK);
     run_with_faults(url, FAULT_UNKNOWN, fault_op_commit, PAWL_OK);
@@ -347,7 +347,7 @@ static void e27_whatever_answer_of_the_store_is_lost(const char *url)
     run_with_faults(url, FAULT_DEAF_LOST, fault_op_commit, PAWL_OK);
 }
 
-static void e27_whatever_allocation_fails(const char *url)
+ON_STORES(e27_whatever_allocation_fails, const char *url)
 {
     bool is_met = true;
     for (long n = 1; is_met; n++) {
@@ -356,11 +356,9 @@ static void e27_whatever_allocation_fails(const char *url)
         reading *r = open_direct(inner, &(pawl_endpoint_options){.batch_messages = 3});
         for (int i = 1; i <= 5; i++)
             put_note(i);
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         go_through(r);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met = fault_memory_end();
         fault_memory_set(0);
         all_is_done_once(r, 5);
         test_now(r);
@@ -372,22 +370,5 @@ int main(void)
 {
     fault_memory_install();
     world_quiet();
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(e27_handed_over_it_is_no_row_and_is_settled_behind_its_commit),
-        ON_ALL_STORES(e26_failing_it_is_a_row_with_all_its_retries),
-        ON_ALL_STORES(e28_what_cannot_be_handled_is_dead_and_what_needs_a_row_is_one),
-        ON_ALL_STORES(e27_a_handled_one_is_copied_once_for_an_audit),
-        ON_ALL_STORES(e34_copies_are_handled_once),
-        ON_ALL_STORES(e34_a_copy_that_is_handled_elsewhere_meanwhile_is_dropped),
-        ON_STORES(what_is_given_back_is_a_row),
-        ON_ALL_STORES(e27_when_the_connection_is_lost_it_comes_again_and_is_handled_once),
-        ON_STORES(what_a_worker_has_when_the_connection_is_lost_is_not_settled),
-        ON_ALL_STORES(what_nobody_takes_becomes_a_row),
-        ON_STORES(at_the_end_what_nobody_took_is_a_row),
-        ON_STORES(the_queue_has_its_turns),
-        ON_STORES(e27_whatever_call_of_the_store_fails),
-        ON_STORES(e27_whatever_answer_of_the_store_is_lost),
-        ON_STORES(e27_whatever_allocation_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

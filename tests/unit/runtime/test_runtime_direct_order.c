@@ -7,7 +7,7 @@
 
 /* ---- In one process ------------------------------------------------------------------------ */
 
-static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char *url)
+ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 1});
     put("m-1", "opening", "{\"number\":7}");
@@ -25,7 +25,7 @@ static void e3_no_saga_is_not_final_while_an_older_message_has_no_row(const char
 }
 
 /* The older message is becoming a row just now, in a commit of the thread that reads. */
-static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const char *url)
+ON_STORES(e3_no_saga_is_not_final_while_an_older_message_is_being_stored, const char *url)
 {
     pawl_taken    items[2];
     reading      *r        = open_direct(url, &(pawl_endpoint_options){.batch_messages = 1});
@@ -45,7 +45,7 @@ static void e3_no_saga_is_not_final_while_an_older_message_is_being_stored(const
 }
 
 /* The message that begins the saga fails: both are rows, in the places that they had. */
-static void e3_behind_one_that_failed_it_waits_as_a_row(const char *url)
+ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     put("m-1", "opening", "{\"number\":7}");
@@ -63,7 +63,7 @@ static void e3_behind_one_that_failed_it_waits_as_a_row(const char *url)
     assert_string_equal(happened.text, "opening(7) reply(7) ");
 }
 
-static void e3_without_an_older_message_no_saga_is_final(const char *url)
+ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     put("m-1", "reply", "{\"number\":7}");
@@ -76,7 +76,7 @@ static void e3_without_an_older_message_no_saga_is_final(const char *url)
 }
 
 /* A worker that stops has it in hand still: it is a row before the process is gone. */
-static void e3_at_the_end_what_is_in_hand_is_a_row(const char *url)
+ON_STORE(e3_at_the_end_what_is_in_hand_is_a_row, const char *url, "memory")
 {
     pawl__deliveries other;
     reading         *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 1});
@@ -94,7 +94,8 @@ static void e3_at_the_end_what_is_in_hand_is_a_row(const char *url)
 }
 
 /* Messages that the broker has handed out are rows, too, and in their order. */
-static void e3_at_the_end_what_is_on_its_way_here_is_a_row(const char *url)
+/* waits 2 s for a worker */
+ON_STORES(e3_at_the_end_what_is_on_its_way_here_is_a_row, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
     put("m-1", "opening", "{\"number\":7}");
@@ -129,7 +130,7 @@ static void lose_the_opening(reading *r)
     assert_null(r->it.endpoint->offers.batches);
 }
 
-static void e3_a_reply_waits_for_what_the_broker_hands_out_again(const char *url)
+ON_ALL_STORES(e3_a_reply_waits_for_what_the_broker_hands_out_again, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     lose_the_opening(r);
@@ -142,7 +143,7 @@ static void e3_a_reply_waits_for_what_the_broker_hands_out_again(const char *url
 }
 
 /* However long the broker is away, and for a while after it is back. */
-static void e3_a_reply_waits_while_the_broker_is_away(const char *url)
+ON_STORES(e3_a_reply_waits_while_the_broker_is_away, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     lose_the_opening(r);
@@ -186,7 +187,7 @@ static void close_other(reading *r, pawl_store *store)
 }
 
 /* The reply is taken here, and what begins its saga there. */
-static void e3_while_another_process_lives_a_reply_waits(const char *url)
+ON_ALL_STORES(e3_while_another_process_lives_a_reply_waits, const char *url)
 {
     reading    *r        = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     pawl_store *stranger = open_other(url, "elsewhere");
@@ -211,7 +212,7 @@ static void e3_while_another_process_lives_a_reply_waits(const char *url)
 }
 
 /* A saga that never begins: the wait has an end. */
-static void e3_beside_another_process_the_wait_ends(const char *url)
+ON_STORES(e3_beside_another_process_the_wait_ends, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     takes_in(r, 0);
@@ -228,7 +229,7 @@ static void e3_beside_another_process_the_wait_ends(const char *url)
 }
 
 /* The process ended in order: messages that went back to the broker with it may come for a while. */
-static void e3_for_a_while_after_another_process_a_reply_waits(const char *url)
+ON_ALL_STORES(e3_for_a_while_after_another_process_a_reply_waits, const char *url)
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     takes_in(r, 0);
@@ -250,7 +251,8 @@ static void e3_for_a_while_after_another_process_a_reply_waits(const char *url)
 }
 
 /* The other process is killed right after this one has looked for deaths. */
-static void e3_behind_a_death_that_is_not_noticed_a_reply_waits(const char *url)
+/* In memory a handle dies by itself. */
+ON_STORE(e3_behind_a_death_that_is_not_noticed_a_reply_waits, const char *url, "memory")
 {
     reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 5});
     takes_in(r, 0);
@@ -262,7 +264,7 @@ static void e3_behind_a_death_that_is_not_noticed_a_reply_waits(const char *url)
 }
 
 /* The other process is killed, and its rows are ended by this one. */
-static void e3_behind_a_death_that_was_cared_for_a_reply_waits(const char *url)
+ON_STORE(e3_behind_a_death_that_was_cared_for_a_reply_waits, const char *url, "memory")
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
@@ -281,21 +283,3 @@ static void e3_behind_a_death_that_was_cared_for_a_reply_waits(const char *url)
     world_go_both(&r->it, PAWL_SECONDS(2));
     assert_string_equal(happened.text, "opening(7) reply(7) ");
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row),
-    ON_STORES(e3_no_saga_is_not_final_while_an_older_message_is_being_stored),
-    ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row),
-    ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final),
-    ON_STORE(e3_at_the_end_what_is_in_hand_is_a_row, "memory"), /* waits 2 s for a worker */
-    ON_STORES(e3_at_the_end_what_is_on_its_way_here_is_a_row),
-    ON_ALL_STORES(e3_a_reply_waits_for_what_the_broker_hands_out_again),
-    ON_STORES(e3_a_reply_waits_while_the_broker_is_away),
-    ON_ALL_STORES(e3_while_another_process_lives_a_reply_waits),
-    ON_STORES(e3_beside_another_process_the_wait_ends),
-    ON_ALL_STORES(e3_for_a_while_after_another_process_a_reply_waits),
-    /* In memory a handle dies by itself. */
-    ON_STORE(e3_behind_a_death_that_is_not_noticed_a_reply_waits, "memory"),
-    ON_STORE(e3_behind_a_death_that_was_cared_for_a_reply_waits, "memory"),
-    {.name = NULL},
-};

@@ -8,7 +8,7 @@
 #include "support/thread.h"
 
 /* Copies among them; three workers and the thread that reads at once. */
-static void e27_in_threads_each_is_handled_once(const char *url)
+ON_ALL_STORES(e27_in_threads_each_is_handled_once, const char *url)
 {
     world_hold(url);
     broker        = (struct broker){.channel = 1};
@@ -65,7 +65,7 @@ static void count_at_finish(void)
 }
 
 /* Other processes see by them that messages may be in hand here. */
-static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const char *url)
+ON_STORES(e3_workers_stay_in_the_store_until_what_was_taken_is_a_row, const char *url)
 {
     world_hold(url);
     broker        = (struct broker){.channel = 1, .at_finish = count_at_finish};
@@ -88,9 +88,3 @@ static void e3_workers_stay_in_the_store_until_what_was_taken_is_a_row(const cha
     assert_int_equal(atomic_load(&hook_opened_ahead),
                      0); /* messages straight from the broker come in between */
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e27_in_threads_each_is_handled_once),
-    ON_STORES(e3_workers_stay_in_the_store_until_what_was_taken_is_a_row),
-    {.name = NULL},
-};

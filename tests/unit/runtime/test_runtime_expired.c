@@ -40,7 +40,7 @@ static const char *in_10_s(const world *it, char text[PAWL_TIME_TEXT_SIZE + 1])
     return text;
 }
 
-static void a_message_is_dropped_when_its_time_is_over(const char *url)
+ON_STORES(a_message_is_dropped_when_its_time_is_over, const char *url)
 {
     char text[PAWL_TIME_TEXT_SIZE + 1];
     answer = PAWL_OK;
@@ -62,7 +62,7 @@ static void a_message_is_dropped_when_its_time_is_over(const char *url)
 }
 
 /* A message that failed is not tried again when its time is over. */
-static void a_retry_comes_too_late(const char *url)
+ON_STORES(a_retry_comes_too_late, const char *url)
 {
     char text[PAWL_TIME_TEXT_SIZE + 1];
     answer = PAWL_EINPUT;
@@ -78,9 +78,3 @@ static void a_retry_comes_too_late(const char *url)
     assert_true(world_is_marked(it, "failed"));
     assert_int_equal(world_dead(it).count, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(a_message_is_dropped_when_its_time_is_over),
-    ON_STORES(a_retry_comes_too_late),
-    {.name = NULL},
-};

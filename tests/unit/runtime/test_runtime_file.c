@@ -43,7 +43,7 @@ static void send_note(const char *url)
     pawl_sender_close(sender);
 }
 
-static void a_file_that_is_gone_is_waited_for_not_made(const char *url)
+ON_STORE(a_file_that_is_gone_is_waited_for_not_made, const char *url, "sqlite")
 {
     const char           *path     = strchr(url, ':') + 1;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -70,8 +70,3 @@ static void a_file_that_is_gone_is_waited_for_not_made(const char *url)
     assert_int_equal(handled, 2);
     pawl_endpoint_destroy(endpoint);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORE(a_file_that_is_gone_is_waited_for_not_made, "sqlite"),
-    {.name = NULL},
-};

@@ -55,7 +55,7 @@ static void wait_until_gone(pawl_store *store)
 }
 
 /* The timeout is there when the worker falls asleep. */
-static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
+ON_ALL_STORES(e15_a_worker_sleeps_until_the_next_one_is_due, const char *url)
 {
     pawl_store *store = open_store(url);
     insert_for(store, "vans", PAWL_MILLISECONDS(1500));
@@ -71,7 +71,7 @@ static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
 }
 
 /* The timeout comes after the worker's check; a server wakes the worker for its own queue. */
-static void e15_one_for_an_endpoint_without_timeouts_is_found(const char *url)
+ON_ALL_STORES(e15_one_for_an_endpoint_without_timeouts_is_found, const char *url)
 {
     pawl_store *store = open_store(url);
     insert_for(store, "vans", 0);
@@ -82,9 +82,3 @@ static void e15_one_for_an_endpoint_without_timeouts_is_found(const char *url)
     test_now(it);
     close_store(store);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e15_a_worker_sleeps_until_the_next_one_is_due),
-    ON_ALL_STORES(e15_one_for_an_endpoint_without_timeouts_is_found),
-    {.name = NULL},
-};

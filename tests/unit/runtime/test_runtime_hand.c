@@ -92,7 +92,7 @@ static int64_t watch(void)
 
 /* ---- What takes long ------------------------------------------------------------ */
 
-static void o29_a_long_call_is_told_once_and_at_its_end(void)
+TEST(o29_a_long_call_is_told_once_and_at_its_end)
 {
     begin();
     assert_int_equal(watch(), PAWL_SECONDS(10));
@@ -123,7 +123,7 @@ static void o29_a_long_call_is_told_once_and_at_its_end(void)
                  "10 s\n");
 }
 
-static void o29_a_short_call_is_not_told(void)
+TEST(o29_a_short_call_is_not_told)
 {
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
@@ -133,7 +133,7 @@ static void o29_a_short_call_is_not_told(void)
 }
 
 /* Nobody looked meanwhile; and it is about no message. */
-static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void)
+TEST(o29_a_long_call_that_was_not_watched_is_told_at_its_end)
 {
     static const pawl__call bare     = {.kind = "the critical action for", .name = "retention"};
     static const pawl__call outbound = {.kind = "a sink"};
@@ -158,7 +158,7 @@ static bool needs_beat(void)
 }
 
 /* Only in the application's code, and no longer than a handler may take, which is five minutes. */
-static void a_worker_of_heartbeats_needs_them_while_its_handler_may_run(void)
+TEST(a_worker_of_heartbeats_needs_them_while_its_handler_may_run)
 {
     begin();
     t.hand.has_worker = true;
@@ -197,7 +197,7 @@ static given_up give_up(void)
     return result;
 }
 
-static void e29_a_thread_in_a_call_is_given_up_by_its_name(void)
+TEST(e29_a_thread_in_a_call_is_given_up_by_its_name)
 {
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
@@ -215,7 +215,7 @@ static void e29_a_thread_in_a_call_is_given_up_by_its_name(void)
     assert_false(pawl__app_call_finish(&t.hand));
 }
 
-static void e29_a_thread_without_a_call_waits_for_its_store(void)
+TEST(e29_a_thread_without_a_call_waits_for_its_store)
 {
     begin();
     given_up result = give_up();
@@ -223,7 +223,7 @@ static void e29_a_thread_without_a_call_waits_for_its_store(void)
     assert_string_equal(result.text, "a thread waits for its store");
 }
 
-static void e29_a_thread_that_finished_is_not_given_up(void)
+TEST(e29_a_thread_that_finished_is_not_given_up)
 {
     begin();
     assert_false(pawl__app_call_is_finished(&t.hand));
@@ -235,7 +235,7 @@ static void e29_a_thread_that_finished_is_not_given_up(void)
     assert_false(pawl__app_call_is_given_up(&t.hand));
 }
 
-static void e29_the_worker_to_end_is_the_last_one(void)
+TEST(e29_the_worker_to_end_is_the_last_one)
 {
     begin();
     pawl_store             *other    = test_open("memory:hands");
@@ -251,7 +251,7 @@ static void e29_the_worker_to_end_is_the_last_one(void)
     assert_false(give_up().has_worker);
 }
 
-static void o29_the_critical_action_is_a_call_in_hand(void)
+TEST(o29_the_critical_action_is_a_call_in_hand)
 {
     const pawl_error why = {.code = PAWL_EBUSY, .text = "why"};
     begin();
@@ -261,20 +261,4 @@ static void o29_the_critical_action_is_a_call_in_hand(void)
     assert_string_equal(give_up().text, "a thread waits for its store");
     pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_worker_of_heartbeats_needs_them_while_its_handler_may_run),
-        TEST(o29_a_long_call_is_told_once_and_at_its_end),
-        TEST(o29_a_short_call_is_not_told),
-        TEST(o29_a_long_call_that_was_not_watched_is_told_at_its_end),
-        TEST(e29_a_thread_in_a_call_is_given_up_by_its_name),
-        TEST(e29_a_thread_without_a_call_waits_for_its_store),
-        TEST(e29_a_thread_that_finished_is_not_given_up),
-        TEST(e29_the_worker_to_end_is_the_last_one),
-        TEST(o29_the_critical_action_is_a_call_in_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

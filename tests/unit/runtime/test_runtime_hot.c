@@ -87,9 +87,8 @@ static void destroy(fixture *it)
 static void post(fixture *it, int count)
 {
     for (int i = 0; i < count; i++)
-        assert_int_equal(pawl_sender_send(it->sender, "counting", NULL,
-                                          PAWL_MESSAGE(bump, .name = PAWL_TEXT("a")), NULL),
-                         PAWL_OK);
+        must(pawl_sender_send(it->sender, "counting", NULL,
+                              PAWL_MESSAGE(bump, .name = PAWL_TEXT("a")), world_error()));
     assert_int_equal(pawl_sender_commit(it->sender, NULL), PAWL_OK);
 }
 
@@ -163,7 +162,7 @@ static void make_hot_and_held(fixture *it)
     post(it, 1);
 }
 
-static void a_step_that_gave_way_claims_nothing_for_a_while(const char *url)
+ON_ALL_STORES(a_step_that_gave_way_claims_nothing_for_a_while, const char *url)
 {
     fixture it;
     create(&it, url, (pawl_endpoint_options){.no_service = true});
@@ -184,7 +183,7 @@ static void a_step_that_gave_way_claims_nothing_for_a_while(const char *url)
 
 /* The worker that finds nothing but a saga of others looks every 20 ms, then less often, and writes
  * nothing; a stop ends its pause. */
-static void s9_a_worker_that_gives_way_pauses(const char *url)
+ON_ALL_STORES(s9_a_worker_that_gives_way_pauses, const char *url)
 {
     fixture it;
     create(&it, url, (pawl_endpoint_options){.workers = 1, .no_service = true});
@@ -209,6 +208,32 @@ static void s9_a_worker_that_gives_way_pauses(const char *url)
     destroy(&it);
 }
 
+/* Of many workers each looks less often, so that all together look as often as a few. */
+ON_ALL_STORES(s9_among_many_workers_it_pauses_longer, const char *url)
+{
+    fixture     it;
+    pawl_store *others[8] = {NULL};
+    create(&it, url, (pawl_endpoint_options){.workers = 1, .no_service = true});
+    for (int i = 0; i < 8; i++) {
+        must(pawl_store_open(store_url, NULL, &others[i], world_error()));
+        must(pawl_store_worker_open(others[i], PAWL_TEXT("counting"), PAWL_TEXT("[]"), WORLD_START,
+                                    world_error()));
+    }
+    make_hot_and_held(&it);
+    long    before = locks_counted().elsewhere;
+    int64_t from   = monotonic();
+    runner_start(&it.run);
+    wait_until(is_elsewhere, &it, before + 4);
+    assert_true(monotonic() - from >= 3 * PAWL_MILLISECONDS(20 + 40 + 80));
+    runner_stop(&it.run);
+    locks_hold(NULL);
+    for (int i = 0; i < 8; i++) {
+        pawl_store_worker_close(others[i], WORLD_START, NULL);
+        pawl_store_close(others[i]);
+    }
+    destroy(&it);
+}
+
 static void *send_all(void *argument)
 {
     pawl_sender *sender = NULL;
@@ -224,7 +249,7 @@ static void *send_all(void *argument)
     return NULL;
 }
 
-static void s9_many_workers_on_one_saga_lose_nothing(const char *url)
+ON_ALL_STORES(s9_many_workers_on_one_saga_lose_nothing, const char *url)
 {
     fixture   it;
     pthread_t threads[SENDERS];
@@ -249,10 +274,3 @@ static void s9_many_workers_on_one_saga_lose_nothing(const char *url)
                   locks_counted().commits);
     destroy(&it);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_step_that_gave_way_claims_nothing_for_a_while),
-    ON_ALL_STORES(s9_a_worker_that_gives_way_pauses),
-    ON_ALL_STORES(s9_many_workers_on_one_saga_lose_nothing),
-    {.name = NULL},
-};

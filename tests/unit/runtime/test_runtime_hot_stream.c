@@ -239,7 +239,7 @@ static void check_state(fixture *it, const char *name, const char *key, const ch
 
 /* ---- Tests ---------------------------------------------------------------------- */
 
-static void o4_many_workers_on_one_entity_put_nothing_off(const char *url)
+ON_ALL_STORES(o4_many_workers_on_one_entity_put_nothing_off, const char *url)
 {
     fixture it;
     create(&it, url, NULL);
@@ -256,7 +256,7 @@ static void o4_many_workers_on_one_entity_put_nothing_off(const char *url)
 }
 
 /* Commands and answers go through the outbox: two hot streams, and the runner beside. */
-static void o4_many_workers_on_one_process_put_nothing_off(const char *url)
+ON_ALL_STORES(o4_many_workers_on_one_process_put_nothing_off, const char *url)
 {
     static const pawl_route routes[] = {{.name = "shop", .is_outbox = true}, {.name = NULL}};
     fixture                 it;
@@ -274,9 +274,3 @@ static void o4_many_workers_on_one_process_put_nothing_off(const char *url)
     check_state(&it, "Asker", "b", "{\"asked\":600,\"told\":600}");
     destroy(&it);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o4_many_workers_on_one_entity_put_nothing_off),
-    ON_ALL_STORES(o4_many_workers_on_one_process_put_nothing_off),
-    {.name = NULL},
-};

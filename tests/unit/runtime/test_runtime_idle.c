@@ -365,51 +365,41 @@ static void idle_within_budget(ground *p, const idle_case *it)
     assert_true(hour.keeping <= it->keeping_max * MINUTES);
 }
 
-static void a_plain_endpoint_is_idle(ground *p)
+ON_GROUND(a_plain_endpoint_is_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"plain", 1, false, 7, 0});
 }
 
-static void four_workers_are_idle(ground *p)
+ON_GROUND(four_workers_are_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"plain", 4, false, 14, 0});
 }
 
-static void an_endpoint_with_timeouts_is_idle(ground *p)
+ON_GROUND(an_endpoint_with_timeouts_is_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"orders", 1, false, 13, 0});
 }
 
-static void an_endpoint_with_an_aggregator_is_idle(ground *p)
+ON_GROUND(an_endpoint_with_an_aggregator_is_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"packing", 1, false, 13, 0});
 }
 
-static void an_endpoint_with_a_route_is_idle(ground *p)
+ON_GROUND(an_endpoint_with_a_route_is_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"plain", 1, true, 10, 9});
 }
 
-static void an_endpoint_with_a_projection_is_idle(ground *p)
+ON_GROUND(an_endpoint_with_a_projection_is_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"reading", 1, false, 17, 4});
 }
 
-static void an_endpoint_with_everything_is_idle(ground *p)
+ON_GROUND(an_endpoint_with_everything_is_idle, ground *p)
 {
     idle_within_budget(p, &(idle_case){"everything", 4, true, 48, 13});
 }
 
-const struct CMUnitTest tests[] = {
-    ON_GROUND(a_plain_endpoint_is_idle),
-    ON_GROUND(four_workers_are_idle),
-    ON_GROUND(an_endpoint_with_timeouts_is_idle),
-    ON_GROUND(an_endpoint_with_an_aggregator_is_idle),
-    ON_GROUND(an_endpoint_with_a_route_is_idle),
-    ON_GROUND(an_endpoint_with_a_projection_is_idle),
-    ON_GROUND(an_endpoint_with_everything_is_idle),
-    {.name = NULL},
-};
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "pawl/store_queue.h"
 
-static void e27_taken_messages_are_handled_and_settled(const char *url)
+ON_ALL_STORES(e27_taken_messages_are_handled_and_settled, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     assert_string_equal(broker.queue, "reader");
@@ -33,7 +33,7 @@ static void e27_taken_messages_are_handled_and_settled(const char *url)
 }
 
 /* The connection is lost between the commit and the acknowledgement: all come again. */
-static void e27_what_was_not_settled_comes_again_and_is_handled_once(const char *url)
+ON_ALL_STORES(e27_what_was_not_settled_comes_again_and_is_handled_once, const char *url)
 {
     size_t   count = 0;
     reading *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
@@ -54,7 +54,7 @@ static void e27_what_was_not_settled_comes_again_and_is_handled_once(const char 
     assert_string_equal(happened.text, "note(1) note(2) ");
 }
 
-static void e26_retries_and_their_delays_are_rows_of_the_store(const char *url)
+ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store, const char *url)
 {
     reading *r    = open_reading(url, &(pawl_endpoint_options){.immediate_retries = -1,
                                                                .delayed_retries   = 2,
@@ -82,7 +82,7 @@ static void dead_says(reading *r, size_t index, const char *id, const char *part
         fail_msg("'%s' does not say '%s'", dead.items[index].error.data, part);
 }
 
-static void e28_without_a_type_it_is_dead_at_once_and_others_go_on(const char *url)
+ON_ALL_STORES(e28_without_a_type_it_is_dead_at_once_and_others_go_on, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
@@ -99,7 +99,7 @@ static void e28_without_a_type_it_is_dead_at_once_and_others_go_on(const char *u
 }
 
 /* A copy of a dead message, and the copy of one that was handled, which is without a type this time. */
-static void e34_a_copy_of_a_dead_message_is_dropped(const char *url)
+ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
@@ -118,7 +118,7 @@ static void e34_a_copy_of_a_dead_message_is_dropped(const char *url)
     dead_says(r, 0, "m-2", "it has no type");
 }
 
-static void copies_in_one_take_are_one(const char *url)
+ON_ALL_STORES(copies_in_one_take_are_one, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
@@ -133,7 +133,7 @@ static void copies_in_one_take_are_one(const char *url)
     dead_says(r, 0, "m-2", "it has no type");
 }
 
-static void e28_what_no_store_takes_is_dead_at_once(const char *url)
+ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once, const char *url)
 {
     static char long_id[PAWL_MESSAGE_ID_SIZE_MAX + 2], long_type[PAWL_NAME_SIZE_MAX + 2];
     static char long_headers[PAWL_HEADERS_SIZE_MAX + 2];
@@ -160,7 +160,7 @@ static void e28_what_no_store_takes_is_dead_at_once(const char *url)
 }
 
 /* As many as may be unacknowledged at once, and good ones behind them, while rows are made at once and by way of the workers. */
-static void e28_a_body_over_the_limit_is_a_letter_without_it(const char *url)
+ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it, const char *url)
 {
     char  why[100];
     char *large = malloc(PAWL_BODY_SIZE_MAX + 2);
@@ -226,7 +226,8 @@ static void purge_two(reading *r)
     }
 }
 
-static void e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named(const char *url)
+ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named,
+              const char *url)
 {
     world_hold(url);
     for (int i = 0; i < 2; i++) {
@@ -263,7 +264,7 @@ static void count_warnings(pawl_log_level level, const char *text, void *context
     warnings += level == PAWL_LOG_WARNING && strstr(text, "messages without an id") != NULL;
 }
 
-static void without_an_id_each_is_handled_and_that_is_told_once(const char *url)
+ON_STORES(without_an_id_each_is_handled_and_that_is_told_once, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     warnings   = 0;
@@ -280,7 +281,7 @@ static void without_an_id_each_is_handled_and_that_is_told_once(const char *url)
 }
 
 /* Nothing is taken, only to be given back, until the store is there. */
-static void when_the_store_is_away_nothing_is_taken(const char *url)
+ON_STORES(when_the_store_is_away_nothing_is_taken, const char *url)
 {
     size_t      count = 0;
     char        other[1000];
@@ -301,7 +302,7 @@ static void when_the_store_is_away_nothing_is_taken(const char *url)
 }
 
 /* A program that steps, under a virtual clock: a message is due now, or when it says. */
-static void a_program_that_steps_takes_in_by_itself(const char *url)
+ON_STORES(a_program_that_steps_takes_in_by_itself, const char *url)
 {
     size_t    count = 0;
     reading  *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
@@ -322,7 +323,7 @@ static void a_program_that_steps_takes_in_by_itself(const char *url)
     assert_int_equal(broker.closes, 3); /* the test's own, the endpoint's, that of the check */
 }
 
-static void who_has_no_transport_receives_nothing(const char *url)
+ON_STORES(who_has_no_transport_receives_nothing, const char *url)
 {
     size_t     count = 1;
     pawl_error error = PAWL_ERROR_INIT;
@@ -333,7 +334,7 @@ static void who_has_no_transport_receives_nothing(const char *url)
     assert_true(strstr(error.text, "endpoint reader: it has no option transport") != NULL);
 }
 
-static void the_queue_of_the_broker_may_have_another_name(const char *url)
+ON_STORES(the_queue_of_the_broker_may_have_another_name, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.transport = "list://here/#letters"});
     assert_string_equal(broker.queue, "letters");
@@ -342,7 +343,7 @@ static void the_queue_of_the_broker_may_have_another_name(const char *url)
     assert_int_equal(world_queue(&r->it, "reader").count, 1);
 }
 
-static void the_pause_grows_with_jitter(const char *url)
+ON_STORES(the_pause_grows_with_jitter, const char *url)
 {
     int64_t  last      = 0;
     bool     is_chance = false;
@@ -374,7 +375,7 @@ static void refuses(const char *transport, const char *part)
     assert_null(endpoint);
 }
 
-static void a_transport_that_nobody_knows_is_refused(void)
+TEST(a_transport_that_nobody_knows_is_refused)
 {
     static char long_url[PAWL_URL_SIZE_MAX + 2];
     memset(long_url, 'u', sizeof long_url - 1);
@@ -385,7 +386,7 @@ static void a_transport_that_nobody_knows_is_refused(void)
     refuses(long_url, "it has 2001 bytes, the limit is 2000");
 }
 
-static void tables_of_intakes_are_checked(void)
+TEST(tables_of_intakes_are_checked)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_inbound_ops other = list;
@@ -403,24 +404,3 @@ static void tables_of_intakes_are_checked(void)
     assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
     assert_int_equal(pawl_inbound_register(NULL, &error), PAWL_ECONFIG);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e27_taken_messages_are_handled_and_settled),
-    ON_ALL_STORES(e27_what_was_not_settled_comes_again_and_is_handled_once),
-    ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store),
-    ON_ALL_STORES(e28_without_a_type_it_is_dead_at_once_and_others_go_on),
-    ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped),
-    ON_ALL_STORES(copies_in_one_take_are_one),
-    ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once),
-    ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it),
-    ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_named),
-    ON_STORES(without_an_id_each_is_handled_and_that_is_told_once),
-    ON_STORES(when_the_store_is_away_nothing_is_taken),
-    ON_STORES(a_program_that_steps_takes_in_by_itself),
-    ON_STORES(who_has_no_transport_receives_nothing),
-    ON_STORES(the_queue_of_the_broker_may_have_another_name),
-    ON_STORES(the_pause_grows_with_jitter),
-    TEST(a_transport_that_nobody_knows_is_refused),
-    TEST(tables_of_intakes_are_checked),
-    {.name = NULL},
-};

@@ -24,7 +24,7 @@ static reading *observe_reading(observed *p, const char *url)
     return r;
 }
 
-static void health_tells_since_when_nothing_is_read(const char *url)
+ON_MODULE(health_tells_since_when_nothing_is_read, const char *url, "memory")
 {
     observed p;
     size_t   count = 0;
@@ -47,7 +47,7 @@ static void health_tells_since_when_nothing_is_read(const char *url)
     assert_true(world_says(answer.body, "from its broker for 5 s: list: the connection is lost"));
 }
 
-static void metrics_tell_what_was_read(const char *url)
+ON_MODULE(metrics_tell_what_was_read, const char *url, "memory")
 {
     observed p;
     size_t   count = 0;
@@ -71,7 +71,7 @@ static void metrics_tell_what_was_read(const char *url)
     assert_true(metric(&p, "pawl_inbound_unacknowledged") == 0); /* of a connection that is gone */
 }
 
-static void without_a_transport_there_is_no_check(const char *url)
+ON_MODULE(without_a_transport_there_is_no_check, const char *url, "memory")
 {
     static const pawl_observe_options served = {.options_size = sizeof served,
                                                 .port         = PAWL_OBSERVE_PORT_ANY};
@@ -80,10 +80,3 @@ static void without_a_transport_there_is_no_check(const char *url)
     assert_false(world_says(observed_ask(&p, "/readyz").body, "inbound"));
     world_close(&p.it);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_MODULE(health_tells_since_when_nothing_is_read, "memory"),
-    ON_MODULE(metrics_tell_what_was_read, "memory"),
-    ON_MODULE(without_a_transport_there_is_no_check, "memory"),
-    {.name = NULL},
-};

@@ -131,7 +131,7 @@ static bool has_stamp(const ground *p, const pawl_queue_row *row)
     return row->history.size > 0 && pawl__stamp_read(p->it->arena, row->history, &stamp);
 }
 
-static void e26_what_a_stamp_alone_means(void)
+TEST(e26_what_a_stamp_alone_means)
 {
     static const struct {
         pawl__marker_verdict way;
@@ -170,7 +170,7 @@ static void e26_what_a_stamp_alone_means(void)
     close_ground(&p);
 }
 
-static void e26_what_a_stamp_among_others_means(void)
+TEST(e26_what_a_stamp_among_others_means)
 {
     static const pawl__marker_verdict ways[WHOSE_COUNT] = {
         [DEAD_NOW] = PAWL__MARKER_ALONE, [DEAD] = PAWL__MARKER_ALONE, [ENDED] = PAWL__MARKER_ALONE};
@@ -195,7 +195,7 @@ static void e26_what_a_stamp_among_others_means(void)
     close_ground(&p);
 }
 
-static void e26_a_row_without_a_stamp(void)
+TEST(e26_a_row_without_a_stamp)
 {
     ground               p;
     pawl__marker_verdict way;
@@ -217,10 +217,3 @@ static void e26_a_row_without_a_stamp(void)
     assert_int_equal(found, PAWL__MARKER_NONE);
     close_ground(&p);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(e26_what_a_stamp_alone_means),
-    TEST(e26_what_a_stamp_among_others_means),
-    TEST(e26_a_row_without_a_stamp),
-    {.name = NULL},
-};

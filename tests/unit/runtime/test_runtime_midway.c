@@ -107,7 +107,7 @@ static size_t claim_all(ground *p, const char *queue)
 
 /* Nothing downstream is waited for: messages are sent and handled, and what they send is
  * there, in commits that return. */
-static void o22_no_commit_waits_for_a_sink(const char *url)
+ON_ALL_STORES(o22_no_commit_waits_for_a_sink, const char *url)
 {
     ground p;
     open_ground(&p, url);
@@ -127,7 +127,7 @@ static void o22_no_commit_waits_for_a_sink(const char *url)
 }
 
 /* The message in hand is finished; the others are free at once, and nothing is counted. */
-static void e16_stopping_gives_back_what_is_claimed(const char *url)
+ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed, const char *url)
 {
     ground p;
     open_ground(&p, url);
@@ -146,9 +146,3 @@ static void e16_stopping_gives_back_what_is_claimed(const char *url)
     runner_destroy(&p.endpoint);
     close_ground(&p);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o22_no_commit_waits_for_a_sink),
-    ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed),
-    {.name = NULL},
-};

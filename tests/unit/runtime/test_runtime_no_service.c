@@ -27,7 +27,7 @@ static const pawl_application   application = APPLICATION("no_service", &caller)
 static const pawl_route routes[] = {{.name = "far", .url = "memory:no_service_target"},
                                     {.name = NULL}};
 
-static void test_steps_leave_the_outbox(const char *url)
+ON_ALL_STORES(test_steps_leave_the_outbox, const char *url)
 {
     pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
     options.routes                = routes;
@@ -41,7 +41,7 @@ static void test_steps_leave_the_outbox(const char *url)
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
 }
 
-static void test_another_delivers_what_is_left(const char *url)
+ON_ALL_STORES(test_another_delivers_what_is_left, const char *url)
 {
     pawl_store           *keeper  = NULL; /* a memory store goes with its last handle */
     pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -62,7 +62,7 @@ static void test_another_delivers_what_is_left(const char *url)
 
 /* The handler stops the endpoint, so that run() returns; its batch is finished
  * first. */
-static void test_run_leaves_the_outbox(const char *url)
+ON_ALL_STORES(test_run_leaves_the_outbox, const char *url)
 {
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -78,10 +78,3 @@ static void test_run_leaves_the_outbox(const char *url)
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(test_steps_leave_the_outbox),
-    ON_ALL_STORES(test_another_delivers_what_is_left),
-    ON_ALL_STORES(test_run_leaves_the_outbox),
-    {.name = NULL},
-};

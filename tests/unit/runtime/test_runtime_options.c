@@ -72,7 +72,7 @@ static int runs_until_dead(const pawl_application *application, const pawl_endpo
     return runs;
 }
 
-static void the_table_says_what_holds(void)
+TEST(the_table_says_what_holds)
 {
     assert_int_equal(runs_until_dead(with(NULL), NULL), 4 * 6);
     assert_int_equal(
@@ -80,7 +80,7 @@ static void the_table_says_what_holds(void)
         2);
 }
 
-static void who_runs_it_knows_better(void)
+TEST(who_runs_it_knows_better)
 {
     const pawl_endpoint_options *table = PAWL_OPTIONS(.immediate_retries = 1, .delayed_retries = 9);
     assert_int_equal(runs_until_dead(with(table), PAWL_OPTIONS(.delayed_retries = -1)), 2);
@@ -96,7 +96,7 @@ static size_t in_outbox(pawl_test *test)
     return rows.count;
 }
 
-static void routes_are_those_of_both(void)
+TEST(routes_are_those_of_both)
 {
     const pawl_endpoint_options *table =
         PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .is_outbox = true},
@@ -119,7 +119,7 @@ static void routes_are_those_of_both(void)
            "route 'audit' is given twice");
 }
 
-static void the_user_is_that_of_who_runs_it(void)
+TEST(the_user_is_that_of_who_runs_it)
 {
     char  other[] = "another";
     char *seen[]  = {user, other};
@@ -142,7 +142,7 @@ static void hear_other(void *context, const char *what, const pawl_error *error)
 }
 
 /* With its own context, never with the other's. */
-static void so_is_who_hears_of_critical_errors(void)
+TEST(so_is_who_hears_of_critical_errors)
 {
     const pawl_endpoint_options *table =
         PAWL_OPTIONS(.critical = hear_one, .critical_context = user);
@@ -155,7 +155,7 @@ static void so_is_who_hears_of_critical_errors(void)
     assert_null(pawl_test_endpoint(test, NULL)->settings.critical_context);
 }
 
-static void what_is_not_for_the_table_is_refused(void)
+TEST(what_is_not_for_the_table_is_refused)
 {
     pawl_clock                  *clock   = pawl_clock_create(1);
     const pawl_observe_options   observe = PAWL_OBSERVE_OPTIONS_INIT;
@@ -179,7 +179,7 @@ static void what_is_not_for_the_table_is_refused(void)
     pawl_clock_destroy(clock);
 }
 
-static void a_number_out_of_range_is_named(void)
+TEST(a_number_out_of_range_is_named)
 {
     refuse(with(PAWL_OPTIONS(.outbox_batch = 99999)),
            "option outbox_batch in the endpoint's table is 99999, the limits are 1 to ");
@@ -193,7 +193,7 @@ static void a_number_out_of_range_is_named(void)
 }
 
 /* Three delays of 10 s, each with a tenth of jitter at most: between the first try and the last. */
-static void marks_outlast_every_delay_between_two_tries(void)
+TEST(marks_outlast_every_delay_between_two_tries)
 {
     pawl_endpoint_options options =
         *PAWL_OPTIONS(.delayed_retries = 3, .retry_delay = PAWL_SECONDS(10),
@@ -216,7 +216,7 @@ static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items
     return PAWL_OK;
 }
 
-static void a_sink_of_a_shorter_table_is_refused(void)
+TEST(a_sink_of_a_shorter_table_is_refused)
 {
     static pawl_transport_ops outbound = {.ops_size = sizeof outbound, .deliver = deliver_nothing};
     const pawl_endpoint_options *options =
@@ -229,23 +229,9 @@ static void a_sink_of_a_shorter_table_is_refused(void)
 }
 
 /* A program that was built before tables had options has none, whatever stands behind them. */
-static void an_older_table_has_none(void)
+TEST(an_older_table_has_none)
 {
     with(PAWL_OPTIONS(.outbox_batch = 99999));
     factory.endpoint_size = offsetof(pawl_endpoint_spec, options);
     test_now(open_test(&factory, NULL));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(the_table_says_what_holds),
-    TEST(who_runs_it_knows_better),
-    TEST(routes_are_those_of_both),
-    TEST(the_user_is_that_of_who_runs_it),
-    TEST(so_is_who_hears_of_critical_errors),
-    TEST(what_is_not_for_the_table_is_refused),
-    TEST(a_number_out_of_range_is_named),
-    TEST(an_older_table_has_none),
-    TEST(marks_outlast_every_delay_between_two_tries),
-    TEST(a_sink_of_a_shorter_table_is_refused),
-    {.name = NULL},
-};

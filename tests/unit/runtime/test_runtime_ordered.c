@@ -79,7 +79,7 @@ static void wait_for_handled(int count)
 }
 
 /* Every third message fails at first; the program that leads stops in the middle. */
-static void e27_the_order_holds_with_many_threads_and_programs(const char *url)
+ON_ALL_STORES_IN_TIME(e27_the_order_holds_with_many_threads_and_programs, const char *url)
 {
     const pawl_endpoint_options options = {.workers = 3};
     runner                      first, second;
@@ -102,7 +102,12 @@ static void e27_the_order_holds_with_many_threads_and_programs(const char *url)
 }
 
 /* The message that was in hand comes before the later ones of its key, in the next program. */
-static void e34_the_order_outlives_a_process(const char *url)
+TESTS(e34_the_order_outlives_a_process, const char *url,
+      STORE_ROW(e34_the_order_outlives_a_process, "sqlite"),
+      STORE_ROW(e34_the_order_outlives_a_process, "postgres"),
+      STORE_ROW(e34_the_order_outlives_a_process, "mariadb"),
+      STORE_ROW(e34_the_order_outlives_a_process, "mysql"),
+      STORE_ROW(e34_the_order_outlives_a_process, "mongodb"))
 {
     int status = 0;
     atomic_store(&handled, 0);
@@ -185,7 +190,7 @@ static bool leads(pawl__worker *worker)
     return !pawl__ordered_is_standby(worker);
 }
 
-static void e27_a_worker_that_gives_way_keeps_no_lease(const char *url)
+ON_STORES(e27_a_worker_that_gives_way_keeps_no_lease, const char *url)
 {
     world        *it;
     pawl__worker *second = open_two(&it, url), *first = it->endpoint->worker;
@@ -204,7 +209,8 @@ static void e27_a_worker_that_gives_way_keeps_no_lease(const char *url)
 }
 
 /* By the old plan neither would ask for an hour. */
-static void e27_a_clock_that_was_set_back_stops_no_worker(const char *url)
+/* the lease is the runtime's */
+ON_STORES(e27_a_clock_that_was_set_back_stops_no_worker, const char *url)
 {
     world        *it;
     pawl__worker *second = open_two(&it, url), *first = it->endpoint->worker;
@@ -219,15 +225,3 @@ static void e27_a_clock_that_was_set_back_stops_no_worker(const char *url)
     assert_true(leads(second));
     pawl__worker_destroy(second);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(e27_a_worker_that_gives_way_keeps_no_lease), /* the lease is the runtime's */
-    ON_STORES(e27_a_clock_that_was_set_back_stops_no_worker),
-    ON_ALL_STORES_IN_TIME(e27_the_order_holds_with_many_threads_and_programs),
-    ON_STORE(e34_the_order_outlives_a_process, "sqlite"),
-    ON_STORE(e34_the_order_outlives_a_process, "postgres"),
-    ON_STORE(e34_the_order_outlives_a_process, "mariadb"),
-    ON_STORE(e34_the_order_outlives_a_process, "mysql"),
-    ON_STORE(e34_the_order_outlives_a_process, "mongodb"),
-    {.name = NULL},
-};

@@ -49,17 +49,11 @@ static void lose_next_commit(void)
 /* As another message of the saga would. */
 static void set_anew(void)
 {
-    const pawl_timeout_row *row     = &world_timeouts(&t.it).items[0];
-    pawl_timeout_set        set     = {.id          = row->id,
-                                       .saga_id     = row->saga_id,
-                                       .saga_type   = row->saga_type,
-                                       .name        = row->name,
-                                       .destination = row->destination,
-                                       .due         = row->due};
-    pawl_changes            changes = {ONE_UNIT, .now = pawl_clock_now(t.it.machine),
-                                       .timeout_set = {.items = &set, .count = 1}};
-    t.rearms                        = false;
-    must(pawl_store_commit(t.it.store, &changes, NULL, world_error()));
+    const pawl_timeout_row *row = &world_timeouts(&t.it).items[0];
+    t.rearms                    = false;
+    MUST_COMMIT(t.it.store, timeout_set, pawl_clock_now(t.it.machine), .id = row->id,
+                .saga_id = row->saga_id, .saga_type = row->saga_type, .name = row->name,
+                .destination = row->destination, .due = row->due);
 }
 
 #define STEPS_OF_ANOTHER \
@@ -206,7 +200,7 @@ static void retry_letter(const char *id)
 /* ---- What follows -------------------------------------------------------------------- */
 
 /* Two slow ones in batches of five; the others of a batch are not counted, and run again once for each loss at most. */
-static void a_run_that_outlives_its_session_counts_as_an_attempt(const char *url)
+ON_ALL_STORES(a_run_that_outlives_its_session_counts_as_an_attempt, const char *url)
 {
     begin(url, &(pawl_endpoint_options){.delayed_retries = 2, .retry_delay = PAWL_SECONDS(10)});
     t.slow[2]  = PAWL_SECONDS(65);
@@ -247,7 +241,7 @@ static void a_run_that_outlives_its_session_counts_as_an_attempt(const char *url
 }
 
 /* The commit that counts the attempt is lost, too. */
-static void the_attempt_counts_although_its_own_commit_is_lost(const char *url)
+ON_ALL_STORES(the_attempt_counts_although_its_own_commit_is_lost, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_step  step  = PAWL_STEP_INIT;
@@ -265,7 +259,7 @@ static void the_attempt_counts_although_its_own_commit_is_lost(const char *url)
 }
 
 /* A connection that is lost behind quick handlers says nothing of them. */
-static void a_loss_behind_quick_handlers_counts_nothing(const char *url)
+ON_STORES(a_loss_behind_quick_handlers_counts_nothing, const char *url)
 {
     begin(url, NULL);
     t.slow[1]  = PAWL_MILLISECONDS(999);
@@ -283,7 +277,7 @@ static void a_loss_behind_quick_handlers_counts_nothing(const char *url)
 }
 
 /* A handler that takes longer than it may, and whose session goes on, is handled. */
-static void the_limit_alone_fails_nothing(const char *url)
+ON_STORES(the_limit_alone_fails_nothing, const char *url)
 {
     begin(url, &(pawl_endpoint_options){.handler_time_max = PAWL_MILLISECONDS(200),
                                         .delayed_retries  = -1});
@@ -305,7 +299,7 @@ static void the_limit_alone_fails_nothing(const char *url)
 }
 
 /* Others took the claim while the handler ran, as if its worker were dead. */
-static void a_claim_that_is_gone_counts_as_an_attempt(const char *url)
+ON_STORES(a_claim_that_is_gone_counts_as_an_attempt, const char *url)
 {
     static const fault_plan steal = {.kind = FAULT_STEAL, .op = fault_op_timeout_claim, .n = 1};
     begin(url, NULL);
@@ -326,7 +320,7 @@ static void a_claim_that_is_gone_counts_as_an_attempt(const char *url)
 }
 
 /* Its handler had another timeout in hand, under the same id. */
-static void a_timeout_that_was_set_anew_counts_no_attempt(const char *url)
+ON_STORES(a_timeout_that_was_set_anew_counts_no_attempt, const char *url)
 {
     begin(url, &(pawl_endpoint_options){.delayed_retries = PAWL_NONE});
     t.slow[1] = PAWL_SECONDS(20);
@@ -362,14 +356,16 @@ static void play_ordered(const char *url, int64_t time)
 
 /* The lease of an ordered queue lasts for a minute at first. Each process loses the queue once while its handler runs,
  * learns how long that takes, and none counts it: the third run has the time that it needs. */
-static void two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes(const char *url)
+/* one process works a file */
+ON_STORE(two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes, const char *url,
+         "memory")
 {
     play_ordered(url, PAWL_SECONDS(100));
     assert_int_equal(t.runs[1], 3);
     assert_int_equal(world_dead(&t.it).count, 0);
 }
 
-static void an_ordered_queue_is_kept_for_no_handler_beyond_the_limit(const char *url)
+ON_STORE(an_ordered_queue_is_kept_for_no_handler_beyond_the_limit, const char *url, "memory")
 {
     play_ordered(url, PAWL_MINUTES(6));
     assert_true(t.runs[1] <= 2);
@@ -378,7 +374,7 @@ static void an_ordered_queue_is_kept_for_no_handler_beyond_the_limit(const char 
 }
 
 /* Runs that fail and are repeated in memory are one unit's. */
-static void runs_of_one_delivery_add_up(const char *url)
+ON_STORES(runs_of_one_delivery_add_up, const char *url)
 {
     begin(url, NULL);
     t.slow[1]  = PAWL_MILLISECONDS(400);
@@ -394,7 +390,7 @@ static void runs_of_one_delivery_add_up(const char *url)
 }
 
 /* Both lose the message once, and one counts it: then the other one runs it. */
-static void two_processes_count_it_once(const char *url)
+ON_STORE(two_processes_count_it_once, const char *url, "memory")
 {
     pawl_endpoint *first, *second = NULL;
     pawl_error     error = PAWL_ERROR_INIT;
@@ -402,7 +398,7 @@ static void two_processes_count_it_once(const char *url)
     begin(url, NULL);
     first                         = t.it.endpoint;
     pawl_endpoint_options options = t.it.options;
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &second, &error), &error);
+    must(pawl_endpoint_create(&application, NULL, &options, &second, world_error()));
     t.slow[1]  = PAWL_SECONDS(65);
     t.loses[1] = true;
     post(1);
@@ -420,7 +416,7 @@ static void two_processes_count_it_once(const char *url)
     pawl_endpoint_destroy(second);
 }
 
-static void a_timeout_and_a_flush_count_their_attempts(const char *url)
+ON_STORES(a_timeout_and_a_flush_count_their_attempts, const char *url)
 {
     begin(url, NULL);
     t.slow[1] = t.slow[2] = PAWL_SECONDS(65);
@@ -448,7 +444,9 @@ static void a_timeout_and_a_flush_count_their_attempts(const char *url)
 }
 
 /* The server's own limit, which is the endpoint's; a server of MariaDB counts in seconds. */
-static void the_session_ends_when_a_handler_takes_too_long(const char *url)
+TESTS(the_session_ends_when_a_handler_takes_too_long, const char *url,
+      STORE_ROW(the_session_ends_when_a_handler_takes_too_long, "postgres"),
+      STORE_ROW(the_session_ends_when_a_handler_takes_too_long, "mariadb"))
 {
     bool    is_postgres = strncmp(url, "postgres", 8) == 0;
     int64_t limit       = is_postgres ? PAWL_MILLISECONDS(300) : PAWL_SECONDS(1);
@@ -466,20 +464,3 @@ static void the_session_ends_when_a_handler_takes_too_long(const char *url)
     assert_true(world_is_marked(&t.it, "t-1"));
     assert_true(world_is_marked(&t.it, "t-3"));
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(a_run_that_outlives_its_session_counts_as_an_attempt),
-    ON_ALL_STORES(the_attempt_counts_although_its_own_commit_is_lost),
-    ON_STORES(a_loss_behind_quick_handlers_counts_nothing),
-    ON_STORES(the_limit_alone_fails_nothing),
-    ON_STORES(a_claim_that_is_gone_counts_as_an_attempt),
-    ON_STORES(a_timeout_that_was_set_anew_counts_no_attempt),
-    ON_STORES(runs_of_one_delivery_add_up),
-    ON_STORE(two_processes_count_it_once, "memory"), /* one process works a file */
-    ON_STORE(two_processes_of_an_ordered_queue_learn_how_long_a_handler_takes, "memory"),
-    ON_STORE(an_ordered_queue_is_kept_for_no_handler_beyond_the_limit, "memory"),
-    ON_STORES(a_timeout_and_a_flush_count_their_attempts),
-    ON_STORE(the_session_ends_when_a_handler_takes_too_long, "postgres"),
-    ON_STORE(the_session_ends_when_a_handler_takes_too_long, "mariadb"),
-    {.name = NULL},
-};

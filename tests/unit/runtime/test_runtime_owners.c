@@ -9,7 +9,6 @@
 #include "support/world.h"
 
 #include "runtime/runtime.h"
-#include "runtime/worker/engine_callbacks.h"
 
 #define WAIT PAWL_MILLISECONDS(20)
 
@@ -177,15 +176,9 @@ static int count_of(const char *name)
 
 static void set_timeout(pawl_saga_id id)
 {
-    pawl_timeout_set set     = {.id          = {{{5}}},
-                                .saga_id     = id,
-                                .saga_type   = PAWL_TEXT("Counter"),
-                                .name        = PAWL_TEXT("ring"),
-                                .destination = PAWL_TEXT("desk"),
-                                .due         = world_now(&it)};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
-    must(pawl_store_commit(it.store, &changes, NULL, world_error()));
+    MUST_COMMIT(it.store, timeout_set, WORLD_START, .id = {{{5}}}, .saga_id = id,
+                .saga_type = PAWL_TEXT("Counter"), .name = PAWL_TEXT("ring"),
+                .destination = PAWL_TEXT("desk"), .due = world_now(&it));
 }
 
 /* ---- Cases ------------------------------------------------------------------ */
@@ -197,7 +190,7 @@ static void post_a_and_b(void)
     step_second();
 }
 
-static void s9_another_worker_leaves_it_and_does_the_rest(const char *url)
+ON_ALL_STORES(s9_another_worker_leaves_it_and_does_the_rest, const char *url)
 {
     open_two(url, &application);
     meanwhile = post_a_and_b;
@@ -224,7 +217,7 @@ static void post_a(void)
 }
 
 /* Nothing else is there to do: its claim is free, nothing was written, and the next one is small. */
-static void s9_without_other_work_the_claims_are_freed(const char *url)
+ON_ALL_STORES(s9_without_other_work_the_claims_are_freed, const char *url)
 {
     open_two(url, &application);
     meanwhile           = post_a;
@@ -257,7 +250,7 @@ static void post_c(void)
     step_second();
 }
 
-static void s9_a_saga_that_begins_has_one_worker_too(const char *url)
+ON_ALL_STORES(s9_a_saga_that_begins_has_one_worker_too, const char *url)
 {
     open_two(url, &application);
     meanwhile = post_c;
@@ -275,7 +268,7 @@ static void post_timeout(void)
 }
 
 /* Its id is all that a timeout knows, and the worker of the message knows it since the load. */
-static void s9_a_timeout_is_left_to_the_worker_of_its_saga(const char *url)
+ON_ALL_STORES(s9_a_timeout_is_left_to_the_worker_of_its_saga, const char *url)
 {
     open_two(url, &application);
     meanwhile = post_timeout;
@@ -295,7 +288,7 @@ static void post_found(void)
     step_second();
 }
 
-static void s9_what_a_finder_finds_is_left_too(const char *url)
+ON_ALL_STORES(s9_what_a_finder_finds_is_left_too, const char *url)
 {
     open_two(url, &application);
     meanwhile = post_found;
@@ -322,7 +315,7 @@ static void pass_a_second(void)
 }
 
 /* A handler that takes long keeps others waiting for a second. Then the versions decide. */
-static void e29_a_slow_handler_has_it_for_a_second(const char *url)
+ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second, const char *url)
 {
     open_two(url, &application);
     meanwhile = pass_a_second;
@@ -356,7 +349,7 @@ static pawl_code wait_for_the_disk(hook_point point, void *context)
 }
 
 /* The handlers have run: only a conflict would come of a second run. A commit that hangs frees it in the end. */
-static void s9_a_commit_that_waits_keeps_the_saga(const char *url)
+ON_ALL_STORES(s9_a_commit_that_waits_keeps_the_saga, const char *url)
 {
     open_two(hook_url(url), &application);
     meanwhile = pass_most_of_a_second;
@@ -368,7 +361,7 @@ static void s9_a_commit_that_waits_keeps_the_saga(const char *url)
 }
 
 /* The next step of the other worker has it, unless it was asked for. */
-static void s9_a_saga_that_nobody_asked_for_is_free_behind_the_step(const char *url)
+ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step, const char *url)
 {
     open_two(url, &application);
     bump_it("a");
@@ -378,7 +371,7 @@ static void s9_a_saga_that_nobody_asked_for_is_free_behind_the_step(const char *
     assert_int_equal(second_step.handled, 1);
 }
 
-static void s9_one_that_was_asked_for_stays_with_its_worker(const char *url)
+ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker, const char *url)
 {
     open_two(url, &application);
     meanwhile = post_a;
@@ -399,7 +392,7 @@ static void post_both(void)
 }
 
 /* Both of its sagas may never be free at once. */
-static void s9_a_message_for_two_sagas_asks_nobody(const char *url)
+ON_ALL_STORES(s9_a_message_for_two_sagas_asks_nobody, const char *url)
 {
     open_two(url, &application);
     meanwhile = post_both;
@@ -411,7 +404,7 @@ static void s9_a_message_for_two_sagas_asks_nobody(const char *url)
 }
 
 /* A flush that follows the commit in the same step may take long. */
-static void s9_a_saga_is_free_when_its_commit_is_done(const char *url)
+ON_ALL_STORES(s9_a_saga_is_free_when_its_commit_is_done, const char *url)
 {
     open_two(url, &application);
     it.endpoint->worker->claim_count = 8;
@@ -430,7 +423,9 @@ static void post_own(void)
 }
 
 /* A handler with its own SQL waits for its row in the database, and asks no table. */
-static void s9_own_sql_asks_the_database(const char *url)
+TESTS(s9_own_sql_asks_the_database, const char *url,
+      STORE_ROW(s9_own_sql_asks_the_database, "sqlite")
+          SQL_SERVERS(SERVER_ROW, s9_own_sql_asks_the_database))
 {
     open_two(url, &application_of_sql);
     meanwhile = post_own;
@@ -461,7 +456,7 @@ static void begin_table(pawl__owners **owners)
     left.count = right.count = 0;
 }
 
-static void hashes_of_one_place_are_kept_apart(void)
+TEST(hashes_of_one_place_are_kept_apart)
 {
     pawl__owners *owners;
     begin_table(&owners);
@@ -481,7 +476,7 @@ static void hashes_of_one_place_are_kept_apart(void)
     pawl__owners_destroy(owners);
 }
 
-static void a_clock_that_is_set_back_keeps_nothing(void)
+TEST(a_clock_that_is_set_back_keeps_nothing)
 {
     pawl__owners *owners;
     begin_table(&owners);
@@ -492,7 +487,7 @@ static void a_clock_that_is_set_back_keeps_nothing(void)
 }
 
 /* The owner's batch began a moment behind that of the worker that asks. */
-static void a_worker_whose_batch_began_before_finds_the_owner(void)
+TEST(a_worker_whose_batch_began_before_finds_the_owner)
 {
     pawl__owners *owners;
     begin_table(&owners);
@@ -505,7 +500,7 @@ static void a_worker_whose_batch_began_before_finds_the_owner(void)
 }
 
 /* A worker whose time is over holds nothing of others either. */
-static void a_commit_has_its_own_time(void)
+TEST(a_commit_has_its_own_time)
 {
     pawl__owners *owners;
     begin_table(&owners);
@@ -520,7 +515,7 @@ static void a_commit_has_its_own_time(void)
 }
 
 /* A worker whose time is over does not free what is another's meanwhile. */
-static void a_late_release_frees_nothing_of_others(void)
+TEST(a_late_release_frees_nothing_of_others)
 {
     pawl__owners *owners;
     begin_table(&owners);
@@ -532,7 +527,7 @@ static void a_late_release_frees_nothing_of_others(void)
     pawl__owners_destroy(owners);
 }
 
-static void a_table_that_is_full_holds_no_more(void)
+TEST(a_table_that_is_full_holds_no_more)
 {
     pawl__owners *owners;
     begin_table(&owners);
@@ -549,26 +544,3 @@ static void a_table_that_is_full_holds_no_more(void)
     pawl__owners_release(owners, &left, 0);
     pawl__owners_destroy(owners);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(s9_another_worker_leaves_it_and_does_the_rest),
-    ON_ALL_STORES(s9_without_other_work_the_claims_are_freed),
-    ON_ALL_STORES(s9_a_saga_that_begins_has_one_worker_too),
-    ON_ALL_STORES(s9_a_timeout_is_left_to_the_worker_of_its_saga),
-    ON_ALL_STORES(s9_what_a_finder_finds_is_left_too),
-    ON_ALL_STORES(e29_a_slow_handler_has_it_for_a_second),
-    ON_ALL_STORES(s9_a_commit_that_waits_keeps_the_saga),
-    ON_ALL_STORES(s9_a_saga_that_nobody_asked_for_is_free_behind_the_step),
-    ON_ALL_STORES(s9_one_that_was_asked_for_stays_with_its_worker),
-    ON_ALL_STORES(s9_a_message_for_two_sagas_asks_nobody),
-    ON_ALL_STORES(s9_a_saga_is_free_when_its_commit_is_done),
-    ON_STORE(s9_own_sql_asks_the_database, "sqlite")
-        SQL_SERVERS(ON_SERVER, s9_own_sql_asks_the_database),
-    TEST(hashes_of_one_place_are_kept_apart),
-    TEST(a_clock_that_is_set_back_keeps_nothing),
-    TEST(a_worker_whose_batch_began_before_finds_the_owner),
-    TEST(a_commit_has_its_own_time),
-    TEST(a_late_release_frees_nothing_of_others),
-    TEST(a_table_that_is_full_holds_no_more),
-    {.name = NULL},
-};

@@ -34,7 +34,7 @@ static pawl_worker_info worker_of(const char *url, const pawl_application *appli
     return items[found - 1];
 }
 
-static void a_worker_is_one_of_its_program(const char *url)
+ON_STORES(a_worker_is_one_of_its_program, const char *url)
 {
     pawl_worker_info worker = worker_of(url, &shop);
     assert_string_equal(worker.program.data, "shop");
@@ -44,7 +44,7 @@ static void a_worker_is_one_of_its_program(const char *url)
 }
 
 /* Bytes behind the size that an application gives are not its version. */
-static void an_older_application_says_no_version(const char *url)
+ON_STORES(an_older_application_says_no_version, const char *url)
 {
     pawl_application older  = shop;
     older.application_size  = offsetof(pawl_application, version);
@@ -54,7 +54,7 @@ static void an_older_application_says_no_version(const char *url)
     assert_int_equal(worker.program_version.size, 0);
 }
 
-static void an_application_may_say_neither(const char *url)
+ON_STORES(an_application_may_say_neither, const char *url)
 {
     pawl_application bare   = shop;
     bare.name               = NULL;
@@ -63,10 +63,3 @@ static void an_application_may_say_neither(const char *url)
     assert_int_equal(worker.program.size, 0);
     assert_int_equal(worker.program_version.size, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(a_worker_is_one_of_its_program),
-    ON_STORES(an_older_application_says_no_version),
-    ON_STORES(an_application_may_say_neither),
-    {.name = NULL},
-};

@@ -38,7 +38,8 @@ static int send_until_paused(const runner *it, const char *url)
     return sent;
 }
 
-static void e26_threads_pause_and_go_on(const char *url)
+/* by a call that fails */
+ON_ALL_STORES(e26_threads_pause_and_go_on, const char *url)
 {
     world_hold(url);
     atomic_store(&ping_count, 0);
@@ -70,7 +71,7 @@ static pawl_code fail_events(pawl_store *store, const pawl_find *asked, pawl_are
 }
 
 /* As under the system's clock, where a look is not due at each step. */
-static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url)
+ON_STORES(e26_a_look_fails_aloud_and_outlives_a_clock_set_back, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = world_begin(url, &application, NULL, NULL);
@@ -83,9 +84,8 @@ static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url
     deaf.find                    = fail_events;
     worker->engine.is_virtual    = false;
     worker->engine.machine_now   = pawl_clock_now(it->machine);
-    world_ok(pawl_store_queue_pause(it->store, PAWL_TEXT("plain"), PAWL_TEXT("ada"), PAWL_TEXT(""),
-                                    worker->engine.machine_now, &error),
-             &error);
+    must(pawl_store_queue_pause(it->store, PAWL_TEXT("plain"), PAWL_TEXT("ada"), PAWL_TEXT(""),
+                                worker->engine.machine_now, world_error()));
     atomic_store(&pause->due, worker->engine.machine_now); /* due: fails, and is due again */
     worker->store->ops = &deaf;
     assert_int_equal(pawl__queue_pause_check(worker, &error), PAWL_EBUSY);
@@ -93,13 +93,7 @@ static void e26_a_look_fails_aloud_and_outlives_a_clock_set_back(const char *url
     assert_false(atomic_load(&pause->is_paused));
     assert_int_equal(atomic_load(&pause->due), worker->engine.machine_now);
     atomic_store(&pause->due, worker->engine.machine_now + PAWL_HOURS(1)); /* by the old clock */
-    world_ok(pawl__queue_pause_check(worker, &error), &error);
+    must(pawl__queue_pause_check(worker, world_error()));
     assert_true(atomic_load(&pause->is_paused));
     assert_true(atomic_load(&pause->due) <= worker->engine.machine_now + PAWL__QUEUE_PAUSE_PERIOD);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_STORES(e26_a_look_fails_aloud_and_outlives_a_clock_set_back),
-    /* by a call that fails */ ON_ALL_STORES(e26_threads_pause_and_go_on),
-    {.name = NULL},
-};

@@ -55,7 +55,7 @@ static int runs_until_dead(const pawl_recovery *table, const pawl_recovery *over
     return runs;
 }
 
-static void e37_rows_of_the_program_come_before_the_tables(void)
+TEST(e37_rows_of_the_program_come_before_the_tables)
 {
     const pawl_recovery *five = PAWL_RECOVERY({.immediate = -1, .delayed = 4});
     const pawl_recovery *two  = PAWL_RECOVERY({.type = "job", .immediate = 1, .delayed = -1});
@@ -85,7 +85,7 @@ static void refuse_row(pawl_recovery row, const char *why)
     refuse(rows, NULL, text);
 }
 
-static void e37_a_bad_row_is_refused_by_its_number(void)
+TEST(e37_a_bad_row_is_refused_by_its_number)
 {
     char long_type[PAWL_NAME_SIZE_MAX + 2] = {0};
     memset(long_type, 'x', PAWL_NAME_SIZE_MAX + 1);
@@ -113,7 +113,7 @@ static void e37_a_bad_row_is_refused_by_its_number(void)
                "row 1 takes all that it is for");
 }
 
-static void e37_rows_of_the_program_are_checked_too(void)
+TEST(e37_rows_of_the_program_are_checked_too)
 {
     pawl_recovery many[PAWL_RECOVERY_ROWS_MAX + 2] = {{.type = NULL}};
     static char   types[PAWL_RECOVERY_ROWS_MAX + 1][16];
@@ -129,7 +129,7 @@ static void e37_rows_of_the_program_are_checked_too(void)
 }
 
 /* Ten delays of a day, each with a tenth of jitter at most. */
-static void e37_marks_outlast_the_delays_of_each_row(void)
+TEST(e37_marks_outlast_the_delays_of_each_row)
 {
     refuse(PAWL_RECOVERY(
                {.type = "job", .delayed = 10, .delay = PAWL_DAYS(1), .delay_max = PAWL_DAYS(1)}),
@@ -148,7 +148,7 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
-static void e37_a_type_that_nothing_handles_is_said(void)
+TEST(e37_a_type_that_nothing_handles_is_said)
 {
     pawl_test *test = NULL;
     lines[0]        = '\0';
@@ -161,12 +161,3 @@ static void e37_a_type_that_nothing_handles_is_said(void)
     assert_null(strstr(lines, "row 1"));
     world_quiet();
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(e37_rows_of_the_program_come_before_the_tables),
-    TEST(e37_a_bad_row_is_refused_by_its_number),
-    TEST(e37_rows_of_the_program_are_checked_too),
-    TEST(e37_marks_outlast_the_delays_of_each_row),
-    TEST(e37_a_type_that_nothing_handles_is_said),
-    {.name = NULL},
-};

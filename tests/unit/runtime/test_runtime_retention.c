@@ -68,7 +68,7 @@ static pawl_code open_memory(pawl_store *store, const char *url, const pawl_stor
     return swept->open(store, "memory:unswept", options, error);
 }
 
-static void o29_ten_failures_in_a_row_are_critical(void)
+TEST(o29_ten_failures_in_a_row_are_critical)
 {
     pawl_store *store = NULL;
     must(pawl_store_open("memory:unswept", NULL, &store, world_error()));
@@ -143,7 +143,7 @@ static void go_an_hour(world *first, world *second)
 }
 
 /* O28: on a store whose handles lend their sessions, services with the same settings sweep as often as one. */
-static void o28_services_of_a_process_take_turns(void)
+TEST(o28_services_of_a_process_take_turns)
 {
     pawl_store *store = NULL;
     must(pawl_store_open("memory:turns", NULL, &store, world_error()));
@@ -174,17 +174,13 @@ static void o28_services_of_a_process_take_turns(void)
 
 static void discard_letter(world *it)
 {
-    pawl_time     now    = pawl_clock_now(it->machine);
-    pawl_dead_set letter = {.endpoint = PAWL_TEXT("source"),
-                            .queue    = PAWL_TEXT("source"),
-                            .message  = {.id   = PAWL_TEXT("m-1"),
-                                         .type = PAWL_TEXT("note"),
-                                         .body = PAWL_TEXT("{\"number\":7}")},
-                            .code     = PAWL_TEXT("EPERSIST"),
-                            .error    = PAWL_TEXT("x"),
-                            .at       = now};
-    pawl_changes  set = {.now = now, .unit_count = 1, .group_count = 1, .dead_set = {&letter, 1}};
-    must(pawl_store_commit(it->store, &set, NULL, world_error()));
+    pawl_time now = pawl_clock_now(it->machine);
+    MUST_COMMIT(it->store, dead_set, now, .endpoint = PAWL_TEXT("source"),
+                .queue   = PAWL_TEXT("source"),
+                .message = {.id   = PAWL_TEXT("m-1"),
+                            .type = PAWL_TEXT("note"),
+                            .body = PAWL_TEXT("{\"number\":7}")},
+                .code = PAWL_TEXT("EPERSIST"), .error = PAWL_TEXT("x"), .at = now);
     must(pawl_store_dead_discard(it->store, PAWL_TEXT("source"), PAWL_TEXT("m-1"), PAWL_TEXT("ann"),
                                  PAWL_TEXT("paid"), now, world_error()));
 }
@@ -210,7 +206,7 @@ static void check_bodies(int64_t retention, int64_t kept, bool is_kept_for_ever)
     world_close(it);
 }
 
-static void e34_bodies_of_dead_letters_go_after_their_retention(void)
+TEST(e34_bodies_of_dead_letters_go_after_their_retention)
 {
     check_bodies(0, PAWL_DAYS(30), false);
     check_bodies(PAWL_HOURS(2), PAWL_HOURS(2), false);
@@ -218,7 +214,7 @@ static void e34_bodies_of_dead_letters_go_after_their_retention(void)
 }
 
 /* More events than a sweep looks at, and the last one is old: the second sweep comes to it. */
-static void e34_a_sweep_goes_on_where_the_last_one_ended(void)
+TEST(e34_a_sweep_goes_on_where_the_last_one_ended)
 {
     enum { COUNT = 2001 };
     static pawl_event_append events[COUNT];
@@ -259,7 +255,7 @@ static void refused(pawl_endpoint_options options, const char *text)
         fail_msg("'%s' does not say '%s'", error.text, text);
 }
 
-static void o28_options_out_of_bounds_are_refused(void)
+TEST(o28_options_out_of_bounds_are_refused)
 {
     refused((pawl_endpoint_options){.outbox_retention = -1}, "option outbox_retention is -1");
     refused((pawl_endpoint_options){.inbox_retention = -1}, "option inbox_retention is -1");
@@ -270,7 +266,7 @@ static void o28_options_out_of_bounds_are_refused(void)
     refused((pawl_endpoint_options){.outbox_batch = 1000000}, "option outbox_batch is 1000000");
 }
 
-static void bad_routes_are_refused(void)
+TEST(bad_routes_are_refused)
 {
     static const pawl_transport_ops deaf = {.ops_size = sizeof deaf};
     static const pawl_transport_ops old  = {.ops_size = 8, .deliver = hear};
@@ -293,7 +289,7 @@ typedef struct old_route {
     const char *name, *url, *queue, *system_prefix;
 } old_route;
 
-static void rows_of_an_older_header_are_read(void)
+TEST(rows_of_an_older_header_are_read)
 {
     static const old_route old[] = {
         {.name = "x"}, {.name = "y", .url = "memory:y"}, {.name = NULL}};
@@ -305,14 +301,3 @@ static void rows_of_an_older_header_are_read(void)
     must(pawl_endpoint_create(&application, "source", &options, &endpoint, world_error()));
     pawl_endpoint_destroy(endpoint);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o29_ten_failures_in_a_row_are_critical),
-    TEST(o28_services_of_a_process_take_turns),
-    TEST(e34_bodies_of_dead_letters_go_after_their_retention),
-    TEST(e34_a_sweep_goes_on_where_the_last_one_ended),
-    TEST(o28_options_out_of_bounds_are_refused),
-    TEST(bad_routes_are_refused),
-    TEST(rows_of_an_older_header_are_read),
-    {.name = NULL},
-};

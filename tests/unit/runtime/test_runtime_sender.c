@@ -76,7 +76,7 @@ static world *open_world(const char *url, const char *name)
 
 static const pawl_send_options at_start = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
 
-static void all_or_none(const char *url)
+ON_ALL_STORES(all_or_none, const char *url)
 {
     world *it = open_world(url, "audit");
     must(pawl_sender_send(it->sender, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("1")),
@@ -98,7 +98,7 @@ static void all_or_none(const char *url)
     assert_int_equal(world_queue(it, "audit").count, 0);
 }
 
-static void a_message_id_is_stored_once(const char *url)
+ON_ALL_STORES(a_message_id_is_stored_once, const char *url)
 {
     world *it = open_world(url, "audit");
     world_post(it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
@@ -106,7 +106,7 @@ static void a_message_id_is_stored_once(const char *url)
     assert_int_equal(world_queue(it, "audit").count, 1);
 }
 
-static void bad_input_is_refused_at_the_call(const char *url)
+ON_ALL_STORES(bad_input_is_refused_at_the_call, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     char       name[300];
@@ -128,28 +128,26 @@ static void bad_input_is_refused_at_the_call(const char *url)
     assert_int_equal(world_queue(it, "audit").count, 1);
 }
 
-static void start_finds_the_queue(const char *url)
+ON_ALL_STORES(start_finds_the_queue, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = open_world(url, "shop");
-    world_ok(pawl_sender_start(it->sender, &application, &at_start,
-                               PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), &error),
-             &error);
-    world_ok(pawl_sender_start(it->sender, &application, &at_start,
-                               PAWL_MESSAGE(job, .name = PAWL_TEXT("j")), &error),
-             &error);
+    must(pawl_sender_start(it->sender, &application, &at_start,
+                           PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), world_error()));
+    must(pawl_sender_start(it->sender, &application, &at_start,
+                           PAWL_MESSAGE(job, .name = PAWL_TEXT("j")), world_error()));
     assert_int_equal(pawl_sender_start(it->sender, &application, &at_start,
                                        PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("o1")), &error),
                      PAWL_ENOTFOUND);
     assert_true(world_says(pawl_text_of(error.text), "message pay starts no saga"));
-    world_ok(pawl_sender_commit(it->sender, &error), &error);
+    must(pawl_sender_commit(it->sender, world_error()));
     assert_int_equal(world_queue(it, "shop.in").count, 1);
     assert_int_equal(world_queue(it, "audit").count, 1);
     world_drain(it);
     assert_int_equal(world_saga_count(it, "Order"), 1);
 }
 
-static void publish_reaches_subscribers_of_base_types(const char *url)
+ON_ALL_STORES(publish_reaches_subscribers_of_base_types, const char *url)
 {
     world *it = open_world(url, "audit");
     must(pawl_sender_publish(it->sender, &at_start,
@@ -167,22 +165,19 @@ static void enlist_and_send(world *it, void *native)
 {
     pawl_error   error  = PAWL_ERROR_INIT;
     pawl_sender *sender = NULL;
-    world_ok(pawl_enlist(it->store, native, &sender, &error), &error);
+    must(pawl_enlist(it->store, native, &sender, world_error()));
     native_run(it->url, native, "insert into {customers} values ('c')");
-    world_ok(pawl_sender_send(sender, "audit", &at_start,
-                              PAWL_MESSAGE(job, .name = PAWL_TEXT("mine")), &error),
-             &error);
-    world_ok(pawl_sender_start(sender, &application, &at_start,
-                               PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), &error),
-             &error);
-    world_ok(pawl_sender_publish(sender, &at_start, PAWL_MESSAGE(happened, .what = PAWL_TEXT("it")),
-                                 &error),
-             &error);
+    must(pawl_sender_send(sender, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("mine")),
+                          world_error()));
+    must(pawl_sender_start(sender, &application, &at_start,
+                           PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), world_error()));
+    must(pawl_sender_publish(sender, &at_start, PAWL_MESSAGE(happened, .what = PAWL_TEXT("it")),
+                             world_error()));
     assert_int_equal(pawl_sender_commit(sender, &error), PAWL_EINVAL);
     pawl_sender_close(sender);
 }
 
-static void enlisted_messages_commit_and_roll_back_with_the_caller(const char *url)
+ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller, const char *url)
 {
     world *it     = open_world(url, "audit");
     void  *native = native_open(url);
@@ -206,7 +201,8 @@ static void enlisted_messages_commit_and_roll_back_with_the_caller(const char *u
     native_close(url, native);
 }
 
-static void enlist_needs_a_store_with_transactions(const char *url)
+/* Only a store in memory has no transactions of a caller. */
+ON_STORE(enlist_needs_a_store_with_transactions, const char *url, "memory")
 {
     int          something = 0;
     pawl_error   error     = PAWL_ERROR_INIT;
@@ -220,15 +216,3 @@ static void enlist_needs_a_store_with_transactions(const char *url)
     assert_int_equal(code, PAWL_EUNSUPPORTED);
     pawl_sender_close(sender);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(all_or_none),
-    ON_ALL_STORES(a_message_id_is_stored_once),
-    ON_ALL_STORES(bad_input_is_refused_at_the_call),
-    ON_ALL_STORES(start_finds_the_queue),
-    ON_ALL_STORES(publish_reaches_subscribers_of_base_types),
-    /* Only a store in memory has no transactions of a caller. */
-    ON_STORE(enlist_needs_a_store_with_transactions, "memory"),
-    ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller),
-    {.name = NULL},
-};

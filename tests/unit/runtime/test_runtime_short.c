@@ -91,7 +91,8 @@ static void drain_short(world *it, long n)
     fault_plan_set(NULL);
 }
 
-static void e26_a_message_alone_runs_again_at_once(const char *url)
+/* The store is asked for the commit alone, and answers as it is told. */
+ON_STORES(e26_a_message_alone_runs_again_at_once, const char *url)
 {
     world *it = open_world(url, 8);
     post_ping(it, 1);
@@ -101,7 +102,7 @@ static void e26_a_message_alone_runs_again_at_once(const char *url)
     assert_int_equal(world_queue(it, "hall").count, 0);
 }
 
-static void e26_of_several_there_are_fewer_in_the_next_batch(const char *url)
+ON_STORES(e26_of_several_there_are_fewer_in_the_next_batch, const char *url)
 {
     world *it = open_world(url, 8);
     for (int number = 1; number <= 4; number++)
@@ -113,7 +114,7 @@ static void e26_of_several_there_are_fewer_in_the_next_batch(const char *url)
 
 /* Two units in the smallest batch that there is: each runs alone. The message comes behind all timeouts that
  * are due by then. */
-static void e26_a_message_and_a_timeout_part_in_the_smallest_batch(const char *url)
+ON_STORES(e26_a_message_and_a_timeout_part_in_the_smallest_batch, const char *url)
 {
     world *it = open_world(url, 1);
     world_post(it, NULL, PAWL_MESSAGE(set_bell, .name = PAWL_TEXT("b")));
@@ -128,7 +129,7 @@ static void e26_a_message_and_a_timeout_part_in_the_smallest_batch(const char *u
 }
 
 /* Its messages stay for the next try, which is later. */
-static void e24_a_flush_has_failed(const char *url)
+ON_STORES(e24_a_flush_has_failed, const char *url)
 {
     world *it = open_world(url, 8);
     for (int number = 1; number <= 2; number++)
@@ -140,12 +141,3 @@ static void e24_a_flush_has_failed(const char *url)
     assert_string_equal(seen.text, "coins2 coins2 ");
     assert_int_equal(world_aggregated(it, "Coins", "coin").all, 0);
 }
-
-const struct CMUnitTest tests[] = {
-    /* The store is asked for the commit alone, and answers as it is told. */
-    ON_STORES(e26_a_message_alone_runs_again_at_once),
-    ON_STORES(e26_of_several_there_are_fewer_in_the_next_batch),
-    ON_STORES(e26_a_message_and_a_timeout_part_in_the_smallest_batch),
-    ON_STORES(e24_a_flush_has_failed),
-    {.name = NULL},
-};

@@ -87,7 +87,7 @@ static void post_page(world *it, int number, size_t size)
 
 /* ---- Tests ---------------------------------------------------------------------------- */
 
-static void large_messages_are_read_some_at_a_time(const char *url)
+ON_ALL_STORES(large_messages_are_read_some_at_a_time, const char *url)
 {
     world *it = open_world(url);
     for (size_t i = 0; i < 3 * AT_ONCE; i++)
@@ -102,7 +102,7 @@ static void large_messages_are_read_some_at_a_time(const char *url)
     assert_true(in_use_most - before < 6 * PAWL_CLAIM_SIZE_MAX);
 }
 
-static void as_many_are_claimed_as_came(const char *url)
+ON_ALL_STORES(as_many_are_claimed_as_came, const char *url)
 {
     world *it = open_world(url);
     for (size_t i = 0; i < AT_ONCE; i++)
@@ -117,7 +117,7 @@ static void as_many_are_claimed_as_came(const char *url)
 
 /* A timeout due between two messages is handled between them, though a claim ended before it by its
  * size. */
-static void due_times_keep_their_order(const char *url)
+ON_ALL_STORES(due_times_keep_their_order, const char *url)
 {
     world *it = open_world(url);
     post_page(it, 0, 1);
@@ -130,11 +130,6 @@ static void due_times_keep_their_order(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_ALL_STORES(large_messages_are_read_some_at_a_time),
-        ON_ALL_STORES(as_many_are_claimed_as_came),
-        ON_ALL_STORES(due_times_keep_their_order),
-    };
     pawl_allocator_set(&counted);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

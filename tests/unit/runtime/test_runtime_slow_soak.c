@@ -108,7 +108,7 @@ static bool name_node(void)
 static int run_on_galera(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORE(a_handler_of_20_seconds_runs_once, "mariadb"),
+        STORE_ROW(a_handler_of_20_seconds_runs_once, "mariadb"),
     };
     int   status = 0;
     pid_t child  = fork();
@@ -122,9 +122,9 @@ static int run_on_galera(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORE(a_handler_of_20_seconds_runs_once, "mongodb"),
-        ON_STORE(a_handler_of_65_seconds_runs_once, "postgres"),
-        ON_STORE(a_handler_of_65_seconds_runs_once, "mariadb"),
+        STORE_ROW(a_handler_of_20_seconds_runs_once, "mongodb"),
+        STORE_ROW(a_handler_of_65_seconds_runs_once, "postgres"),
+        STORE_ROW(a_handler_of_65_seconds_runs_once, "mariadb"),
     };
     world_quiet();
     int failed = run_on_galera();

@@ -264,7 +264,7 @@ static void wait_for_queued(ground *p, const char *queue, int64_t wanted)
 
 /* The rest of the batch, and the message itself, are free for others while the handler
  * stands still; what it did takes no effect when it returns. */
-static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url)
+ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return, const char *url)
 {
     ground p;
     open_ground(&p, url, &application);
@@ -289,16 +289,15 @@ static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url
     assert_int_equal(stats_of(&p).counters.messages, 2);
     assert_int_equal(stats_of(&p).workers, 0);
     /* The endpoint can be asked still: another worker took the place of the lost one. */
-    assert_int_equal(
-        pawl_endpoint_stats(p.first.endpoint, p.arena, &(pawl_stats)PAWL_STATS_INIT, NULL),
-        PAWL_OK);
+    must(pawl_endpoint_stats(p.first.endpoint, p.arena, &(pawl_stats)PAWL_STATS_INIT,
+                             world_error()));
     runner_destroy(&p.second);
     runner_destroy(&p.first);
     close_ground(&p);
 }
 
 /* Nothing of the application is called any more, and nothing is written. */
-static void e29_what_was_given_up_writes_nothing(const char *url)
+ON_ALL_STORES(e29_what_was_given_up_writes_nothing, const char *url)
 {
     ground p;
     open_ground(&p, url, &application);
@@ -319,7 +318,7 @@ static void e29_what_was_given_up_writes_nothing(const char *url)
 }
 
 /* The last that needs it frees the endpoint. */
-static void e29_an_endpoint_may_go_before_what_was_given_up(const char *url)
+ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up, const char *url)
 {
     ground p;
     open_ground(&p, url, &application);
@@ -343,7 +342,7 @@ typedef struct named {
 } named;
 
 /* Each kind of the application's code is named. */
-static void e29_what_does_not_return_is_named(const char *url)
+ON_ALL_STORES(e29_what_does_not_return_is_named, const char *url)
 {
     static const named all[] = {
         {"latch", "s-1", "message s-1 of type latch is in handler on_latch for "},
@@ -376,7 +375,7 @@ static void e29_what_does_not_return_is_named(const char *url)
 }
 
 /* A server ends the transaction that the handler has open. */
-static void e29_a_transaction_of_what_is_given_up_is_ended(const char *url)
+ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, const char *url, "postgres")
 {
     ground p;
     open_ground(&p, url, &own_application);
@@ -398,7 +397,7 @@ static void e29_a_transaction_of_what_is_given_up_is_ended(const char *url)
 }
 
 /* A file's write lock is its connection's until the handler returns: so it is said. */
-static void e29_a_file_is_locked_until_what_was_given_up_returns(const char *url)
+ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, const char *url, "sqlite")
 {
     ground p;
     open_ground(&p, url, &own_application);
@@ -446,7 +445,7 @@ static const pawl_transport_ops slow_sink = {.ops_size       = sizeof(pawl_trans
 static const pawl_route slow_routes[] = {{.name = "far", .outbound = &slow_sink}, {.name = NULL}};
 
 /* The row is not settled, and another runner delivers it: once more, if it came through. */
-static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)
+ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return, const char *url)
 {
     ground p;
     open_ground(&p, url, &application);
@@ -473,7 +472,7 @@ static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)
 }
 
 /* In time: all is finished, and settled. */
-static void o29_stopping_waits_for_a_sink_that_is_called(const char *url)
+ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called, const char *url)
 {
     ground p;
     open_ground(&p, url, &application);
@@ -493,7 +492,7 @@ static void o29_stopping_waits_for_a_sink_that_is_called(const char *url)
 
 /* ---- What takes long ------------------------------------------------------------------------- */
 
-static void e29_what_takes_long_is_said_once(const char *url)
+ON_ALL_STORES(e29_what_takes_long_is_said_once, const char *url)
 {
     ground p;
     open_ground(&p, url, &application);
@@ -532,7 +531,7 @@ static const pawl_endpoint_spec stepping = {
 static const pawl_application step_application = APPLICATION("steps", &stepping);
 
 /* Where nobody watches it is said afterwards. */
-static void e29_a_step_that_took_long_is_said(const char *url)
+ON_STORES(e29_a_step_that_took_long_is_said, const char *url)
 {
     ground p;
     open_ground(&p, url, &step_application);
@@ -548,17 +547,3 @@ static void e29_a_step_that_took_long_is_said(const char *url)
     runner_destroy(&p.first);
     close_ground(&p);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return),
-    ON_ALL_STORES(e29_what_was_given_up_writes_nothing),
-    ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up),
-    ON_ALL_STORES(e29_what_does_not_return_is_named),
-    ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, "postgres"),
-    ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, "sqlite"),
-    ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return),
-    ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called),
-    ON_ALL_STORES(e29_what_takes_long_is_said_once),
-    ON_STORES(e29_a_step_that_took_long_is_said),
-    {.name = NULL},
-};

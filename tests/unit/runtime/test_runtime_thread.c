@@ -254,13 +254,13 @@ static void handle_all(const char *url, int batch)
     close_looker(&look);
 }
 
-static void all_messages_are_handled_once(const char *url)
+ON_ALL_STORES(all_messages_are_handled_once, const char *url)
 {
     handle_all(url, 16);
 }
 
 /* Each claim is full: where a store can, the next one goes with the commit. */
-static void e5_all_messages_are_handled_once_in_batches_of_one(const char *url)
+ON_ALL_STORES(e5_all_messages_are_handled_once_in_batches_of_one, const char *url)
 {
     handle_all(url, 1);
 }
@@ -275,7 +275,7 @@ static bool claims_ahead(const char *url, pawl_endpoint_options options)
 }
 
 /* A clock of the program's may stand still; an ordered queue is led by lease. */
-static void e5_claims_go_ahead_of_the_machines_clock_alone(const char *url)
+ON_STORE(e5_claims_go_ahead_of_the_machines_clock_alone, const char *url, "memory")
 {
     world_hold(url);
     pawl_clock *clock = pawl_clock_create(WORLD_START);
@@ -288,7 +288,7 @@ static void e5_claims_go_ahead_of_the_machines_clock_alone(const char *url)
 
 /* The machine clock stands still: nobody looks at the partitions again after ten
  * seconds, so only the gate after the commit opens. */
-static void e36_flushes_of_fifty_whoever_adds(const char *url)
+ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds, const char *url)
 {
     runner      it;
     looker      look;
@@ -301,9 +301,8 @@ static void e36_flushes_of_fifty_whoever_adds(const char *url)
     pawl_sender *sender = NULL;
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
     for (int i = 0; i < 40; i++)
-        assert_int_equal(
-            pawl_sender_send(sender, "packing", NULL, PAWL_MESSAGE(part, .number = 1), NULL),
-            PAWL_OK);
+        must(pawl_sender_send(sender, "packing", NULL, PAWL_MESSAGE(part, .number = 1),
+                              world_error()));
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
     look.wanted = 400 + 8;
@@ -316,7 +315,7 @@ static void e36_flushes_of_fifty_whoever_adds(const char *url)
 }
 
 /* Each message meets sleeping workers. */
-static void a_message_wakes_a_sleeping_worker(const char *url)
+ON_ALL_STORES(a_message_wakes_a_sleeping_worker, const char *url)
 {
     runner       it;
     looker       look;
@@ -325,9 +324,8 @@ static void a_message_wakes_a_sleeping_worker(const char *url)
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
     for (int i = 1; i <= 15; i++) {
-        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
-                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("")), NULL),
-                         PAWL_OK);
+        must(pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(forward, .to = PAWL_TEXT("")),
+                              world_error()));
         assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
         wait_for_count(&handled, i);
     }
@@ -336,7 +334,7 @@ static void a_message_wakes_a_sleeping_worker(const char *url)
     close_looker(&look);
 }
 
-static void a_timeout_wakes_a_sleeping_worker(const char *url)
+ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker, const char *url)
 {
     runner       it;
     looker       look;
@@ -344,9 +342,8 @@ static void a_timeout_wakes_a_sleeping_worker(const char *url)
     open_looker(&look, url);
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
-    assert_int_equal(
-        pawl_sender_start(sender, &application, NULL, PAWL_MESSAGE(alarm_set, .number = 3), NULL),
-        PAWL_OK);
+    must(pawl_sender_start(sender, &application, NULL, PAWL_MESSAGE(alarm_set, .number = 3),
+                           world_error()));
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     wait_for_count(&handled, 1);
     pawl_sender_close(sender);
@@ -355,7 +352,7 @@ static void a_timeout_wakes_a_sleeping_worker(const char *url)
 }
 
 /* Idle, and with a message in hand: it is finished and acknowledged. */
-static void e29_stop_is_graceful_and_prompt(const char *url)
+ON_ALL_STORES(e29_stop_is_graceful_and_prompt, const char *url)
 {
     runner       it;
     looker       look;
@@ -366,8 +363,8 @@ static void e29_stop_is_graceful_and_prompt(const char *url)
 
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 3});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
-    assert_int_equal(
-        pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(slow, .number = 1), NULL), PAWL_OK);
+    must(
+        pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(slow, .number = 1), world_error()));
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
     wait_for_count(&started, 1);
@@ -378,7 +375,7 @@ static void e29_stop_is_graceful_and_prompt(const char *url)
     close_looker(&look);
 }
 
-static void two_endpoints_in_one_process(const char *url)
+ON_ALL_STORES(two_endpoints_in_one_process, const char *url)
 {
     runner       it, other;
     looker       look;
@@ -388,9 +385,8 @@ static void two_endpoints_in_one_process(const char *url)
     start(&other, url, "second", (pawl_endpoint_options){.workers = 2});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
-                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("second")), NULL),
-                         PAWL_OK);
+        must(pawl_sender_send(sender, "counting", NULL,
+                              PAWL_MESSAGE(forward, .to = PAWL_TEXT("second")), world_error()));
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
     wait_for_count(&handled, 40);
@@ -406,7 +402,7 @@ static bool has_pulse(pawl_endpoint *endpoint)
 }
 
 /* The service's thread delivers, woken by the commit that adds the row. */
-static void the_service_delivers_to_another_store(const char *url)
+ON_ALL_STORES(the_service_delivers_to_another_store, const char *url)
 {
     runner       it;
     looker       look, far;
@@ -422,9 +418,8 @@ static void the_service_delivers_to_another_store(const char *url)
     start(&receiver, target, "second", (pawl_endpoint_options){.workers = 1});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
-                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), NULL),
-                         PAWL_OK);
+        must(pawl_sender_send(sender, "counting", NULL,
+                              PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), world_error()));
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
     wait_for_count(&handled, 5);
@@ -444,7 +439,7 @@ static void the_service_delivers_to_another_store(const char *url)
  * because its commit wakes the service. A service that is not woken waits for seconds between two
  * rows: then the patience, which is for all of them, is over. Another thread of the process commits;
  * of servers, which call by other ways, see test_postgres_wake_events.c and STORES.md. */
-static void a_row_of_the_outbox_wakes_the_service(const char *url)
+ON_STORES(a_row_of_the_outbox_wakes_the_service, const char *url)
 {
     runner       it;
     looker       far;
@@ -460,9 +455,8 @@ static void a_row_of_the_outbox_wakes_the_service(const char *url)
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
     patience left = patience_of(THREAD_SECONDS);
     for (far.wanted = 1; far.wanted <= 20; far.wanted++) {
-        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
-                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), NULL),
-                         PAWL_OK);
+        must(pawl_sender_send(sender, "counting", NULL,
+                              PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), world_error()));
         assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
         while (!has_arrived(&far))
             patience_wait(&left, "%d rows went abroad in all the time", (int)far.wanted - 1);
@@ -473,17 +467,3 @@ static void a_row_of_the_outbox_wakes_the_service(const char *url)
     close_looker(&far);
     scenario_forget(target);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(all_messages_are_handled_once),
-    ON_ALL_STORES(e5_all_messages_are_handled_once_in_batches_of_one),
-    ON_STORE(e5_claims_go_ahead_of_the_machines_clock_alone, "memory"),
-    ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds),
-    ON_ALL_STORES(a_message_wakes_a_sleeping_worker),
-    ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker),
-    ON_ALL_STORES(e29_stop_is_graceful_and_prompt),
-    ON_ALL_STORES(two_endpoints_in_one_process),
-    ON_ALL_STORES(the_service_delivers_to_another_store),
-    ON_STORES(a_row_of_the_outbox_wakes_the_service),
-    {.name = NULL},
-};

@@ -115,7 +115,7 @@ static pawl_store *keep_store(void)
 
 /* ---- Tests -------------------------------------------------------------------- */
 
-static void a_server_that_comes_back_was_waited_for(void)
+TEST(a_server_that_comes_back_was_waited_for)
 {
     static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EDENIED};
     for (size_t i = 0; i < COUNT(codes); i++) {
@@ -135,7 +135,7 @@ static void a_server_that_comes_back_was_waited_for(void)
 }
 
 /* Without retries a single attempt that were counted would be a letter, and open the breaker. */
-static void e26_a_store_that_goes_away_costs_no_attempt(void)
+TEST(e26_a_store_that_goes_away_costs_no_attempt)
 {
     pawl_stats stats = PAWL_STATS_INIT;
     use_driver(PAWL_EUNREACHABLE);
@@ -162,7 +162,7 @@ static void e26_a_store_that_goes_away_costs_no_attempt(void)
 }
 
 /* A login that was locked, say: for hours, in a few lines. */
-static void trouble_is_said_once_a_minute(void)
+TEST(trouble_is_said_once_a_minute)
 {
     pawl_clock *machine = pawl_clock_create(WORLD_START);
     use_driver(PAWL_EDENIED);
@@ -195,7 +195,7 @@ static void trouble_is_said_once_a_minute(void)
 }
 
 /* All workers meet it, in several ways: one line, and one when the last of them is back. */
-static void an_outage_is_one_of_the_endpoint(void)
+TEST(an_outage_is_one_of_the_endpoint)
 {
     enum { WORKERS = 3 };
     pawl_clock *machine = pawl_clock_create(WORLD_START);
@@ -231,7 +231,7 @@ static void an_outage_is_one_of_the_endpoint(void)
     pawl_clock_destroy(machine);
 }
 
-static void who_was_never_let_in_is_not_waited_for(void)
+TEST(who_was_never_let_in_is_not_waited_for)
 {
     runner it;
     use_driver(PAWL_EDENIED);
@@ -245,7 +245,7 @@ static void who_was_never_let_in_is_not_waited_for(void)
     pawl_store_close(store);
 }
 
-static void a_server_never_reached_is_not_waited_for(void)
+TEST(a_server_never_reached_is_not_waited_for)
 {
     runner it;
     use_driver(PAWL_EUNREACHABLE);
@@ -260,7 +260,7 @@ static void a_server_never_reached_is_not_waited_for(void)
     pawl_store_close(store);
 }
 
-static void what_does_not_pass_ends_it(void)
+TEST(what_does_not_pass_ends_it)
 {
     runner it;
     use_driver(PAWL_EPERSIST);
@@ -278,7 +278,7 @@ static void what_does_not_pass_ends_it(void)
 }
 
 /* As often as it takes, once it was there; the pauses grow up to five seconds. */
-static void patience_has_no_end(void)
+TEST(patience_has_no_end)
 {
     static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN, PAWL_EDENIED};
     pawl_random            random;
@@ -318,13 +318,13 @@ static pawl_code create(pawl_endpoint_options options, pawl_error *error)
     return code;
 }
 
-static void marks_outlive_the_last_retry(void)
+TEST(marks_outlive_the_last_retry)
 {
     pawl_error error = PAWL_ERROR_INIT;
     /* 10 + 20 + 40 s, each with the most jitter. */
     pawl_endpoint_options delayed = {
         .delayed_retries = 3, .outbox_attempts = 1, .inbox_retention = PAWL_SECONDS(77)};
-    world_ok(create(delayed, &error), &error);
+    must(create(delayed, world_error()));
     delayed.inbox_retention--;
     assert_int_equal(create(delayed, &error), PAWL_ECONFIG);
     assert_string_equal(error.text,
@@ -336,7 +336,7 @@ static void marks_outlive_the_last_retry(void)
                                     .outbox_delay     = PAWL_HOURS(1),
                                     .outbox_delay_max = PAWL_HOURS(1),
                                     .inbox_retention  = PAWL_SECONDS(7920)};
-    world_ok(create(outbox, &error), &error);
+    must(create(outbox, world_error()));
     outbox.inbox_retention = PAWL_HOURS(1);
     assert_int_equal(create(outbox, &error), PAWL_ECONFIG);
     assert_true(world_says(pawl_text_of(error.text),
@@ -348,18 +348,5 @@ static void marks_outlive_the_last_retry(void)
     assert_int_equal(create(endless, &error), PAWL_ECONFIG);
     pawl_endpoint_options none = {
         .delayed_retries = -1, .outbox_attempts = 1, .inbox_retention = 1};
-    world_ok(create(none, &error), &error);
+    must(create(none, world_error()));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_server_that_comes_back_was_waited_for),
-    TEST(e26_a_store_that_goes_away_costs_no_attempt),
-    TEST(trouble_is_said_once_a_minute),
-    TEST(an_outage_is_one_of_the_endpoint),
-    TEST(who_was_never_let_in_is_not_waited_for),
-    TEST(a_server_never_reached_is_not_waited_for),
-    TEST(what_does_not_pass_ends_it),
-    TEST(patience_has_no_end),
-    TEST(marks_outlive_the_last_retry),
-    {.name = NULL},
-};

@@ -80,7 +80,7 @@ static bool is(pawl_text text, const char *wanted)
 
 /* ---- Adding ----------------------------------------------------------------- */
 
-static void what_is_added_is_listed(const char *url)
+ON_ALL_STORES(what_is_added_is_listed, const char *url)
 {
     world *it = world_begin(url, &plain, NULL, NULL);
     assert_int_equal(all(it).count, 0);
@@ -104,7 +104,7 @@ static void what_is_added_is_listed(const char *url)
 }
 
 /* The endpoint has no timeout of its own. */
-static void what_is_added_is_sent(const char *url)
+ON_ALL_STORES(what_is_added_is_sent, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &plain, NULL, NULL);
@@ -114,7 +114,7 @@ static void what_is_added_is_sent(const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-static void a_second_of_the_name_is_refused(const char *url)
+ON_ALL_STORES(a_second_of_the_name_is_refused, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = world_begin(url, &plain, NULL, NULL);
@@ -175,7 +175,7 @@ static const struct {
      "time zone 'Europe/Atlantis'"},
 };
 
-static void each_mistake_is_named(const char *url)
+ON_ALL_STORES(each_mistake_is_named, const char *url)
 {
     world *it = world_begin(url, &plain, NULL, NULL);
     for (size_t i = 0; i < COUNT(mistakes); i++) {
@@ -199,7 +199,7 @@ static void each_mistake_is_named(const char *url)
 
 /* ---- Settling ----------------------------------------------------------------- */
 
-static void while_it_is_paused_nothing_is_sent_or_missed(const char *url)
+ON_ALL_STORES(while_it_is_paused_nothing_is_sent_or_missed, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &with_own, NULL, NULL);
@@ -219,7 +219,7 @@ static void while_it_is_paused_nothing_is_sent_or_missed(const char *url)
     assert_string_equal(seen.text, "0 own 01-05T02:00:00 ");
 }
 
-static void run_sends_one_and_leaves_the_plan(const char *url)
+ON_ALL_STORES(run_sends_one_and_leaves_the_plan, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &plain, NULL, NULL);
@@ -231,7 +231,7 @@ static void run_sends_one_and_leaves_the_plan(const char *url)
     assert_true(all(it).items[0].is_paused);
 }
 
-static void what_is_removed_is_gone(const char *url)
+ON_ALL_STORES(what_is_removed_is_gone, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &plain, NULL, NULL);
@@ -246,7 +246,7 @@ static void what_is_removed_is_gone(const char *url)
 }
 
 /* A schedule of a table comes back with the next start, and so goes only when no program has it. */
-static void one_of_a_table_is_not_removed(const char *url)
+ON_ALL_STORES(one_of_a_table_is_not_removed, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     world     *it    = world_begin(url, &with_own, NULL, NULL);
@@ -264,7 +264,7 @@ static void one_of_a_table_is_not_removed(const char *url)
     assert_int_equal(all(other).count, 0);
 }
 
-static void wrong_words_change_nothing(const char *url)
+ON_ALL_STORES(wrong_words_change_nothing, const char *url)
 {
     world *it = world_begin(url, &plain, NULL, NULL);
     add(it, &hourly);
@@ -274,16 +274,3 @@ static void wrong_words_change_nothing(const char *url)
     assert_int_equal(settle(it, "office/h", (pawl_schedule_action)4), PAWL_EINVAL);
     assert_int_equal(all(it).count, 1);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(what_is_added_is_listed),
-    ON_ALL_STORES(what_is_added_is_sent),
-    ON_ALL_STORES(a_second_of_the_name_is_refused),
-    ON_ALL_STORES(each_mistake_is_named),
-    ON_ALL_STORES(while_it_is_paused_nothing_is_sent_or_missed),
-    ON_ALL_STORES(run_sends_one_and_leaves_the_plan),
-    ON_ALL_STORES(what_is_removed_is_gone),
-    ON_ALL_STORES(one_of_a_table_is_not_removed),
-    ON_ALL_STORES(wrong_words_change_nothing),
-    {.name = NULL},
-};

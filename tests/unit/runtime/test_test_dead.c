@@ -43,9 +43,8 @@ static pawl_test *open_bills(void)
 static void deliver(pawl_test *test, const char *queue, const char *id, int cents)
 {
     pawl_send_options as = {PAWL_SEND_OPTIONS_HEAD, .id = id};
-    assert_int_equal(
-        pawl_test_deliver_with(test, queue, &as, PAWL_MESSAGE(bill, .cents = cents), NULL),
-        PAWL_OK);
+    must(pawl_test_deliver_with(test, queue, &as, PAWL_MESSAGE(bill, .cents = cents),
+                                world_error()));
 }
 
 static size_t letters_of(pawl_test *test, const char *endpoint)
@@ -57,7 +56,7 @@ static size_t letters_of(pawl_test *test, const char *endpoint)
 
 /* ---- Tests ------------------------------------------------------------------------ */
 
-static void e34_a_retried_letter_is_handled_under_its_own_id(void)
+TEST(e34_a_retried_letter_is_handled_under_its_own_id)
 {
     pawl_test *test = open_bills();
     deliver(test, "shop", "b-1", -5);
@@ -71,7 +70,7 @@ static void e34_a_retried_letter_is_handled_under_its_own_id(void)
     assert_string_equal(paid, "-5 ");
 }
 
-static void e34_an_edited_letter_is_handled_with_its_new_body(void)
+TEST(e34_an_edited_letter_is_handled_with_its_new_body)
 {
     pawl_test *test = open_bills();
     deliver(test, "shop", "b-1", -5);
@@ -82,7 +81,7 @@ static void e34_an_edited_letter_is_handled_with_its_new_body(void)
     assert_string_equal(paid, "5 ");
 }
 
-static void e34_a_discarded_letter_is_not_handled(void)
+TEST(e34_a_discarded_letter_is_not_handled)
 {
     pawl_test *test = open_bills();
     deliver(test, "shop", "b-1", -5);
@@ -93,7 +92,7 @@ static void e34_a_discarded_letter_is_not_handled(void)
     assert_string_equal(paid, "");
 }
 
-static void the_endpoint_is_named_when_two_gave_a_message_up(void)
+TEST(the_endpoint_is_named_when_two_gave_a_message_up)
 {
     pawl_test *test  = open_bills();
     pawl_error error = PAWL_ERROR_INIT;
@@ -119,12 +118,6 @@ static void say_nothing(pawl_log_level level, const char *text, void *context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(e34_a_retried_letter_is_handled_under_its_own_id),
-        TEST(e34_an_edited_letter_is_handled_with_its_new_body),
-        TEST(e34_a_discarded_letter_is_not_handled),
-        TEST(the_endpoint_is_named_when_two_gave_a_message_up),
-    };
     pawl_log_set(say_nothing, PAWL_LOG_ERROR, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

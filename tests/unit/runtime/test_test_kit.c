@@ -168,13 +168,12 @@ static pawl_test *open_games(void)
 
 static void serve(pawl_test *test, int64_t game)
 {
-    assert_int_equal(pawl_test_deliver(test, "ping", PAWL_MESSAGE(ball, .game = game), NULL),
-                     PAWL_OK);
+    must(pawl_test_deliver(test, "ping", PAWL_MESSAGE(ball, .game = game), world_error()));
 }
 
 /* One long advance stops at every time at which something is due, in whichever
  * endpoint: 5 minutes, then 1 more, and so on. */
-static void one_advance_keeps_the_order_across_endpoints(void)
+TEST(one_advance_keeps_the_order_across_endpoints)
 {
     pawl_test *test = open_games();
     size_t     count;
@@ -185,22 +184,20 @@ static void one_advance_keeps_the_order_across_endpoints(void)
     assert_int_equal(pawl_test_now(test), PAWL_TEST_START + PAWL_HOURS(2));
     assert_int_equal(pawl_test_count(test, PAWL_TEST_EVENTS, NULL, &count, NULL), PAWL_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(
-        pawl_test_message(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(game_over), 0, &over, NULL),
-        PAWL_OK);
+    must(pawl_test_message(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(game_over), 0, &over,
+                           world_error()));
     assert_int_equal(over.game, 7);
 }
 
-static void a_state_is_read_into_its_struct(void)
+TEST(a_state_is_read_into_its_struct)
 {
     pawl_test *test    = open_games();
     int64_t    version = 0, count = 0;
     game_state game;
     serve(test, 7);
     assert_int_equal(pawl_test_advance(test, PAWL_MINUTES(6), NULL), PAWL_OK);
-    assert_int_equal(
-        pawl_test_saga(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &game, &version, NULL),
-        PAWL_OK);
+    must(pawl_test_saga(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &game, &version,
+                        world_error()));
     assert_int_equal(game.game, 7);
     assert_int_equal(game.hits, 1);
     assert_int_equal(version, 3); /* begun, returned, hit again */
@@ -208,7 +205,7 @@ static void a_state_is_read_into_its_struct(void)
     assert_int_equal(count, 1);
 }
 
-static void what_is_not_there_is_a_code(void)
+TEST(what_is_not_there_is_a_code)
 {
     pawl_test        *test    = open_games();
     pawl_error        error   = PAWL_ERROR_INIT;
@@ -249,15 +246,15 @@ static void what_is_not_there_is_a_code(void)
     assert_non_null(pawl_test_endpoint(test, "pong"));
 }
 
-static void a_message_of_another_type_is_refused(void)
+TEST(a_message_of_another_type_is_refused)
 {
     pawl_test        *test  = open_games();
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_queue_rows   rows;
     game_over         over;
     pawl_send_options as = {PAWL_SEND_OPTIONS_HEAD, .id = "b-1"};
-    assert_int_equal(
-        pawl_test_deliver_with(test, "outside", &as, PAWL_MESSAGE(ball, .game = 7), NULL), PAWL_OK);
+    must(
+        pawl_test_deliver_with(test, "outside", &as, PAWL_MESSAGE(ball, .game = 7), world_error()));
     assert_int_equal(pawl_test_sent(test, "outside", &rows, NULL), PAWL_OK);
     assert_int_equal(rows.count, 1);
     assert_int_equal(
@@ -266,7 +263,7 @@ static void a_message_of_another_type_is_refused(void)
     assert_string_equal(error.text, "message b-1 is of type ball, not game_over");
 }
 
-static void a_queue_must_be_named_when_there_are_two(void)
+TEST(a_queue_must_be_named_when_there_are_two)
 {
     pawl_test *test  = open_games();
     pawl_error error = PAWL_ERROR_INIT;
@@ -275,41 +272,37 @@ static void a_queue_must_be_named_when_there_are_two(void)
     assert_string_equal(error.text, "application has 2 endpoints; say which queue to deliver to");
 }
 
-static void a_body_of_any_kind_can_be_delivered(void)
+TEST(a_body_of_any_kind_can_be_delivered)
 {
     pawl_test     *test = open_games();
     pawl_dead_rows dead;
-    assert_int_equal(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":\"x\"}", NULL),
-                     PAWL_OK);
-    assert_int_equal(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1}", NULL),
-                     PAWL_OK);
-    assert_int_equal(
-        pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1,\"hits\":-1}", NULL),
-        PAWL_OK);
+    must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":\"x\"}", world_error()));
+    must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1}", world_error()));
+    must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1,\"hits\":-1}",
+                                world_error()));
     assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
     assert_int_equal(dead.count, 2);
     assert_string_equal(seen.text, "ping0@0 ");
 }
 
-static void an_id_delivered_twice_is_handled_once(void)
+TEST(an_id_delivered_twice_is_handled_once)
 {
     pawl_test        *test = open_games();
     pawl_send_options as   = {PAWL_SEND_OPTIONS_HEAD, .id = "b-1"};
     for (int i = 0; i < 2; i++)
-        assert_int_equal(
-            pawl_test_deliver_with(test, "pong", &as, PAWL_MESSAGE(ball, .game = 7), NULL),
-            PAWL_OK);
+        must(pawl_test_deliver_with(test, "pong", &as, PAWL_MESSAGE(ball, .game = 7),
+                                    world_error()));
     assert_string_equal(seen.text, "pong0@0 ");
 }
 
-static void an_event_from_outside_reaches_its_subscribers(void)
+TEST(an_event_from_outside_reaches_its_subscribers)
 {
     pawl_test *test = open_games();
     assert_int_equal(pawl_test_publish(test, PAWL_MESSAGE(game_over, .game = 3), NULL), PAWL_OK);
     assert_string_equal(seen.text, "over3@0 ");
 }
 
-static void an_endless_application_is_stopped(void)
+TEST(an_endless_application_is_stopped)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_test *test;
@@ -320,7 +313,7 @@ static void an_endless_application_is_stopped(void)
     pawl_test_destroy(test);
 }
 
-static void clocks_do_not_go_back(void)
+TEST(clocks_do_not_go_back)
 {
     pawl_test *test  = open_games();
     pawl_error error = PAWL_ERROR_INIT;
@@ -332,7 +325,7 @@ static void clocks_do_not_go_back(void)
 }
 
 /* Two at once share nothing. */
-static void two_tests_do_not_meet(void)
+TEST(two_tests_do_not_meet)
 {
     pawl_test *one   = open_games();
     pawl_test *two   = open_games();
@@ -345,7 +338,7 @@ static void two_tests_do_not_meet(void)
     pawl_test_destroy(NULL);
 }
 
-static void a_refused_application_is_a_code(void)
+TEST(a_refused_application_is_a_code)
 {
     static const pawl_application broken = {.name = "broken"};
     pawl_test                    *test;
@@ -363,13 +356,11 @@ static pawl_test *open_shop(void)
 
 static void put_into(pawl_test *test, const char *what)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_test_deliver(test, NULL, PAWL_MESSAGE(put, .game = 7, .what = pawl_text_of(what)),
-                          &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_test_deliver(test, NULL, PAWL_MESSAGE(put, .game = 7, .what = pawl_text_of(what)),
+                           world_error()));
 }
 
-static void the_state_of_a_process_is_what_its_events_say(void)
+TEST(the_state_of_a_process_is_what_its_events_say)
 {
     pawl_test        *test = open_shop();
     basket            has  = {.items = -1};
@@ -379,9 +370,8 @@ static void the_state_of_a_process_is_what_its_events_say(void)
     pawl_timeout_rows timeouts;
     for (int i = 0; i < 3; i++)
         put_into(test, i < 2 ? "apple" : "pear");
-    assert_int_equal(
-        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
-        PAWL_OK);
+    must(pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version,
+                         world_error()));
     assert_int_equal(version, 3);
     assert_int_equal(has.items, 3);
     assert_string_equal(has.last.data, "pear");
@@ -389,17 +379,15 @@ static void the_state_of_a_process_is_what_its_events_say(void)
     assert_int_equal(rows.count, 3);
     assert_int_equal(pawl_test_events(test, NULL, &rows, NULL), PAWL_OK);
     assert_int_equal(rows.count, 3);
-    assert_int_equal(pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 2, &event, NULL),
-                     PAWL_OK);
+    must(pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 2, &event, world_error()));
     assert_string_equal(event.what.data, "pear");
     assert_int_equal(pawl_test_timeouts(test, "Basket", "7", &timeouts, NULL), PAWL_OK);
     assert_int_equal(timeouts.count, 1);
     assert_string_equal(timeouts.items[0].name.data, "old");
     /* The basket is over: its last state can be seen still. */
     assert_int_equal(pawl_test_advance(test, PAWL_HOURS(1), NULL), PAWL_OK);
-    assert_int_equal(
-        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
-        PAWL_OK);
+    must(pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version,
+                         world_error()));
     assert_int_equal(version, 4);
     assert_int_equal(has.items, 3);
     assert_int_equal(pawl_test_timeouts(test, "Basket", "7", &timeouts, NULL), PAWL_OK);
@@ -412,7 +400,7 @@ static size_t timeouts_of(pawl_test *test, pawl_timeout_rows *timeouts)
     return timeouts->count;
 }
 
-static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void)
+TEST(a_timeout_is_moved_released_and_cancelled_as_by_an_operator)
 {
     pawl_test        *test  = open_shop();
     pawl_error        error = PAWL_ERROR_INIT;
@@ -420,8 +408,7 @@ static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void)
     put_into(test, "tea");
     assert_int_equal(timeouts_of(test, &timeouts), 1);
     pawl_time due = timeouts.items[0].due;
-    assert_int_equal(pawl_test_timeout_move(test, "Basket", "7", "old", PAWL_HOURS(48), NULL),
-                     PAWL_OK);
+    must(pawl_test_timeout_move(test, "Basket", "7", "old", PAWL_HOURS(48), world_error()));
     assert_int_equal(timeouts_of(test, &timeouts), 1);
     assert_int_equal(timeouts.items[0].due, due + PAWL_HOURS(48));
     assert_int_equal(pawl_test_timeout_cancel(test, "Basket", "7", "new", &error), PAWL_EGONE);
@@ -435,13 +422,12 @@ static void a_timeout_is_moved_released_and_cancelled_as_by_an_operator(void)
     assert_int_equal(timeouts_of(test, &timeouts), 0); /* the basket is over */
     basket  has;
     int64_t version = 0;
-    assert_int_equal(
-        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
-        PAWL_OK);
+    must(pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version,
+                         world_error()));
     assert_int_equal(version, 3);
 }
 
-static void an_endpoint_tells_the_state_of_a_process(void)
+TEST(an_endpoint_tells_the_state_of_a_process)
 {
     pawl_test     *test     = open_shop();
     pawl_endpoint *endpoint = pawl_test_endpoint(test, NULL);
@@ -451,12 +437,10 @@ static void an_endpoint_tells_the_state_of_a_process(void)
     pawl_text      data;
     int64_t        version, count;
     pawl_error     error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_endpoint_saga(endpoint, "Basket", &seven, arena, &data, &version, &error),
-                     PAWL_OK);
+    must(pawl_endpoint_saga(endpoint, "Basket", &seven, arena, &data, &version, world_error()));
     assert_int_equal(version, 0);
     put_into(test, "apple");
-    assert_int_equal(
-        pawl_endpoint_saga(endpoint, "Basket", &number, arena, &data, &version, &error), PAWL_OK);
+    must(pawl_endpoint_saga(endpoint, "Basket", &number, arena, &data, &version, world_error()));
     assert_int_equal(version, 1);
     assert_string_equal(data.data, "{\"items\":1,\"last\":\"apple\"}");
     assert_int_equal(pawl_endpoint_saga_count(endpoint, "Basket", &count, &error),
@@ -465,7 +449,7 @@ static void an_endpoint_tells_the_state_of_a_process(void)
     pawl_arena_destroy(arena);
 }
 
-static void a_look_at_the_wrong_kind_is_a_code(void)
+TEST(a_look_at_the_wrong_kind_is_a_code)
 {
     pawl_test        *test = open_shop();
     basket            has;
@@ -503,23 +487,3 @@ static void a_look_at_the_wrong_kind_is_a_code(void)
                      PAWL_ENOTFOUND);
     assert_non_null(strstr(error.text, "holds 1 events of type was_put, none at 1"));
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(one_advance_keeps_the_order_across_endpoints),
-    TEST(a_state_is_read_into_its_struct),
-    TEST(what_is_not_there_is_a_code),
-    TEST(a_message_of_another_type_is_refused),
-    TEST(a_queue_must_be_named_when_there_are_two),
-    TEST(a_body_of_any_kind_can_be_delivered),
-    TEST(an_id_delivered_twice_is_handled_once),
-    TEST(an_event_from_outside_reaches_its_subscribers),
-    TEST(an_endless_application_is_stopped),
-    TEST(clocks_do_not_go_back),
-    TEST(two_tests_do_not_meet),
-    TEST(a_refused_application_is_a_code),
-    TEST(the_state_of_a_process_is_what_its_events_say),
-    TEST(a_timeout_is_moved_released_and_cancelled_as_by_an_operator),
-    TEST(an_endpoint_tells_the_state_of_a_process),
-    TEST(a_look_at_the_wrong_kind_is_a_code),
-    {.name = NULL},
-};

@@ -94,7 +94,7 @@ static void expect_outbox(pawl_outbox_state state, size_t count)
     assert_int_equal(rows.count, count);
 }
 
-static void each_retry_of_a_delivery_runs_at_its_time(void)
+TEST(each_retry_of_a_delivery_runs_at_its_time)
 {
     open_desk(2, 0);
     begin_job(1);
@@ -105,7 +105,7 @@ static void each_retry_of_a_delivery_runs_at_its_time(void)
 }
 
 /* The row's last attempt is on the way, too; then nothing waits and nothing stops the clocks. */
-static void a_delivery_dies_on_the_way(void)
+TEST(a_delivery_dies_on_the_way)
 {
     open_desk(9, 3);
     begin_job(1);
@@ -115,7 +115,7 @@ static void a_delivery_dies_on_the_way(void)
 }
 
 /* A second row waits until later than the first one, and its delivery comes between. */
-static void of_two_rows_the_earlier_one_stops_the_clocks(void)
+TEST(of_two_rows_the_earlier_one_stops_the_clocks)
 {
     open_desk(4, 0);
     begin_job(1);
@@ -127,7 +127,7 @@ static void of_two_rows_the_earlier_one_stops_the_clocks(void)
 }
 
 /* An endpoint of its own that is stepped says the same time. */
-static void a_step_says_when_a_delivery_is_tried_again(void)
+TEST(a_step_says_when_a_delivery_is_tried_again)
 {
     pawl_step step = PAWL_STEP_INIT;
     open_desk(1, 0);
@@ -138,11 +138,3 @@ static void a_step_says_when_a_delivery_is_tried_again(void)
     assert_int_equal(pawl_endpoint_drain(pawl_test_endpoint(test, NULL), &step, NULL), PAWL_OK);
     assert_int_equal((step.next_due - PAWL_TEST_START) / PAWL_SECONDS(1), 20);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(each_retry_of_a_delivery_runs_at_its_time),
-    TEST(a_delivery_dies_on_the_way),
-    TEST(of_two_rows_the_earlier_one_stops_the_clocks),
-    TEST(a_step_says_when_a_delivery_is_tried_again),
-    {.name = NULL},
-};

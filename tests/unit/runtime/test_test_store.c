@@ -152,7 +152,7 @@ static void give_back(const char *url)
 }
 
 /* A second run on the same store begins where the first one began, with the same ids. */
-static void own_sql_is_tested_again_and_again(const char *url)
+ON_SQL_STORES(own_sql_is_tested_again_and_again, const char *url)
 {
     pawl_test_options options = on_store(url);
     snprintf(ground, sizeof ground, "%s", url);
@@ -170,7 +170,7 @@ static void own_sql_is_tested_again_and_again(const char *url)
 }
 
 /* Tables of the application's own are made beside pawl's, at any time. */
-static void tables_can_be_made_after_create(const char *url)
+ON_SQL_STORES(tables_can_be_made_after_create, const char *url)
 {
     pawl_test_options options = on_store(url);
     snprintf(ground, sizeof ground, "%s", url);
@@ -187,7 +187,7 @@ static void tables_can_be_made_after_create(const char *url)
     give_back(url);
 }
 
-static void what_is_kept_is_refused_or_emptied(const char *url)
+ON_SQL_STORES(what_is_kept_is_refused_or_emptied, const char *url)
 {
     pawl_test_options options = on_store(url);
     snprintf(ground, sizeof ground, "%s", url);
@@ -213,7 +213,7 @@ static void what_is_kept_is_refused_or_emptied(const char *url)
 }
 
 /* A store in use is left as it is: no table is added, no row is lost. */
-static void a_store_in_use_is_left_alone(const char *url)
+ON_SQL_STORES(a_store_in_use_is_left_alone, const char *url)
 {
     pawl_test_options options = on_store(url);
     pawl_sender      *sender  = NULL;
@@ -229,7 +229,7 @@ static void a_store_in_use_is_left_alone(const char *url)
 }
 
 /* Sagas can outlive all else: schema drop without --app leaves them. */
-static void sagas_alone_are_something(const char *url)
+ON_SQL_STORES(sagas_alone_are_something, const char *url)
 {
     pawl_test_options options = on_store(url);
     snprintf(ground, sizeof ground, "%s", url);
@@ -248,7 +248,7 @@ static void sagas_alone_are_something(const char *url)
 
 /* ---- Any store ----------------------------------------------------------------------------- */
 
-static void the_kit_runs_on_any_store(const char *url)
+ON_ALL_STORES(the_kit_runs_on_any_store, const char *url)
 {
     pawl_test_options options = on_store(url);
     for (int run = 0; run < 2; run++) {
@@ -264,22 +264,18 @@ static void the_kit_runs_on_any_store(const char *url)
     give_back(url);
 }
 
-static void events_are_something(const char *url)
+ON_ALL_STORES(events_are_something, const char *url)
 {
     pawl_test_options options = on_store(url);
     pawl_store       *store   = NULL;
-    pawl_event_append add     = {.stream   = PAWL_TEXT("old/1"),
-                                 .version  = 1,
-                                 .is_first = true,
-                                 .event    = {.type         = PAWL_TEXT("was_old"),
-                                              .type_version = 1,
-                                              .body         = PAWL_TEXT("{}"),
-                                              .at           = PAWL_TEST_START}};
-    pawl_changes      changes = {ONE_UNIT, .now = PAWL_TEST_START,
-                                 .event_append = {.items = &add, .count = 1}};
     must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
     must(pawl_store_open(url, NULL, &store, world_error()));
-    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    MUST_COMMIT(store, event_append, PAWL_TEST_START, .stream = PAWL_TEXT("old/1"), .version = 1,
+                .is_first = true,
+                .event    = {.type         = PAWL_TEXT("was_old"),
+                             .type_version = 1,
+                             .body         = PAWL_TEXT("{}"),
+                             .at           = PAWL_TEST_START});
     refuse(&inn, &options, PAWL_ECONFIG, "it has events (1)");
     pawl_store_close(store);
     options.is_emptied = true;
@@ -288,7 +284,7 @@ static void events_are_something(const char *url)
 }
 
 /* The kit looks at the rows that endpoints write, under a prefix of the options, too. */
-static void another_prefix_is_looked_at(const char *url)
+ON_ALL_STORES(another_prefix_is_looked_at, const char *url)
 {
     pawl_endpoint_options settings = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_test_options     options  = on_store(url);
@@ -332,7 +328,8 @@ static size_t files_in(const char *path)
     return count;
 }
 
-static void a_file_of_its_own_is_gone_in_the_end(const char *url)
+/* Only SQLite has files; what is refused is refused before any store. */
+ON_STORE(a_file_of_its_own_is_gone_in_the_end, const char *url, "sqlite")
 {
     (void)url;
     pawl_test_options options = on_store(PAWL_TEST_SQLITE);
@@ -350,7 +347,7 @@ static void a_file_of_its_own_is_gone_in_the_end(const char *url)
     use_folder(NULL);
 }
 
-static void a_file_that_is_kept_is_there(const char *url)
+ON_STORE(a_file_that_is_kept_is_there, const char *url, "sqlite")
 {
     (void)url;
     char              kept[1000];
@@ -368,7 +365,7 @@ static void a_file_that_is_kept_is_there(const char *url)
 }
 
 /* Handles of the endpoints are closed and the folder is gone, wherever memory ran out. */
-static void a_shortage_leaves_no_file(const char *url)
+ON_STORE(a_shortage_leaves_no_file, const char *url, "sqlite")
 {
     (void)url;
     pawl_test_options options = on_store(PAWL_TEST_SQLITE);
@@ -376,11 +373,9 @@ static void a_shortage_leaves_no_file(const char *url)
     use_folder(folder);
     for (long n = 1; is_met; n++) {
         pawl_test *test = NULL;
-        fault_memory_set(n);
-        fault_memory_go_on();
+        fault_memory_begin(n);
         pawl_code code = pawl_test_create(&inn, &options, &test, NULL);
-        fault_memory_pause();
-        is_met = fault_memory_is_met();
+        is_met         = fault_memory_end();
         if (code != PAWL_OK)
             assert_null(test);
         pawl_test_destroy(test);
@@ -392,7 +387,7 @@ static void a_shortage_leaves_no_file(const char *url)
 
 /* ---- What is refused ---------------------------------------------------------------------------- */
 
-static void a_bad_url_is_named(const char *url)
+ON_STORE(a_bad_url_is_named, const char *url, "sqlite")
 {
     (void)url;
     static const struct {
@@ -450,7 +445,7 @@ static const pawl_application mixed = APPLICATION("mixed", &inn_with_sql);
 
 /* A message whose handler asks is a dead letter that says why, whatever it answers; all else of the
  * application is tested. An endpoint on such a store is refused. */
-static void own_sql_in_memory_fails_what_asks_for_it(const char *url)
+ON_STORE(own_sql_in_memory_fails_what_asks_for_it, const char *url, "memory")
 {
     static const pawl_code answers[] = {PAWL_OK, PAWL_RETRY, PAWL_REJECT, PAWL_DISCARD};
     pawl_error             error     = PAWL_ERROR_INIT;
@@ -463,14 +458,12 @@ static void own_sql_in_memory_fails_what_asks_for_it(const char *url)
         bells          = 0;
         own_sql_answer = answers[i];
         for (int j = 0; j < 2; j++) {
-            world_ok(
-                pawl_test_deliver(made, NULL, PAWL_MESSAGE(bell, .room = PAWL_TEXT("1")), &error),
-                &error);
-            world_ok(pawl_test_deliver(made, NULL, PAWL_MESSAGE(bill, .nights = 1), &error),
-                     &error);
+            must(pawl_test_deliver(made, NULL, PAWL_MESSAGE(bell, .room = PAWL_TEXT("1")),
+                                   world_error()));
+            must(pawl_test_deliver(made, NULL, PAWL_MESSAGE(bill, .nights = 1), world_error()));
         }
         assert_int_equal(bells, 2);
-        world_ok(pawl_test_dead(made, "inn", &rows, &error), &error);
+        must(pawl_test_dead(made, "inn", &rows, world_error()));
         assert_int_equal(rows.count, 2);
         assert_true(world_says(rows.items[0].error, "a memory store has no SQL"));
         assert_true(pawl_text_equal(rows.items[0].code, PAWL_TEXT("EUNSUPPORTED")));
@@ -484,7 +477,7 @@ static void own_sql_in_memory_fails_what_asks_for_it(const char *url)
 }
 
 /* A program that was built before the options named a store. */
-static void older_options_are_taken(const char *url)
+ON_STORE(older_options_are_taken, const char *url, "memory")
 {
     (void)url;
     pawl_test_options options = on_store("nosuch:x");
@@ -501,7 +494,7 @@ static void take_line(pawl_log_level level, const char *text, void *context)
     snprintf(context, 1000, "%s", text);
 }
 
-static void what_stays_is_logged(const char *url)
+ON_STORE(what_stays_is_logged, const char *url, "sqlite")
 {
     char              line[1000] = "", path[1100], aside[1200];
     pawl_test_options options    = on_store(url);
@@ -534,28 +527,10 @@ static void what_stays_is_logged(const char *url)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ON_SQL_STORES(own_sql_is_tested_again_and_again),
-        ON_SQL_STORES(tables_can_be_made_after_create),
-        ON_SQL_STORES(what_is_kept_is_refused_or_emptied),
-        ON_SQL_STORES(a_store_in_use_is_left_alone),
-        ON_SQL_STORES(sagas_alone_are_something),
-        ON_ALL_STORES(the_kit_runs_on_any_store),
-        ON_ALL_STORES(events_are_something),
-        ON_ALL_STORES(another_prefix_is_looked_at),
-        /* Only SQLite has files; what is refused is refused before any store. */
-        ON_STORE(a_file_of_its_own_is_gone_in_the_end, "sqlite"),
-        ON_STORE(a_file_that_is_kept_is_there, "sqlite"),
-        ON_STORE(a_shortage_leaves_no_file, "sqlite"),
-        ON_STORE(what_stays_is_logged, "sqlite"),
-        ON_STORE(a_bad_url_is_named, "sqlite"),
-        ON_STORE(own_sql_in_memory_fails_what_asks_for_it, "memory"),
-        ON_STORE(older_options_are_taken, "memory"),
-    };
     fault_memory_install();
     world_quiet();
     assert_non_null(mkdtemp(folder));
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = tests_run(NULL, NULL);
     (void)rmdir(folder);
     return failed;
 }

@@ -189,9 +189,7 @@ static void has_no_more(const findings *all)
 static pawl_upgrade *look_at(const pawl_application *application)
 {
     pawl_upgrade *made;
-    pawl_error    error = PAWL_ERROR_INIT;
-    if (pawl_upgrade_create(application, NULL, &made, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_upgrade_create(application, NULL, &made, world_error()));
     return made;
 }
 
@@ -208,7 +206,7 @@ static void compare(const pawl_application *from, const pawl_application *to, fi
 
 /* ---- Declarations ---------------------------------------------------------- */
 
-static void another_default_is_found(void)
+TEST(another_default_is_found)
 {
     findings all = {.count = 0};
     compare(&old_program, &new_program, &all);
@@ -238,7 +236,7 @@ static void another_default_is_found(void)
     has_no_more(&all);
 }
 
-static void a_way_back_is_found_too(void)
+TEST(a_way_back_is_found_too)
 {
     findings all = {.count = 0};
     compare(&new_program, &old_program, &all);
@@ -248,7 +246,7 @@ static void a_way_back_is_found_too(void)
     has(&all, "misread message address :", "where it was unset, and they read as {}");
 }
 
-static void another_version_is_the_upcasters(void)
+TEST(another_version_is_the_upcasters)
 {
     findings all = {.count = 0};
     compare(&old_program, &without_upcaster, &all);
@@ -257,7 +255,7 @@ static void another_version_is_the_upcasters(void)
     has_no_more(&all);
 }
 
-static void the_same_program_misreads_nothing(void)
+TEST(the_same_program_misreads_nothing)
 {
     findings all = {.count = 0};
     compare(&old_program, &old_program, &all);
@@ -270,15 +268,13 @@ static void the_same_program_misreads_nothing(void)
 static void look_at_row(const pawl_application *from, const pawl_application *to,
                         pawl_scan_kind kind, const pawl_scan_row *row, findings *all)
 {
-    pawl_error     error = PAWL_ERROR_INIT;
     pawl_arena    *arena = pawl_arena_create(0);
     pawl_upgrade  *old = from != NULL ? look_at(from) : NULL, *new = look_at(to);
     pawl_scan      scan = {.kind = kind};
     pawl_scan_row  copy = *row;
     pawl_scan_rows page = {.items = &copy, .count = 1};
     pawl_upgrade_from(new, old);
-    if (pawl_upgrade_rows(new, NULL, &scan, &page, arena, add, all, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_upgrade_rows(new, NULL, &scan, &page, arena, add, all, world_error()));
     pawl_upgrade_destroy(new);
     pawl_upgrade_destroy(old);
     pawl_arena_destroy(arena);
@@ -308,7 +304,7 @@ static void look_at_stream(pawl_scan_kind kind, const char *stream, const char *
         all);
 }
 
-static void a_row_without_the_member_is_found(void)
+TEST(a_row_without_the_member_is_found)
 {
     findings all = {.count = 0};
     look_at_message(&old_program, &new_program, "",
@@ -327,7 +323,7 @@ static void a_row_without_the_member_is_found(void)
     has_no_more(&all);
 }
 
-static void a_row_with_the_member_is_not(void)
+TEST(a_row_with_the_member_is_not)
 {
     findings all = {.count = 0};
     look_at_message(
@@ -343,7 +339,7 @@ static void a_row_with_the_member_is_not(void)
     has_no_more(&all);
 }
 
-static void a_row_of_another_version_is_not(void)
+TEST(a_row_of_another_version_is_not)
 {
     findings all = {.count = 0};
     look_at_message(&old_program, &with_upcaster, "", "{\"must\":\"new\"}", &all);
@@ -352,7 +348,7 @@ static void a_row_of_another_version_is_not(void)
     has_no_more(&all);
 }
 
-static void events_and_snapshots_are_found(void)
+TEST(events_and_snapshots_are_found)
 {
     findings all = {.count = 0};
     look_at_stream(PAWL_SCAN_EVENTS, "Ledger/a-1", "part", "{}", &all);
@@ -363,15 +359,3 @@ static void events_and_snapshots_are_found(void)
     look_at_stream(PAWL_SCAN_EVENTS, "Visit/v-1", "sample", "{\"must\":\"new\"}", &all);
     has(&all, "misread event stage Visit/v-1, number 1:", "which meant new and means paid");
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(another_default_is_found),
-    TEST(a_way_back_is_found_too),
-    TEST(another_version_is_the_upcasters),
-    TEST(the_same_program_misreads_nothing),
-    TEST(a_row_without_the_member_is_found),
-    TEST(a_row_with_the_member_is_not),
-    TEST(a_row_of_another_version_is_not),
-    TEST(events_and_snapshots_are_found),
-    {.name = NULL},
-};

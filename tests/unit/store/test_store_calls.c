@@ -166,7 +166,7 @@ static void expect(size_t i, pawl_store *store, pawl_code code, const char *part
         fail_msg("%s: %s: %s", calls[i].name, pawl_code_name(actual), error.text);
 }
 
-static void a_call_asks_its_entry(void)
+TEST(a_call_asks_its_entry)
 {
     pawl_store *store = called_open("called:");
     for (size_t i = 0; i < COUNT(calls); i++) {
@@ -179,7 +179,7 @@ static void a_call_asks_its_entry(void)
 }
 
 /* Values that the entry wrote before it failed are not shown: each call looks. */
-static void a_call_that_fails_answers_nothing(void)
+TEST(a_call_that_fails_answers_nothing)
 {
     pawl_store *store = called_open("called:");
     called.code       = PAWL_EBUSY;
@@ -188,7 +188,7 @@ static void a_call_that_fails_answers_nothing(void)
     assert_int_equal(called.calls, COUNT(calls));
 }
 
-static void an_absent_entry_is_named(void)
+TEST(an_absent_entry_is_named)
 {
     pawl_store *store = called_open("called:");
     for (size_t i = 0; i < COUNT(calls); i++) {
@@ -202,7 +202,7 @@ static void an_absent_entry_is_named(void)
     assert_int_equal(called.calls, 0);
 }
 
-static void rows_that_a_driver_cannot_find_are_named(void)
+TEST(rows_that_a_driver_cannot_find_are_named)
 {
     pawl_store *store = called_open("called:");
     called.code       = PAWL_EUNSUPPORTED;
@@ -214,7 +214,7 @@ static void rows_that_a_driver_cannot_find_are_named(void)
     }
 }
 
-static void without_a_connection_no_entry_is_asked(void)
+TEST(without_a_connection_no_entry_is_asked)
 {
     pawl_store *store = called_open("called:");
     called.ready_code = PAWL_EUNREACHABLE;
@@ -230,7 +230,7 @@ static void without_a_connection_no_entry_is_asked(void)
 }
 
 /* handler_transaction_end, which a driver's commit does by itself, is asked wherever that one is not. */
-static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void)
+TEST(a_commit_that_does_not_reach_the_driver_ends_the_hold)
 {
     pawl_store     *store   = called_open("called:");
     pawl_queue_send nowhere = {.due = NOW};
@@ -269,7 +269,7 @@ static int try_in_child(pawl_store *store)
                : 0;
 }
 
-static void a_child_may_not_call(void)
+TEST(a_child_may_not_call)
 {
     pawl_store *store = called_open("called:");
     pid_t       child = fork();
@@ -282,7 +282,7 @@ static void a_child_may_not_call(void)
     expect(0, store, PAWL_OK, "");
 }
 
-static void a_handle_for_the_schema_may_not_call(void)
+TEST(a_handle_for_the_schema_may_not_call)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -306,7 +306,7 @@ static void expect_invalid(pawl_code code, const pawl_error *error, const char *
     assert_int_equal(called.calls, 0);
 }
 
-static void a_lease_has_a_length_and_an_owner(void)
+TEST(a_lease_has_a_length_and_an_owner)
 {
     pawl_store             *store  = called_open("called:");
     pawl_error              error  = PAWL_ERROR_INIT;
@@ -349,7 +349,7 @@ static pawl_code load_by(pawl_store *store, const pawl_saga_table *from, int key
                                 NULL, rows, error);
 }
 
-static void a_saga_is_asked_for_by_what_it_has(void)
+TEST(a_saga_is_asked_for_by_what_it_has)
 {
     pawl_store     *store  = called_open("called:");
     pawl_error      error  = PAWL_ERROR_INIT;
@@ -367,7 +367,7 @@ static void a_saga_is_asked_for_by_what_it_has(void)
     assert_int_equal(load_by(store, &mapped, PAWL_SAGA_BY_TRANSITIONAL, &error), PAWL_OK);
 }
 
-static void a_state_of_the_outbox_is_one_of_its_own(void)
+TEST(a_state_of_the_outbox_is_one_of_its_own)
 {
     pawl_store      *store = called_open("called:");
     pawl_error       error = PAWL_ERROR_INIT;
@@ -380,7 +380,7 @@ static void a_state_of_the_outbox_is_one_of_its_own(void)
     }
 }
 
-static void a_walk_is_over_a_kind_of_rows(void)
+TEST(a_walk_is_over_a_kind_of_rows)
 {
     pawl_store     *store = called_open("called:");
     pawl_error      error = PAWL_ERROR_INIT;
@@ -393,7 +393,7 @@ static void a_walk_is_over_a_kind_of_rows(void)
                    "scan of sagas: give their table");
 }
 
-static void what_is_enlisted_is_checked(void)
+TEST(what_is_enlisted_is_checked)
 {
     pawl_store  *store   = called_open("called:");
     pawl_error   error   = PAWL_ERROR_INIT;
@@ -422,7 +422,7 @@ static void count_told(const pawl_store_call *call, void *context)
 }
 
 /* Also those that are refused before the driver is asked. */
-static void each_call_is_told_once(void)
+TEST(each_call_is_told_once)
 {
     pawl_store *store = called_open("called:");
     counting    told  = {.count = 0};
@@ -443,7 +443,7 @@ static void each_call_is_told_once(void)
 
 /* ---- The handle ---------------------------------------------------------- */
 
-static void a_worker_is_attached_while_it_is_open(void)
+TEST(a_worker_is_attached_while_it_is_open)
 {
     pawl_store *store = called_open("called:");
     called.code       = PAWL_EBUSY;
@@ -466,7 +466,7 @@ static void a_worker_is_attached_while_it_is_open(void)
     assert_int_equal(pawl_store_promises(store), PAWL_STORE_HAS_SQL);
 }
 
-static void the_connection_is_given_by_its_type(void)
+TEST(the_connection_is_given_by_its_type)
 {
     pawl_store *store = called_open("called:");
     assert_ptr_equal(pawl_store_native(store, "fake"), store);
@@ -495,7 +495,7 @@ static void the_connection_is_given_by_its_type(void)
 
 /* The descriptor is ready: nothing is waited for. Without one the time that was asked for is, in the
  * caller's unit. */
-static void without_wait_the_descriptor_ends_it(void)
+TEST(without_wait_the_descriptor_ends_it)
 {
     pawl_store *store = called_open("called:");
     time_t      begun = time(NULL);
@@ -529,7 +529,7 @@ static pawl_store_ops *register_short(const char *scheme, size_t size)
     return made;
 }
 
-static void an_entry_past_the_table_is_absent(void)
+TEST(an_entry_past_the_table_is_absent)
 {
     static pawl_store_ops *lent[2];
     const size_t           size  = offsetof(pawl_store_ops, stream_load);
@@ -553,25 +553,3 @@ static void an_entry_past_the_table_is_absent(void)
     pawl_store_close(store);
     assert_int_equal(pawl_store_register(lent[1], NULL), PAWL_EDUPLICATE);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_call_asks_its_entry),
-    TEST(a_call_that_fails_answers_nothing),
-    TEST(an_absent_entry_is_named),
-    TEST(rows_that_a_driver_cannot_find_are_named),
-    TEST(without_a_connection_no_entry_is_asked),
-    TEST(a_commit_that_does_not_reach_the_driver_ends_the_hold),
-    TEST(a_child_may_not_call),
-    TEST(a_handle_for_the_schema_may_not_call),
-    TEST(a_lease_has_a_length_and_an_owner),
-    TEST(a_saga_is_asked_for_by_what_it_has),
-    TEST(a_state_of_the_outbox_is_one_of_its_own),
-    TEST(a_walk_is_over_a_kind_of_rows),
-    TEST(what_is_enlisted_is_checked),
-    TEST(each_call_is_told_once),
-    TEST(a_worker_is_attached_while_it_is_open),
-    TEST(the_connection_is_given_by_its_type),
-    TEST(without_wait_the_descriptor_ends_it),
-    TEST(an_entry_past_the_table_is_absent),
-    {.name = NULL},
-};

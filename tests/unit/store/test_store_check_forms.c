@@ -2,7 +2,7 @@
  * beyond is refused, and so is what is empty, at NULL, no text, out of range or unknown.
  *
  * The limits are written out here: they are what include/pawl/limits.h promises. The order of
- * a stream's events is proved by test_store_journal.c.
+ * a stream's events is proved by test_store_check.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ static void is_refused(pawl_change_kind kind, const char *field, pawl_code code,
     good_make(&set);
 }
 
-static void two_of_every_kind_pass(void)
+TEST_BETWEEN(two_of_every_kind_pass, reset, NULL)
 {
     passes("each", "good");
 }
@@ -166,7 +166,7 @@ static void put(const struct text_field *field, const char *data, size_t size)
     *(pawl_text *)second(field->kind, field->offset) = (pawl_text){.data = data, .size = size};
 }
 
-static void every_text_has_its_limit(void)
+TEST_BETWEEN(every_text_has_its_limit, reset, NULL)
 {
     for (size_t i = 0; i < COUNT(texts); i++) {
         size_t limit = forms[texts[i].form].size_max;
@@ -178,7 +178,7 @@ static void every_text_has_its_limit(void)
     }
 }
 
-static void every_text_that_is_needed_may_not_be_empty(void)
+TEST_BETWEEN(every_text_that_is_needed_may_not_be_empty, reset, NULL)
 {
     for (size_t i = 0; i < COUNT(texts); i++) {
         put(&texts[i], "", 0);
@@ -191,7 +191,7 @@ static void every_text_that_is_needed_may_not_be_empty(void)
     }
 }
 
-static void every_text_is_text_unless_it_is_bytes(void)
+TEST_BETWEEN(every_text_is_text_unless_it_is_bytes, reset, NULL)
 {
     static const struct {
         const char *bytes, *said;
@@ -218,7 +218,7 @@ static size_t size_of_all(void)
 }
 
 /* Each is small enough; together they are more than a server takes. */
-static void every_text_counts_in_the_size_of_all(void)
+TEST_BETWEEN(every_text_counts_in_the_size_of_all, reset, NULL)
 {
     const size_t    limit = (size_t)256 * 1024 * 1024;
     pawl_queue_send sends[16];
@@ -267,7 +267,7 @@ static const member times[] = {
 #define FIRST INT64_C(-62135596800000000)
 #define LAST INT64_C(253402300799999999)
 
-static void every_time_is_of_the_years_1_to_9999(void)
+TEST_BETWEEN(every_time_is_of_the_years_1_to_9999, reset, NULL)
 {
     static const struct {
         pawl_time time;
@@ -286,7 +286,7 @@ static void every_time_is_of_the_years_1_to_9999(void)
 
 /* ---- Choices, ids, numbers ---------------------------------------------- */
 
-static void every_choice_is_one_of_its_list(void)
+TEST_BETWEEN(every_choice_is_one_of_its_list, reset, NULL)
 {
     static const struct {
         member where;
@@ -311,7 +311,7 @@ static void every_choice_is_one_of_its_list(void)
         }
 }
 
-static void no_id_is_zero(void)
+TEST_BETWEEN(no_id_is_zero, reset, NULL)
 {
     static const member ids[] = {{AT(saga_insert, id)},
                                  {AT(timeout_cancel, saga_id)},
@@ -334,7 +334,7 @@ static void back(int64_t from, int64_t to)
     set.checkpoint_set[1].is_back = true;
 }
 
-static void a_checkpoint_goes_back_to_where_it_may(void)
+TEST_BETWEEN(a_checkpoint_goes_back_to_where_it_may, reset, NULL)
 {
     back(5, 1);
     passes("checkpoint_set", "to");
@@ -351,7 +351,7 @@ static void a_checkpoint_goes_back_to_where_it_may(void)
                "it is -2, which does not go back from 5");
 }
 
-static void numbers_begin_where_they_begin(void)
+TEST_BETWEEN(numbers_begin_where_they_begin, reset, NULL)
 {
     set.event_append[1].version = 0;
     is_refused(pawl_change_event_append, "version", PAWL_EINVAL, "it is 0, the first is 1");
@@ -396,7 +396,7 @@ static const pawl_saga_table **table_of(const member *at)
     return place;
 }
 
-static void every_saga_table_has_a_type_and_a_name(void)
+TEST_BETWEEN(every_saga_table_has_a_type_and_a_name, reset, NULL)
 {
     static const struct {
         const char *field;
@@ -440,7 +440,7 @@ static pawl_value value_of(pawl_value_type type)
                                    : (pawl_value){.type = type, .as = {.integer = 1}};
 }
 
-static void every_value_is_of_its_columns_type(void)
+TEST_BETWEEN(every_value_is_of_its_columns_type, reset, NULL)
 {
     for (size_t i = 0; i < COUNT(values); i++)
         for (int type = PAWL_VALUE_NONE; type <= PAWL_VALUE_TIME; type++) {
@@ -455,7 +455,7 @@ static void every_value_is_of_its_columns_type(void)
         }
 }
 
-static void every_value_is_checked(void)
+TEST_BETWEEN(every_value_is_checked, reset, NULL)
 {
     const struct {
         pawl_value  value;
@@ -490,7 +490,7 @@ static void every_value_is_checked(void)
 
 /* ---- Units, groups, lists ----------------------------------------------- */
 
-static void every_change_is_of_a_unit_and_a_group_of_the_set(void)
+TEST_BETWEEN(every_change_is_of_a_unit_and_a_group_of_the_set, reset, NULL)
 {
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         uint32_t *base = second((pawl_change_kind)kind, 0); /* its unit, its group */
@@ -504,7 +504,7 @@ static void every_change_is_of_a_unit_and_a_group_of_the_set(void)
     }
 }
 
-static void changes_at_null_are_refused(void)
+TEST_BETWEEN(changes_at_null_are_refused, reset, NULL)
 {
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         char       text[80];
@@ -519,7 +519,7 @@ static void changes_at_null_are_refused(void)
     }
 }
 
-static void units_and_groups_are_limited(void)
+TEST_BETWEEN(units_and_groups_are_limited, reset, NULL)
 {
     pawl_error error       = PAWL_ERROR_INIT;
     set.changes.unit_count = set.changes.group_count = 4096;
@@ -535,24 +535,6 @@ static void units_and_groups_are_limited(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST_BETWEEN(two_of_every_kind_pass, reset, NULL),
-        TEST_BETWEEN(every_text_has_its_limit, reset, NULL),
-        TEST_BETWEEN(every_text_that_is_needed_may_not_be_empty, reset, NULL),
-        TEST_BETWEEN(every_text_is_text_unless_it_is_bytes, reset, NULL),
-        TEST_BETWEEN(every_text_counts_in_the_size_of_all, reset, NULL),
-        TEST_BETWEEN(every_time_is_of_the_years_1_to_9999, reset, NULL),
-        TEST_BETWEEN(every_choice_is_one_of_its_list, reset, NULL),
-        TEST_BETWEEN(no_id_is_zero, reset, NULL),
-        TEST_BETWEEN(numbers_begin_where_they_begin, reset, NULL),
-        TEST_BETWEEN(a_checkpoint_goes_back_to_where_it_may, reset, NULL),
-        TEST_BETWEEN(every_saga_table_has_a_type_and_a_name, reset, NULL),
-        TEST_BETWEEN(every_value_is_of_its_columns_type, reset, NULL),
-        TEST_BETWEEN(every_value_is_checked, reset, NULL),
-        TEST_BETWEEN(every_change_is_of_a_unit_and_a_group_of_the_set, reset, NULL),
-        TEST_BETWEEN(changes_at_null_are_refused, reset, NULL),
-        TEST_BETWEEN(units_and_groups_are_limited, reset, NULL),
-    };
     memset(long_bytes, 'x', sizeof long_bytes);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -11,6 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define WITH_WAITERS(test) TESTS(test, void, TEST_ROW(test, open_waiters, close_waiters))
+
 #define NOW INT64_C(1767225600000000)
 
 /* ---- A driver that answers what the test says --------------------------- */
@@ -137,7 +139,7 @@ static const trial trials[] = {
 };
 
 /* O32: whatever was in the list before. */
-static void o32_the_refusals_are_those_of_a_commit_that_landed(void)
+TEST(o32_the_refusals_are_those_of_a_commit_that_landed)
 {
     for (size_t i = 0; i < COUNT(trials); i++) {
         fixture      *f       = open_fixture(trials[i].url);
@@ -169,7 +171,7 @@ static void o32_the_refusals_are_those_of_a_commit_that_landed(void)
 }
 
 /* Nor does a set that never came to the driver show those of an earlier one. */
-static void a_commit_that_is_not_begun_shows_no_refusals(void)
+TEST(a_commit_that_is_not_begun_shows_no_refusals)
 {
     fixture      *f       = open_fixture("knows:");
     pawl_refusals refused = {.arena = f->arena};
@@ -193,7 +195,7 @@ static void a_commit_that_is_not_begun_shows_no_refusals(void)
 }
 
 /* O32: of changes that nobody can refuse "it landed" says all. */
-static void o32_what_cannot_be_refused_needs_no_list(void)
+TEST(o32_what_cannot_be_refused_needs_no_list)
 {
     static const pawl_change_kind never[] = {
         pawl_change_timeout_cancel, pawl_change_outbox_block,     pawl_change_stream_snapshot_set,
@@ -219,7 +221,7 @@ static void o32_what_cannot_be_refused_needs_no_list(void)
 }
 
 /* O32: only a send that must be new can be refused. */
-static void o32_a_send_that_must_be_new_needs_a_list(void)
+TEST(o32_a_send_that_must_be_new_needs_a_list)
 {
     fixture      *f                     = open_fixture("plain:");
     pawl_refusals refused               = {.arena = f->arena};
@@ -230,7 +232,7 @@ static void o32_a_send_that_must_be_new_needs_a_list(void)
     assert_int_equal(pawl_store_commit(f->store, changes, &refused, &f->error), PAWL_EUNKNOWN);
 }
 
-static void an_unknown_outcome_is_explained(void)
+TEST(an_unknown_outcome_is_explained)
 {
     fixture *f        = open_fixture("plain:");
     fake.commit_code  = PAWL_EUNKNOWN;
@@ -251,7 +253,7 @@ static void an_unknown_outcome_is_explained(void)
 }
 
 /* A driver that forgot to write the error does not leave the code of an earlier one. */
-static void the_errors_code_is_the_answer(void)
+TEST(the_errors_code_is_the_answer)
 {
     fixture      *f       = open_fixture("knows:");
     pawl_refusals refused = {.arena = f->arena};
@@ -263,7 +265,7 @@ static void the_errors_code_is_the_answer(void)
     assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, NULL), PAWL_EBUSY);
 }
 
-static void without_a_list_the_first_refusal_is_the_answer(void)
+TEST(without_a_list_the_first_refusal_is_the_answer)
 {
     static const struct {
         size_t    refusals;
@@ -285,7 +287,7 @@ static void without_a_list_the_first_refusal_is_the_answer(void)
     }
 }
 
-static void a_refusal_without_its_text_is_a_shortage(void)
+TEST(a_refusal_without_its_text_is_a_shortage)
 {
     pawl_arena   *arena   = test_arena();
     pawl_refusals refused = {.arena = arena};
@@ -297,7 +299,7 @@ static void a_refusal_without_its_text_is_a_shortage(void)
 
 /* ---- The worker and the ids --------------------------------------------- */
 
-static void a_handle_gets_a_worker_before_its_first_commit(void)
+TEST(a_handle_gets_a_worker_before_its_first_commit)
 {
     fixture *f       = open_fixture("knows:");
     good.changes.now = NOW;
@@ -327,7 +329,7 @@ static void expect_id(uint8_t epoch, uint8_t count)
 }
 
 /* The epoch, then a count that goes on when the epoch is raised. */
-static void each_commit_has_an_id_of_its_own(void)
+TEST(each_commit_has_an_id_of_its_own)
 {
     fixture *f = open_fixture("knows:");
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, NULL), PAWL_OK);
@@ -341,7 +343,7 @@ static void each_commit_has_an_id_of_its_own(void)
     assert_memory_equal(&good.changes.commit_id, &fake.commit_id, sizeof fake.commit_id);
 }
 
-static void an_interrupt_goes_to_a_driver_that_has_one(void)
+TEST(an_interrupt_goes_to_a_driver_that_has_one)
 {
     fixture *f = open_fixture("plain:");
     pawl_store_interrupt(f->store);
@@ -393,7 +395,7 @@ static void expect_wakes(const char *what, bool of_worker, bool of_reader)
 
 /* New work wakes the workers, and work that is given back, as the release and the flush of the
  * good set; new events wake the readers of the journal, the rest nobody. */
-static void a_commit_wakes_whom_it_concerns(void)
+WITH_WAITERS(a_commit_wakes_whom_it_concerns)
 {
     static const pawl_change_kind work[] = {
         pawl_change_queue_send,   pawl_change_timeout_set,     pawl_change_outbox_add,
@@ -416,7 +418,7 @@ static void a_commit_wakes_whom_it_concerns(void)
 }
 
 /* A message that is handled wakes nobody, one that is put back does. */
-static void a_message_that_is_put_back_wakes_the_workers(void)
+WITH_WAITERS(a_message_that_is_put_back_wakes_the_workers)
 {
     static const struct {
         pawl_queue_action first, second;
@@ -437,7 +439,7 @@ static void a_message_that_is_put_back_wakes_the_workers(void)
     test_now(f);
 }
 
-static void only_a_commit_that_landed_wakes(void)
+WITH_WAITERS(only_a_commit_that_landed_wakes)
 {
     for (size_t i = 0; i < COUNT(trials); i++) {
         fixture      *f       = open_fixture(trials[i].url);
@@ -453,22 +455,3 @@ static void only_a_commit_that_landed_wakes(void)
 }
 
 const pawl_store_ops *const tests_drivers[] = {&plain_driver, &knows_driver, NULL};
-
-#define WITH_WAITERS(test) TEST_BETWEEN(test, open_waiters, close_waiters)
-const struct CMUnitTest tests[] = {
-    TEST(o32_the_refusals_are_those_of_a_commit_that_landed),
-    TEST(a_commit_that_is_not_begun_shows_no_refusals),
-    TEST(o32_what_cannot_be_refused_needs_no_list),
-    TEST(o32_a_send_that_must_be_new_needs_a_list),
-    TEST(an_unknown_outcome_is_explained),
-    TEST(the_errors_code_is_the_answer),
-    TEST(without_a_list_the_first_refusal_is_the_answer),
-    TEST(a_refusal_without_its_text_is_a_shortage),
-    TEST(a_handle_gets_a_worker_before_its_first_commit),
-    TEST(each_commit_has_an_id_of_its_own),
-    TEST(an_interrupt_goes_to_a_driver_that_has_one),
-    WITH_WAITERS(a_commit_wakes_whom_it_concerns),
-    WITH_WAITERS(a_message_that_is_put_back_wakes_the_workers),
-    WITH_WAITERS(only_a_commit_that_landed_wakes),
-    {.name = NULL},
-};

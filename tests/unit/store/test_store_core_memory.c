@@ -128,17 +128,15 @@ static const struct {
     {"wait", wait_for_commits},
 };
 
-static void each_call_survives_a_shortage(void)
+TEST(each_call_survives_a_shortage)
 {
     for (size_t i = 0; i < COUNT(calls); i++) {
         long n = 0, live = fault_memory_live();
         for (bool is_met = true; is_met;) {
             pawl_error error = PAWL_ERROR_INIT;
-            fault_memory_set(++n);
-            fault_memory_go_on();
+            fault_memory_begin(++n);
             pawl_code code = calls[i].call(&error);
-            fault_memory_pause();
-            is_met = fault_memory_is_met();
+            is_met         = fault_memory_end();
             if (code != (is_met ? PAWL_ENOMEM : PAWL_OK))
                 fail_msg("%s, allocation %ld: code %d: %s", calls[i].name, n, (int)code,
                          error.text);
@@ -163,8 +161,7 @@ int main(void)
         print_error("%s\n", error.text);
         return 1;
     }
-    const struct CMUnitTest tests[] = {TEST(each_call_survives_a_shortage)};
-    int                     failed  = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = tests_run(NULL, NULL);
     pawl_store_close(store);
     return failed;
 }

@@ -95,7 +95,8 @@ static void expect_kept(pawl_text given, pawl_text expected)
     pawl_store_close(store);
 }
 
-static void a_program_is_kept_as_a_name_that_every_store_takes(void **state)
+TESTS(a_program_is_kept_as_a_name_that_every_store_takes, void **state,
+      cmocka_unit_test_setup(a_program_is_kept_as_a_name_that_every_store_takes, reset))
 {
     char      name[PAWL_NAME_SIZE_MAX + 1], expected[PAWL_NAME_SIZE_MAX + 1];
     pawl_text whole = {.data = name, .size = PAWL_NAME_SIZE_MAX};
@@ -114,7 +115,8 @@ static void a_program_is_kept_as_a_name_that_every_store_takes(void **state)
     expect_kept((pawl_text){.data = name, .size = sizeof name}, pawl_text_of(expected));
 }
 
-static void a_handle_knows_its_host_and_its_pawl(void **state)
+TESTS(a_handle_knows_its_host_and_its_pawl, void **state,
+      cmocka_unit_test_setup(a_handle_knows_its_host_and_its_pawl, reset))
 {
     char        host[300] = "";
     pawl_store *store     = NULL;
@@ -134,9 +136,7 @@ static void a_handle_knows_its_host_and_its_pawl(void **state)
 static void opens(const pawl_store_options *options)
 {
     pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (pawl_store_open("kept:x", options, &store, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_store_open("kept:x", options, &store, world_error()));
     assert_non_null(store);
     pawl_store_close(store);
 }
@@ -152,7 +152,7 @@ static void is_refused(const pawl_store_options *options, pawl_code code, const 
     assert_int_equal(fake.open_count, 0);
 }
 
-static void the_driver_is_handed_what_was_given(void)
+TEST_BETWEEN(the_driver_is_handed_what_was_given, reset, NULL)
 {
     char               prefix[] = "shop_";
     pawl_store_options options  = PAWL_STORE_OPTIONS_INIT;
@@ -181,7 +181,7 @@ static void the_driver_is_handed_what_was_given(void)
     assert_int_equal(fake.close_count, 1);
 }
 
-static void options_that_are_absent_have_defaults(void)
+TEST_BETWEEN(options_that_are_absent_have_defaults, reset, NULL)
 {
     const pawl_store_options none = PAWL_STORE_OPTIONS_INIT;
     for (int i = 0; i < 2; i++) {
@@ -198,7 +198,7 @@ static void options_that_are_absent_have_defaults(void)
 }
 
 /* A program built with an older pawl has shorter options, one with a newer pawl longer ones. */
-static void options_of_another_version_are_read_to_their_end(void)
+TEST_BETWEEN(options_of_another_version_are_read_to_their_end, reset, NULL)
 {
     struct {
         pawl_store_options options;
@@ -231,7 +231,7 @@ static void options_of_another_version_are_read_to_their_end(void)
     }
 }
 
-static void every_option_has_its_range(void)
+TEST_BETWEEN(every_option_has_its_range, reset, NULL)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     for (int mode = PAWL_OPEN_CREATE; mode <= PAWL_OPEN_SCHEMA; mode++) {
@@ -251,7 +251,7 @@ static void every_option_has_its_range(void)
     is_refused(&options, PAWL_EINVAL, "options of a store: deadline is -1, at least 0 is needed");
 }
 
-static void a_prefix_holds_letters_digits_and_underscores(void)
+TEST_BETWEEN(a_prefix_holds_letters_digits_and_underscores, reset, NULL)
 {
     char               prefix[] = "p?x", text[120];
     pawl_store_options options  = PAWL_STORE_OPTIONS_INIT;
@@ -276,7 +276,7 @@ static void a_prefix_holds_letters_digits_and_underscores(void)
     is_refused(&options, PAWL_ECONFIG, "system prefix: it has 41 bytes, limit 40");
 }
 
-static void a_url_has_2000_bytes_at_most(void)
+TEST_BETWEEN(a_url_has_2000_bytes_at_most, reset, NULL)
 {
     char        url[2002] = "kept:";
     pawl_error  error     = PAWL_ERROR_INIT;
@@ -292,7 +292,7 @@ static void a_url_has_2000_bytes_at_most(void)
                      PAWL_ELIMIT);
 }
 
-static void no_two_handles_have_the_same_worker(void)
+TEST_BETWEEN(no_two_handles_have_the_same_worker, reset, NULL)
 {
     enum { HANDLES = 8 };
     pawl_worker_id ids[HANDLES];
@@ -313,7 +313,7 @@ static void keep_line(pawl_text line, void *context)
     ++*(int *)context;
 }
 
-static void a_schema_is_asked_for_by_its_spec(void)
+TEST_BETWEEN(a_schema_is_asked_for_by_its_spec, reset, NULL)
 {
     char                   prefix[] = "shop_";
     const pawl_schema_spec spec     = {.system_prefix = prefix,
@@ -324,9 +324,8 @@ static void a_schema_is_asked_for_by_its_spec(void)
         for (int i = 0; i < 2; i++) {
             int lines = 0;
             reset(NULL);
-            assert_int_equal(pawl_store_schema("kept:y", (pawl_schema_verb)verb,
-                                               i == 0 ? &spec : NULL, keep_line, &lines, NULL),
-                             PAWL_OK);
+            must(pawl_store_schema("kept:y", (pawl_schema_verb)verb, i == 0 ? &spec : NULL,
+                                   keep_line, &lines, world_error()));
             assert_int_equal(lines, 1);
             assert_int_equal(fake.schema_count, 1);
             assert_int_equal(fake.verb, verb);
@@ -346,7 +345,7 @@ static void a_schema_is_asked_for_by_its_spec(void)
         }
 }
 
-static void a_schema_that_fails_is_closed_as_well(void)
+TEST_BETWEEN(a_schema_that_fails_is_closed_as_well, reset, NULL)
 {
     int lines      = 0;
     fake.open_code = PAWL_EUNREACHABLE;
@@ -361,7 +360,7 @@ static void a_schema_that_fails_is_closed_as_well(void)
     assert_int_equal(fake.close_count, 1);
 }
 
-static void what_no_schema_can_be_reaches_no_driver(void)
+TEST_BETWEEN(what_no_schema_can_be_reaches_no_driver, reset, NULL)
 {
     int                    lines = 0;
     pawl_error             error = PAWL_ERROR_INIT;
@@ -393,7 +392,7 @@ static void is_no_driver(const pawl_store_ops *ops, const char *text)
     assert_string_equal(error.text, text);
 }
 
-static void what_a_driver_cannot_be_without(void)
+TEST(what_a_driver_cannot_be_without)
 {
     pawl_store_ops bad[7];
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -412,7 +411,7 @@ static void what_a_driver_cannot_be_without(void)
                               "commit and resolve may not be absent");
 }
 
-static void a_driver_of_another_abi_is_refused(void)
+TEST(a_driver_of_another_abi_is_refused)
 {
     char           text[120];
     pawl_store_ops bad = fake_driver;
@@ -423,7 +422,7 @@ static void a_driver_of_another_abi_is_refused(void)
     is_no_driver(&bad, text);
 }
 
-static void a_drivers_sizes_have_limits(void)
+TEST(a_drivers_sizes_have_limits)
 {
     char           text[120];
     pawl_store_ops bad = fake_driver;
@@ -447,7 +446,7 @@ static void a_drivers_sizes_have_limits(void)
     assert_int_equal(pawl_store_register(&newer, NULL), PAWL_OK);
 }
 
-static void a_drivers_scheme_is_one_of_a_url(void)
+TEST(a_drivers_scheme_is_one_of_a_url)
 {
     static const char *const schemes[] = {
         "",    "1x",  "X",  "aB", "a_b",
@@ -465,7 +464,7 @@ static void a_drivers_scheme_is_one_of_a_url(void)
 
 /* A driver is found by its whole scheme, however much others look like it. The last test: it
  * fills the list. */
-static void there_are_32_drivers_at_most(void)
+TEST_BETWEEN(there_are_32_drivers_at_most, reset, NULL)
 {
     static pawl_store_ops many[40];
     static char           schemes[40][16];
@@ -503,7 +502,7 @@ static uint64_t wakes_of(int fd)
 }
 
 /* Each of many waits for two stores, the odd ones for the journals. */
-static void many_wait(void)
+TEST(many_wait)
 {
     enum { MANY = 70 };
     int fds[MANY];
@@ -531,7 +530,7 @@ static void many_wait(void)
     }
 }
 
-static void a_stores_identity_has_199_bytes_at_most(void)
+TEST(a_stores_identity_has_199_bytes_at_most)
 {
     char       identity[201];
     int        fd    = eventfd(0, EFD_NONBLOCK);
@@ -551,26 +550,3 @@ static void a_stores_identity_has_199_bytes_at_most(void)
 }
 
 const pawl_store_ops *const tests_drivers[] = {&fake_driver, NULL};
-
-const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(a_program_is_kept_as_a_name_that_every_store_takes, reset),
-    cmocka_unit_test_setup(a_handle_knows_its_host_and_its_pawl, reset),
-    TEST_BETWEEN(the_driver_is_handed_what_was_given, reset, NULL),
-    TEST_BETWEEN(options_that_are_absent_have_defaults, reset, NULL),
-    TEST_BETWEEN(options_of_another_version_are_read_to_their_end, reset, NULL),
-    TEST_BETWEEN(every_option_has_its_range, reset, NULL),
-    TEST_BETWEEN(a_prefix_holds_letters_digits_and_underscores, reset, NULL),
-    TEST_BETWEEN(a_url_has_2000_bytes_at_most, reset, NULL),
-    TEST_BETWEEN(no_two_handles_have_the_same_worker, reset, NULL),
-    TEST_BETWEEN(a_schema_is_asked_for_by_its_spec, reset, NULL),
-    TEST_BETWEEN(a_schema_that_fails_is_closed_as_well, reset, NULL),
-    TEST_BETWEEN(what_no_schema_can_be_reaches_no_driver, reset, NULL),
-    TEST(what_a_driver_cannot_be_without),
-    TEST(a_driver_of_another_abi_is_refused),
-    TEST(a_drivers_sizes_have_limits),
-    TEST(a_drivers_scheme_is_one_of_a_url),
-    TEST(many_wait),
-    TEST(a_stores_identity_has_199_bytes_at_most),
-    TEST_BETWEEN(there_are_32_drivers_at_most, reset, NULL),
-    {.name = NULL},
-};

@@ -29,7 +29,7 @@ static void expect_refused(const char *path, pawl_code expected, const char *par
         fail_msg("'%s' lacks '%s'", error.text, part);
 }
 
-static void what_is_no_driver_is_refused(void)
+TEST(what_is_no_driver_is_refused)
 {
     char missing[2200];
     snprintf(missing, sizeof missing, "%s", path_of("missing"));
@@ -54,7 +54,7 @@ static void expect_sink_refused(const char *path, pawl_code expected, const char
 }
 
 /* Its bytes are asked of the loader before any is read. */
-static void what_is_no_table_is_refused(void)
+TEST(what_is_no_table_is_refused)
 {
     expect_refused(path_of("code"), PAWL_ECONFIG,
                    "code.so: its symbol pawl_store_driver is no data");
@@ -79,7 +79,7 @@ static void what_is_no_table_is_refused(void)
 }
 
 /* Opening a pipe would wait for its writer, for ever: the alarm ends the test then. */
-static void what_is_no_file_is_refused(void)
+TEST(what_is_no_file_is_refused)
 {
     char pipe[] = "/tmp/pawl-pipe-XXXXXX";
     assert_non_null(mkdtemp(pipe));
@@ -94,21 +94,20 @@ static void what_is_no_file_is_refused(void)
     expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is no file");
 }
 
-static void a_path_over_the_limit_is_refused(void)
+TEST(a_path_over_the_limit_is_refused)
 {
     static char path[5000];
     memset(path, 'x', sizeof path - 1);
     expect_refused(path, PAWL_ELIMIT, "4999 bytes, limit 4095");
 }
 
-static void a_loaded_driver_opens_stores(void)
+TEST(a_loaded_driver_opens_stores)
 {
     pawl_store *store = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_store_open("tiny:x", NULL, &store, &error), PAWL_EUNREACHABLE);
     for (int i = 0; i < 2; i++) /* the second time changes nothing */
-        if (pawl_store_load(path_of("tiny"), &error) != PAWL_OK)
-            fail_msg("%s", error.text);
+        must(pawl_store_load(path_of("tiny"), world_error()));
     assert_int_equal(pawl_store_open("tiny:x", NULL, &store, &error), PAWL_OK);
     assert_string_equal(store->ops->scheme, "tiny");
     pawl_changes changes = {0};
@@ -119,12 +118,10 @@ static void a_loaded_driver_opens_stores(void)
 }
 
 /* "driver.so" is a file here, not one of the system's folders. */
-static void a_bare_name_is_a_file_of_this_folder(void)
+TEST(a_bare_name_is_a_file_of_this_folder)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(chdir(folder), 0);
-    if (pawl_store_load("tiny.so", &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_store_load("tiny.so", world_error()));
     expect_refused("libc.so.6", PAWL_EUNREACHABLE, "./libc.so.6");
 }
 
@@ -136,10 +133,5 @@ int main(void)
         return 1;
     }
     snprintf(folder, sizeof folder, "%s/tests/support/driver", build);
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_no_driver_is_refused), TEST(what_is_no_table_is_refused),
-        TEST(what_is_no_file_is_refused),   TEST(a_path_over_the_limit_is_refused),
-        TEST(a_loaded_driver_opens_stores), TEST(a_bare_name_is_a_file_of_this_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

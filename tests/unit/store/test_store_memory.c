@@ -1,9 +1,10 @@
-/* test_store_memory.c - names and handles of the memory store, and the
- * order of its outbox.
+/* test_store_memory.c - names and handles of the memory store. All that every store does is proved by
+ * test_contract_memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/changes.h"
+#include "support/fault_memory.h"
 
 #include "pawl/operations.h"
 #include "pawl/store_driver.h"
@@ -41,7 +42,7 @@ static size_t claim_all(pawl_store *store, pawl_arena *arena)
     return rows.count;
 }
 
-static void handles_of_one_name_share_the_data(void)
+TEST(handles_of_one_name_share_the_data)
 {
     pawl_arena *arena = test_arena();
     pawl_store *first = test_open("memory:shop"), *second = test_open("memory:shop");
@@ -61,19 +62,7 @@ static void handles_of_one_name_share_the_data(void)
     assert_int_equal(claim_all(fresh, arena), 0);
 }
 
-static void system_prefixes_are_apart(void)
-{
-    pawl_arena        *arena = test_arena();
-    pawl_store        *first = test_open("memory:shop"), *second = NULL;
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    options.system_prefix      = "other_";
-    assert_int_equal(pawl_store_open("memory:shop", &options, &second, NULL), PAWL_OK);
-    send_one(first, "m-1");
-    assert_int_equal(claim_all(second, arena), 0);
-    pawl_store_close(second);
-}
-
-static void bad_names_are_refused(void)
+TEST(bad_names_are_refused)
 {
     pawl_store *store = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
@@ -92,7 +81,7 @@ static void bad_names_are_refused(void)
     assert_string_not_equal(first->identity, second->identity);
 }
 
-static void what_a_closed_handle_held_is_free(void)
+TEST(what_a_closed_handle_held_is_free)
 {
     pawl_arena *arena = test_arena();
     pawl_store *first = test_open("memory:shop"), *second = test_open("memory:shop");
@@ -111,43 +100,8 @@ static void what_a_closed_handle_held_is_free(void)
     assert_true(is_held);
 }
 
-static void a_raised_epoch_shuts_out_the_old_one(void)
-{
-    pawl_store *first = test_open("memory:shop"), *second = test_open("memory:shop");
-    bool        is_applied = true;
-    send_one(first, "m-1");
-    second->worker = first->worker;
-    assert_int_equal(second->ops->resolve(second, (pawl_uuid){{9}}, &is_applied, NULL), PAWL_OK);
-    assert_false(is_applied);
-
-    pawl_changes nothing = {0};
-    pawl_error   error   = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_store_commit(first, &nothing, NULL, &error), PAWL_EFENCED);
-    assert_int_equal(pawl_store_commit(second, &nothing, NULL, &error), PAWL_OK);
-    assert_int_equal(second->ops->resolve(second, nothing.commit_id, &is_applied, NULL), PAWL_OK);
-    assert_true(is_applied);
-}
-
-/* A worker that is opened again is another one: what the first still sends is shut out. */
-static void a_worker_that_is_opened_again_has_the_next_epoch(void)
-{
-    pawl_store  *first = test_open("memory:shop"), *second = test_open("memory:shop");
-    pawl_error   error   = PAWL_ERROR_INIT;
-    pawl_changes nothing = {0};
-    send_one(first, "m-1");
-    assert_int_equal(first->epoch, 1);
-    second->worker = first->worker;
-    for (int64_t epoch = 2; epoch <= 3; epoch++) {
-        assert_int_equal(pawl_store_worker_open(second, PAWL_TEXT("e"), PAWL_TEXT("[]"), 2, &error),
-                         PAWL_OK);
-        assert_int_equal(second->epoch, epoch);
-    }
-    assert_int_equal(pawl_store_commit(first, &nothing, NULL, &error), PAWL_EFENCED);
-    assert_int_equal(pawl_store_commit(second, &nothing, NULL, &error), PAWL_OK);
-}
-
 /* Each change that is refused is named, also a second one of the same group. */
-static void every_refused_change_of_a_group_is_named(void)
+TEST(every_refused_change_of_a_group_is_named)
 {
     pawl_store         *store   = test_open("memory:shop");
     pawl_arena         *arena   = test_arena();
@@ -168,25 +122,9 @@ static void every_refused_change_of_a_group_is_named(void)
     assert_int_equal(refused.items[2].kind, pawl_change_outbox_settle);
 }
 
-static void a_child_process_is_refused(void)
-{
-    pawl_store *store = test_open("memory:shop");
-    pid_t       child = fork();
-    assert_int_not_equal(child, -1);
-    if (child == 0) {
-        pawl_next_due next;
-        pawl_code     code = pawl_store_next_due(store, PAWL_TEXT("orders"), NULL, 0, &next, NULL);
-        test_now(store);
-        _exit(code == PAWL_EINVAL ? 0 : 1);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-}
-
 /* A thread of the parent that was inside a call left its mutex locked in the child, for good:
  * the handle is only forgotten there. */
-static void a_child_closes_a_handle_whose_mutex_is_held(void)
+TEST(a_child_closes_a_handle_whose_mutex_is_held)
 {
     pawl_store  *store = test_open("memory:shop");
     memory_data *data  = pawl__memory_enter(store);
@@ -204,7 +142,7 @@ static void a_child_closes_a_handle_whose_mutex_is_held(void)
 }
 
 /* An interrupt is of the call that is under way: the next wait does not end by an old one. */
-static void an_interrupt_from_before_a_wait_counts_for_nothing(void)
+TEST(an_interrupt_from_before_a_wait_counts_for_nothing)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = test_open("memory:shop");
@@ -213,7 +151,7 @@ static void an_interrupt_from_before_a_wait_counts_for_nothing(void)
 }
 
 /* In the caller's unit: an idle worker's next message is due by then. */
-static void o21_a_wait_is_as_long_as_asked(void)
+TEST(o21_a_wait_is_as_long_as_asked)
 {
     struct timespec begun, ended;
     pawl_store     *store = test_open("memory:shop");
@@ -226,18 +164,6 @@ static void o21_a_wait_is_as_long_as_asked(void)
 }
 
 /* ---- Memory -------------------------------------------------------------- */
-
-static long blocks; /* in use */
-
-static void *count_blocks(void *memory, size_t size, void *context)
-{
-    (void)context;
-    blocks += (memory == NULL && size != 0) - (memory != NULL && size == 0);
-    if (size != 0)
-        return realloc(memory, size);
-    free(memory);
-    return NULL;
-}
 
 static void retry_one(pawl_store *store, pawl_arena *arena, int32_t attempts)
 {
@@ -254,32 +180,30 @@ static void retry_one(pawl_store *store, pawl_arena *arena, int32_t attempts)
                                  .error    = PAWL_TEXT("the bank is closed"),
                                  .history  = PAWL_TEXT("[{\"attempt\":1}]")};
     pawl_changes      changes = {.unit_count = 1, .group_count = 1, .queue_settle = {&settle, 1}};
-    if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     pawl_arena_reset(arena);
 }
 
 /* Each try writes its error and its history anew: the texts that went are given back. */
-static void a_message_that_is_retried_takes_no_more_memory(void)
+TEST(a_message_that_is_retried_takes_no_more_memory)
 {
-    pawl_allocator counting = {.resize = count_blocks};
-    pawl_allocator_set(&counting);
+    fault_memory_install();
     pawl_store *store = test_open("memory:shop");
     pawl_arena *arena = pawl_arena_create(0);
     send_one(store, "m-1");
     retry_one(store, arena, 1);
     retry_one(store, arena, 2);
-    long before = blocks;
+    long before = fault_memory_live();
     for (int32_t i = 3; i < 20; i++)
         retry_one(store, arena, i);
-    assert_int_equal(blocks, before);
+    assert_int_equal(fault_memory_live(), before);
     pawl_arena_destroy(arena);
     test_now(store);
     pawl_allocator_set(NULL);
 }
 
 /* Two names of one hash, whatever follows them: what tells them apart is their bytes. */
-static void names_of_one_hash_are_apart(void)
+TEST(names_of_one_hash_are_apart)
 {
     static const pawl_text names[] = {PAWL_TEXT_INIT("ogzDQ5qV6mF"), PAWL_TEXT_INIT("yv8PawoVvBH")};
     pawl_store            *store   = test_open("memory:shop");
@@ -287,7 +211,6 @@ static void names_of_one_hash_are_apart(void)
     assert_true(pawl__hash_texts(names[0], PAWL_TEXT("m-1")) ==
                 pawl__hash_texts(names[1], PAWL_TEXT("m-1")));
     for (size_t i = 0; i < 2; i++) {
-        pawl_error          error   = PAWL_ERROR_INIT;
         pawl_inbox_entry    mark    = {.endpoint = names[i], .message_id = PAWL_TEXT("m-1")};
         pawl_queue_send     send    = {.queue = names[i], .message = message_of("m-1")};
         pawl_aggregator_add add     = {.name      = PAWL_TEXT("totals"),
@@ -299,16 +222,14 @@ static void names_of_one_hash_are_apart(void)
                                        .inbox_entry    = {&mark, 1},
                                        .queue_send     = {&send, 1},
                                        .aggregator_add = {&add, 1}};
-        if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
-            fail_msg("%s", error.text);
+        must(pawl_store_commit(store, &changes, NULL, world_error()));
     }
     for (size_t i = 0; i < 2; i++) {
         pawl_queue_rows        rows;
         pawl_aggregator_counts counts;
         assert_int_equal(pawl_store_queue_list(store, names[i], 0, arena, &rows, NULL), PAWL_OK);
         assert_int_equal(rows.count, 1);
-        assert_int_equal(pawl_store_aggregator_counts(store, names[i], NULL, 0, 1, &counts, NULL),
-                         PAWL_OK);
+        must(pawl_store_aggregator_counts(store, names[i], NULL, 0, 1, &counts, world_error()));
         assert_int_equal(counts.all, 1);
     }
 }
@@ -321,7 +242,6 @@ static void fill(pawl_store *store)
                                             pawl_change_queue_send,  pawl_change_aggregator_add,
                                             pawl_change_dead_set,    pawl_change_subscription_set};
     static good_set               set;
-    pawl_error                    error = PAWL_ERROR_INIT;
     good_make(&set);
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         size_t count = 0;
@@ -331,8 +251,7 @@ static void fill(pawl_store *store)
     }
     set.table = (pawl_saga_table){.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
     set.saga_insert[0].table = &set.table;
-    if (pawl_store_commit(store, &set.changes, NULL, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
+    must(pawl_store_commit(store, &set.changes, NULL, world_error()));
 }
 
 /* Counts the rows of every kind. */
@@ -345,8 +264,7 @@ static int64_t count_rows(pawl_store *store, pawl_arena *arena)
     int64_t               sagas = 0;
     assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(pawl_store_subscriptions(store, arena, &subscriptions, NULL), PAWL_OK);
-    assert_int_equal(
-        pawl_store_flush_list(store, PAWL_TEXT("totals"), 10, 10, arena, &flushes, NULL), PAWL_OK);
+    must(pawl_store_flush_list(store, PAWL_TEXT("totals"), 10, 10, arena, &flushes, world_error()));
     assert_int_equal(pawl_store_saga_count(store, &table, &sagas, NULL), PAWL_OK);
     return (int64_t)stats.queue_count + stats.timeouts_due + stats.outbox_pending +
            stats.aggregator_rows + stats.dead + stats.inbox + (int64_t)subscriptions.count +
@@ -354,7 +272,7 @@ static int64_t count_rows(pawl_store *store, pawl_arena *arena)
 }
 
 /* The rows go; the worker and what it leads stay. */
-static void a_dropped_schema_leaves_no_row(void)
+TEST(a_dropped_schema_leaves_no_row)
 {
     const pawl_saga_table        table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
     const pawl_saga_table *const tables[] = {&table};
@@ -365,14 +283,12 @@ static void a_dropped_schema_leaves_no_row(void)
     for (int round = 0; round < 2; round++) { /* the second one finds nothing in its way */
         fill(store);
         assert_int_equal(count_rows(store, arena), 9);
-        assert_int_equal(pawl_store_lead(store, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL),
-                         PAWL_OK);
+        must(pawl_store_lead(store, PAWL_TEXT("outbox"), 1, 1000, &is_held, world_error()));
         assert_true(is_held);
         assert_int_equal(store->ops->schema(store, PAWL_SCHEMA_DROP, &spec, NULL, NULL, NULL),
                          PAWL_OK);
         assert_int_equal(count_rows(store, arena), 0);
-        assert_int_equal(pawl_store_lead(other, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL),
-                         PAWL_OK);
+        must(pawl_store_lead(other, PAWL_TEXT("outbox"), 2, 1000, &is_held, world_error()));
         assert_false(is_held);
     }
     send_one(store, "m-1");
@@ -384,7 +300,7 @@ static void keep_line(pawl_text line, void *context)
     snprintf(context, 80, "%.*s", PAWL_TEXT_ARGS(line));
 }
 
-static void the_schema_is_said_to_be_none(void)
+TEST(the_schema_is_said_to_be_none)
 {
     char        line[80] = "";
     pawl_arena *arena    = test_arena();
@@ -403,47 +319,6 @@ static void the_schema_is_said_to_be_none(void)
     assert_int_equal(pawl_store_handler_transaction_begin(store, NULL), PAWL_EUNSUPPORTED);
 }
 
-static void must(pawl_store *store, pawl_changes *changes)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_commit(store, changes, NULL, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
-}
-
-/* ---- Order of the outbox -------------------------------------------------- */
-
-/* Rows of a source come by (version, index) although their ids do not. */
-static void rows_of_a_source_come_in_order(void)
-{
-    pawl_arena     *arena = test_arena();
-    pawl_store     *store = test_open("memory:order");
-    pawl_outbox_add adds[4];
-    const char     *sources[]  = {"a", "b", "a", "a"};
-    const int64_t   versions[] = {9, 1, 8, 7};
-    for (size_t i = 0; i < COUNT(adds); i++)
-        adds[i] = (pawl_outbox_add){.dispatch_id = {{{1, (uint8_t)i}}},
-                                    .source      = pawl_text_of(sources[i]),
-                                    .version     = versions[i],
-                                    .destination = PAWL_TEXT("billing"),
-                                    .message     = message_of("m")};
-    pawl_changes changes = {.unit_count = 1, .group_count = 1, .outbox_add = {adds, COUNT(adds)}};
-    must(store, &changes);
-    pawl_outbox_rows rows;
-    assert_int_equal(pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 3, arena,
-                                             &rows, NULL),
-                     PAWL_OK);
-    assert_int_equal(rows.count, 3);
-    assert_int_equal(rows.items[0].version, 7);
-    assert_string_equal(rows.items[1].source.data, "b");
-    assert_int_equal(rows.items[2].version, 8);
-    assert_int_equal(rows.next_attempt, 0);
-    assert_int_equal(pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 9, arena,
-                                             &rows, NULL),
-                     PAWL_OK);
-    assert_int_equal(rows.count, 4);
-    assert_int_equal(rows.next_attempt, PAWL_TIME_MAX);
-}
-
 /* ---- Correlation properties ------------------------------------------------ */
 
 static pawl_code begin_by(pawl_store *store, const char *property, pawl_saga_row *row,
@@ -459,7 +334,7 @@ static pawl_code begin_by(pawl_store *store, const char *property, pawl_saga_row
 
 /* Values of one property are not found by another one; a property of which no row has a value any
  * more makes room. */
-static void d29_values_of_four_properties_are_apart(void)
+TEST(d29_values_of_four_properties_are_apart)
 {
     static const char *const properties[] = {"a", "b", "c", "d"};
     pawl_error               error        = PAWL_ERROR_INIT;
@@ -480,7 +355,7 @@ static void d29_values_of_four_properties_are_apart(void)
 
 /* The commit that removes the last row of a property gives its column to no other: it would come
  * back with its value when the commit is taken back. */
-static void d29_a_column_is_free_behind_the_commit(void)
+TEST(d29_a_column_is_free_behind_the_commit)
 {
     static const char *const properties[] = {"a", "b", "c", "d"};
     pawl_error               error        = PAWL_ERROR_INIT;
@@ -506,7 +381,7 @@ static void d29_a_column_is_free_behind_the_commit(void)
 }
 
 /* A newer core may know more kinds than the driver. */
-static void an_unknown_kind_of_rows_is_unsupported(void)
+TEST(an_unknown_kind_of_rows_is_unsupported)
 {
     const pawl_find asked = {.find_size = sizeof asked, .kind = (pawl_find_kind)PAWL_FIND_KINDS};
     pawl_found      found = {.count = 0};
@@ -515,26 +390,3 @@ static void an_unknown_kind_of_rows_is_unsupported(void)
     assert_int_equal(store->ops->find(store, &asked, NULL, &found, NULL), PAWL_EUNSUPPORTED);
     pawl_store_close(store);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(an_unknown_kind_of_rows_is_unsupported),
-    TEST(handles_of_one_name_share_the_data),
-    TEST(system_prefixes_are_apart),
-    TEST(bad_names_are_refused),
-    TEST(what_a_closed_handle_held_is_free),
-    TEST(a_raised_epoch_shuts_out_the_old_one),
-    TEST(a_worker_that_is_opened_again_has_the_next_epoch),
-    TEST(every_refused_change_of_a_group_is_named),
-    TEST(names_of_one_hash_are_apart),
-    TEST(a_dropped_schema_leaves_no_row),
-    TEST(a_child_process_is_refused),
-    TEST(a_child_closes_a_handle_whose_mutex_is_held),
-    TEST(an_interrupt_from_before_a_wait_counts_for_nothing),
-    TEST(o21_a_wait_is_as_long_as_asked),
-    TEST(a_message_that_is_retried_takes_no_more_memory),
-    TEST(the_schema_is_said_to_be_none),
-    TEST(rows_of_a_source_come_in_order),
-    TEST(d29_values_of_four_properties_are_apart),
-    TEST(d29_a_column_is_free_behind_the_commit),
-    {.name = NULL},
-};

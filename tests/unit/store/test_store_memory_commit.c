@@ -33,13 +33,6 @@ static pawl_value text_value(const char *text)
     return (pawl_value){PAWL_VALUE_TEXT, {.text = pawl_text_of(text)}};
 }
 
-static void must(pawl_store *store, pawl_changes *changes)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    if (pawl_store_commit(store, changes, NULL, &error) != PAWL_OK)
-        fail_msg("%s", error.text);
-}
-
 /* Rows that the rich commit needs to find: a claimed message, two sagas, a leased timeout, a
  * pending and a dead outbox row, a leased snapshot, a dead letter, a stream with a fold, a
  * checkpoint. */
@@ -98,7 +91,7 @@ static int64_t make_journal(pawl_store *store, pawl_arena *arena)
                             .checkpoint_set      = {&point, 1},
                             .outbox_add          = {&out, 1},
                             .stream_snapshot_set = {&snapshot, 1}};
-    must(store, &changes);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     pawl_outbox_rows rows;
     assert_int_equal(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, NULL), 0);
     assert_int_equal(rows.count, 1);
@@ -107,7 +100,7 @@ static int64_t make_journal(pawl_store *store, pawl_arena *arena)
                                .attempts = 1,
                                .outcome  = PAWL_ATTEMPT_POISON};
     pawl_changes       end  = {.unit_count = 1, .group_count = 1, .outbox_settle = {&dead, 1}};
-    must(store, &end);
+    must(pawl_store_commit(store, &end, NULL, world_error()));
     return rows.items[0].id;
 }
 
@@ -146,7 +139,7 @@ static void make_ground(pawl_store *store, pawl_arena *arena, found *ids)
                                    .aggregator_add = {&add, 1},
                                    .dead_set       = {&dead, 1}};
     int64_t             dead_id = make_journal(store, arena);
-    must(store, &changes);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
     claim_what_was_made(store, arena, ids);
     ids->dead_id = dead_id;
 }
@@ -399,27 +392,9 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     assert_int_equal(next.flush, 60);
 }
 
-static void a_commit_takes_every_kind_of_change(void)
-{
-    pawl_arena   *arena   = test_arena();
-    pawl_store   *store   = test_open("memory:rich");
-    pawl_refusals refused = {.arena = arena};
-    found         ids;
-    make_ground(store, arena, &ids);
-    check_nothing_happened(store, arena, &ids);
-    assert_int_equal(commit_all(store, &ids, &refused), PAWL_OK);
-    check_all_happened(store, arena, &ids);
-    assert_int_equal(refused.count, 1);
-    assert_int_equal(refused.items[0].group, 1);
-    assert_int_equal(refused.items[0].reason, PAWL_ECONFLICT);
-    assert_string_equal(refused.items[0].text.data,
-                        "saga 'OrderSaga' 01000000-0000-0000-0000-000000000000: "
-                        "expected version 4, it is gone");
-}
-
 /* Fails the first allocation of the commit, then the second ..., until it runs
  * untouched. Whenever one fails, nothing was applied. */
-static void a_commit_without_memory_leaves_nothing(void)
+TEST(a_commit_without_memory_leaves_nothing)
 {
     fault_memory_install();
     pawl_code code = PAWL_ENOMEM;
@@ -429,10 +404,10 @@ static void a_commit_without_memory_leaves_nothing(void)
         pawl_store *store = test_open("memory:short");
         found       ids;
         make_ground(store, arena, &ids);
+        check_nothing_happened(store, arena, &ids);
         /* A small arena, so that refusals ask for memory as well. */
         pawl_refusals refused = {.arena = pawl_arena_create(16)};
-        fault_memory_set(n + 1);
-        fault_memory_go_on();
+        fault_memory_begin(n + 1);
         code = commit_all(store, &ids, &refused);
         fault_memory_pause();
         if (code == PAWL_ENOMEM) {
@@ -443,6 +418,11 @@ static void a_commit_without_memory_leaves_nothing(void)
         }
         check_all_happened(store, arena, &ids);
         assert_int_equal(refused.count, 1);
+        assert_int_equal(refused.items[0].group, 1);
+        assert_int_equal(refused.items[0].reason, PAWL_ECONFLICT);
+        assert_string_equal(refused.items[0].text.data,
+                            "saga 'OrderSaga' 01000000-0000-0000-0000-000000000000: "
+                            "expected version 4, it is gone");
         test_now(store);
         pawl_arena_destroy(refused.arena);
         pawl_arena_destroy(arena);
@@ -467,7 +447,7 @@ static void make_claimable(pawl_store *store)
                                    .timeout_set    = {&timeout, 1},
                                    .queue_send     = {&send, 1},
                                    .aggregator_add = {&add, 1}};
-    must(store, &changes);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 static pawl_code claim_message(pawl_store *store, pawl_arena *arena, size_t *count)
@@ -504,7 +484,7 @@ static pawl_code claim_snapshot(pawl_store *store, pawl_arena *arena, size_t *co
 
 /* A claim that could not be handed out left the row free: the next one, which
  * has memory, takes it. */
-static void a_claim_without_memory_takes_nothing(void)
+TEST(a_claim_without_memory_takes_nothing)
 {
     typedef pawl_code      claim_fn(pawl_store * store, pawl_arena * arena, size_t * count);
     static claim_fn *const claims[] = {claim_message, claim_timeout, claim_snapshot};
@@ -517,8 +497,7 @@ static void a_claim_without_memory_takes_nothing(void)
         make_claimable(store);
         for (; code == PAWL_ENOMEM; n++) {
             pawl_arena *arena = pawl_arena_create(16);
-            fault_memory_set(n + 1);
-            fault_memory_go_on();
+            fault_memory_begin(n + 1);
             code = claims[i](store, arena, &count);
             fault_memory_pause();
             assert_int_equal(count, code == PAWL_OK ? 1 : 0);
@@ -531,10 +510,3 @@ static void a_claim_without_memory_takes_nothing(void)
     }
     pawl_allocator_set(NULL);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_commit_takes_every_kind_of_change),
-    TEST(a_commit_without_memory_leaves_nothing),
-    TEST(a_claim_without_memory_takes_nothing),
-    {.name = NULL},
-};

@@ -8,8 +8,6 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-#include <unistd.h>
-
 static pawl_event_append event_of(const char *stream, int64_t version, bool is_first)
 {
     return (pawl_event_append){
@@ -63,7 +61,7 @@ static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
 /* ---- Numbers ---------------------------------------------------------------- */
 
 /* An append that was taken back leaves no gap, and no position has to be given later. */
-static void positions_are_seqs_without_gaps(void)
+TEST(positions_are_seqs_without_gaps)
 {
     pawl_arena       *arena    = test_arena();
     pawl_store       *store    = test_open("memory:numbers");
@@ -86,7 +84,7 @@ static void positions_are_seqs_without_gaps(void)
     assert_string_equal(rows.items[3].stream.data, "a/1");
 }
 
-static void one_refusal_tells_of_all_events_of_a_stream(void)
+TEST(one_refusal_tells_of_all_events_of_a_stream)
 {
     pawl_arena       *arena   = test_arena();
     pawl_store       *store   = test_open("memory:refusals");
@@ -105,7 +103,7 @@ static void one_refusal_tells_of_all_events_of_a_stream(void)
 
 /* ---- The whole store ---------------------------------------------------------- */
 
-static void dropping_the_schema_empties_the_journal(void)
+TEST(dropping_the_schema_empties_the_journal)
 {
     pawl_arena            *arena    = test_arena();
     pawl_store            *store    = test_open("memory:dropped");
@@ -122,28 +120,8 @@ static void dropping_the_schema_empties_the_journal(void)
     assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, 0);
     assert_int_equal(stream.snapshot.version, 0);
-    assert_int_equal(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL),
-                     PAWL_OK);
+    must(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, world_error()));
     assert_int_equal(position, 0);
-}
-
-static void a_worker_is_of_this_process(void)
-{
-    pawl_arena       *arena   = test_arena();
-    pawl_store       *store   = test_open("memory:workers");
-    pawl_event_append first[] = {event_of("a/1", 1, true)};
-    pawl_worker_info *items;
-    size_t            count;
-    assert_int_equal(pawl_store_worker_open(store, PAWL_TEXT("shop"), PAWL_TEXT("[]"), 60, NULL),
-                     PAWL_OK);
-    assert_int_equal(pawl_store_worker_list(store, arena, &items, &count, NULL), PAWL_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(items[0].pid, getpid());
-    assert_int_equal(items[0].epoch, store->epoch);
-    assert_int_equal(items[0].seen, 60);
-    assert_int_equal(append(store, first, 1, NULL), PAWL_OK);
-    assert_int_equal(pawl_store_worker_list(store, arena, &items, &count, NULL), PAWL_OK);
-    assert_int_equal(items[0].seen, 70);
 }
 
 /* ---- Without memory ------------------------------------------------------------ */
@@ -185,7 +163,7 @@ typedef struct short_read {
 } short_read;
 
 /* Fails the first allocation of a read, then the second ..., until it runs. */
-static void a_read_without_memory_says_so(void)
+TEST(a_read_without_memory_says_so)
 {
     static const short_read reads[] = {{read_events, 3, "rows that were found: out of memory"},
                                        {read_streams, 2, "load of streams: out of memory"},
@@ -200,8 +178,7 @@ static void a_read_without_memory_says_so(void)
             pawl_arena *arena = pawl_arena_create(16);
             pawl_error  error = PAWL_ERROR_INIT;
             size_t      count = 99;
-            fault_memory_set(n + 1);
-            fault_memory_go_on();
+            fault_memory_begin(n + 1);
             code = reads[i].run(store, arena, &count, &error);
             fault_memory_pause();
             assert_int_equal(count, code == PAWL_OK ? reads[i].count : 0);
@@ -216,12 +193,3 @@ static void a_read_without_memory_says_so(void)
     }
     pawl_allocator_set(NULL);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(positions_are_seqs_without_gaps),
-    TEST(one_refusal_tells_of_all_events_of_a_stream),
-    TEST(dropping_the_schema_empties_the_journal),
-    TEST(a_worker_is_of_this_process),
-    TEST(a_read_without_memory_says_so),
-    {.name = NULL},
-};

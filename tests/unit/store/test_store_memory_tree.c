@@ -72,7 +72,7 @@ static void check_tree(const memory_tree *tree, tree_row *rows)
     assert_int_equal(tree->count, count);
 }
 
-static void a_tree_keeps_rows_in_order(void)
+TEST(a_tree_keeps_rows_in_order)
 {
     const char *given = getenv("PAWL_SEED");
     uint64_t    seed  = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
@@ -107,7 +107,7 @@ static int depth_of(const memory_node *node)
 
 /* 18 levels would be perfect for 200,000 rows; four times that is far out of
  * what random priorities give, and far from a list. */
-static void a_tree_of_sorted_rows_stays_shallow(void)
+TEST(a_tree_of_sorted_rows_stays_shallow)
 {
     enum { MANY = 200000 };
     tree_row   *rows = calloc(MANY, sizeof *rows);
@@ -122,9 +122,3 @@ static void a_tree_of_sorted_rows_stays_shallow(void)
     assert_ptr_equal(pawl__tree_find(&tree, &probe), &rows[123456]);
     free(rows);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(a_tree_keeps_rows_in_order),
-    TEST(a_tree_of_sorted_rows_stays_shallow),
-    {.name = NULL},
-};

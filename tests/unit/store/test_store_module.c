@@ -15,6 +15,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#define CASE(name) TESTS(name, void **state, cmocka_unit_test_setup_teardown(name, make, clean))
+
 /* The library's own look at a file, which the program takes the place of. */
 static char   looks[12][PAWL__MODULE_PATH_SIZE];
 static size_t look_count;
@@ -92,14 +94,14 @@ static void expect_found(const char *name, const char *folder)
 
 /* ---- Finding -------------------------------------------------------------- */
 
-static void what_lies_beside_the_library_comes_before_the_variable(void **state)
+CASE(what_lies_beside_the_library_comes_before_the_variable)
 {
     const folders *f = *state;
     expect_found("bench", f->build);
     expect_found("tiny", f->given);
 }
 
-static void each_folder_of_the_variable_is_looked_into(void **state)
+CASE(each_folder_of_the_variable_is_looked_into)
 {
     const folders *f = *state;
     set_path("::/nonexistent:/proc/self:", f);
@@ -110,7 +112,7 @@ static void each_folder_of_the_variable_is_looked_into(void **state)
     assert_false(pawl__module_find("tiny", path));
 }
 
-static void a_path_over_the_limit_is_passed_over(void **state)
+CASE(a_path_over_the_limit_is_passed_over)
 {
     const folders *f = *state;
     static char    slashes[PAWL__MODULE_PATH_SIZE + 100]; /* names the folder, and is too long */
@@ -130,7 +132,7 @@ static void expect_look(size_t index, const char *folder)
 }
 
 /* An empty one is not the root, and a repeated one is looked into again. */
-static void the_folders_are_looked_into_in_their_order(void **state)
+CASE(the_folders_are_looked_into_in_their_order)
 {
     const folders *f = *state;
     char           path[PAWL__MODULE_PATH_SIZE], beside[PAWL__MODULE_PATH_SIZE + 10];
@@ -161,7 +163,7 @@ static size_t looks_for_a_path_of(size_t size)
     return look_count;
 }
 
-static void a_path_has_4095_bytes_at_most(void **state)
+CASE(a_path_has_4095_bytes_at_most)
 {
     (void)state;
     size_t others = looks_for_a_path_of(4096);
@@ -169,7 +171,7 @@ static void a_path_has_4095_bytes_at_most(void **state)
     assert_int_equal(strlen(looks[others]), 4095);
 }
 
-static void the_folders_are_named_in_their_order(void **state)
+CASE(the_folders_are_named_in_their_order)
 {
     const folders *f = *state;
     char           text[500], beginning[PAWL__MODULE_PATH_SIZE * 2 + 100];
@@ -195,7 +197,7 @@ static void the_folders_are_named_in_their_order(void **state)
 
 /* The first test: no module is loaded yet. A refused module is not loaded any more, and not again
  * at each open. */
-static void a_driver_of_another_scheme_is_refused(void **state)
+CASE(a_driver_of_another_scheme_is_refused)
 {
     const folders *f     = *state;
     pawl_store    *store = NULL;
@@ -230,7 +232,7 @@ static void expect_refused(const char *name, const char *symbol, pawl_code expec
         fail_msg("'%s' lacks '%s'", error.text, part);
 }
 
-static void the_table_of_a_module_is_found(void **state)
+CASE(the_table_of_a_module_is_found)
 {
     (void)state;
     const void *table;
@@ -238,7 +240,7 @@ static void the_table_of_a_module_is_found(void **state)
     assert_string_equal(((const pawl_store_ops *)table)->scheme, "tiny");
 }
 
-static void what_is_no_module_is_refused(void **state)
+CASE(what_is_no_module_is_refused)
 {
     (void)state;
     expect_refused("missing", PAWL_STORE_DRIVER_SYMBOL, PAWL_EUNREACHABLE,
@@ -250,17 +252,3 @@ static void what_is_no_module_is_refused(void **state)
                    "libpawl-older.so was built for another pawl: its table pawl_store_driver "
                    "has 8 bytes, at least ");
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make, clean)
-const struct CMUnitTest tests[] = {
-    CASE(a_driver_of_another_scheme_is_refused),
-    CASE(what_lies_beside_the_library_comes_before_the_variable),
-    CASE(each_folder_of_the_variable_is_looked_into),
-    CASE(a_path_over_the_limit_is_passed_over),
-    CASE(the_folders_are_looked_into_in_their_order),
-    CASE(a_path_has_4095_bytes_at_most),
-    CASE(the_folders_are_named_in_their_order),
-    CASE(the_table_of_a_module_is_found),
-    CASE(what_is_no_module_is_refused),
-    {.name = NULL},
-};

@@ -40,7 +40,7 @@ static void expect_told(const pawl_store *store, const char *call, pawl_code cod
 }
 
 /* worker_open is told, too, and ends first. */
-static void a_commit_is_told_with_what_it_calls(void)
+TEST(a_commit_is_told_with_what_it_calls)
 {
     pawl_store  *store   = called_open("called:");
     pawl_changes changes = {0};
@@ -56,7 +56,7 @@ static void a_commit_is_told_with_what_it_calls(void)
 }
 
 /* A refusal's text is told, and none of an older one. */
-static void a_call_is_told_with_its_failure(void)
+TEST(a_call_is_told_with_its_failure)
 {
     pawl_store *store = called_open("called:");
     pawl_error  error = PAWL_ERROR_INIT;
@@ -89,7 +89,7 @@ static pawl_code take_a_while(pawl_store *store, pawl_text lease, pawl_error *er
     return PAWL_OK;
 }
 
-static void a_call_is_told_with_the_time_it_took(void)
+TEST(a_call_is_told_with_the_time_it_took)
 {
     pawl_store *store = called_open("called:");
     called_ops.unlead = take_a_while;
@@ -106,7 +106,7 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(context, 200, "%s", text);
 }
 
-static void a_call_is_a_line_of_the_log(void)
+TEST(a_call_is_a_line_of_the_log)
 {
     pawl_store *store = called_open("called:");
     char        line[200], start[100], id[PAWL_UUID_TEXT_SIZE + 1];
@@ -125,15 +125,4 @@ static void a_call_is_a_line_of_the_log(void)
     assert_non_null(strstr(line, " us: page 7 is damaged"));
     pawl_store_trace_set(NULL, NULL);
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_call_is_told_with_its_failure),
-        TEST(a_commit_is_told_with_what_it_calls),
-        TEST(a_call_is_told_with_the_time_it_took),
-        TEST(a_call_is_a_line_of_the_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

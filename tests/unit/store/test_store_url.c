@@ -6,7 +6,7 @@
 #include "store/core/core.h"
 #include "support/tests.h"
 
-static void passwords_are_masked(void)
+TEST(passwords_are_masked)
 {
     static const struct {
         const char *url, *masked;
@@ -136,7 +136,7 @@ static const struct {
     {"", ""},
 };
 
-static void no_password_is_shown(void)
+TEST(no_password_is_shown)
 {
     pawl_arena *arena = test_arena();
     for (size_t i = 0; i < COUNT(hidden); i++) {
@@ -152,7 +152,7 @@ static void no_password_is_shown(void)
 }
 
 /* Whatever stands around it. */
-static void no_mixture_shows_a_password(void)
+TEST(no_mixture_shows_a_password)
 {
     static const char *const before[] = {"",         "postgres:", "postgres:/",  "postgres://",
                                          "x://h:1/", "sqlite:",   "POSTGRES://", "host=h "};
@@ -215,7 +215,7 @@ static void expect_shown(pawl_arena *arena, const char *before, const char *name
     assert_string_equal(pawl_url_masked(url, arena).data, masked);
 }
 
-static void each_secret_word_hides_its_value(void)
+TEST(each_secret_word_hides_its_value)
 {
     static const char *const ends[] = {"file", "path"};
     pawl_arena              *arena  = test_arena();
@@ -236,7 +236,7 @@ static void each_secret_word_hides_its_value(void)
 }
 
 /* Behind a password the rest may be a part of it, unless its name is known. */
-static void each_known_name_is_shown_behind_a_password(void)
+TEST(each_known_name_is_shown_behind_a_password)
 {
     pawl_arena *arena = test_arena();
     char        url[200], masked[200];
@@ -255,7 +255,7 @@ static void each_known_name_is_shown_behind_a_password(void)
 }
 
 /* A name of 64 bytes is read; of a longer one nobody knows what it names. */
-static void a_long_name_is_taken_for_a_secret_one(void)
+TEST(a_long_name_is_taken_for_a_secret_one)
 {
     pawl_arena *arena = test_arena();
     char        name[66];
@@ -270,7 +270,7 @@ static void a_long_name_is_taken_for_a_secret_one(void)
 }
 
 /* Every character of a URL in the places where it decides. */
-static void each_character_has_its_places(void)
+TEST(each_character_has_its_places)
 {
     pawl_arena *arena = test_arena();
     for (int c = 1; c < 256; c++) {
@@ -297,7 +297,7 @@ static void each_character_has_its_places(void)
     }
 }
 
-static void a_port_has_five_digits_at_most(void)
+TEST(a_port_has_five_digits_at_most)
 {
     pawl_arena *arena = test_arena();
     assert_string_equal(pawl_url_masked("x://h:12345", arena).data, "x://h:12345");
@@ -310,7 +310,7 @@ static void a_port_has_five_digits_at_most(void)
     assert_string_equal(pawl_url_masked("x://[:@:1]", arena).data, "x:***");
 }
 
-static void a_scheme_has_a_form(void)
+TEST(a_scheme_has_a_form)
 {
     char longest[PAWL_PREFIX_SIZE_MAX + 2];
     assert_int_equal(pawl__url_scheme_size("s3:x"), 2);
@@ -326,16 +326,3 @@ static void a_scheme_has_a_form(void)
     assert_int_equal(pawl__url_scheme_size(longest), 0);
     assert_int_equal(pawl__url_scheme_size(longest + 1), PAWL_PREFIX_SIZE_MAX - 1);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(passwords_are_masked),
-    TEST(no_password_is_shown),
-    TEST(no_mixture_shows_a_password),
-    TEST(each_secret_word_hides_its_value),
-    TEST(each_known_name_is_shown_behind_a_password),
-    TEST(a_long_name_is_taken_for_a_secret_one),
-    TEST(each_character_has_its_places),
-    TEST(a_port_has_five_digits_at_most),
-    TEST(a_scheme_has_a_form),
-    {.name = NULL},
-};

@@ -40,7 +40,7 @@ static settings read_options(const char *text)
     return own;
 }
 
-static void an_option_sets_its_member(void)
+TEST(an_option_sets_its_member)
 {
     settings own = read_options("");
     assert_int_equal(own.seconds, 7); /* stays */
@@ -73,7 +73,7 @@ static void refused(const char *text, const char *given, pawl_code code, const c
     assert_int_equal(own.mode, -1);
 }
 
-static void a_value_that_may_not_be_is_said(void)
+TEST(a_value_that_may_not_be_is_said)
 {
     refused("seconds=0", NULL, PAWL_ECONFIG, "db: seconds is '0', may be 1 to 60");
     refused("seconds=61", NULL, PAWL_ECONFIG, "db: seconds is '61', may be 1 to 60");
@@ -92,7 +92,7 @@ static void a_value_that_may_not_be_is_said(void)
 }
 
 /* A name with a character that no option has may be a part of a password, where there may be one. */
-static void d35_an_unknown_option_is_named(void)
+TEST(d35_an_unknown_option_is_named)
 {
     refused("x=1", "db://h/d", PAWL_ECONFIG,
             "db: unknown option 'x', known: any, file-name, key, mode, seconds, title");
@@ -103,13 +103,12 @@ static void d35_an_unknown_option_is_named(void)
             "must be written as %3F");
 }
 
-static void a_whole_url_is_read(void)
+TEST(a_whole_url_is_read)
 {
     pawl__url  parts;
     settings   own   = {0};
     pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(
-        pawl__url_read(&kind, "db://a:b@h,[::1]:9/d%26?seconds=3", &parts, &own, &error), PAWL_OK);
+    must(pawl__url_read(&kind, "db://a:b@h,[::1]:9/d%26?seconds=3", &parts, &own, world_error()));
     assert_string_equal(parts.user, "a");
     assert_string_equal(parts.password, "b");
     assert_int_equal(parts.host_count, 2);
@@ -135,7 +134,7 @@ static void a_whole_url_is_read(void)
 }
 
 /* An error text has to hold more than the URL. */
-static void a_long_url_is_cut_where_it_is_shown(void)
+TEST(a_long_url_is_cut_where_it_is_shown)
 {
     char url[300] = "db://h/";
     memset(url + 7, 'x', sizeof url - 8);
@@ -148,9 +147,3 @@ static void a_long_url_is_cut_where_it_is_shown(void)
     assert_string_equal(given, url);
     pawl_free(given);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(an_option_sets_its_member),           TEST(a_value_that_may_not_be_is_said),
-    TEST(d35_an_unknown_option_is_named),      TEST(a_whole_url_is_read),
-    TEST(a_long_url_is_cut_where_it_is_shown), {.name = NULL},
-};

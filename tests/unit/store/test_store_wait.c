@@ -14,6 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#define WITH_WAIT(function) TESTS(function, void, TEST_ROW(function, open_wait, close_wait))
+
 static pawl__wait it;
 static int        looks, news_at;      /* the look that has news; 0: none has */
 static int64_t    at[200];             /* of each look */
@@ -52,7 +54,7 @@ static pawl_code wait_for(int64_t milliseconds, int wake_fd)
 
 /* 20, 40, 80 and so on while nothing is new, and over more than one wait: a second of an idle queue
  * is seven looks, not fifty. */
-static void pauses_grow_while_nothing_is_new(void)
+WITH_WAIT(pauses_grow_while_nothing_is_new)
 {
     assert_int_equal(wait_for(600, -1), PAWL_OK);
     assert_in_range(looks, 3, 6); /* at 0, 20, 60, 140, 300 and, cut, before 600 */
@@ -69,7 +71,7 @@ static void pauses_grow_while_nothing_is_new(void)
 }
 
 /* News are often followed by more: the next looks are close together again. */
-static void news_make_the_pauses_short_again(void)
+WITH_WAIT(news_make_the_pauses_short_again)
 {
     assert_int_equal(wait_for(200, -1), PAWL_OK);
     assert_true(it.pause_ms > 100);
@@ -92,7 +94,7 @@ static void note_signal(int number)
 }
 
 /* A signal's handler may have asked to stop: the caller looks, and nothing has failed. */
-static void a_signal_ends_a_wait_without_an_error(void)
+WITH_WAIT(a_signal_ends_a_wait_without_an_error)
 {
     struct sigaction       action   = {.sa_handler = note_signal}, before;
     const struct itimerval soon     = {.it_value = {.tv_usec = 50000}};
@@ -111,7 +113,7 @@ static void a_signal_ends_a_wait_without_an_error(void)
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 }
 
-static void the_callers_descriptor_ends_a_wait(void)
+WITH_WAIT(the_callers_descriptor_ends_a_wait)
 {
     int wake_fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
     it.pause_ms = 1000;
@@ -120,7 +122,7 @@ static void the_callers_descriptor_ends_a_wait(void)
     close(wake_fd);
 }
 
-static void an_interrupt_ends_a_wait_and_stays_until_it_is_taken(void)
+WITH_WAIT(an_interrupt_ends_a_wait_and_stays_until_it_is_taken)
 {
     pawl_error error    = PAWL_ERROR_INIT;
     bool       is_woken = true;
@@ -134,7 +136,7 @@ static void an_interrupt_ends_a_wait_and_stays_until_it_is_taken(void)
     assert_false(is_woken);
 }
 
-static void a_session_that_ends_is_lost(void)
+WITH_WAIT(a_session_that_ends_is_lost)
 {
     pawl_error error      = PAWL_ERROR_INIT;
     bool       is_woken   = false;
@@ -169,7 +171,7 @@ static pawl_code resolve_with(pawl_code all, int count, pawl_code last, int64_t 
                               &is_applied, NULL);
 }
 
-static void a_commit_in_doubt_is_asked_for_until_there_is_an_answer(void)
+WITH_WAIT(a_commit_in_doubt_is_asked_for_until_there_is_an_answer)
 {
     assert_int_equal(resolve_with(PAWL_EUNREACHABLE, 3, PAWL_OK, 5000), PAWL_OK);
     assert_int_equal(asks, 3);
@@ -183,7 +185,7 @@ static void a_commit_in_doubt_is_asked_for_until_there_is_an_answer(void)
 
 /* A program that stops does not wait for a server that is away: neither in a pause, nor where the
  * database's own call was interrupted. */
-static void an_interrupt_ends_asking_for_a_commit_in_doubt(void)
+WITH_WAIT(an_interrupt_ends_asking_for_a_commit_in_doubt)
 {
     interrupts_at = 2;
     assert_int_equal(resolve_with(PAWL_EUNREACHABLE, 0, PAWL_OK, 3000), PAWL_EINTERRUPTED);
@@ -194,16 +196,3 @@ static void an_interrupt_ends_asking_for_a_commit_in_doubt(void)
                      PAWL_EINTERRUPTED);
     assert_int_equal(asks, 2);
 }
-
-#define WITH_WAIT(function) TEST_BETWEEN(function, open_wait, close_wait)
-const struct CMUnitTest tests[] = {
-    WITH_WAIT(pauses_grow_while_nothing_is_new),
-    WITH_WAIT(news_make_the_pauses_short_again),
-    WITH_WAIT(a_signal_ends_a_wait_without_an_error),
-    WITH_WAIT(the_callers_descriptor_ends_a_wait),
-    WITH_WAIT(an_interrupt_ends_a_wait_and_stays_until_it_is_taken),
-    WITH_WAIT(a_session_that_ends_is_lost),
-    WITH_WAIT(a_commit_in_doubt_is_asked_for_until_there_is_an_answer),
-    WITH_WAIT(an_interrupt_ends_asking_for_a_commit_in_doubt),
-    {.name = NULL},
-};

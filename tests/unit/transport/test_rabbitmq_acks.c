@@ -37,7 +37,7 @@ static void sends(pawl__acks *acks, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void e27_what_is_settled_in_order_is_one_acknowledgement(void)
+TEST(e27_what_is_settled_in_order_is_one_acknowledgement)
 {
     pawl__acks acks = {0};
     assert_int_equal(pawl__acks_begin(&acks, 10), PAWL_OK);
@@ -54,7 +54,7 @@ static void e27_what_is_settled_in_order_is_one_acknowledgement(void)
     pawl__acks_free(&acks);
 }
 
-static void e27_behind_a_gap_each_is_acknowledged_alone(void)
+TEST(e27_behind_a_gap_each_is_acknowledged_alone)
 {
     pawl__acks acks = {0};
     assert_int_equal(pawl__acks_begin(&acks, 8), PAWL_OK);
@@ -72,7 +72,7 @@ static void e27_behind_a_gap_each_is_acknowledged_alone(void)
     pawl__acks_free(&acks);
 }
 
-static void e27_tags_of_another_channel_are_passed_over(void)
+TEST(e27_tags_of_another_channel_are_passed_over)
 {
     pawl__acks acks = {0};
     assert_int_equal(pawl__acks_begin(&acks, 4), PAWL_OK);
@@ -91,7 +91,7 @@ static void e27_tags_of_another_channel_are_passed_over(void)
     pawl__acks_free(&acks);
 }
 
-static void more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing(void)
+TEST(more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing)
 {
     pawl__acks acks = {0};
     assert_int_equal(pawl__acks_begin(&acks, 2), PAWL_OK);
@@ -115,7 +115,7 @@ static void more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing(vo
 }
 
 /* Tags are acknowledged once each in any order, and none before it is settled. */
-static void e27_in_any_order_each_is_acknowledged_once(void)
+TEST(e27_in_any_order_each_is_acknowledged_once)
 {
     pawl__acks  acks = {0};
     pawl_random random;
@@ -150,12 +150,4 @@ static void e27_in_any_order_each_is_acknowledged_once(void)
     pawl__acks_free(&acks);
 }
 
-const struct CMUnitTest tests[] = {
-    TEST(e27_what_is_settled_in_order_is_one_acknowledgement),
-    TEST(e27_behind_a_gap_each_is_acknowledged_alone),
-    TEST(e27_tags_of_another_channel_are_passed_over),
-    TEST(more_than_the_prefetch_is_refused_and_unknown_tags_change_nothing),
-    TEST(e27_in_any_order_each_is_acknowledged_once),
-    {.name = NULL},
-};
 #endif

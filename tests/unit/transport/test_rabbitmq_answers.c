@@ -224,7 +224,7 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
     pawl_transport *transport = pawl_allocate(ops->transport_size);
     assert_non_null(transport);
     transport->ops = ops;
-    world_ok(ops->open(transport, url, "pawl_", &error), &error);
+    must(ops->open(transport, url, "pawl_", world_error()));
     for (int i = 0; i < ITEMS; i++)
         items[i] = (pawl_delivery){.queue   = PAWL_TEXT("q"),
                                    .message = {.id             = PAWL_TEXT("m-1"),
@@ -244,7 +244,7 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
     return (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
 }
 
-static void o9_messages_of_one_id_come_back_each(void)
+TEST(o9_messages_of_one_id_come_back_each)
 {
     pawl_arena   *arena = test_arena();
     pawl_delivery items[ITEMS];
@@ -260,7 +260,7 @@ static void o9_messages_of_one_id_come_back_each(void)
 }
 
 /* No attempt is lost, nothing is sent while it is blocked, and the call ends soon, for the other routes. */
-static void o10_a_server_that_is_blocked_counts_as_away(void)
+TEST(o10_a_server_that_is_blocked_counts_as_away)
 {
     static const char *const places[] = {"begin", "publish"};
     pawl_arena              *arena    = test_arena();
@@ -275,7 +275,7 @@ static void o10_a_server_that_is_blocked_counts_as_away(void)
     }
 }
 
-static void o10_a_server_that_was_blocked_gets_the_messages(void)
+TEST(o10_a_server_that_was_blocked_gets_the_messages)
 {
     server        s     = {.blocked_at = "begin", .is_freed = true};
     pawl_arena   *arena = test_arena();
@@ -287,12 +287,5 @@ static void o10_a_server_that_was_blocked_gets_the_messages(void)
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(items[i].outcome, PAWL_ATTEMPT_SUCCESS);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(o9_messages_of_one_id_come_back_each),
-    TEST(o10_a_server_that_is_blocked_counts_as_away),
-    TEST(o10_a_server_that_was_blocked_gets_the_messages),
-    {.name = NULL},
-};
 
 #endif

@@ -76,7 +76,7 @@ static void rejects(sample *s, const char *expected)
 
 #define OWN "tone=kind;none=;pawl.reply_to=orders;pawl.causation_id=m-0;"
 
-static void properties_say_what_the_message_is(void)
+TEST(properties_say_what_the_message_is)
 {
     sample s;
     begin(&s, "amqp://broker");
@@ -101,7 +101,7 @@ static void properties_say_what_the_message_is(void)
     end(&s);
 }
 
-static void an_end_of_its_time_is_the_expiration(void)
+TEST(an_end_of_its_time_is_the_expiration)
 {
     static const struct {
         const char *headers, *expiration;
@@ -130,7 +130,7 @@ static void an_end_of_its_time_is_the_expiration(void)
     }
 }
 
-static void what_a_message_does_not_have_is_left_out(void)
+TEST(what_a_message_does_not_have_is_left_out)
 {
     sample s;
     begin(&s, "amqp://broker?headers=nservicebus");
@@ -148,7 +148,7 @@ static void what_a_message_does_not_have_is_left_out(void)
     end(&s);
 }
 
-static void an_exchange_takes_its_own_key_or_the_route_s_queue(void)
+TEST(an_exchange_takes_its_own_key_or_the_route_s_queue)
 {
     sample s;
     begin(&s, "amqp://broker?exchange=events");
@@ -187,7 +187,7 @@ static bool has_header(const sample *s, const char *name, const char *value)
     return false;
 }
 
-static void a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits(void)
+TEST(a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits)
 {
     sample s;
     begin(&s, "amqp://broker?headers=nservicebus");
@@ -223,7 +223,7 @@ static void a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits(voi
     end(&s);
 }
 
-static void the_headers_of_nservicebus(void)
+TEST(the_headers_of_nservicebus)
 {
     sample s;
     begin(&s, "amqp://broker?headers=nservicebus");
@@ -247,7 +247,7 @@ static void the_headers_of_nservicebus(void)
     end(&s);
 }
 
-static void the_headers_of_serviceconnect(void)
+TEST(the_headers_of_serviceconnect)
 {
     sample s;
     begin(&s, "amqp://broker?headers=serviceconnect");
@@ -259,7 +259,7 @@ static void the_headers_of_serviceconnect(void)
     end(&s);
 }
 
-static void what_amqp_cannot_carry_is_rejected(void)
+TEST(what_amqp_cannot_carry_is_rejected)
 {
     sample s;
     char   text[300], large[130000], headers[130100];
@@ -294,7 +294,7 @@ static void what_amqp_cannot_carry_is_rejected(void)
 }
 
 /* To an endpoint of pawl, which keeps it until then. */
-static void a_delay_may_go_in_a_header(void)
+TEST(a_delay_may_go_in_a_header)
 {
     sample s;
     begin(&s, "amqp://broker?delay=header");
@@ -311,18 +311,5 @@ static void a_delay_may_go_in_a_header(void)
     headers_are(&s, OWN);
     end(&s);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(properties_say_what_the_message_is),
-    TEST(an_end_of_its_time_is_the_expiration),
-    TEST(what_a_message_does_not_have_is_left_out),
-    TEST(an_exchange_takes_its_own_key_or_the_route_s_queue),
-    TEST(a_copy_for_an_audit_has_the_headers_of_the_other_system_s_audits),
-    TEST(the_headers_of_nservicebus),
-    TEST(the_headers_of_serviceconnect),
-    TEST(what_amqp_cannot_carry_is_rejected),
-    TEST(a_delay_may_go_in_a_header),
-    {.name = NULL},
-};
 
 #endif

@@ -38,7 +38,7 @@ static void refuse(const char *text, pawl_code code, const char *part)
     refuse_for(PAWL__RABBITMQ_ROUTE, text, code, part);
 }
 
-static void the_shortest_url_means_a_queue_on_the_usual_server(void)
+TEST(the_shortest_url_means_a_queue_on_the_usual_server)
 {
     pawl__rabbitmq_url url;
     read_url(&url, "amqp://broker");
@@ -61,7 +61,7 @@ static void the_shortest_url_means_a_queue_on_the_usual_server(void)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void everything_may_be_said(void)
+TEST(everything_may_be_said)
 {
     pawl__rabbitmq_url url;
     read_url(
@@ -94,7 +94,7 @@ static void everything_may_be_said(void)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void an_exchange_is_a_topic_and_that_of_a_type_a_fanout(void)
+TEST(an_exchange_is_a_topic_and_that_of_a_type_a_fanout)
 {
     pawl__rabbitmq_url url;
     read_url(&url, "amqp://broker?exchange=events");
@@ -113,7 +113,7 @@ static void an_exchange_is_a_topic_and_that_of_a_type_a_fanout(void)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void what_has_no_sense_is_refused(void)
+TEST(what_has_no_sense_is_refused)
 {
     char long_name[400];
     refuse("amqp:broker", PAWL_EINVAL, "does not begin with amqp:// or amqps://");
@@ -151,7 +151,7 @@ static void what_has_no_sense_is_refused(void)
 
 /* The two schemes lead to the same module, and its URLs are shown without their password. */
 /* amqp:// is never encrypted: the environment may refuse it. */
-static void less_than_is_required_is_refused(void)
+TEST(less_than_is_required_is_refused)
 {
     pawl__rabbitmq_url url;
     setenv("PAWL_REQUIRE_TLS", "yes", 1);
@@ -165,7 +165,7 @@ static void less_than_is_required_is_refused(void)
     unsetenv("PAWL_REQUIRE_TLS");
 }
 
-static void the_module_is_found_by_its_schemes(void)
+TEST(the_module_is_found_by_its_schemes)
 {
     pawl_arena               *arena = pawl_arena_create(1000);
     const pawl_transport_ops *ops   = pawl_transport_find("amqp://broker");
@@ -179,7 +179,7 @@ static void the_module_is_found_by_its_schemes(void)
     pawl_arena_destroy(arena);
 }
 
-static void what_is_read_from_has_a_queue_whatever_leads_into_it(void)
+TEST(what_is_read_from_has_a_queue_whatever_leads_into_it)
 {
     pawl__rabbitmq_url url;
     read_for(PAWL__RABBITMQ_INTAKE, &url, "amqp://broker");
@@ -203,7 +203,7 @@ static void what_is_read_from_has_a_queue_whatever_leads_into_it(void)
     pawl__rabbitmq_url_free(&url);
 }
 
-static void options_are_for_one_way_alone(void)
+TEST(options_are_for_one_way_alone)
 {
     refuse("amqp://broker?prefetch=7", PAWL_ECONFIG, "this one is a route's");
     refuse("amqp://broker?without-id=handle", PAWL_ECONFIG, "this one is a route's");
@@ -219,17 +219,5 @@ static void options_are_for_one_way_alone(void)
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?without-id=maybe", PAWL_ECONFIG,
                "handle or dead");
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(the_shortest_url_means_a_queue_on_the_usual_server),
-    TEST(everything_may_be_said),
-    TEST(an_exchange_is_a_topic_and_that_of_a_type_a_fanout),
-    TEST(what_has_no_sense_is_refused),
-    TEST(less_than_is_required_is_refused),
-    TEST(the_module_is_found_by_its_schemes),
-    TEST(what_is_read_from_has_a_queue_whatever_leads_into_it),
-    TEST(options_are_for_one_way_alone),
-    {.name = NULL},
-};
 
 #endif

@@ -82,7 +82,7 @@ static const pawl_route to_tower[]   = {{.name = "bell", .url = "bell:tower", .q
                                         {.name = NULL}};
 static const pawl_route to_cracked[] = {{.name = "bell", .url = "bell:cracked"}, {.name = NULL}};
 
-static void o9_a_sink_of_ones_own_gets_what_is_sent(const char *url)
+ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent, const char *url)
 {
     world *it = open_world(url, to_tower);
     world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
@@ -95,7 +95,7 @@ static void o9_a_sink_of_ones_own_gets_what_is_sent(const char *url)
     assert_int_equal(closed, 1);
 }
 
-static void o11_a_rejection_is_dead_at_once(const char *url)
+ON_ALL_STORES(o11_a_rejection_is_dead_at_once, const char *url)
 {
     world *it = open_world(url, to_tower);
     answer    = PAWL_ATTEMPT_REJECTED;
@@ -106,7 +106,7 @@ static void o11_a_rejection_is_dead_at_once(const char *url)
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 1);
 }
 
-static void o10_o12_a_sink_that_fails_is_asked_again_then_given_up(const char *url)
+ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up, const char *url)
 {
     world *it = open_world(url, to_tower);
     answer    = PAWL_ATTEMPT_TRANSIENT;
@@ -118,7 +118,7 @@ static void o10_o12_a_sink_that_fails_is_asked_again_then_given_up(const char *u
     assert_string_equal(heard, "{\"number\":7}<hour {\"number\":7}<hour ");
 }
 
-static void a_sink_that_cannot_be_opened_costs_no_attempt(const char *url)
+ON_ALL_STORES(a_sink_that_cannot_be_opened_costs_no_attempt, const char *url)
 {
     world *it = open_world(url, to_cracked);
     world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
@@ -143,7 +143,7 @@ static void refuse(const pawl_transport_ops *ops, pawl_code code, const char *te
     assert_non_null(strstr(error.text, text));
 }
 
-static void a_bad_table_is_refused(void)
+TEST(a_bad_table_is_refused)
 {
     pawl_transport_ops ops = bell;
     ops.scheme             = NULL;
@@ -158,7 +158,7 @@ static void a_bad_table_is_refused(void)
     refuse(NULL, PAWL_ECONFIG, "0 bytes");
 }
 
-static void a_scheme_belongs_to_one(void)
+TEST(a_scheme_belongs_to_one)
 {
     static const pawl_transport_ops other = {.ops_size       = sizeof(pawl_transport_ops),
                                              .transport_size = sizeof(pawl_transport),
@@ -174,21 +174,10 @@ static void a_scheme_belongs_to_one(void)
     assert_ptr_equal(pawl_transport_find("sqlite:x.db"), &pawl_transport_store);
 }
 
-static void a_module_without_a_sink_is_refused(void)
+TEST(a_module_without_a_sink_is_refused)
 {
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_transport_load("./no-such-sink.so", &error), PAWL_EUNREACHABLE);
     assert_non_null(strstr(error.text, "no-such-sink.so"));
     assert_int_equal(pawl_transport_load("", &error), PAWL_EINVAL);
 }
-
-const struct CMUnitTest tests[] = {
-    ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
-    ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
-    ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
-    ON_ALL_STORES(a_sink_that_cannot_be_opened_costs_no_attempt),
-    TEST(a_bad_table_is_refused),
-    TEST(a_scheme_belongs_to_one),
-    TEST(a_module_without_a_sink_is_refused),
-    {.name = NULL},
-};

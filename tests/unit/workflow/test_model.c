@@ -74,6 +74,12 @@ static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id 
         .handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true \
     }
 
+/* A saga with such rows of handlers. */
+#define S_ON(...)                                                      \
+    {                                                                  \
+        .name = "S", STATE, .correlation = "order_id", ON(__VA_ARGS__) \
+    }
+
 static const mistake mistakes[] = {
     {.says = "saga has no name", .saga = {STATE, .correlation = "order_id", ON(START)}},
     {.says = "saga name 'a\"b'",
@@ -91,75 +97,44 @@ static const mistake mistakes[] = {
     {.says = "saga S: correlation property 'weight'",
      .saga = {.name = "S", STATE, .correlation = "weight", ON(START)}},
     {.says = "message place has no property 'nothing'",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle = PAWL_HANDLE(on_place), .key = "nothing", .starts = true})}},
+     .saga = S_ON({.handle = PAWL_HANDLE(on_place), .key = "nothing", .starts = true})},
     {.says = "saga S: message place: weight: only",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle = PAWL_HANDLE(on_place), .key = "weight", .starts = true})}},
+     .saga = S_ON({.handle = PAWL_HANDLE(on_place), .key = "weight", .starts = true})},
     {.says = "finds the saga by 'uuid', a uuid, which cannot become the integer 'number'",
      .saga = {.name = "S",
               STATE,
               .correlation = "number",
               ON({.handle = PAWL_HANDLE(on_place), .key = "uuid", .starts = true})}},
-    {.says = "needs .key",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle = PAWL_HANDLE(on_place), .starts = true})}},
+    {.says = "needs .key", .saga = S_ON({.handle = PAWL_HANDLE(on_place), .starts = true})},
     {.says = "needs .key", /* a finder that finds none begins a saga */
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle = PAWL_HANDLE(on_place), .find = find_none, .starts = true})}},
+     .saga = S_ON({.handle = PAWL_HANDLE(on_place), .find = find_none, .starts = true})},
     {.says = "needs a .correlation property",
      .saga = {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})}},
     {.says = "no message starts it",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})}},
-    {.says = "saga S handles message place twice",
-     .saga = {.name = "S", STATE, .correlation = "order_id", ON(START, START)}},
+     .saga = S_ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})},
+    {.says = "saga S handles message place twice", .saga = S_ON(START, START)},
     {.says = "is not made for its state record order_state",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle = PAWL_HANDLE(on_place_other), .key = "order_id", .starts = true})}},
+     .saga = S_ON({.handle = PAWL_HANDLE(on_place_other), .key = "order_id", .starts = true})},
     {.says = "a timeout handler needs .timeout",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON(START, {.handle = PAWL_HANDLE(on_late)})}},
+     .saga = S_ON(START, {.handle = PAWL_HANDLE(on_late)})},
     {.says = "saga S handles timeout 't' twice",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "t"},
-                 {.handle = PAWL_HANDLE(on_late), .timeout = "t"})}},
+     .saga = S_ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "t"},
+                  {.handle = PAWL_HANDLE(on_late), .timeout = "t"})},
     {.says = "PAWL_NOT_FOUND_CALL needs .missing",
-     .saga = {.name = "S",
-              STATE,
-              .correlation = "order_id",
-              ON({.handle    = PAWL_HANDLE(on_place),
-                  .key       = "order_id",
-                  .starts    = true,
-                  .not_found = PAWL_NOT_FOUND_CALL})}},
+     .saga = S_ON({.handle    = PAWL_HANDLE(on_place),
+                   .key       = "order_id",
+                   .starts    = true,
+                   .not_found = PAWL_NOT_FOUND_CALL})},
     {.says = "a transitional property needs a correlation property",
      .saga = {.name = "S", STATE, .transitional = "order_id", ON(START)}},
     {.says = "table name 'books_a]b' may not contain",
      .saga = {.name = "S", .table = "a]b", STATE, .correlation = "order_id", ON(START)}},
-    {.says        = "two sagas are named S",
-     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
-     .second_saga = {.name = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says = "two sagas are named S", .saga = S_ON(START), .second_saga = S_ON(START)},
     {.says        = "share the table 'books_S'",
-     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .saga        = S_ON(START),
      .second_saga = {.name = "R", .table = "S", STATE, .correlation = "order_id", ON(START)}},
     {.says        = "sagas S and R share the state record order_state",
-     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .saga        = S_ON(START),
      .second_saga = {.name = "R", STATE, .correlation = "order_id", ON(START)}},
     {.says    = "handler 1 of .handlers is not made by PAWL_MESSAGE_HANDLER",
      .handler = {.handle = PAWL_HANDLE(on_place)}},
@@ -178,7 +153,7 @@ static const mistake mistakes[] = {
      .second_aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch)}},
 };
 
-static void every_mistake_is_refused_and_named(void)
+TEST(every_mistake_is_refused_and_named)
 {
     check_refused(mistakes, COUNT(mistakes));
 }
@@ -193,17 +168,17 @@ static const mistake transitional_mistakes[] = {
          {.name = "S", STATE, .correlation = "order_id", .transitional = "order_id", ON(START)}},
 };
 
-static void d32_transitional_properties_that_cannot_be_are_refused(void)
+TEST(d32_transitional_properties_that_cannot_be_are_refused)
 {
     check_refused(transitional_mistakes, COUNT(transitional_mistakes));
 }
 
 /* None at all, a main one alone, and both. */
-static void d32_all_other_ways_are_accepted(void)
+TEST(d32_all_other_ways_are_accepted)
 {
     const pawl_saga sagas[] = {
         {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .starts = true})},
-        {.name = "S", STATE, .correlation = "order_id", ON(START)},
+        S_ON(START),
         {.name = "S",
          STATE,
          .correlation  = "order_id",
@@ -217,8 +192,7 @@ static void d32_all_other_ways_are_accepted(void)
         const pawl_endpoint_spec spec = {.name = "e", .sagas = PAWL_SAGAS(&sagas[i])};
         const pawl_application built  = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(&spec)};
         pawl__model           *model  = NULL;
-        pawl_error             error  = PAWL_ERROR_INIT;
-        world_ok(pawl__model_create(&built, NULL, NULL, &model, &error), &error);
+        must(pawl__model_create(&built, NULL, NULL, &model, world_error()));
         assert_int_equal(model->sagas[0].table.main.property.size > 0, i > 0);
         assert_int_equal(model->sagas[0].table.transitional.property.size > 0, i == 2);
         pawl__model_destroy(model);
@@ -241,7 +215,7 @@ static pawl_code on_ring(pawl_context *ctx, alarm_state *state, const ring *mess
 }
 PAWL_HANDLER(on_ring, alarm_state, ring);
 
-static void d17_a_property_asks_for_an_offset(void **state)
+STATE_TEST(d17_a_property_asks_for_an_offset, void **state)
 {
     const mistake row   = {.saga = {.name         = "Alarm",
                                     .state        = PAWL_RECORD_OF(alarm_state),
@@ -271,7 +245,7 @@ static const pawl_endpoint_spec endpoint = {
 static const pawl_application application = {PAWL_APPLICATION_HEAD,
                                              .endpoints = PAWL_ENDPOINTS(&endpoint)};
 
-static void a_good_table_is_found_again(void)
+TEST(a_good_table_is_found_again)
 {
     pawl__model *model = NULL;
     must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
@@ -294,7 +268,7 @@ static void a_good_table_is_found_again(void)
     pawl__model_destroy(model);
 }
 
-static void an_application_of_another_time_is_refused(void)
+TEST(an_application_of_another_time_is_refused)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl__model     *model = NULL;
@@ -315,7 +289,7 @@ static void an_application_of_another_time_is_refused(void)
 
 /* Each size that an application says, one byte below the least: all that is read without a
  * look at it must be there. */
-static void an_application_whose_tables_are_too_small_is_refused(void)
+TEST(an_application_whose_tables_are_too_small_is_refused)
 {
     static const struct {
         const char *name;
@@ -349,7 +323,7 @@ static void an_application_whose_tables_are_too_small_is_refused(void)
 }
 
 /* The size of a row in the first version is enough, and a byte less is not. */
-static void the_first_version_of_a_row_is_enough(void)
+TEST(the_first_version_of_a_row_is_enough)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_application other = application;
@@ -359,10 +333,10 @@ static void the_first_version_of_a_row_is_enough(void)
     other.handler_size     = offsetof(pawl_handler, call) + sizeof(void *);
     other.process_size     = offsetof(pawl_process, apply) + sizeof(void *);
     other.projection_size  = offsetof(pawl_projection, on) + sizeof(void *);
-    world_ok(pawl_application_check(&other, &error), &error);
+    must(pawl_application_check(&other, world_error()));
     other.application_size = offsetof(pawl_application, filters) + sizeof(void *);
     other.process_size     = 1; /* the table does not say so any more */
-    world_ok(pawl_application_check(&other, &error), &error);
+    must(pawl_application_check(&other, world_error()));
     other.on_size--;
     assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
     other.on_size = 0;
@@ -379,7 +353,7 @@ typedef struct old_on {
     bool                starts;
 } old_on;
 
-static void rows_are_read_by_their_stride(void)
+TEST(rows_are_read_by_their_stride)
 {
     static const old_on      rows[] = {{PAWL_HANDLE(on_place), NULL, "order_id", NULL, true},
                                        {PAWL_HANDLE(on_late), "late", NULL, NULL, false},
@@ -402,7 +376,7 @@ static void rows_are_read_by_their_stride(void)
 }
 
 /* The macros write the end: one row or pointer more than was given, and it is empty. */
-static void lists_have_their_end(void **state)
+STATE_TEST(lists_have_their_end, void **state)
 {
     static const pawl_saga   saga    = {.name = "S"};
     const pawl_on           *on      = PAWL_ON({.key = "a"}, {.key = "b"});
@@ -423,17 +397,3 @@ static void lists_have_their_end(void **state)
     assert_null(PAWL_PROJECTIONS(NULL)[1]);
     assert_null(PAWL_APPLY_LIST(NULL)[1]);
 }
-
-const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_have_their_end),
-    TEST(every_mistake_is_refused_and_named),
-    TEST(d32_transitional_properties_that_cannot_be_are_refused),
-    TEST(d32_all_other_ways_are_accepted),
-    cmocka_unit_test(d17_a_property_asks_for_an_offset),
-    TEST(a_good_table_is_found_again),
-    TEST(an_application_of_another_time_is_refused),
-    TEST(an_application_whose_tables_are_too_small_is_refused),
-    TEST(the_first_version_of_a_row_is_enough),
-    TEST(rows_are_read_by_their_stride),
-    {.name = NULL},
-};

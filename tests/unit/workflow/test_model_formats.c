@@ -75,7 +75,7 @@ static const mistake mistakes[] = {
      .saga = {SAGA("name"), .transitional = "at", .format = &in_ms}},
 };
 
-static void s26_every_mistake_is_refused_and_named(void)
+TEST(s26_every_mistake_is_refused_and_named)
 {
     check_refused(mistakes, COUNT(mistakes));
 }
@@ -104,7 +104,7 @@ static void times_are(const pawl_saga *saga, const pawl_state_format *of_endpoin
     pawl__model_destroy(model);
 }
 
-static void s26_the_sagas_format_goes_before_the_endpoints(void)
+TEST(s26_the_sagas_format_goes_before_the_endpoints)
 {
     const pawl_saga own    = {SAGA("name"), .format = &in_us, OLDER(&microsoft, &below_3)};
     const pawl_saga others = {SAGA("name"), .format = NULL};
@@ -114,7 +114,7 @@ static void s26_the_sagas_format_goes_before_the_endpoints(void)
 }
 
 /* Memory behind the tables that an older program was built with is not read. */
-static void s26_programs_built_before_have_no_format(void **state)
+STATE_TEST(s26_programs_built_before_have_no_format, void **state)
 {
     const pawl_saga saga = {
         .name        = "Deal",
@@ -134,10 +134,3 @@ static void s26_programs_built_before_have_no_format(void **state)
     assert_false(model->sagas[0].format.stores_defaults);
     pawl__model_destroy(model);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(s26_every_mistake_is_refused_and_named),
-    TEST(s26_the_sagas_format_goes_before_the_endpoints),
-    cmocka_unit_test(s26_programs_built_before_have_no_format),
-    {.name = NULL},
-};

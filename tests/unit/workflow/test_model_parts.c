@@ -133,7 +133,7 @@ static const struct {
      false},
 };
 
-static void each_row_of_a_saga_is_bound_as_it_is(void)
+TEST(each_row_of_a_saga_is_bound_as_it_is)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const pawl_on            on[]    = {rows[i].row, START, {.handle = NULL}};
@@ -165,7 +165,7 @@ static void each_row_of_a_saga_is_bound_as_it_is(void)
     }
 }
 
-static void a_plain_row_is_bound_as_it_is(void)
+TEST(a_plain_row_is_bound_as_it_is)
 {
     for (int own_sql = 0; own_sql < 2; own_sql++) {
         const pawl_on on[] = {{.handle = PAWL_HANDLE(hear_plain), .own_sql = own_sql != 0},
@@ -186,27 +186,20 @@ static void a_plain_row_is_bound_as_it_is(void)
     }
 }
 
+#define S_ON(...)                                                                           \
+    {                                                                                       \
+        .name = "S", STATE, .correlation = "ref", .transitional = "number", ON(__VA_ARGS__) \
+    }
+
 static const mistake mistakes[] = {
     {.says = "m_order: weight: only",
-     .saga = {.name = "S",
-              STATE,
-              .correlation  = "ref",
-              .transitional = "number",
-              ON(START,
-                 {.handle = PAWL_HANDLE(on_order), .key = "ref", .transitional_key = "weight"})}},
+     .saga = S_ON(START,
+                  {.handle = PAWL_HANDLE(on_order), .key = "ref", .transitional_key = "weight"})},
     {.says = "m_order has no property 'colour'",
-     .saga = {.name = "S",
-              STATE,
-              .correlation  = "ref",
-              .transitional = "number",
-              ON(START,
-                 {.handle = PAWL_HANDLE(on_order), .key = "ref", .transitional_key = "colour"})}},
+     .saga = S_ON(START,
+                  {.handle = PAWL_HANDLE(on_order), .key = "ref", .transitional_key = "colour"})},
     {.says = "cannot become the integer 'number'", /* the key is tried, where there is no other */
-     .saga = {.name = "S",
-              STATE,
-              .correlation  = "ref",
-              .transitional = "number",
-              ON(START, {.handle = PAWL_HANDLE(on_order), .key = "mark"})}},
+     .saga = S_ON(START, {.handle = PAWL_HANDLE(on_order), .key = "mark"})},
     {.says = "missing",
      .saga = {.name = "S",
               STATE,
@@ -218,20 +211,13 @@ static const mistake mistakes[] = {
     {.says = "'place.zip'", .saga = {.name = "S", STATE, .correlation = "place.zip", ON(START)}},
 };
 
-static void what_no_row_can_be_is_refused(void)
+TEST(what_no_row_can_be_is_refused)
 {
-    for (size_t i = 0; i < COUNT(mistakes); i++) {
-        pawl_error   error = PAWL_ERROR_INIT;
-        pawl__model *model = NULL;
-        assert_int_equal(create_with(&mistakes[i], &model, &error), PAWL_ECONFIG);
-        assert_null(model);
-        if (strstr(error.text, mistakes[i].says) == NULL)
-            fail_msg("'%s' lacks '%s'", error.text, mistakes[i].says);
-    }
+    check_refused(mistakes, COUNT(mistakes));
 }
 
 /* Both ends and the middle of the list are found, and nothing beside it. */
-static void types_are_sorted_and_found(void)
+TEST(types_are_sorted_and_found)
 {
     static const char *const types[] = {"a_other", "b_child", "m_order", "q_plain", "z_grandchild"};
     const pawl_on            on[]    = {{.handle = PAWL_HANDLE(on_order), .key = "ref"},
@@ -257,7 +243,7 @@ static void types_are_sorted_and_found(void)
 
 /* ---- Aggregators ---------------------------------------------------------------- */
 
-static void e17_an_aggregator_has_defaults(void)
+TEST(e17_an_aggregator_has_defaults)
 {
     static const struct {
         pawl_aggregator given;
@@ -292,7 +278,7 @@ static void e17_an_aggregator_has_defaults(void)
 }
 
 /* E9: rows of its own type, of those made from it, and of those made from these. */
-static void e9_an_aggregator_finds_rows_of_derived_types(void)
+TEST(e9_an_aggregator_finds_rows_of_derived_types)
 {
     const pawl_aggregator    batch = {.name = "A", .handle = PAWL_HANDLE(on_batch)};
     const pawl_on            on[]  = {START,
@@ -313,7 +299,7 @@ static void e9_an_aggregator_finds_rows_of_derived_types(void)
 
 /* ---- Streams and projections ------------------------------------------------------ */
 
-static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void)
+TEST(a_zero_is_a_key_where_it_cannot_be_a_missing_value)
 {
     static const struct {
         const char *key;
@@ -331,7 +317,7 @@ static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void)
 }
 
 /* Any message may be an entity's first one; zero is a key of it. */
-static void each_message_starts_an_entity(void)
+TEST(each_message_starts_an_entity)
 {
     static const pawl_on     on[]    = {{.handle = PAWL_HANDLE(on_entity), .key = "needed"},
                                         {.handle = NULL}};
@@ -346,7 +332,7 @@ static void each_message_starts_an_entity(void)
     pawl__model_destroy(model);
 }
 
-static void a_projection_is_made_as_it_is(void)
+TEST(a_projection_is_made_as_it_is)
 {
     for (int own_sql = 0; own_sql < 2; own_sql++) {
         const pawl_projection         given = {.name = "V",
@@ -374,7 +360,7 @@ static void a_projection_is_made_as_it_is(void)
 
 /* ---- The endpoint ------------------------------------------------------------------ */
 
-static void a_queue_may_have_a_name_of_its_own(void)
+TEST(a_queue_may_have_a_name_of_its_own)
 {
     const pawl_on plain[] = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     for (int i = 0; i < 2; i++) {
@@ -387,7 +373,7 @@ static void a_queue_may_have_a_name_of_its_own(void)
     }
 }
 
-static void there_are_16_filters_at_most(void)
+TEST(there_are_16_filters_at_most)
 {
     const pawl_on            plain[]     = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     const pawl_endpoint_spec spec        = {.name = "e", .handlers = plain};
@@ -410,7 +396,7 @@ static void there_are_16_filters_at_most(void)
     assert_non_null(strstr(error.text, "16"));
 }
 
-static void one_of_several_endpoints_has_to_be_said(void)
+TEST(one_of_several_endpoints_has_to_be_said)
 {
     const pawl_on            plain[]   = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
     const pawl_endpoint_spec first     = {.name = "e", .handlers = plain},
@@ -421,7 +407,7 @@ static void one_of_several_endpoints_has_to_be_said(void)
     pawl__model           *model       = NULL;
     assert_int_equal(pawl__model_create(&application, NULL, NULL, &model, &error), PAWL_EINVAL);
     assert_string_equal(error.text, "application has 2 endpoints; say which one to run");
-    world_ok(pawl__model_create(&application, "f", NULL, &model, &error), &error);
+    must(pawl__model_create(&application, "f", NULL, &model, world_error()));
     assert_string_equal(model->endpoint.data, "f");
     pawl__model_destroy(model);
     for (int abi = -1; abi <= 1; abi++) { /* an older one is another one, too */
@@ -431,7 +417,7 @@ static void one_of_several_endpoints_has_to_be_said(void)
     }
 }
 
-static void endpoints_of_an_application_have_different_names(void)
+TEST(endpoints_of_an_application_have_different_names)
 {
     pawl_endpoint_spec     first = {.name = "e"}, second = {.name = "e"};
     const pawl_application application = {PAWL_APPLICATION_HEAD,
@@ -443,11 +429,11 @@ static void endpoints_of_an_application_have_different_names(void)
     assert_int_equal(pawl_application_check(&application, &error), PAWL_ECONFIG);
     assert_string_equal(error.text, "endpoint 2 of the application has no name");
     second.name = "f";
-    world_ok(pawl_application_check(&application, &error), &error);
+    must(pawl_application_check(&application, world_error()));
 }
 
 /* A model that is refused, or for which there is no memory, leaves nothing. */
-static void what_is_refused_leaves_nothing(void)
+TEST(what_is_refused_leaves_nothing)
 {
     const long live = fault_memory_live();
     for (size_t i = 0; i < COUNT(mistakes); i++) {
@@ -459,7 +445,7 @@ static void what_is_refused_leaves_nothing(void)
 
 /* ---- Names ------------------------------------------------------------------------ */
 
-static void names_have_200_bytes_at_most(void)
+TEST(names_have_200_bytes_at_most)
 {
     char       name[202];
     pawl_error error = PAWL_ERROR_INIT;
@@ -476,7 +462,7 @@ static void names_have_200_bytes_at_most(void)
 }
 
 /* Every character by itself: in a name, in a table's, in a column's. */
-static void each_character_of_a_name_is_looked_at(void)
+TEST(each_character_of_a_name_is_looked_at)
 {
     for (int c = 1; c < 128; c++) {
         char       name[] = "a?b";
@@ -496,7 +482,7 @@ static void each_character_of_a_name_is_looked_at(void)
 }
 
 /* "Correlation_" stands before it. */
-static void a_columns_property_has_51_bytes_at_most(void)
+TEST(a_columns_property_has_51_bytes_at_most)
 {
     char       name[53];
     pawl_error error = PAWL_ERROR_INIT;
@@ -512,24 +498,5 @@ static void a_columns_property_has_51_bytes_at_most(void)
 int main(void)
 {
     fault_memory_install();
-    const struct CMUnitTest tests[] = {
-        TEST(each_row_of_a_saga_is_bound_as_it_is),
-        TEST(a_plain_row_is_bound_as_it_is),
-        TEST(what_no_row_can_be_is_refused),
-        TEST(types_are_sorted_and_found),
-        TEST(e17_an_aggregator_has_defaults),
-        TEST(e9_an_aggregator_finds_rows_of_derived_types),
-        TEST(a_zero_is_a_key_where_it_cannot_be_a_missing_value),
-        TEST(each_message_starts_an_entity),
-        TEST(a_projection_is_made_as_it_is),
-        TEST(a_queue_may_have_a_name_of_its_own),
-        TEST(there_are_16_filters_at_most),
-        TEST(one_of_several_endpoints_has_to_be_said),
-        TEST(endpoints_of_an_application_have_different_names),
-        TEST(what_is_refused_leaves_nothing),
-        TEST(names_have_200_bytes_at_most),
-        TEST(each_character_of_a_name_is_looked_at),
-        TEST(a_columns_property_has_51_bytes_at_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

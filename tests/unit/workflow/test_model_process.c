@@ -233,7 +233,7 @@ static const mistake mistakes[] = {
      .second_projection = {.name = "V", HEARS({.handle = PAWL_HANDLE(on_plain)})}},
 };
 
-static void every_mistake_is_refused_and_named(void)
+TEST(every_mistake_is_refused_and_named)
 {
     check_refused(mistakes, COUNT(mistakes));
 }
@@ -260,7 +260,7 @@ static const pawl_endpoint_spec good            = {.name        = "bank",
 static const pawl_application   application     = {PAWL_APPLICATION_HEAD,
                                                    .endpoints = PAWL_ENDPOINTS(&good)};
 
-static void a_good_table_is_found_again(void)
+TEST(a_good_table_is_found_again)
 {
     pawl__model *model = NULL;
     must(pawl__model_create(&application, NULL, NULL, &model, world_error()));
@@ -302,16 +302,15 @@ static const pawl_saga asking_sagas[] = {
 
 /* A saga hears of its commands by rows for answers that have neither a key nor a finder: those find their
  * saga themselves, and no header asks for them. */
-static void the_rows_of_a_saga_say_which_answers_it_asks_for(void)
+TEST(the_rows_of_a_saga_say_which_answers_it_asks_for)
 {
     static const unsigned answers[] = {PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED,
                                        PAWL__ANSWER_REJECTED, PAWL__ANSWER_NONE};
     for (size_t i = 0; i < COUNT(asking_sagas); i++) {
         const pawl_endpoint_spec desk = {.name = "desk", .sagas = PAWL_SAGAS(&asking_sagas[i])};
         const pawl_application given  = {PAWL_APPLICATION_HEAD, .endpoints = PAWL_ENDPOINTS(&desk)};
-        pawl_error             error  = PAWL_ERROR_INIT;
         pawl__model           *model  = NULL;
-        world_ok(pawl__model_create(&given, NULL, NULL, &model, &error), &error);
+        must(pawl__model_create(&given, NULL, NULL, &model, world_error()));
         assert_int_equal(model->sagas[0].answers, answers[i]);
         pawl__model_destroy(model);
     }
@@ -355,7 +354,7 @@ typedef struct followed_handler {
     bool        follows;
 } followed_handler;
 
-static void what_an_older_application_did_not_know_is_absent(void)
+TEST(what_an_older_application_did_not_know_is_absent)
 {
     static const followed_handler handler = {
         {PAWL_RECORD_OF(account), PAWL_RECORD_OF(credit), false, on_credit_saga_pawl_call}, true};
@@ -384,14 +383,14 @@ static void what_an_older_application_did_not_know_is_absent(void)
 }
 
 /* Fields that were appended to a process since read as zero. */
-static void a_smaller_process_is_read_by_its_size(void)
+TEST(a_smaller_process_is_read_by_its_size)
 {
     pawl_application old   = application;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl__model     *model = NULL;
     old.process_size       = offsetof(pawl_process, snapshot_every);
     old.projection_size    = offsetof(pawl_projection, own_sql);
-    world_ok(pawl__model_create(&old, NULL, NULL, &model, &error), &error);
+    must(pawl__model_create(&old, NULL, NULL, &model, world_error()));
     const pawl__saga_model *entity = pawl__model_saga(model, PAWL_TEXT("Account"));
     assert_int_equal(entity->stream->snapshot_every, 0);
     assert_int_equal(entity->stream->remembered, PAWL_DISPATCHES_REMEMBERED);
@@ -402,7 +401,7 @@ static void a_smaller_process_is_read_by_its_size(void)
     assert_null(model);
 }
 
-static void every_allocation_fails_in_turn(void)
+TEST(every_allocation_fails_in_turn)
 {
     long live   = fault_memory_live();
     bool is_met = true;
@@ -423,14 +422,6 @@ static void every_allocation_fails_in_turn(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(every_mistake_is_refused_and_named),
-        TEST(a_good_table_is_found_again),
-        TEST(the_rows_of_a_saga_say_which_answers_it_asks_for),
-        TEST(what_an_older_application_did_not_know_is_absent),
-        TEST(a_smaller_process_is_read_by_its_size),
-        TEST(every_allocation_fails_in_turn),
-    };
     fault_memory_install();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

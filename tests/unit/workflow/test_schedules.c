@@ -73,7 +73,7 @@ static const struct {
      "schedule n: endpoint office handles no message other"},
 };
 
-static void each_mistake_is_named(void)
+TEST(each_mistake_is_named)
 {
     for (size_t i = 0; i < COUNT(mistakes); i++) {
         pawl_error   error = PAWL_ERROR_INIT;
@@ -85,7 +85,7 @@ static void each_mistake_is_named(void)
     }
 }
 
-static void rows_that_are_too_short_are_refused(void)
+TEST(rows_that_are_too_short_are_refused)
 {
     pawl_error          error = PAWL_ERROR_INIT;
     pawl__model        *model = NULL;
@@ -94,7 +94,7 @@ static void rows_that_are_too_short_are_refused(void)
     assert_non_null(strstr(error.text, "its pawl_schedule has 4 bytes, at least"));
 }
 
-static void the_rest_is_taken(void)
+TEST(the_rest_is_taken)
 {
     static const task   seven  = {.number = 7};
     pawl_error          error  = PAWL_ERROR_INIT;
@@ -122,12 +122,11 @@ static void the_rest_is_taken(void)
     pawl__model_destroy(model);
 }
 
-static void the_next_time_of_a_line(void)
+TEST(the_next_time_of_a_line)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_time  next  = 7;
-    assert_int_equal(pawl_schedule_next("0 3 * * *", "Europe/Berlin", WORLD_START, &next, &error),
-                     PAWL_OK);
+    must(pawl_schedule_next("0 3 * * *", "Europe/Berlin", WORLD_START, &next, world_error()));
     assert_int_equal(next, WORLD_START + PAWL_HOURS(17));
     assert_int_equal(pawl_schedule_next("0 3 * * *", NULL, WORLD_START, &next, &error), PAWL_OK);
     assert_int_equal(next, WORLD_START + PAWL_HOURS(18));
@@ -144,11 +143,5 @@ int main(void)
         fputs("skipped: needs tzdata\n", stderr);
         return 77;
     }
-    const struct CMUnitTest tests[] = {
-        TEST(each_mistake_is_named),
-        TEST(rows_that_are_too_short_are_refused),
-        TEST(the_rest_is_taken),
-        TEST(the_next_time_of_a_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

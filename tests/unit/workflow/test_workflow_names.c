@@ -15,7 +15,7 @@ static void expect_prefix(const char *endpoint, const char *explicit_prefix, con
     pawl_arena_destroy(arena);
 }
 
-static void d2_the_default_prefix_is_the_endpoints_name(void)
+TEST(d2_the_default_prefix_is_the_endpoints_name)
 {
     expect_prefix("orders", NULL, "orders_");
     expect_prefix("shop.orders.eu", NULL, "shop_orders_eu_");
@@ -32,7 +32,7 @@ static pawl_code check_table(const char *name)
     return code;
 }
 
-static void d3_what_cannot_be_quoted_is_refused_naming_the_saga(void)
+TEST(d3_what_cannot_be_quoted_is_refused_naming_the_saga)
 {
     static const char *const bad[] = {"a[b", "a]b", "a`b", "a\"b"};
     for (size_t i = 0; i < COUNT(bad); i++)
@@ -43,7 +43,7 @@ static void d3_what_cannot_be_quoted_is_refused_naming_the_saga(void)
                      PAWL_OK);
 }
 
-static void d5_limits_are_in_bytes(void)
+TEST(d5_limits_are_in_bytes)
 {
     char name[64 + 1];
     memset(name, 'x', 64);
@@ -57,10 +57,3 @@ static void d5_limits_are_in_bytes(void)
     memcpy(name + 62, "\xc3\x9c", 3);
     assert_int_equal(check_table(name), PAWL_ECONFIG);
 }
-
-const struct CMUnitTest tests[] = {
-    TEST(d2_the_default_prefix_is_the_endpoints_name),
-    TEST(d3_what_cannot_be_quoted_is_refused_naming_the_saga),
-    TEST(d5_limits_are_in_bytes),
-    {.name = NULL},
-};

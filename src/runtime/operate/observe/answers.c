@@ -52,12 +52,11 @@ static pawl__metrics_view *next_place(pawl__store_answer *at, size_t index, pawl
     pawl__metrics_view *view    = &at->places[at->place_count];
     if (index > PAWL__NAMES_SHOWN)
         return view - 1;
-    pawl_text  label = is_last ? PAWL_TEXT("(others)") : pawl_arena_text(at->arena, name);
-    pawl_text *to    = scope == PAWL__OF_QUEUE ? &view->queue : &view->projection;
-    if (label.data == NULL)
-        return NULL;
-    *to          = label;
+    view->name   = is_last ? PAWL_TEXT("(others)") : pawl_arena_text(at->arena, name);
+    view->owner  = scope == PAWL__OF_QUEUE ? "queue" : "projection";
     view->scopes = 1u << scope;
+    if (view->name.data == NULL)
+        return NULL;
     at->place_count++;
     return view;
 }
@@ -286,16 +285,10 @@ static bool read_endpoint(pawl_endpoint *endpoint, pawl_arena *arena, pawl__metr
 {
     pawl__metric_set(&endpoint->metrics, PAWL__METRIC_LEADER, pawl__leader_is(endpoint));
     pawl__metrics_read(&endpoint->metrics, view);
-    view->endpoint = pawl_arena_text(arena, endpoint->model->endpoint);
-    view->scopes   = PAWL__SCOPE(ENDPOINT) | (endpoint->route_count > 0 ? PAWL__SCOPE(RUNNER) : 0);
-    return view->endpoint.data != NULL;
-}
-
-static bool copy_label(pawl_arena *arena, pawl_text *label)
-{
-    if (label->size > 0)
-        *label = pawl_arena_text(arena, *label);
-    return label->size == 0 || label->data != NULL;
+    view->owner  = "endpoint";
+    view->name   = pawl_arena_text(arena, endpoint->model->endpoint);
+    view->scopes = PAWL__SCOPE(ENDPOINT) | (endpoint->route_count > 0 ? PAWL__SCOPE(RUNNER) : 0);
+    return view->name.data != NULL;
 }
 
 /* Copies queues and projections of the last look to the views. */
@@ -307,8 +300,9 @@ static bool copy_places(pawl__observer *observer, pawl_arena *arena, pawl__metri
     pthread_mutex_lock(&at->mutex);
     *count = at->has_store ? at->place_count : 0;
     for (size_t i = 0; is_ok && i < *count; i++) {
-        views[i] = at->places[i];
-        is_ok    = copy_label(arena, &views[i].queue) && copy_label(arena, &views[i].projection);
+        views[i]      = at->places[i];
+        views[i].name = pawl_arena_text(arena, at->places[i].name);
+        is_ok         = views[i].name.data != NULL;
     }
     pthread_mutex_unlock(&at->mutex);
     return is_ok;

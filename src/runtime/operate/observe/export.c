@@ -1,8 +1,9 @@
 /* export.c - exports to a collector and their results.
  *
- * next: lend spans -> JSON done: taken -> release, rejected ones counted later -> lend them again,
- * TRIES_MAX times
- *                                           refused  -> release, lost
+ *     next:  lend spans -> JSON
+ *     done:  taken   -> release; rejected ones are counted
+ *            later   -> lend them again, TRIES_MAX times
+ *            refused -> release, lost
  *
  * Metrics are cumulative: an export that did not arrive is made good by the next.
  *

@@ -2,14 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/operate/observe/health.h"
-
-#include "runtime/common/health_rows.h"
+#include "runtime/operate/observe/observe.h"
 
 #include "base/cut.h"
 #include "base/sized.h"
-#include "pawl/loop.h"
 #include "pawl/store_queue.h"
+#include "record/record_internal.h"
 
 #include <stdio.h>
 
@@ -203,23 +201,7 @@ typedef struct measure {
     pawl_text place;
 } measure;
 
-static measure outbox_lag(const pawl_health_figures *figures, pawl_time now)
-{
-    return (measure){.value = age_of(figures->stats->outbox_oldest, now)};
-}
-
-static measure outbox_dead(const pawl_health_figures *figures, pawl_time now)
-{
-    (void)now;
-    return (measure){.value = figures->stats->outbox_dead};
-}
-
-static measure outbox_blocked(const pawl_health_figures *figures, pawl_time now)
-{
-    (void)now;
-    return (measure){.value = figures->stats->outbox_blocked};
-}
-
+/* The oldest message of a queue that is read, or of one that nobody reads. */
 static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, bool is_read)
 {
     measure oldest = {.value = 0};
@@ -232,18 +214,8 @@ static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, b
     return oldest;
 }
 
-static measure queue_age(const pawl_health_figures *figures, pawl_time now)
-{
-    return oldest_queue(figures, now, true);
-}
-
-static measure queue_no_consumer(const pawl_health_figures *figures, pawl_time now)
-{
-    return oldest_queue(figures, now, false);
-}
-
 /* A retry keeps the place that the message had at first: what it is late by. */
-static measure retry_age(const pawl_health_figures *figures, pawl_time now)
+static measure oldest_retry(const pawl_health_figures *figures, pawl_time now)
 {
     measure oldest = {.value = 0};
     for (size_t i = 0; i < figures->stats->queue_count; i++) {
@@ -255,32 +227,9 @@ static measure retry_age(const pawl_health_figures *figures, pawl_time now)
     return oldest;
 }
 
-static measure version_wait(const pawl_health_figures *figures, pawl_time now)
-{
-    return (measure){age_of(figures->version_awaited_since, now), figures->version_awaited};
-}
-
-static measure timeouts_late(const pawl_health_figures *figures, pawl_time now)
-{
-    return (measure){.value = pawl_health_timeout_late(figures, now)};
-}
-
-static measure partitions_dead(const pawl_health_figures *figures, pawl_time now)
-{
-    (void)now;
-    return (measure){.value = figures->stats->flushes_dead};
-}
-
-static measure dead_letters(const pawl_health_figures *figures, pawl_time now)
-{
-    (void)now;
-    return (measure){.value = figures->stats->dead};
-}
-
-static measure projection_lag(const pawl_health_figures *figures, pawl_time now)
+static measure most_behind(const pawl_health_figures *figures)
 {
     measure worst = {.value = 0};
-    (void)now;
     for (size_t i = 0; i < figures->projections.count; i++) {
         const pawl_projection_row *row = &figures->projections.items[i];
         if (row->lag > worst.value)
@@ -289,7 +238,7 @@ static measure projection_lag(const pawl_health_figures *figures, pawl_time now)
     return worst;
 }
 
-static measure projection_failing(const pawl_health_figures *figures, pawl_time now)
+static measure longest_failing(const pawl_health_figures *figures, pawl_time now)
 {
     measure worst = {.value = 0};
     for (size_t i = 0; i < figures->projections.count; i++) {
@@ -299,23 +248,6 @@ static measure projection_failing(const pawl_health_figures *figures, pawl_time 
             worst = (measure){span, row->name};
     }
     return worst;
-}
-
-static measure clock_offset(const pawl_health_figures *figures, pawl_time now)
-{
-    (void)now;
-    return (measure){.value = figures->clock_offset};
-}
-
-static measure transaction_age(const pawl_health_figures *figures, pawl_time now)
-{
-    (void)now;
-    return (measure){.value = figures->transaction_age};
-}
-
-static measure queue_paused(const pawl_health_figures *figures, pawl_time now)
-{
-    return (measure){age_of(figures->paused_since, now), figures->paused};
 }
 
 static measure oldest_alarm(const pawl_health_figures *figures, pawl_time now, const char *what)
@@ -330,48 +262,68 @@ static measure oldest_alarm(const pawl_health_figures *figures, pawl_time now, c
     return oldest;
 }
 
-static measure breaker_open(const pawl_health_figures *figures, pawl_time now)
-{
-    return oldest_alarm(figures, now, "breaker");
-}
-
-static measure retention_failing(const pawl_health_figures *figures, pawl_time now)
-{
-    return oldest_alarm(figures, now, "retention");
-}
-
-static measure route_away(const pawl_health_figures *figures, pawl_time now)
-{
-    return oldest_alarm(figures, now, "route");
-}
-
-/* A sender has no endpoint. */
-static measure no_worker(const pawl_health_figures *figures, pawl_time now)
+/* How long something has been due while no worker is alive. A sender has no endpoint. */
+static int64_t time_without_worker(const pawl_health_figures *figures, pawl_time now)
 {
     int64_t late = pawl_health_timeout_late(figures, now);
     for (size_t i = 0; i < figures->worker_count; i++)
         if (figures->workers[i].endpoint.size > 0)
-            return (measure){.value = 0};
+            return 0;
     for (size_t i = 0; i < figures->stats->queue_count; i++) {
         int64_t age = age_of(figures->stats->queues[i].oldest, now);
         late        = age > late ? age : late;
     }
-    return (measure){.value = late};
+    return late;
+}
+
+typedef enum check_number {
+#define CHECK_NUMBER(check, field, kind, degraded_default, unhealthy_default, reason, help) \
+    CHECK_##check,
+    PAWL__HEALTH_ROWS(CHECK_NUMBER)
+#undef CHECK_NUMBER
+} check_number;
+
+static measure measure_of(check_number number, const pawl_health_figures *figures, pawl_time now)
+{
+    const pawl_stats *stats = figures->stats;
+    switch (number) {
+    case CHECK_outbox_lag: return (measure){.value = age_of(stats->outbox_oldest, now)};
+    case CHECK_outbox_dead: return (measure){.value = stats->outbox_dead};
+    case CHECK_outbox_blocked: return (measure){.value = stats->outbox_blocked};
+    case CHECK_queue_age: return oldest_queue(figures, now, true);
+    case CHECK_queue_no_consumer: return oldest_queue(figures, now, false);
+    case CHECK_retry_age: return oldest_retry(figures, now);
+    case CHECK_timeouts_late: return (measure){.value = pawl_health_timeout_late(figures, now)};
+    case CHECK_partitions_dead: return (measure){.value = stats->flushes_dead};
+    case CHECK_dead_letters: return (measure){.value = stats->dead};
+    case CHECK_projection_lag: return most_behind(figures);
+    case CHECK_projection_failing: return longest_failing(figures, now);
+    case CHECK_clock_offset: return (measure){.value = figures->clock_offset};
+    case CHECK_transaction_age: return (measure){.value = figures->transaction_age};
+    case CHECK_queue_paused: return (measure){age_of(figures->paused_since, now), figures->paused};
+    case CHECK_breaker_open: return oldest_alarm(figures, now, "breaker");
+    case CHECK_retention_failing: return oldest_alarm(figures, now, "retention");
+    case CHECK_route_away: return oldest_alarm(figures, now, "route");
+    case CHECK_no_worker: return (measure){.value = time_without_worker(figures, now)};
+    case CHECK_version_wait:
+        return (measure){age_of(figures->version_awaited_since, now), figures->version_awaited};
+    }
+    return (measure){.value = 0};
 }
 
 typedef struct check_row {
-    const char *name;
-    measure (*run)(const pawl_health_figures *figures, pawl_time now);
-    size_t      degraded, unhealthy; /* offsets in pawl_health_options */
-    int64_t     degraded_default, unhealthy_default;
-    const char *reason;
-    int64_t     unit; /* of value and limit, as they are shown */
-    bool        is_of_rows;
+    const char  *name;
+    check_number number;
+    size_t       degraded, unhealthy; /* offsets in pawl_health_options */
+    int64_t      degraded_default, unhealthy_default;
+    const char  *reason;
+    int64_t      unit; /* of value and limit, as they are shown */
+    bool         is_of_rows;
 } check_row;
 
 #define CHECK_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
     {#check,                                                                             \
-     check,                                                                              \
+     CHECK_##check,                                                                      \
      offsetof(pawl_health_options, field##_degraded),                                    \
      offsetof(pawl_health_options, field##_unhealthy),                                   \
      degraded_default,                                                                   \
@@ -441,7 +393,7 @@ pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl
 static void run_check(const check_row *row, const pawl_health_options *options,
                       const pawl_health_figures *figures, pawl_time now, pawl_health *health)
 {
-    measure             found     = row->run(figures, now);
+    measure             found     = measure_of(row->number, figures, now);
     int64_t             value     = found.value;
     int64_t             degraded  = limit_of(options, row->degraded, row->degraded_default);
     int64_t             unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);

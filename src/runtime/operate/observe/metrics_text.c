@@ -91,12 +91,8 @@ static void put_labels(page *out, const pawl__metrics_view *view, const pawl__me
                        size_t index, const int64_t *bound)
 {
     bool has_labels = false;
-    if (view->endpoint.size > 0)
-        put_label(out, &has_labels, "endpoint", view->endpoint);
-    if (view->queue.size > 0)
-        put_label(out, &has_labels, "queue", view->queue);
-    if (view->projection.size > 0)
-        put_label(out, &has_labels, "projection", view->projection);
+    if (view->owner != NULL)
+        put_label(out, &has_labels, view->owner, view->name);
     if (row->label != NULL)
         put_label(out, &has_labels, row->label[0], pawl_text_of(row->label[index + 1]));
     if (bound != NULL) {

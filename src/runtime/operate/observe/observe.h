@@ -18,7 +18,7 @@
 #ifndef PAWL_RUNTIME_OBSERVE_H
 #define PAWL_RUNTIME_OBSERVE_H
 
-#include "runtime/operate/observe/health.h"
+#include "pawl/observe.h"
 #include "runtime/operate/observe/span.h"
 #include "runtime/runtime.h"
 
@@ -99,6 +99,14 @@ int64_t pawl__store_answer_pause(int64_t took, bool has_answered);
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
 /* For tests: this table instead of the module's; NULL takes it back. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);
+
+/* health.c: the store could not be asked: unhealthy for this reason alone. */
+void pawl__health_of_failure(const char *reason, pawl_health *health);
+/* Adds a result; its reason is the caller's to write. There must be room. */
+pawl_health_result *pawl__health_add(pawl_health *health, const char *name,
+                                     pawl_health_state state);
+/* {"status":"degraded","checks":[{"name":..,"status":..,"reason":..}]} */
+pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json);
 
 /* metrics_text.c: all of it in Prometheus's text format, version 0.0.4. */
 pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl_arena *arena,

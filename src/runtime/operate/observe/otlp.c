@@ -187,12 +187,8 @@ static yyjson_mut_val *add_point(writer *out, yyjson_mut_val *points, const time
 {
     yyjson_mut_val *point      = append_object(out, points);
     yyjson_mut_val *attributes = add_array(out, point, "attributes");
-    if (view->endpoint.size > 0)
-        add_text_attribute(out, attributes, "endpoint", view->endpoint.data);
-    if (view->queue.size > 0)
-        add_text_attribute(out, attributes, "queue", view->queue.data);
-    if (view->projection.size > 0)
-        add_text_attribute(out, attributes, "projection", view->projection.data);
+    if (view->owner != NULL)
+        add_text_attribute(out, attributes, view->owner, view->name.data);
     if (row->label != NULL)
         add_text_attribute(out, attributes, row->label[0], row->label[index + 1]);
     if (row->type != PAWL__GAUGE)

@@ -1,7 +1,7 @@
 /* span.c - the ring.
  *
  *     first = 5, count = 6 of 8:    [6][7][8] .  . [3][4][5]
- * ^put ^lend gives 3 4 5, then 6 7 8
+ *                                             ^put ^lend gives 3 4 5, then 6 7 8
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* span.h - spans that wait for the collector: a ring of fixed size.
  *
  *     put ... put        any thread; false when one was lost for want of room
- * lend -> release the one thread that exports
+ *     lend -> release    the one thread that exports
  *
  * A span that is lent stays in its slot until it is released, so that it is read without a copy. In
  * a full ring the oldest span gives way to a new one: after an outage of the collector the last

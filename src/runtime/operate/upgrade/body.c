@@ -42,8 +42,8 @@ void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *
 {
     bool is_version = code == PAWL_EVERSION;
     pawl__upgrade_report(check, is_version ? PAWL_UPGRADE_UNREAD_VERSION : PAWL_UPGRADE_UNDECODABLE,
-                         is_version ? PAWL_TEXT("") : place_of(text, record, check->arena),
-                         pawl_text_of(text));
+                         is_version ? PAWL_TEXT("") : place_of(text, record, check->arena), "%s",
+                         text);
 }
 
 pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
@@ -118,25 +118,21 @@ static size_t find_renamed(const body_look *at, const pawl_record *record, yyjso
 static void report_unknown(const body_look *at, const pawl_record *record, yyjson_val *object,
                            const char *name, yyjson_val *value)
 {
-    char       member[PAWL__UPGRADE_PATH_SIZE], names[NAMED_MAX * PAWL__UPGRADE_PATH_SIZE];
-    size_t     renamed = find_renamed(at, record, object, value, names, sizeof names);
-    pawl_error text    = PAWL_ERROR_INIT;
+    char   member[PAWL__UPGRADE_PATH_SIZE], names[NAMED_MAX * PAWL__UPGRADE_PATH_SIZE];
+    size_t renamed = find_renamed(at, record, object, value, names, sizeof names);
     snprintf(member, sizeof member, "%s%s", at->path, name);
     if (renamed == 0)
-        (void)pawl_error_set(&text, PAWL_EDECODE, "%s: record %s does not know it", member,
-                             record->name);
+        pawl__upgrade_report(at->check, PAWL_UPGRADE_UNKNOWN_MEMBER, pawl_text_of(member),
+                             "%s: record %s does not know it", member, record->name);
     else
-        (void)pawl_error_set(
-            &text, PAWL_EDECODE,
+        pawl__upgrade_report(
+            at->check, PAWL_UPGRADE_UNREAD_MEMBER, pawl_text_of(member),
             renamed == 1
                 ? "%s: record %s does not know it, and %s, which could hold its value, is missing: was it "
                   "renamed?"
                 : "%s: record %s does not know it, and several that could hold its value are missing, %s: "
                   "was it renamed to one of them?",
             member, record->name, names);
-    pawl__upgrade_report(at->check,
-                         renamed != 0 ? PAWL_UPGRADE_UNREAD_MEMBER : PAWL_UPGRADE_UNKNOWN_MEMBER,
-                         pawl_text_of(member), pawl_text_of(text.text));
 }
 
 static void look_at_object(const body_look *at, const pawl_record *record, yyjson_val *object);

@@ -13,20 +13,6 @@
 /* A double has every whole number of that many bits. */
 #define DOUBLE_BITS 53
 
-static void report(const pawl__upgrade_check *check, pawl_upgrade_reason reason, const char *member,
-                   const char *format, ...) PAWL_PRINTF(4, 5);
-
-static void report(const pawl__upgrade_check *check, pawl_upgrade_reason reason, const char *member,
-                   const char *format, ...)
-{
-    pawl_error text = PAWL_ERROR_INIT;
-    va_list    arguments;
-    va_start(arguments, format);
-    (void)pawl_error_setv(&text, PAWL_ECONFIG, format, arguments);
-    va_end(arguments);
-    pawl__upgrade_report(check, reason, pawl_text_of(member), pawl_text_of(text.text));
-}
-
 /* ---- Fields ---------------------------------------------------------------- */
 
 /* The values of a kind of number; of no number `bits` is 0. */
@@ -89,7 +75,8 @@ static void compare_enum(const pawl__upgrade_check *check, const pawl_enum *from
 {
     const char *lost = lost_name(from, to);
     if (lost != NULL)
-        report(check, PAWL_UPGRADE_NARROWED, path, "enum %s has no '%s' any more", to->name, lost);
+        pawl__upgrade_report(check, PAWL_UPGRADE_NARROWED, pawl_text_of(path),
+                             "enum %s has no '%s' any more", to->name, lost);
 }
 
 /* A saga that stores defaults writes them all, but null for a member that is unset. Rows from before it did so
@@ -100,10 +87,11 @@ static void compare_default(const pawl__upgrade_check *check, const pawl_field *
     bool is_stored =
         from->shape == PAWL_ONE && check->was_format != NULL && check->was_format->stores_defaults;
     if (!is_stored && pawl__upgrade_misreads(from, to))
-        report(check, PAWL_UPGRADE_MISREAD, path,
-               "it is left out of rows where it was %s, and they read as %s: keep the default, or "
-               "raise .version and add an upcaster that writes it",
-               pawl__upgrade_default(from), pawl__upgrade_default(to));
+        pawl__upgrade_report(
+            check, PAWL_UPGRADE_MISREAD, pawl_text_of(path),
+            "it is left out of rows where it was %s, and they read as %s: keep the default, or "
+            "raise .version and add an upcaster that writes it",
+            pawl__upgrade_default(from), pawl__upgrade_default(to));
 }
 
 static bool is_number(pawl_times times)
@@ -118,22 +106,26 @@ static void compare_times(const pawl__upgrade_check *check, const pawl_field *fr
     if (from->kind == PAWL_KIND_TIME && check->was_format != NULL &&
         check->was_format->times != check->is_format->times &&
         is_number(check->was_format->times) && is_number(check->is_format->times))
-        report(check, PAWL_UPGRADE_MISREAD, path,
-               "the unit of .times is another one: raise .version, and put the old format into "
-               ".older_formats");
+        pawl__upgrade_report(
+            check, PAWL_UPGRADE_MISREAD, pawl_text_of(path),
+            "the unit of .times is another one: raise .version, and put the old format into "
+            ".older_formats");
 }
 
 static void compare_field(const pawl__upgrade_check *check, const pawl_field *from,
                           const pawl_field *to, const char *path)
 {
     if (to->required && !from->required)
-        report(check, PAWL_UPGRADE_NARROWED, path, "it is required, and was not");
+        pawl__upgrade_report(check, PAWL_UPGRADE_NARROWED, pawl_text_of(path),
+                             "it is required, and was not");
     if ((from->shape == PAWL_LIST) != (to->shape == PAWL_LIST))
-        report(check, PAWL_UPGRADE_NARROWED, path, "it is %s list, and was %s",
-               to->shape == PAWL_LIST ? "a" : "no", to->shape == PAWL_LIST ? "none" : "one");
+        pawl__upgrade_report(check, PAWL_UPGRADE_NARROWED, pawl_text_of(path),
+                             "it is %s list, and was %s", to->shape == PAWL_LIST ? "a" : "no",
+                             to->shape == PAWL_LIST ? "none" : "one");
     else if (!takes_kind(from, to))
-        report(check, PAWL_UPGRADE_NARROWED, path,
-               "the type that it has does not take all values of the one that it had");
+        pawl__upgrade_report(
+            check, PAWL_UPGRADE_NARROWED, pawl_text_of(path),
+            "the type that it has does not take all values of the one that it had");
     else {
         if (from->kind == PAWL_KIND_ENUM && to->kind == PAWL_KIND_ENUM)
             compare_enum(check, from->enumeration(), to->enumeration(), path);
@@ -153,8 +145,8 @@ static void compare_name(const pawl__upgrade_check *check, const pawl_record *fr
         const pawl_field *other = pawl__field_at(to, i);
         if (strcmp(other->name, was->name) == 0 &&
             pawl__upgrade_field(from, pawl_field_json(other)) != NULL)
-            report(
-                check, PAWL_UPGRADE_MISREAD, path,
+            pawl__upgrade_report(
+                check, PAWL_UPGRADE_MISREAD, pawl_text_of(path),
                 "%s wrote it, and %s reads it, while %s reads %s: were two .json names exchanged?",
                 was->name, is->name, other->name, pawl_field_json(other));
     }
@@ -179,11 +171,12 @@ static void report_lost(const pawl__upgrade_check *check, const pawl_record *fro
 {
     const pawl_field *renamed = find_new(from, to, lost);
     if (renamed != NULL)
-        report(check, PAWL_UPGRADE_UNREAD_MEMBER, path,
-               "record %s does not have it, and has a new %s: was it renamed?", to->name,
-               pawl_field_json(renamed));
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNREAD_MEMBER, pawl_text_of(path),
+                             "record %s does not have it, and has a new %s: was it renamed?",
+                             to->name, pawl_field_json(renamed));
     else
-        report(check, PAWL_UPGRADE_UNKNOWN_MEMBER, path, "record %s does not have it", to->name);
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNKNOWN_MEMBER, pawl_text_of(path),
+                             "record %s does not have it", to->name);
 }
 
 static void compare_fields(const pawl__upgrade_check *check, const pawl_record *from,
@@ -212,7 +205,8 @@ static void compare_fields(const pawl__upgrade_check *check, const pawl_record *
         const pawl_field *is = pawl__field_at(to, i);
         snprintf(path, sizeof path, "%s%s", before, pawl_field_json(is));
         if (is->required && pawl__upgrade_field(from, pawl_field_json(is)) == NULL)
-            report(check, PAWL_UPGRADE_NARROWED, path, "it is required, and is not written yet");
+            pawl__upgrade_report(check, PAWL_UPGRADE_NARROWED, pawl_text_of(path),
+                                 "it is required, and is not written yet");
     }
 }
 
@@ -222,8 +216,9 @@ static void compare_records(pawl__upgrade_check *check, const char *kind, pawl_t
     int was = pawl_record_version(from), is = pawl_record_version(to);
     check->at = (pawl_upgrade_found){.kind = kind, .type = type, .version = was};
     if (is < was || (is > was && to->upcast == NULL))
-        report(check, PAWL_UPGRADE_NO_UPCAST, "", "version %d becomes %d, %s", was, is,
-               is < was ? "and there is no way back" : "without an upcaster");
+        pawl__upgrade_report(check, PAWL_UPGRADE_NO_UPCAST, PAWL_TEXT(""),
+                             "version %d becomes %d, %s", was, is,
+                             is < was ? "and there is no way back" : "without an upcaster");
     else if (is == was)
         compare_fields(check, from, to, "", 0);
 }
@@ -243,16 +238,17 @@ static void compare_correlation(const pawl__upgrade_check *check, const pawl_sag
         is_same(&from->main, &to->main) || is_same(&from->main, &to->transitional) ||
         (from->transitional.type != PAWL_VALUE_NONE && is_same(&from->transitional, &to->main)))
         return;
-    report(check, PAWL_UPGRADE_CORRELATION, to->main.property.data,
-           "it was %.*s, which is neither the correlation nor the transitional property any more",
-           PAWL_TEXT_ARGS(from->main.property));
+    pawl__upgrade_report(
+        check, PAWL_UPGRADE_CORRELATION, to->main.property,
+        "it was %.*s, which is neither the correlation nor the transitional property any more",
+        PAWL_TEXT_ARGS(from->main.property));
 }
 
 static void report_removed(pawl__upgrade_check *check, const char *kind, pawl_text type,
                            const char *member, const char *text)
 {
     check->at = (pawl_upgrade_found){.kind = kind, .type = type};
-    report(check, PAWL_UPGRADE_REMOVED, member, "%s", text);
+    pawl__upgrade_report(check, PAWL_UPGRADE_REMOVED, pawl_text_of(member), "%s", text);
 }
 
 static void compare_events(pawl__upgrade_check *check, const pawl__stream_model *from,
@@ -285,8 +281,9 @@ static void compare_saga(pawl__upgrade_check *check, const pawl__saga_model *fro
     if (from->stream != NULL)
         compare_events(check, from->stream, to->stream);
     else if (!pawl_text_equal(from->table.name, to->table.name))
-        report(check, PAWL_UPGRADE_REMOVED, "", "its table is %.*s, and was %.*s",
-               PAWL_TEXT_ARGS(to->table.name), PAWL_TEXT_ARGS(from->table.name));
+        pawl__upgrade_report(check, PAWL_UPGRADE_REMOVED, PAWL_TEXT(""),
+                             "its table is %.*s, and was %.*s", PAWL_TEXT_ARGS(to->table.name),
+                             PAWL_TEXT_ARGS(from->table.name));
     else
         compare_correlation(check, &from->table, &to->table);
 }
@@ -323,14 +320,6 @@ static void compare_names(pawl__upgrade_check *check, const pawl__model *from,
                            "no table registers it");
 }
 
-static const pawl__model *find_model(const pawl_upgrade *upgrade, pawl_text endpoint)
-{
-    for (size_t i = 0; i < upgrade->model_count; i++)
-        if (pawl_text_equal(upgrade->models[i]->endpoint, endpoint))
-            return upgrade->models[i];
-    return NULL;
-}
-
 pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upgrade *to, pawl_arena *arena,
                                pawl_upgrade_fn *found, void *context, pawl_error *error)
 {
@@ -338,7 +327,7 @@ pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upgrade *to,
         .upgrade = to, .arena = arena, .found = found, .context = context, .error = error};
     for (size_t i = 0; i < from->model_count; i++) {
         const pawl__model *was = from->models[i];
-        const pawl__model *is  = find_model(to, was->endpoint);
+        const pawl__model *is  = pawl__upgrade_model(to, was->endpoint);
         if (is == NULL || !pawl_text_equal(was->queue, is->queue)) {
             report_removed(&check, "endpoint", was->endpoint, was->queue.data,
                            "no endpoint of that name reads its queue");

@@ -102,12 +102,25 @@ const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *upgrade, s
     return upgrade->tables;
 }
 
+const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text endpoint)
+{
+    for (size_t i = 0; i < upgrade->model_count; i++)
+        if (pawl_text_equal(upgrade->models[i]->endpoint, endpoint))
+            return upgrade->models[i];
+    return NULL;
+}
+
 void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
-                          pawl_text member, pawl_text text)
+                          pawl_text member, const char *format, ...)
 {
     pawl_upgrade_found found = check->at;
-    found.reason             = check->is_lenient ? PAWL_UPGRADE_PASSED_OVER : reason;
-    found.member             = member;
-    found.text               = text;
+    pawl_error         text  = PAWL_ERROR_INIT;
+    va_list            arguments;
+    va_start(arguments, format);
+    (void)pawl_error_setv(&text, PAWL_EDECODE, format, arguments);
+    va_end(arguments);
+    found.reason = check->is_lenient ? PAWL_UPGRADE_PASSED_OVER : reason;
+    found.member = member;
+    found.text   = pawl_text_of(text.text);
     check->found(&found, check->context);
 }

@@ -67,16 +67,15 @@ typedef struct object_look {
 /* The text has no default of a secret member: such a row has just that value. */
 static void report(const object_look *at, const pawl_field *was, const pawl_field *is)
 {
-    char       member[PAWL__UPGRADE_PATH_SIZE];
-    pawl_error text = PAWL_ERROR_INIT;
+    char member[PAWL__UPGRADE_PATH_SIZE];
     snprintf(member, sizeof member, "%s%s", at->path, pawl_field_json(is));
     if (was->secret || is->secret)
-        (void)pawl_error_set(&text, PAWL_EDECODE, "%s: it is left out", member);
+        pawl__upgrade_report(at->check, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
+                             "%s: it is left out", member);
     else
-        (void)pawl_error_set(&text, PAWL_EDECODE, "%s: it is left out, which meant %s and means %s",
-                             member, pawl__upgrade_default(was), pawl__upgrade_default(is));
-    pawl__upgrade_report(at->check, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
-                         pawl_text_of(text.text));
+        pawl__upgrade_report(at->check, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
+                             "%s: it is left out, which meant %s and means %s", member,
+                             pawl__upgrade_default(was), pawl__upgrade_default(is));
 }
 
 static void look_at_object(const object_look *at);

@@ -4,27 +4,15 @@
  */
 #include "runtime/operate/upgrade/upgrade.h"
 
+#include "base/arena.h"
+#include "engine/engine.h"
 #include "engine/fold.h"
-#include "engine/version.h"
+#include "engine/headers.h"
 #include "pawl/store_dead.h"
 
 #include <string.h>
 
 #define NOTHING PAWL_TEXT("")
-
-static void report_printed(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
-                           pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
-
-static void report_printed(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
-                           pawl_text member, const char *format, ...)
-{
-    pawl_error text = PAWL_ERROR_INIT;
-    va_list    arguments;
-    va_start(arguments, format);
-    (void)pawl_error_setv(&text, PAWL_EDECODE, format, arguments);
-    va_end(arguments);
-    pawl__upgrade_report(check, reason, member, pawl_text_of(text.text));
-}
 
 /* ---- Messages ------------------------------------------------------------ */
 
@@ -42,7 +30,7 @@ static pawl_code look_as(pawl__upgrade_check *check, const pawl_message *message
         return pawl_error_set(check->error, code, "%s", why.text);
     if (code == PAWL_OK)
         return pawl__upgrade_body(check, record, version, message->body, has_members, &decoded);
-    pawl__upgrade_report(check, PAWL_UPGRADE_UNDECODABLE, NOTHING, pawl_text_of(why.text));
+    pawl__upgrade_report(check, PAWL_UPGRADE_UNDECODABLE, NOTHING, "%s", why.text);
     return PAWL_OK;
 }
 
@@ -54,16 +42,11 @@ static pawl_code look_as_bases(pawl__upgrade_check *check, const pawl__model *mo
     pawl_code code =
         pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_BASE), check->arena, &names);
     while (code == PAWL_OK && names.size > 0) {
-        const char             *comma = memchr(names.data, ',', names.size);
-        size_t                  size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
-        const pawl__type_model *type =
-            pawl__model_type(model, (pawl_text){.data = names.data, .size = size});
+        const pawl__type_model *type = pawl__model_type(model, pawl__list_next(&names));
         if (type != NULL && type->count > 0) {
             code = look_as(check, message, type->record, false);
             ++*count;
         }
-        names.data += comma != NULL ? size + 1 : size;
-        names.size -= comma != NULL ? size + 1 : size;
     }
     return code;
 }
@@ -100,15 +83,15 @@ static pawl_code look_at_message(pawl__upgrade_check *check, const pawl__model *
     size_t    count = 0;
     pawl_code code  = look_at_types(check, model, message, &count);
     if (code == PAWL_OK && count == 0)
-        report_printed(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
-                       "endpoint %s handles no message of this type", model->endpoint.data);
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
+                             "endpoint %s handles no message of this type", model->endpoint.data);
     return code;
 }
 
 static void report_foreign(pawl__upgrade_check *check, const char *what, pawl_text name)
 {
-    report_printed(check, PAWL_UPGRADE_FOREIGN, name, "the program has no %s %.*s", what,
-                   PAWL_TEXT_ARGS(name));
+    pawl__upgrade_report(check, PAWL_UPGRADE_FOREIGN, name, "the program has no %s %.*s", what,
+                         PAWL_TEXT_ARGS(name));
 }
 
 static pawl_code look_at_queued(pawl__upgrade_check *check, const pawl_scan_row *row)
@@ -143,11 +126,12 @@ static void look_at_name(pawl__upgrade_check *check, const pawl__model *model, p
     if (pawl__model_timeout(model, check->at.type, name) != NULL)
         return;
     if (pawl__model_saga(model, check->at.type) == NULL)
-        report_printed(check, PAWL_UPGRADE_UNHANDLED, name, "endpoint %s has no saga %.*s",
-                       model->endpoint.data, PAWL_TEXT_ARGS(check->at.type));
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNHANDLED, name, "endpoint %s has no saga %.*s",
+                             model->endpoint.data, PAWL_TEXT_ARGS(check->at.type));
     else
-        report_printed(check, PAWL_UPGRADE_UNHANDLED, name, "saga %.*s knows no timeout '%.*s'",
-                       PAWL_TEXT_ARGS(check->at.type), PAWL_TEXT_ARGS(name));
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNHANDLED, name,
+                             "saga %.*s knows no timeout '%.*s'", PAWL_TEXT_ARGS(check->at.type),
+                             PAWL_TEXT_ARGS(name));
 }
 
 /* A schedule's row has all that is needed to send; its messages are looked at in their queue. */
@@ -169,12 +153,9 @@ static pawl_code look_at_timeout(pawl__upgrade_check *check, const pawl_scan_row
 /* A letter that could not be decoded, or had no handler, is dead of just that. */
 static pawl_code look_at_letter(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
-    const pawl__model *model = NULL;
+    const pawl__model *model = pawl__upgrade_model(check->upgrade, row->belongs_to);
     pawl_text          saga;
     check->is_lenient = pawl_text_equal(row->code, PAWL_TEXT("EDECODE"));
-    for (size_t i = 0; model == NULL && i < check->upgrade->model_count; i++)
-        if (pawl_text_equal(check->upgrade->models[i]->endpoint, row->belongs_to))
-            model = check->upgrade->models[i];
     if (model == NULL) {
         report_foreign(check, "endpoint", row->belongs_to);
         return PAWL_OK;
@@ -219,8 +200,9 @@ static pawl_code look_at_applied(pawl__upgrade_check *check, const pawl__saga_mo
         return pawl__upgrade_body(check, apply->event, row->version, row->message.body, true,
                                   &decoded);
     if (!is_of_library(row->message.type))
-        report_printed(check, PAWL_UPGRADE_UNHANDLED, NOTHING, "%s %s has no function in .apply",
-                       pawl__model_kind(stream), stream->saga->name);
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
+                             "%s %s has no function in .apply", pawl__model_kind(stream),
+                             stream->saga->name);
     return PAWL_OK;
 }
 
@@ -303,9 +285,9 @@ static pawl_code look_at_collected(pawl__upgrade_check *check, const pawl_scan_r
                 return look_as(check, &row->message, aggregator->message, j == 0);
         if (aggregator == NULL)
             continue;
-        report_printed(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
-                       "aggregator %.*s takes no message of this type",
-                       PAWL_TEXT_ARGS(row->belongs_to));
+        pawl__upgrade_report(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
+                             "aggregator %.*s takes no message of this type",
+                             PAWL_TEXT_ARGS(row->belongs_to));
         return PAWL_OK;
     }
     report_foreign(check, "aggregator", row->belongs_to);
@@ -332,11 +314,8 @@ static const struct {
 /* The name by which people find the row: the message's id, but an event's and a fold's stream. */
 static pawl_text id_of(const pawl_scan *walk, const pawl_scan_row *row, pawl_arena *arena)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1];
     switch (walk->kind) {
-    case PAWL_SCAN_TIMEOUTS:
-        pawl_uuid_format(row->id, text);
-        return pawl_arena_text(arena, pawl_text_of(text));
+    case PAWL_SCAN_TIMEOUTS: return pawl__arena_uuid(arena, row->id);
     case PAWL_SCAN_OUTBOX: return pawl_arena_printf(arena, "%lld", (long long)row->number);
     case PAWL_SCAN_EVENTS:
         return pawl_arena_printf(arena, "%.*s, number %lld", PAWL_TEXT_ARGS(row->belongs_to),

@@ -5,6 +5,7 @@
  */
 #include "runtime/operate/upgrade/upgrade.h"
 
+#include "base/arena.h"
 #include "engine/state.h"
 
 #include <stdio.h>
@@ -25,22 +26,6 @@ static const pawl__saga_model *model_of(const pawl_upgrade *upgrade, const pawl_
             if (&upgrade->models[i]->sagas[j].table == table)
                 return &upgrade->models[i]->sagas[j];
     return NULL;
-}
-
-/* "2.0" */
-static int version_of(pawl_text text)
-{
-    int version = 0;
-    for (size_t i = 0; i < text.size && i < 6 && text.data[i] != '.'; i++)
-        version = version * 10 + (text.data[i] - '0');
-    return version;
-}
-
-static pawl_text id_text(const pawl_uuid *id, pawl_arena *arena)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(*id, text);
-    return pawl_arena_text(arena, pawl_text_of(text));
 }
 
 /* The text behind "saga Order ID of version 1: ", which the report says itself. */
@@ -76,8 +61,8 @@ static pawl_code read_state(pawl__upgrade_check *check, const pawl__saga_model *
                                   .id           = {row->id},
                                   .data         = row->message.body,
                                   .type_version = row->type_version};
-    check->at.id               = id_text(&row->id, check->arena);
-    check->at.version          = version_of(row->type_version);
+    check->at.id               = pawl__arena_uuid(check->arena, row->id);
+    check->at.version          = pawl__state_version(row->type_version);
     *state                     = pawl_arena_take(check->arena, saga->state->size);
     if (*state == NULL)
         return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a %s",
@@ -152,18 +137,16 @@ static void report_unreachable(pawl__upgrade_check *check, const pawl__saga_mode
 {
     const char *property = saga->saga->correlation;
     for (size_t i = 0; i < page->count; i++) {
-        pawl_error text = PAWL_ERROR_INIT;
         char       shown[PAWL_VALUE_TEXT_SIZE];
         pawl_value value;
         bool       has_value =
             pawl_record_value(saga->state, property, page->states[i], &value, NULL) == PAWL_OK;
-        (void)pawl_error_set(&text, PAWL_ENOTFOUND, "no row is found by %s %s%s%s", property,
-                             has_value ? pawl_value_format(&value, shown, sizeof shown) : "",
-                             why->text[0] != '\0' ? ": " : "", why->text);
-        check->at.id      = id_text(page->ids[i], check->arena);
+        check->at.id      = pawl__arena_uuid(check->arena, *page->ids[i]);
         check->at.version = 0;
         pawl__upgrade_report(check, PAWL_UPGRADE_UNREACHABLE, pawl_text_of(property),
-                             pawl_text_of(text.text));
+                             "no row is found by %s %s%s%s", property,
+                             has_value ? pawl_value_format(&value, shown, sizeof shown) : "",
+                             why->text[0] != '\0' ? ": " : "", why->text);
     }
 }
 

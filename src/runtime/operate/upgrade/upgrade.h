@@ -38,7 +38,9 @@ typedef struct pawl__upgrade_check {
 
 /* Reports one thing about the row under way. */
 void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
-                          pawl_text member, pawl_text text);
+                          pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
+/* The program's model of the endpoint, or NULL. */
+const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text endpoint);
 
 /* Reports a body that the record's decoder or upcaster refused; `text` says why. */
 void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *record,

@@ -12,8 +12,6 @@
  */
 #include "engine/stamp.h"
 #include "runtime/ordered/ordered.h"
-#include "runtime/worker/claim.h"
-#include "runtime/worker/hot_sagas.h"
 #include "runtime/worker/isolation/marker.h"
 
 /* ---- Writing one ---------------------------------------------------------------------- */
@@ -32,9 +30,10 @@ static pawl_code write_row(pawl__worker *worker, const pawl_queue_row *row,
                                  .crashes       = crashes,
                                  .waiting_since = row->waiting_since,
                                  .history       = history};
-    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
+    pawl_changes      changes = {.group_count  = 1,
+                                 .unit_count   = 1,
+                                 .now          = worker->engine.machine_now,
+                                 .queue_settle = {&settle, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 

@@ -15,7 +15,6 @@
 #include "pawl/store_calls.h"
 #include "pawl/store_worker.h"
 #include "record/record_internal.h"
-#include "runtime/worker/claim.h"
 #include "runtime/worker/isolation/marker.h"
 #include "store/core/action.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mssql_family.h"
+#include "store/sql/dialects/families.h"
 
 #define OF_DATABASE " from sys.databases where database_id = db_id()"
 #define ALTER(setting) "concat('alter database ', quotename(name), ' set " setting "')"

@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mssql_family.h"
+#include "store/sql/dialects/families.h"
 
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE

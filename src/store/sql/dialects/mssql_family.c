@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mssql_family.h"
+#include "store/sql/dialects/families.h"
 
 #include "store/sql/dialects/mssql_statements.h"
 
@@ -23,6 +23,30 @@
 #define VERSION_MIN 13 /* 2016 */
 #define LEVEL_MIN 130
 #define DEAD_MICROSECONDS "15000000"
+
+/* ---- Statements ----------------------------------------------------------- */
+
+#define STANDS(name) [PAWL__SQL_##name] = PAWL__MSSQL_##name
+
+const int pawl__mssql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    STANDS(QUEUE_FIRST),       STANDS(OUTBOX_SAME),        STANDS(WORKER_FOLD),
+    STANDS(WORKER_KEEP),       STANDS(LEAD_LIST),          STANDS(LEASE_LOCK),
+    STANDS(INBOX_RANGE),       STANDS(INBOX_SWEEP),        STANDS(OUTBOX_SWEEP),
+    STANDS(HISTORY_SWEEP),     STANDS(TIMEOUT_FOREIGN),    STANDS(TIMEOUT_CLAIM),
+    STANDS(TIMEOUT_CLAIM_ANY), STANDS(EVENT_TURN),         STANDS(EVENT_INSERT),
+    STANDS(EVENT_POSITION),    STANDS(TIMEOUT_CANCEL),     STANDS(TIMEOUT_CANCEL_ALL),
+    STANDS(TIMEOUT_LIST_SAGA), STANDS(TIMEOUT_REARM_SAGA), STANDS(HISTORY_FIND_SOURCE),
+    STANDS(FOLD_SET),          STANDS(AGGREGATOR_CLAIM),   STANDS(NEWS),
+};
+
+const char *const pawl__mssql_templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__MSSQL_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof pawl__mssql_templates / sizeof pawl__mssql_templates[0] ==
+                   PAWL__MSSQL_STATEMENT_COUNT,
+               "one template for each statement");
 
 /* ---- Transactions --------------------------------------------------------- */
 
@@ -99,17 +123,17 @@ static void take_server(void *context, const pawl_text *columns)
 /* Azure, and Fabric (edition 12), say version 12 of every server, and have what 2016 has. */
 static pawl_code ask_server(pawl__sql_session *session, pawl_error *error)
 {
-    pawl__sql_remote *remote = session->remote;
+    pawl__sql_remote *remote = pawl__sql_remote_at(session);
     server_row        row    = {0};
-    pawl_code         code   = remote->ops->ask(
+    pawl_code         code   = remote->sql.ops->ask(
                   session,
                   "select case when cast(serverproperty('EngineEdition') as int) in (5, 8, 12) then 99 "
                             "else cast(parsename(cast(serverproperty('ProductVersion') as nvarchar(128)), 4) as int) "
                             "end, @@spid, compatibility_level, name from sys.databases where database_id = db_id()",
                   take_server, &row, error);
-    remote->dialect = &pawl__mssql_dialect;
-    remote->version = row.version;
-    session->id     = row.session;
+    remote->sql.dialect = &pawl__mssql_dialect;
+    remote->version     = row.version;
+    session->id         = row.session;
     (void)snprintf(remote->database, sizeof remote->database, "dbo");
     if (code == PAWL_OK && row.version < VERSION_MIN)
         return pawl_error_set(error, PAWL_ENOTSTORE,
@@ -200,13 +224,13 @@ static pawl_code end_holder(pawl__sql_session *session, const lock_name *name)
     if (code != PAWL_OK || holder == 0)
         return code;
     (void)snprintf(text, sizeof text, "kill %" PRId64, holder);
-    return session->remote->ops->query(session, text, NULL);
+    return pawl__sql_query(session, text, NULL);
 }
 
 /* An older session of the worker that has it is ended, or frees it when the server sees that it is gone. */
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_remote *remote    = session->remote;
+    const pawl__sql_remote *remote    = pawl__sql_remote_at(session);
     lock_name               name      = name_of(remote, pawl__sql_lock_number(session));
     int64_t                 got       = 0;
     int64_t                 until     = pawl__clock_ms() + remote->sql.base.deadline_ms * 9 / 10;
@@ -227,8 +251,8 @@ static void worker_unlock(pawl__sql_session *session)
     char text[200];
     (void)snprintf(text, sizeof text,
                    "exec sp_releaseapplock @Resource = N'%s', @LockOwner = N'Session'",
-                   name_of(session->remote, pawl__sql_lock_number(session)).text);
-    (void)session->remote->ops->query(session, text, NULL);
+                   name_of(pawl__sql_remote_at(session), pawl__sql_lock_number(session)).text);
+    (void)pawl__sql_query(session, text, NULL);
 }
 
 /* ---- Who lives ----------------------------------------------------------- */
@@ -267,7 +291,7 @@ static pawl_code is_old_time(pawl__sql_session *session, pawl_text table, pawl_t
     pawl__sql_append(&text, ", N'U') and system_type_id = type_id(N'datetime') and name = N");
     pawl__sql_append_literal(&text, column);
     pawl_code code = text.is_failed || name.is_failed
-                         ? pawl__sql_no_memory(&session->remote->sql.base, "a statement", error)
+                         ? pawl__sql_no_memory(&session->store->base, "a statement", error)
                          : pawl__sql_ask_number(session, text.data, &count, error);
     *is_it         = count != 0;
     pawl__sql_text_free(&text);

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/families.h"
 #include "store/sql/tables.h"
 
 #include <stdio.h>
@@ -124,8 +124,9 @@ static pawl_code probe(pawl__sql_doctor *doctor, const pawl__sql_table *table, s
     pawl__sql_text    text   = {0};
     pawl_error        why    = PAWL_ERROR_INIT;
     append_probe(&text, doctor, table, right);
-    pawl_code code = text.is_failed ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
-                                    : remote->ops->ask(remote->main, text.data, NULL, NULL, &why);
+    pawl_code code = text.is_failed
+                         ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
+                         : remote->sql.ops->ask(remote->main, text.data, NULL, NULL, &why);
     pawl__sql_text_free(&text);
     *is_allowed = code != PAWL_EDENIED;
     return pawl__sql_is_gone(code) ? pawl_error_set(doctor->error, code, "%s", why.text) : PAWL_OK;

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/families.h"
 
 #define STATEMENT PAWL__SQL_STATEMENT_UNDONE
 #define TRANSACTION PAWL__SQL_TRANSACTION_UNDONE

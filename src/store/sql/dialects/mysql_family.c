@@ -10,7 +10,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/families.h"
+#include "store/sql/dialects/mysql_statements.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,24 @@
 #define IDLE_S 31536000 /* a sender that rests keeps its session, and with it its worker's lock */
 #define DEAD_SECONDS "15"
 
+/* ---- Statements ----------------------------------------------------------- */
+
+#define STANDS(name) [PAWL__SQL_##name] = PAWL__MYSQL_##name
+
+const int pawl__mysql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    STANDS(WORKER_FOLD),  STANDS(QUEUE_FIRST), STANDS(OUTBOX_SWEEP),
+    STANDS(EVENT_INSERT), STANDS(FOLD_SET),    STANDS(AGGREGATOR_DELETE_OLDEST),
+};
+
+const char *const pawl__mysql_templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__MYSQL_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof pawl__mysql_templates / sizeof pawl__mysql_templates[0] ==
+                   PAWL__MYSQL_STATEMENT_COUNT,
+               "one template for each statement");
+
 /* ---- The session --------------------------------------------------------- */
 
 /* "10.11.6-MariaDB-1", "8.0.36": as 101106, 80036. */
@@ -29,7 +48,7 @@ static pawl_code check_version(pawl__sql_remote *remote, const char *version, pa
 {
     unsigned major = 0, minor = 0, patch = 0;
     bool     is_mariadb = strstr(version, "MariaDB") != NULL;
-    remote->dialect     = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
+    remote->sql.dialect = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
     (void)sscanf(version, "%u.%u.%u", &major, &minor, &patch);
     if (major * 10000 + minor * 100 + patch >=
         (is_mariadb ? MARIADB_VERSION_MIN : MYSQL_VERSION_MIN))
@@ -51,7 +70,7 @@ static pawl_code check_version(pawl__sql_remote *remote, const char *version, pa
  * decides before a wait for a lock does. */
 static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_remote *remote     = session->remote;
+    const pawl__sql_remote *remote     = pawl__sql_remote_at(session);
     char                    text[1200] = "", rest[60] = "";
     bool                    is_mariadb = pawl__mysql_is_mariadb(remote);
     long long               wait = (long long)((remote->sql.base.deadline_ms + 999) / 1000 + 1);
@@ -66,10 +85,10 @@ static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
                    "session innodb_lock_wait_timeout = %lld, session lock_wait_timeout = %lld, "
                    "session wait_timeout = %d" OURS "%s",
                    is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S, rest);
-    pawl_code code = remote->ops->query(session, text, error);
+    pawl_code code = pawl__sql_query(session, text, error);
     if (code == PAWL_OK)
-        code = remote->ops->query(session, "set session transaction isolation level read committed",
-                                  error);
+        code = pawl__sql_query(session, "set session transaction isolation level read committed",
+                               error);
     return code;
 }
 
@@ -81,7 +100,7 @@ typedef struct answer {
 static void take_session(void *context, const pawl_text *columns)
 {
     answer           *to     = context;
-    pawl__sql_remote *remote = to->session->remote;
+    pawl__sql_remote *remote = pawl__sql_remote_at(to->session);
     (void)snprintf(to->version, sizeof to->version, "%.*s", PAWL_TEXT_ARGS(columns[0]));
     to->session->id         = strtoll(columns[1].data, NULL, 10);
     to->session->packet_max = strtoul(columns[2].data, NULL, 10);
@@ -111,13 +130,13 @@ static pawl_code ask_cluster(pawl__sql_remote *remote, pawl__sql_session *sessio
 
 static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
-    pawl__sql_remote *remote = session->remote;
+    pawl__sql_remote *remote = pawl__sql_remote_at(session);
     answer            to     = {.session = session};
     pawl_code         code =
-        remote->ops->ask(session,
-                         "select version(), connection_id(), @@max_allowed_packet, "
-                         "coalesce(database(), ''), @@global.read_only or @@innodb_read_only",
-                         take_session, &to, error);
+        remote->sql.ops->ask(session,
+                             "select version(), connection_id(), @@max_allowed_packet, "
+                             "coalesce(database(), ''), @@global.read_only or @@innodb_read_only",
+                             take_session, &to, error);
     if (code == PAWL_OK)
         code = check_version(remote, to.version, error);
     if (code == PAWL_OK)
@@ -146,8 +165,9 @@ static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *er
 static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
                              pawl_error *error)
 {
-    const char *text = session->remote->is_cluster ? DATABASE_ID(CLUSTER_ID)
-                                                   : DATABASE_ID("@@hostname, @@port, @@datadir");
+    const char *text = pawl__sql_remote_at(session)->is_cluster
+                           ? DATABASE_ID(CLUSTER_ID)
+                           : DATABASE_ID("@@hostname, @@port, @@datadir");
     return pawl__sql_ask_text(session, text, id, PAWL__SQL_DATABASE_ID_SIZE, error);
 }
 
@@ -182,13 +202,13 @@ static pawl_code end_holder(pawl__sql_session *session, const lock_name *name, p
     if (code != PAWL_OK || holder == 0)
         return code;
     (void)snprintf(text, sizeof text, "kill %" PRId64, holder);
-    code = session->remote->ops->query(session, text, error);
+    code = pawl__sql_query(session, text, error);
     return code == PAWL_EPERSIST ? PAWL_OK : code; /* 1094: gone meanwhile */
 }
 
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
-    const pawl__sql_remote *remote = session->remote;
+    const pawl__sql_remote *remote = pawl__sql_remote_at(session);
     lock_name               name   = name_of(remote, pawl__sql_lock_number(session));
     int64_t                 is_had = 0;
     char                    text[100];
@@ -209,9 +229,10 @@ static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 static void worker_unlock(pawl__sql_session *session)
 {
     char text[100];
-    (void)snprintf(text, sizeof text, "do release_lock('%s')",
-                   name_of(session->remote, session->remote->lock_number).text);
-    (void)session->remote->ops->query(session, text, NULL);
+    (void)snprintf(
+        text, sizeof text, "do release_lock('%s')",
+        name_of(pawl__sql_remote_at(session), pawl__sql_remote_at(session)->lock_number).text);
+    (void)pawl__sql_query(session, text, NULL);
 }
 
 /* ---- Who lives ----------------------------------------------------------- */

@@ -50,8 +50,8 @@ pawl__mysql_form pawl__mysql_form_of(const char *template_text)
 static void expand(const pawl__mysql_set *s, pawl__sql_text *text, const char *parameter,
                    pawl_text piece)
 {
-    const pawl__sql_remote *remote  = s->session->remote;
-    pawl__sql_dialect       dialect = *remote->dialect;
+    const pawl__sql_remote *remote  = pawl__sql_remote_at(s->session);
+    pawl__sql_dialect       dialect = *remote->sql.dialect;
     pawl__sql_text          whole   = {0};
     dialect.parameter               = parameter;
     dialect.row                     = "i";
@@ -111,7 +111,7 @@ static const char *marker_of(const pawl__mysql_set *s, const pawl__field *field)
 static void append_rows(const pawl__mysql_set *s, pawl__sql_text *text, unsigned rows)
 {
     const pawl__field_list *fields = &s->write->parameters;
-    const char             *open   = pawl__mysql_is_mariadb(s->session->remote) ? "(" : "row(";
+    const char *open = pawl__mysql_is_mariadb(pawl__sql_remote_at(s->session)) ? "(" : "row(";
     for (unsigned row = 0; row < rows; row++) {
         pawl__sql_appendf(text, "%s%s", row != 0 ? ", " : "values ", open);
         if (s->form.shape == PAWL__MYSQL_LOAD)
@@ -147,7 +147,7 @@ static void write_join(const pawl__mysql_set *s, pawl__sql_text *text, const cha
 static void write_load(const pawl__mysql_set *s, pawl__sql_text *text, const char *one,
                        unsigned rows)
 {
-    const pawl__sql_dialect *dialect = s->session->remote->dialect;
+    const pawl__sql_dialect *dialect = s->session->store->dialect;
     const pawl_saga_table   *table   = table_of(s);
     const char              *from = strstr(one, "{saga}"), *where = strstr(one, " where ");
     pawl_saga_key            key =

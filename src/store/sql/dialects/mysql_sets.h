@@ -11,7 +11,8 @@
 #ifndef PAWL_STORE_SQL_DIALECTS_MYSQL_SETS_H
 #define PAWL_STORE_SQL_DIALECTS_MYSQL_SETS_H
 
-#include "store/sql/dialects/mysql_family.h"
+#include "store/sql/dialects/families.h"
+#include "store/sql/dialects/mysql_statements.h"
 
 typedef enum pawl__mysql_shape {
     PAWL__MYSQL_OTHER,  /* no set */

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/oracle_family.h"
+#include "store/sql/dialects/families.h"
 
 #include "store/sql/dialects/oracle_statements.h"
 
@@ -22,6 +22,26 @@
 #define DAY_US INT64_C(86400000000)
 #define SECOND_US INT64_C(1000000)
 #define UTC_NOW "sys_extract_utc(systimestamp)"
+
+/* ---- Statements ----------------------------------------------------------- */
+
+#define STANDS(name) [PAWL__SQL_##name] = PAWL__ORACLE_##name
+
+const int pawl__oracle_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    STANDS(QUEUE_FIRST), STANDS(WORKER_FOLD),     STANDS(WORKER_KEEP),
+    STANDS(INBOX_SWEEP), STANDS(OUTBOX_SWEEP),    STANDS(AGGREGATOR_DELETE_OLDEST),
+    STANDS(OUTBOX_SAME), STANDS(TIMEOUT_CLAIM),   STANDS(TIMEOUT_CLAIM_ANY),
+    STANDS(FOLD_SET),    STANDS(TIMEOUT_FOREIGN), STANDS(NEWS),
+};
+
+const char *const pawl__oracle_templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__ORACLE_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof pawl__oracle_templates / sizeof pawl__oracle_templates[0] ==
+                   PAWL__ORACLE_STATEMENT_COUNT,
+               "one template for each statement");
 
 /* ---- The session --------------------------------------------------------- */
 
@@ -81,12 +101,12 @@ static const char settings[] =
 
 static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
-    pawl__sql_remote *remote = session->remote;
+    pawl__sql_remote *remote = pawl__sql_remote_at(session);
     asked             to     = {.remote = remote};
-    if (remote->dialect == NULL)
-        remote->dialect = &pawl__oracle_dialect;
+    if (remote->sql.dialect == NULL)
+        remote->sql.dialect = &pawl__oracle_dialect;
     remote->server.beats = true;
-    pawl_code code       = remote->ops->ask(
+    pawl_code code       = remote->sql.ops->ask(
               session,
               "select (select max(version) from product_component_version where product like "
                     "'Oracle%'), sys_context('userenv', 'current_schema'), (select value from "

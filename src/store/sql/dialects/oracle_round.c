@@ -149,7 +149,7 @@ static void append_part(pawl__sql_text *to, const pawl__sql_text *statement,
 static void append_statement(pawl__sql_text *to, const pawl__sql_remote *remote,
                              const pawl__sql_write *write, const void *item)
 {
-    pawl__sql_dialect dialect = *remote->dialect;
+    pawl__sql_dialect dialect = *remote->sql.dialect;
     dialect.parameter         = "p%u(i)";
     if (write->is_saga)
         pawl__sql_saga_text(to, &dialect, pawl__saga_table_of(item),
@@ -245,7 +245,7 @@ pawl_code pawl__oracle_round_add(pawl__oracle_round *round, const pawl__sql_remo
     pawl__sql_text statement = {0};
     pawl_code      code      = PAWL_OK;
     if (write->is_saga)
-        code = pawl__sql_saga_check(remote->dialect, pawl__saga_table_of(items[0]), error);
+        code = pawl__sql_saga_check(remote->sql.dialect, pawl__saga_table_of(items[0]), error);
     if (code == PAWL_OK)
         append_statement(&statement, remote, write, items[0]);
     *is_added = code == PAWL_OK && all + count <= PAWL__ORACLE_ITEMS_MAX && writes(&statement) &&

@@ -137,7 +137,7 @@ enum {
 #define PAWL__ORACLE_BEGIN \
     "declare i varchar2(100); begin i := dbms_transaction.local_transaction_id(true); end;"
 
-/* As those of mysql_statements.h. */
+/* As those of mysql_statements.h (oracle_family.c). */
 extern const int         pawl__oracle_overrides[];
 extern const char *const pawl__oracle_templates[];
 

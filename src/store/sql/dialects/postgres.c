@@ -97,7 +97,9 @@ const char pawl__pg_send_function[] =
  * events: each is written once more, for its position, and leaves an entry in the index of those
  * without: the same. folds and checkpoints are written anew in their rows.
  *
- * workers: one row for each, written by each of its commits. With most of a page free the new
+ * history: a sweep begins at its oldest entries, and would pass over those that others deleted.
+ *
+ * workers, leases: a row for each, written by each commit, or renewed. With most of a page free the new
  * version stays on the page, and no index is touched. timeouts: a lease is stamped and cleared, and
  * no index has its columns.
  *
@@ -107,6 +109,11 @@ const char pawl__pg_send_function[] =
     "alter table " table " set (" more "autovacuum_vacuum_scale_factor = 0.01, " \
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
 #define BUSY(table) BUSY_AND("", table)
+
+/* Few rows, written again and again. */
+#define STEADY(table)                                                                  \
+    "alter table " table " set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, " \
+    "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)"
 
 static const pawl__sql_extra after_create[] = {
     {"queue", BUSY("{queue}")},
@@ -122,14 +129,14 @@ static const pawl__sql_extra after_create[] = {
     {"events", "alter table {events} set (autovacuum_vacuum_scale_factor = 0.02, "
                "autovacuum_vacuum_threshold = 10000)"},
     {"folds", "alter table {folds} set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)"},
-    {"checkpoints",
-     "alter table {checkpoints} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
-     "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)"},
+    {"checkpoints", STEADY("{checkpoints}")},
+    {"leases", STEADY("{leases}")},
+    {"history", "alter table {history} set (autovacuum_vacuum_scale_factor = 0.01, "
+                "autovacuum_vacuum_threshold = 10000)"},
     {"timeouts", BUSY_AND("fillfactor = 50, ", "{timeouts}")},
     {"aggregator", BUSY("{aggregator}")},
     {"aggregator_flush", BUSY("{aggregator_flush}")},
-    {"workers", "alter table {workers} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
-                "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)"},
+    {"workers", STEADY("{workers}")},
     {NULL, NULL},
 };
 

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/postgres_family.h"
+#include "store/sql/dialects/families.h"
 #include "store/sql/tables.h"
 
 #include <string.h>

@@ -7,9 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/postgres_family.h"
-
-#include "store/sql/dialects/postgres_schema.h"
+#include "store/sql/dialects/families.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +87,7 @@ _Static_assert(sizeof templates / sizeof templates[0] == STATEMENT_COUNT,
 static void take_session(void *context, const pawl_text *columns)
 {
     pawl__sql_session *session = context;
-    pawl__sql_remote  *remote  = session->remote;
+    pawl__sql_remote  *remote  = pawl__sql_remote_at(session);
     session->id                = strtoll(columns[0].data, NULL, 10);
     remote->version            = strtoll(columns[1].data, NULL, 10);
     (void)snprintf(remote->database, sizeof remote->database, "%.*s", PAWL_TEXT_ARGS(columns[2]));
@@ -97,12 +95,12 @@ static void take_session(void *context, const pawl_text *columns)
 
 static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
-    pawl__sql_remote *remote = session->remote;
-    pawl_code         code   = remote->ops->ask(
+    pawl__sql_remote *remote = pawl__sql_remote_at(session);
+    pawl_code         code   = remote->sql.ops->ask(
                   session,
                   "select pg_backend_pid(), current_setting('server_version_num'), coalesce(current_schema(), '')",
                   take_session, session, error);
-    remote->dialect = &pawl__pg_plain_dialect;
+    remote->sql.dialect = &pawl__pg_plain_dialect;
     if (code != PAWL_OK)
         return code;
     if (remote->version < VERSION_MIN)
@@ -142,10 +140,10 @@ static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATAB
 static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
 {
     pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = session->remote->ops->query(session, "savepoint pawl_open", &why);
+    pawl_code  code = pawl__sql_query(session, "savepoint pawl_open", &why);
     *is_open        = code == PAWL_OK;
     if (code == PAWL_OK)
-        return session->remote->ops->query(session, "release savepoint pawl_open", error);
+        return pawl__sql_query(session, "release savepoint pawl_open", error);
     if (!session->is_lost)
         return PAWL_OK;
     return pawl_error_set(error, code, "%s", why.text);

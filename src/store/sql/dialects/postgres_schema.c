@@ -1,8 +1,8 @@
-/* postgres_schema.c - see postgres_schema.h.
+/* postgres_schema.c - the waits of an apply of the schema on PostgreSQL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/dialects/postgres_schema.h"
+#include "store/sql/dialects/families.h"
 
 #include "store/sql/connection.h"
 #include "store/sql/dialects.h"

@@ -1,0 +1,132 @@
+/* engine.h - the runtime as a batch sees it: functions, limits, clocks.
+ *
+ * The engine reads no clock and does no I/O; runtime/worker/engine_callbacks.c fills the struct.
+ *
+ * Threads: as the batch.
+ * Tests: tests/unit/engine
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_ENGINE_H
+#define PAWL_ENGINE_ENGINE_H
+
+#include "pawl/limits.h"
+#include "pawl/message.h"
+#include "pawl/recovery.h"
+#include "pawl/store_calls.h"
+#include "workflow/model.h"
+
+/* Delay of a message whose saga another worker has; the pause of a worker that found nothing else
+ * to do, too. */
+#define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
+
+/* The saga of a timeout that is a schedule's row (runtime/schedule/schedule.h); schedule.c. */
+#define PAWL__SCHEDULE_SAGA "pawl/schedule"
+extern const pawl_saga_id pawl__schedules_saga;
+
+/* The messages that a due schedule sends, and its next time. */
+typedef struct pawl__schedule_plan {
+    pawl_message message; /* of each: type, body and headers */
+    pawl_time   *times;   /* planned; one message each */
+    size_t       count;
+    pawl_time    next;
+    bool         is_gone; /* no program has it in its table any more: the row is to be removed */
+} pawl__schedule_plan;
+
+/* Where a logical destination leads. */
+typedef struct pawl__destination {
+    bool      is_remote; /* through the outbox */
+    pawl_text queue;     /* local: the queue */
+} pawl__destination;
+
+/* A call of the application's code, as the thread that watches the worker names it in its log. */
+typedef struct pawl__call {
+    const char *what; /* "message" */
+    pawl_text   id, type;
+    const char *kind; /* "handler" */
+    const char *name; /* or NULL */
+} pawl__call;
+
+/* The rows of pawl/recovery.h that are in force for an endpoint. */
+typedef struct pawl__recovery {
+    pawl_recovery rows[PAWL_RECOVERY_ROWS_MAX];
+    size_t        count;
+} pawl__recovery;
+
+/* Copies of messages that were handled, of an endpoint with the option audit: an outbox row for each, in the
+ * commit that writes its inbox mark. So there is a copy exactly when there is a mark "handled". */
+#define PAWL__AUDIT_ROUTE "pawl.audit"
+
+typedef struct pawl__audit {
+    pawl_text machine;
+    /* A copy has the id of its message. In the queue of a store it has an id of its own: there the same
+     * event, handled by two endpoints, would be one message. */
+    bool keeps_id;
+    pawl_time (*now)(void *runtime); /* machine time, asked for each message */
+} pawl__audit;
+
+/* Of a text, for tables in memory. */
+static inline uint64_t pawl__text_hash(pawl_text text)
+{
+    pawl_value value = pawl_value_text(text);
+    return pawl_value_hash(&value);
+}
+
+/* A type that the log named as one of a version that is not read, and does not name again before `due`. */
+#define PAWL__UNREAD_COUNT 16
+typedef struct pawl__unread {
+    uint64_t  name; /* hash of the type */
+    pawl_time due;
+} pawl__unread;
+
+struct pawl__unit;
+
+/* Functions, limits and clocks that the runtime lends to a batch. */
+typedef struct pawl__engine {
+    const pawl__model *model;
+    pawl_store        *store; /* reads only, through its ops */
+    pawl_random       *random;
+    pawl_arena        *scratch; /* emptied before each unit */
+    void              *user;
+    void              *runtime; /* for the calls below */
+    pawl__destination (*resolve)(void *runtime, pawl_text destination);
+    pawl_code (*subscriptions)(void *runtime, const pawl_subscriptions **list, pawl_error *error);
+    pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
+    pawl_code (*find_handler)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
+    /* Reads the row of a schedule that is due at `now`. */
+    pawl_code (*schedule)(void *runtime, const pawl_timeout_row *row, pawl_time now,
+                          pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
+    bool (*is_stopping)(void *runtime);
+    /* When the oldest message without a row was placed, those of the batch left out; PAWL_TIME_MIN: one may be unseen. Or NULL. */
+    pawl_time (*oldest_without_row)(void *runtime);
+    void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
+    bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
+    int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked while is_timed */
+    /* Did the saga of this value conflict often of late? Asked only while has_hot. */
+    bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
+                   const pawl_value *value);
+    /* False: another worker works on the saga of this hash (pawl__entry.hashes). NULL: it is the only one. */
+    bool (*take)(void *runtime, uint64_t hash);
+    /* Around each call of the application's code. False: the worker was given up, and may call and write nothing more. */
+    bool (*call_begin)(void *runtime, const pawl__call *call);
+    bool (*call_end)(void *runtime);
+    /* Did an earlier run of the unit outlive its claim? Then it fails with that, and does not run. */
+    bool (*has_outlived)(void *runtime, const struct pawl__unit *unit, pawl_error *why);
+    struct pawl__order   *order;       /* of an ordered endpoint: order.h; else NULL */
+    bool                  has_hot;     /* is_hot may answer true */
+    const pawl__audit    *audit;       /* handled messages are copied; or NULL */
+    bool                  has_history; /* each unit leaves lines of history (line.c) */
+    bool                  is_timed;    /* history or audit: how long each unit takes is measured */
+    bool                  is_virtual;  /* each unit has its own business time */
+    int32_t               immediate_retries, delayed_retries;
+    int64_t               retry_delay, retry_delay_max, not_found_wait, version_delay;
+    int32_t               conflict_retries;
+    const pawl__recovery *recovery;  /* borrowed; NULL: no rows */
+    int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
+    bool         has_warned_recent;  /* so that the warning comes once */
+    pawl__unread unread[PAWL__UNREAD_COUNT];
+    pawl_time    unread_until; /* machine time; "no saga" is not final before */
+    pawl_time    machine_now, business_now;
+} pawl__engine;
+
+#endif
