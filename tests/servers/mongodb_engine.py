@@ -15,6 +15,7 @@ TRANSIENT = "TransientTransactionError"
 # serialization_failure, deadlock_detected, lock_not_available
 CONFLICTS = ("40001", "40P01", "55P03")
 CONFLICT_TEXT = re.compile(r"could not serialize access|deadlock detected|lock timeout|concurrent update", re.I)
+NOT_MADE = "Unable to create the specified collection"
 # DocumentDB's SQLSTATEs of MongoDB's codes, as far as a test looks at them; of the others the code is InternalError.
 CODES = {"M0001": 2, "M0009": 27, "M000F": 48, "M0016": 263, "M00CO": 121}
 LOST_TRANSACTION = {"ok": 0.0, "code": 251, "codeName": "NoSuchTransaction", "errmsg": "the transaction is not there",
@@ -513,7 +514,7 @@ def attempts(handler, command, cursors):
         except psycopg2.Error as problem:
             of_catalog = (problem.diag.schema_name or "").startswith("documentdb_api_catalog")
             # Just dropped, and remembered by this connection as long as it lives: another one makes the collection.
-            if problem.pgcode == "M0008" and command.verb == "createIndexes":
+            if (problem.pgcode == "M0008" and command.verb == "createIndexes") or NOT_MADE in str(problem):
                 of_catalog = True
                 connection.close()
             if not left or not (problem.pgcode in CONFLICTS or of_catalog):
