@@ -97,32 +97,34 @@ const pawl__report pawl__aggregator_verb_reports[] = {
     {.what = NULL},
 };
 
-static const pawl_aggregator *aggregator_of(const pawl_application *application, pawl_text name)
+static bool find_aggregator(const pawl_application *application, pawl_text name,
+                            pawl_aggregator *found)
 {
     for (size_t i = 0; application != NULL && application->endpoints[i] != NULL; i++) {
         const pawl_aggregator *const *all = application->endpoints[i]->aggregators;
         for (size_t j = 0; all != NULL && all[j] != NULL; j++)
-            if (pawl_text_equal(pawl_text_of(all[j]->name), name))
-                return all[j];
+            if (pawl_text_equal(pawl_text_of(all[j]->name), name)) {
+                pawl__table_row(all[j], 0, application->aggregator_size, found, sizeof *found);
+                return true;
+            }
     }
-    return NULL;
+    return false;
 }
 
 static shown_partition shown_of(const pawl_partition_row *row, const pawl_application *application)
 {
-    const pawl_aggregator *aggregator = aggregator_of(application, row->aggregator);
-    shown_partition        shown      = {.row      = *row,
-                                         .state    = row->is_dead        ? STATE_DEAD
-                                                     : row->attempts > 0 ? STATE_FAILING
-                                                                         : STATE_COLLECTING,
-                                         .attempts = row->attempts,
-                                         .due = row->due == PAWL_TIME_MAX || row->is_dead ? 0 : row->due};
-    if (aggregator != NULL) {
-        shown.size   = aggregator->size == 0 && aggregator->period == 0
-                           ? PAWL__AGGREGATOR_SIZE_DEFAULT
-                           : aggregator->size;
-        shown.max    = aggregator->max;
-        shown.period = aggregator->period;
+    pawl_aggregator aggregator;
+    shown_partition shown = {.row      = *row,
+                             .state    = row->is_dead        ? STATE_DEAD
+                                         : row->attempts > 0 ? STATE_FAILING
+                                                             : STATE_COLLECTING,
+                             .attempts = row->attempts,
+                             .due      = row->due == PAWL_TIME_MAX || row->is_dead ? 0 : row->due};
+    if (find_aggregator(application, row->aggregator, &aggregator)) {
+        shown.size = aggregator.size == 0 && aggregator.period == 0 ? PAWL__AGGREGATOR_SIZE_DEFAULT
+                                                                    : aggregator.size;
+        shown.max  = aggregator.max;
+        shown.period = aggregator.period;
     }
     return shown;
 }

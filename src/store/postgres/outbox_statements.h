@@ -81,9 +81,6 @@
     X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                              \
       "where [State] = 'held' and [Attempts] >= 0 and " PAWL__SQL_OUTBOX_FILTERS("[Id]")                                  \
           PAWL__PG_OUTBOX_ORDER "limit ?11")                                                                              \
-    X(OUTBOX_FIND_DEAD,                                                                                                   \
-      PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' and " PAWL__SQL_OUTBOX_FILTERS(                                        \
-          "[Id] + 0") "order by [Id] + 0 limit ?11")                                                                      \
     X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                          \
       "where [DispatchId] = ?2 and " PAWL__SQL_OUTBOX_FILTERS("[Id] + 0") "limit ?11")                                    \
     X(OUTBOX_SETTLE,                                                                                                      \
