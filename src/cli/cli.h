@@ -129,17 +129,18 @@ pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
 pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode);
 
 /* The work of a verb on an open store; the arena is its own to reset. */
-typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_arena *arena,
-                                pawl_error *error);
+typedef pawl_code pawl__action_fn(const void *fields, pawl_store *store, pawl_arena *arena,
+                                  pawl_error *error);
 /* Refuses words that the table of options cannot, before the store is opened. */
 typedef pawl_code pawl__check_fn(void *fields, pawl_error *error);
-/* A whole verb: reads its words into the fields, checks them, and runs the action's of `looks` on the store at `at`, a part
+/* A whole verb: reads its words into the fields, checks them, and runs the action's of `actions` on the store at `at`, a part
  * of the fields; of a verb without actions the only one. `check` may be NULL. */
-int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *fields,
-                    pawl__store_fields *at, pawl__check_fn *check, pawl__look_fn *const *looks);
-/* Opens the store to look at it (a mistyped path is no new database), runs `look` and closes it;
+int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *fields,
+                        pawl__store_fields *at, pawl__check_fn *check,
+                        pawl__action_fn *const *actions);
+/* Opens the store to look at it (a mistyped path is no new database), runs `action` and closes it;
  * prints a failure and returns the exit code. */
-int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
+int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *fields);
 
 /* A command of pawl as it is to be pasted: with --store, and with --prefix where it was given. Other
  * texts stay. In the arena. */
@@ -240,8 +241,9 @@ pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, c
  * console runs the command: "pawl (ann)". */
 #define PAWL__CONSOLE_USER "PAWL_CONSOLE_USER" /* the variable that names him */
 #define PAWL__ASKER_SIZE 100                   /* his name and a NUL */
-#define PAWL__USER_SIZE 200
-pawl_text pawl__user(void); /* the same at each call, of main */
+#define PAWL__USER_SIZE 190
+#define PAWL__REASON_SIZE_MAX 300 /* with the name it fits into the text of an error */
+pawl_text pawl__user(void);       /* the same at each call, of main */
 
 /* A file read to its end, or line by line. */
 typedef struct pawl__input {

@@ -159,7 +159,8 @@ static enum MHD_Result pass_on(const pages *server, struct MHD_Connection *conne
     if (is_whole)
         result = reply(server, connection, &answer);
     else
-        it->is_admitted = answer.status == MHD_HTTP_CONTENT_TOO_LARGE;
+        it->is_admitted = answer.status == MHD_HTTP_CONTENT_TOO_LARGE &&
+                          strcmp(method, MHD_HTTP_METHOD_POST) == 0;
     MHD_free(user);
     MHD_free(password);
     pawl_arena_destroy(arena);

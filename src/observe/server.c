@@ -17,8 +17,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 128u      /* a thread each; more are closed at once */
-#define CONNECTION_SECONDS_MAX 5u /* of silence */
+#define CONNECTIONS_MAX 128u       /* a thread each; more are closed at once */
+#define CONNECTIONS_MAX_OF_ONE 32u /* of one address: others, a probe say, find one free */
+#define CONNECTION_SECONDS_MAX 5u  /* of silence */
 
 struct pawl__server {
     pawl_observe_source source;
@@ -54,16 +55,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   PAWL_TEXT("only GET and HEAD are answered\n")};
     (void)version;
     (void)data;
-    if (*request == NULL) { /* the first call is about the headers alone */
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return reply(connection, &answer); /* at the first call, before there is a body */
+    if (*request == NULL) {                /* the first call is about the headers alone */
         *request = &seen;
         return MHD_YES;
     }
-    if (*data_size != 0) { /* the body of a request is read and forgotten */
-        *data_size = 0;
-        return MHD_YES;
-    }
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return reply(connection, &answer);
+    if (*data_size != 0) /* a body could go on for ever */
+        return MHD_NO;
     pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
         return MHD_NO;
@@ -135,7 +134,8 @@ static struct MHD_Daemon *start_daemon(pawl__server *server, int fd)
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL, on_request,
         server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX, MHD_OPTION_END);
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT,
+        CONNECTION_SECONDS_MAX, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }

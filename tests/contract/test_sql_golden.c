@@ -321,8 +321,8 @@ static void put_parameters_of(page *p, const statement_row *rows, const int *ove
 
 static void put_parameters(page *p, const statement_row *rows, const int *overrides)
 {
-    static char          change[2000];
-    const pawl__sql_way *ways = find(p, "pawl__sql_ways");
+    static char                change[2000];
+    const pawl__sql_kind_rule *ways = find(p, "pawl__sql_kind_rules");
     fputs("\n-- Parameters of the writes\n", p->to);
     put_parameters_of(p, rows, overrides, find(p, "pawl__sql_write_fence"));
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
@@ -367,8 +367,8 @@ static void put_round(page *p, const char *name, const pawl__sql_write *write, c
 
 static void put_rounds(page *p, const statement_row *rows)
 {
-    static char          change[2000];
-    const pawl__sql_way *ways = find(p, "pawl__sql_ways");
+    static char                change[2000];
+    const pawl__sql_kind_rule *ways = find(p, "pawl__sql_kind_rules");
     put_round(p, "round: fence", find(p, "pawl__sql_write_fence"), change);
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
         char to[40];

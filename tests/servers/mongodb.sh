@@ -111,13 +111,13 @@ start_engine()
         -c 'SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS documentdb CASCADE' >&2
 }
 
-# MongoDB gives a transaction of a killed client a minute, in which its documents are held; the tests give it ten seconds.
+# MongoDB gives a transaction of a killed client a minute, in which its documents are held; the tests give it twenty seconds.
 # Python is the system's, which has the packages bson and psycopg2.
 start_gateway()
 {
     mkdir -p "$dir/gateway"
     cd "$dir/gateway"
-    setsid /usr/bin/python3 "$scripts/mongodb_gateway.py" --transaction-seconds 10 "replica:$port" \
+    setsid /usr/bin/python3 "$scripts/mongodb_gateway.py" --transaction-seconds 20 "replica:$port" \
         "standalone:$((port + 2))" "old:$((port + 3))" "mongos:$((port + 4))" "$engine" \
         </dev/null >"$dir/gateway/log" 2>&1 &
     gateway=$!

@@ -29,7 +29,7 @@ for action in show run-now remove; do
 done
 expect 2 "--aggregator is empty" pawl aggregator list --aggregator ''
 expect 2 "has no option --yes: it is for remove" pawl aggregator run-now vans --yes
-expect 2 "--reason: with the user's name it has [0-9]+ bytes, limit" pawl aggregator run-now vans --reason "$(printf '%05000d' 0)"
+expect 2 "--reason: it has 5000 bytes, limit 300" pawl aggregator run-now vans --reason "$(printf '%05000d' 0)"
 expect 3 "aggregator.db: No such file" pawl aggregator list
 [ ! -e "$work/aggregator.db" ] || die "looking made a database"
 

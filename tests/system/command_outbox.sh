@@ -38,7 +38,7 @@ expect 2 "pawl outbox has no option -3; valid are" pawl outbox show -3
 expect 2 "--attempts" pawl outbox list --attempts 0
 expect 2 "give --all or rows, not both" pawl outbox retry --all 3
 expect 2 "--state pending: only dead rows can be retried" pawl outbox retry --all --state pending
-expect 2 "--reason: .* limit 500" pawl outbox retry 3 --reason "$(printf '%0600d' 1)"
+expect 2 "--reason: it has 600 bytes, limit 300" pawl outbox retry 3 --reason "$(printf '%0600d' 1)"
 
 echo "== a filter that is empty matches nothing, and not everything"
 for option in causation-id destination endpoint source type; do

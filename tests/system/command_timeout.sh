@@ -50,7 +50,7 @@ for option in destination name saga saga-type; do
     expect 2 "--$option is empty: leave it out to match all" \
         pawl timeout cancel --all --yes "--$option" ''
 done
-expect 2 "--reason: with the user's name it has .* bytes, limit 500" \
+expect 2 "--reason: it has .* bytes, limit 300" \
     pawl timeout cancel "${id}01" --reason "$(printf '%0500d' 1)"
 
 echo "== list and show"

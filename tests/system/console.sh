@@ -33,8 +33,9 @@ expect 2 "expected ADDRESS:PORT" pawl console --listen 8090
 expect 2 "port up to 65535" pawl console --listen 127.0.0.1:65536
 expect 2 "'localhost' is no numeric address|others than this machine" pawl console --listen localhost:0
 expect 2 "0.0.0.0: others than this machine could read the store: give --users FILE" pawl console --listen 0.0.0.0:0
-expect 2 "everybody who reaches the port could name himself" pawl console --listen 0.0.0.0:0 --user-header X-User
+expect 2 "everybody who reaches the port could name himself" pawl console --listen 0.0.0.0:0 --user-header X-User --host x
 expect 2 "not both" pawl console --users x --user-header y
+expect 2 "--user-header needs --host NAME" pawl console --user-header X-User
 printf 'ann:plain\n' >"$work/users"
 chmod 600 "$work/users"
 expect 2 'line 1: the hash does not begin with \$' pawl console --listen 127.0.0.1:0 --users "$work/users"
@@ -128,6 +129,9 @@ answer 'this console only reads: --write'
 status 421 /api/about -H 'Host: evil.example'
 status 421 / -H 'Host: localhost.evil.example:80'
 status 200 /api/about -H "Host: localhost:1"
+status 403 /api/stats -H 'Sec-Fetch-Site: cross-site'
+status 200 /api/about -H 'Sec-Fetch-Site: same-origin'
+status 200 /api/about -H 'Sec-Fetch-Site: none'
 head -c 40000000 /dev/zero >"$work/large"
 found=$(curl -s -o /dev/null -w '%{http_code}' -H "X-Large: $(head -c 100000 "$work/large" | tr '\0' a)" "$at/api/about")
 [ "$found" = 431 ] || [ "$found" = 413 ] || [ "$found" = 000 ] || die "headers of 100,000 bytes are answered with $found"
@@ -245,29 +249,37 @@ status 403 /api/queue/resume -u bob:secret "${own[@]}" -d '{"arg":"billing"}'
 answer 'may only read'
 status 200 /api/queue/resume -u ann:secret "${own[@]}" -d '{"arg":"billing","reason":"go"}' -H 'Host: console.example' -H 'Origin: https://console.example'
 expect 0 "\"action\":\"resumed\",\"at\":\"[^\"]*\",\"by\":\"$me \\(ann\\)\"" pawl queue show billing --json
+expect 0 '' pawl send --to scrap --type t --body '{}'
+status 400 /api/queue/purge -u ann:secret "${own[@]}" -d '{"arg":"scrap","limit":5}'
+status 200 /api/queue/purge -u ann:secret "${own[@]}" -d '{"arg":"scrap","reason":"old"}'
+expect 0 '' pawl queue peek scrap --json
 status 200 /api/queue/pause -u "$long:secret" "${own[@]}" -d '{"arg":"billing"}'
 expect 0 "\"paused_by\":\"$me \($long\)\"" pawl queue show billing --json
 status 200 /api/queue/resume -u "$long:secret" "${own[@]}" -d '{"arg":"billing"}'
-python3 - "$at" "$pid" <<'EOF' || die "bodies of nobody fill the memory"
-import socket, sys
+python3 - "$at" "$pid" <<'EOF' || die "bodies of those who may not write fill the memory"
+import base64, socket, sys
 host, port = sys.argv[1][7:].split(":")
 def memory():
     return int(open(f"/proc/{sys.argv[2]}/statm").read().split()[1]) * 4096
 before, open_ones = memory(), []
-for i in range(4):
+for i, (asked, user) in enumerate([("POST /api/dead/edit", ""), ("GET /api/stats", "bob:secret")] * 2):
     one = socket.create_connection((host, int(port)))
-    one.sendall(b"POST /api/dead/edit HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n\r\n" + b"x" * 25000000)
+    who = f"Authorization: Basic {base64.b64encode(user.encode()).decode()}\r\n" if user else ""
+    one.sendall(f"{asked} HTTP/1.1\r\nHost: x\r\n{who}Content-Length: 30000000\r\n\r\n".encode() + b"x" * 25000000)
     open_ones.append(one)
 sys.exit(memory() - before > 40000000)
 EOF
 stop "$pid" TERM 0
 
 echo "== a proxy names the user"
-console --write --user-header X-Forwarded-User
+console --write --user-header X-Forwarded-User --host console.example
 status 401 /api/about
 status 401 /api/about -H $'X-Forwarded-User: car\e[1mla'
 status 421 /api/about -H 'X-Forwarded-User: carla' -H "Host: evil.example:${at##*:}"
-status 200 /api/about -H 'X-Forwarded-User: carla' -H 'Host: console.example'
+status 421 /api/about -H 'X-Forwarded-User: carla' -H "Host: evil.example"
+status 421 /api/about -H 'X-Forwarded-User: carla' -H "Host: evil.example:9000"
+status 200 /api/about -H 'X-Forwarded-User: carla' -H 'Host: Console.example'
+status 200 /api/about -H 'X-Forwarded-User: carla' -H 'Host: console.example:443'
 status 200 /api/queue/pause -H 'X-Forwarded-User: carla' "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
 expect 0 "\"paused_by\":\"$me \\(carla\\)\"" pawl queue show billing --json
 stop "$pid" TERM 0

@@ -278,12 +278,13 @@ static pawl_code check_words(void *context, pawl_error *error)
                : code;
 }
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 int pawl__aggregator_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
-    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    int         exit_code =
+        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
     pawl__application_unload(&fields.loaded);
     return exit_code;
 }

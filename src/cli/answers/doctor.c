@@ -330,7 +330,7 @@ static pawl_code say_closed(pawl__doctor *doctor, pawl_code code, const pawl_err
                              why->text[0] != '\0' ? why->text : pawl_code_text(code));
 }
 
-static pawl_code look(pawl__doctor *doctor, const verb_fields *fields)
+static pawl_code run_checks(pawl__doctor *doctor, const verb_fields *fields)
 {
     char               url[PAWL_URL_SIZE_MAX + 1];
     pawl_error         why     = PAWL_ERROR_INIT;
@@ -403,7 +403,7 @@ int pawl__doctor_verb(const pawl__verb *verb, int count, char **words)
     if (code == PAWL_OK)
         code = pawl__saga_book_open(&doctor.book, &error);
     if (code == PAWL_OK)
-        code = look(&doctor, &fields);
+        code = run_checks(&doctor, &fields);
     int exit_code = code == PAWL_OK ? print(&doctor, fields.is_json) : pawl__fail(code, &error);
     pawl_store_close(doctor.store);
     pawl__saga_book_close(&doctor.book);

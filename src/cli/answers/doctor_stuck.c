@@ -377,18 +377,18 @@ pawl_code pawl__doctor_retention(pawl__doctor *doctor)
 
 /* ---- Sagas -------------------------------------------------------------- */
 
-/* The look at the sagas of one type. */
-typedef struct look {
+/* The scan of the sagas of one type. */
+typedef struct idle_scan {
     const pawl__saga_model *saga;
     pawl_time               limit; /* saved before that is idle */
     pawl_arena             *page;
-    size_t                  looked, found;
+    size_t                  seen, found;
     bool                    is_end;
     pawl_saga_id            oldest; /* of those that are found */
     pawl_time               oldest_since;
-} look;
+} idle_scan;
 
-static pawl_code look_at_row(pawl__doctor *doctor, look *it, const pawl_saga_row *row)
+static pawl_code count_idle(pawl__doctor *doctor, idle_scan *it, const pawl_saga_row *row)
 {
     pawl_timeout_rows timeouts = {.count = 0};
     pawl_time         at       = pawl__saga_begun(row->id.uuid);
@@ -412,19 +412,19 @@ static pawl_code look_at_row(pawl__doctor *doctor, look *it, const pawl_saga_row
 }
 
 /* A type without a table has no sagas: `schema` says that it is missing, and `pawl run` too. */
-static pawl_code look_at_type(pawl__doctor *doctor, look *it)
+static pawl_code scan_type(pawl__doctor *doctor, idle_scan *it)
 {
     pawl_scan_row  after = {.number = 0};
     pawl_scan_rows walked;
     pawl_saga_row *rows;
     pawl_code      code = PAWL_OK;
-    while (code == PAWL_OK && !it->is_end && it->looked < SAGAS_MAX) {
+    while (code == PAWL_OK && !it->is_end && it->seen < SAGAS_MAX) {
         pawl_arena_reset(it->page);
-        code = pawl__saga_page(doctor->store, &it->saga->table, it->looked > 0 ? &after : NULL,
+        code = pawl__saga_page(doctor->store, &it->saga->table, it->seen > 0 ? &after : NULL,
                                SAGAS_PAGE, it->page, &walked, &rows, doctor->error);
         for (size_t i = 0; code == PAWL_OK && i < walked.count; i++)
-            code = look_at_row(doctor, it, &rows[i]);
-        it->looked += walked.count;
+            code = count_idle(doctor, it, &rows[i]);
+        it->seen += walked.count;
         it->is_end = walked.count < SAGAS_PAGE;
         if (code != PAWL_OK || it->is_end)
             continue;
@@ -434,7 +434,7 @@ static pawl_code look_at_type(pawl__doctor *doctor, look *it)
     return code;
 }
 
-static pawl_code say_found(pawl__doctor *doctor, const look *it)
+static pawl_code say_found(pawl__doctor *doctor, const idle_scan *it)
 {
     char        since[PAWL__SPAN_SIZE], idle[PAWL__SPAN_SIZE], bound[60] = "";
     pawl_arena *arena = doctor->arena;
@@ -459,9 +459,9 @@ static pawl_code say_found(pawl__doctor *doctor, const look *it)
 
 static pawl_code check_type(pawl__doctor *doctor, const pawl__saga_model *saga)
 {
-    look it = {
+    idle_scan it = {
         .saga = saga, .limit = doctor->now - saga->saga->idle_after, .page = pawl__must_create()};
-    pawl_code code = look_at_type(doctor, &it);
+    pawl_code code = scan_type(doctor, &it);
     pawl_arena_destroy(it.page);
     return code == PAWL_OK && it.found > 0 ? say_found(doctor, &it) : code;
 }

@@ -165,13 +165,13 @@ static pawl_code watch(const verb_fields *fields, pawl_store *store, pawl_arena 
     return pawl__watch_run(&asked, store, arena, error);
 }
 
-static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
     if (fields->is_watch)
         return watch(fields, store, arena, error);
     pawl__watch_sample sample = {.at = pawl_clock_now(NULL)};
-    pawl_code code = pawl__watch_look(store, &fields->limits.health, arena, &sample, error);
+    pawl_code code = pawl__watch_read(store, &fields->limits.health, arena, &sample, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
@@ -188,7 +188,7 @@ static pawl_code check_words(void *context, pawl_error *error)
 
 int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
 {
-    static pawl__look_fn *const looks[] = {look};
-    verb_fields                 fields  = {.is_json = false};
-    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    static pawl__action_fn *const actions[] = {show};
+    verb_fields                   fields    = {.is_json = false};
+    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
 }

@@ -206,7 +206,7 @@ static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__wat
     return code;
 }
 
-pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
+pawl_code pawl__watch_read(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
                            pawl__watch_sample *sample, pawl_error *error)
 {
     sample->paused  = NULL;
@@ -223,14 +223,14 @@ pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits,
 
 /* Looks once more. After a failure there are no figures, as their memory is that of the look
  * before. */
-static pawl_code look(watching *it, pawl_error *error)
+static pawl_code take_sample(watching *it, pawl_error *error)
 {
     int64_t       begin   = pawl__steady_now();
     pawl_time     before  = it->picture.failure == NULL ? it->sample.at : 0;
     pawl_counters counted = pawl__watch_stats(&it->sample)->counters;
     pawl_arena_reset(it->arena);
     it->sample     = (pawl__watch_sample){.at = pawl_clock_now(NULL)};
-    pawl_code code = pawl__watch_look(it->store, &it->watch->limits, it->arena, &it->sample, error);
+    pawl_code code = pawl__watch_read(it->store, &it->watch->limits, it->arena, &it->sample, error);
     it->took       = pawl__steady_now() - begin;
     it->picture.failure         = code != PAWL_OK ? error->text : NULL;
     it->picture.before          = before;
@@ -277,7 +277,7 @@ static void watch_all(watching *it, pawl_error *error)
     do {
         it->failure = (pawl_error)PAWL_ERROR_INIT;
         if (it->look_count++ > 0)
-            (void)look(it, &it->failure); /* a failure is in the picture */
+            (void)take_sample(it, &it->failure); /* a failure is in the picture */
     } while (print(it, error) && wait_for_look(it, error));
 }
 
@@ -290,7 +290,7 @@ pawl_code pawl__watch_run(const pawl__watch *watch, pawl_store *store, pawl_aren
                                         .sample = &it.sample,
                                         .period = watch->period};
     it.is_terminal = watch->print == NULL && isatty(STDOUT_FILENO) == 1;
-    pawl_code code = look(&it, error); /* before the screen is taken: a failure is a line */
+    pawl_code code = take_sample(&it, error); /* before the screen is taken: a failure is a line */
     if (code != PAWL_OK)
         return code;
     terminal.has_keys = it.is_terminal && tcgetattr(STDIN_FILENO, &terminal.before) == 0;

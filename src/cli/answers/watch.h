@@ -56,7 +56,7 @@ void pawl__watch_heading(FILE *out);
 void pawl__watch_line(const pawl__watch_picture *picture, FILE *out);
 
 /* Fills a sample whose time is set; its lists live in the arena. */
-pawl_code pawl__watch_look(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
+pawl_code pawl__watch_read(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
                            pawl__watch_sample *sample, pawl_error *error);
 /* Looks at the store every `period` until somebody ends it; `print`, which may be NULL, prints each
  * sample in the place of a picture. Returns a failure of the first look only: later ones are in the

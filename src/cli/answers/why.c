@@ -72,7 +72,8 @@ static pawl_code print(const pawl__why *why, bool is_json)
     return PAWL_OK;
 }
 
-static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+static pawl_code explain(const void *context, pawl_store *store, pawl_arena *arena,
+                         pawl_error *error)
 {
     const verb_fields *fields = context;
     pawl__why          why    = {.at    = &fields->at,
@@ -107,10 +108,11 @@ static pawl_code check_words(void *context, pawl_error *error)
 
 int pawl__why_verb(const pawl__verb *verb, int count, char **words)
 {
-    static pawl__look_fn *const looks[] = {look};
-    verb_fields                 fields  = {.is_json = false};
+    static pawl__action_fn *const actions[] = {explain};
+    verb_fields                   fields    = {.is_json = false};
     pawl__interrupt_says(NULL);
-    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    int exit_code =
+        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

@@ -70,10 +70,9 @@ pawl_code pawl__actions_show(const pawl__view *view, const void *row, const pawl
 pawl_code pawl__reason_check(const char *reason, pawl_error *error)
 {
     pawl_code code = pawl__text_check("--reason", reason, error);
-    size_t    size = pawl__user().size + (reason != NULL ? strlen(reason) : 0);
-    if (code == PAWL_OK && size > PAWL_ERROR_TEXT_SIZE_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT,
-                              "--reason: with the user's name it has %zu bytes, limit %d", size,
-                              PAWL_ERROR_TEXT_SIZE_MAX);
-    return code;
+    size_t    size = reason != NULL ? strlen(reason) : 0;
+    return code == PAWL_OK && size > PAWL__REASON_SIZE_MAX
+               ? pawl_error_set(error, PAWL_ELIMIT, "--reason: it has %zu bytes, limit %d", size,
+                                PAWL__REASON_SIZE_MAX)
+               : code;
 }

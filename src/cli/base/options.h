@@ -98,15 +98,16 @@ typedef struct pawl__argument {
 
 /* The actions of a verb as one list, a row each: X(LIST, "list", words behind it, its help, its function). It becomes the
  * numbers ACTION_LIST ..., the words and the help's rows, and in front of the verb's function the functions. */
-#define PAWL__ACTION_NUMBER(id, name, words, help, look) ACTION_##id,
-#define PAWL__ACTION_NAME(id, name, words, help, look) name,
-#define PAWL__ACTION_LINE(id, name, words, help, look) {words, help},
-#define PAWL__ACTION_LOOK(id, name, words, help, look) look,
+#define PAWL__ACTION_NUMBER(id, name, words, help, action) ACTION_##id,
+#define PAWL__ACTION_NAME(id, name, words, help, action) name,
+#define PAWL__ACTION_LINE(id, name, words, help, action) {words, help},
+#define PAWL__ACTION_FUNCTION(id, name, words, help, action) action,
 #define PAWL__ACTIONS(list)                                                         \
     enum { list(PAWL__ACTION_NUMBER) };                                             \
     static const char *const       action_names[] = {list(PAWL__ACTION_NAME) NULL}; \
     static const pawl__choice_line action_lines[] = {list(PAWL__ACTION_LINE)};
-#define PAWL__ACTION_LOOKS(list) static pawl__look_fn *const looks[] = {list(PAWL__ACTION_LOOK)};
+#define PAWL__ACTION_TABLE(list) \
+    static pawl__action_fn *const actions[] = {list(PAWL__ACTION_FUNCTION)};
 #define PAWL__ARGUMENT_ACTION(fields, member)                                          \
     {                                                                                  \
         .name = "ACTION", .offset = offsetof(fields, member), .choices = action_names, \

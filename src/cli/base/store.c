@@ -28,7 +28,7 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
     return options;
 }
 
-int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields)
+int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *fields)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
@@ -39,14 +39,15 @@ int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fi
     pawl_store_options options = pawl__store_options(at, PAWL_OPEN_EXISTING);
     code                       = pawl_store_open(at->store, &options, &store, &error);
     if (code == PAWL_OK)
-        code = look(fields, store, arena, &error);
+        code = action(fields, store, arena, &error);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
     return pawl__fail_store(code, &error, at->store);
 }
 
-int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *fields,
-                    pawl__store_fields *at, pawl__check_fn *check, pawl__look_fn *const *looks)
+int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *fields,
+                        pawl__store_fields *at, pawl__check_fn *check,
+                        pawl__action_fn *const *actions)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = pawl__verb_parse(verb, count, words, fields, &error);
@@ -56,10 +57,10 @@ int pawl__verb_look(const pawl__verb *verb, int count, char **words, void *field
         return pawl__fail(code, &error);
     const pawl__argument *action = &verb->arguments[0];
     if (action->choices == NULL)
-        return pawl__store_look(at, looks[0], fields);
+        return pawl__on_store(at, actions[0], fields);
     const char *word = *(const char **)(void *)((char *)fields + action->offset);
-    return pawl__store_look(at, looks[pawl__choice_of(action->choices, pawl_text_of(word))],
-                            fields);
+    return pawl__on_store(at, actions[pawl__choice_of(action->choices, pawl_text_of(word))],
+                          fields);
 }
 
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena)

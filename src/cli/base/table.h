@@ -181,7 +181,7 @@ pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
 pawl_code pawl__actions_show(const pawl__view *view, const void *row, const pawl_event_rows *events,
                              const char *prefix);
 
-/* PAWL_ELIMIT: the reason and the user's name are too long together, before the store is opened. */
+/* PAWL_ELIMIT: it has more than PAWL__REASON_SIZE_MAX bytes. NULL: none is given. */
 pawl_code pawl__reason_check(const char *reason, pawl_error *error);
 
 #endif

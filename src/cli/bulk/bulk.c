@@ -277,7 +277,7 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 static pawl_code check_words(void *context, pawl_error *error)
 {
@@ -292,5 +292,5 @@ static pawl_code check_words(void *context, pawl_error *error)
 int pawl__bulk_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__bulk_fields fields = {.action = NULL};
-    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
 }

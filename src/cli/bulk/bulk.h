@@ -95,6 +95,6 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
 /* The last line that the verb said, as a failure of this one. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error);
 /* `pawl bulk run`. */
-pawl__look_fn pawl__bulk_run;
+pawl__action_fn pawl__bulk_run;
 
 #endif

@@ -18,6 +18,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ERROR_SIZE_MAX 2000
 
@@ -117,7 +118,8 @@ typedef struct asker {
     bool        may_write;
 } asker;
 
-/* Without users, a page of another site whose name leads here could ask in the name of the browser's user. */
+/* A page of another site whose name was made to lead here (DNS rebinding) could ask in the name of the browser's user,
+ * and write the proxy's header. Its requests have its own name in Host. */
 static bool is_own_host(const pawl__console *console, const char *host)
 {
     static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -129,17 +131,11 @@ static bool is_own_host(const pawl__console *console, const char *host)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (size == strlen(names[i]) && strncmp(host, names[i], size) == 0)
             return true;
-    return size > 0 && size == strlen(console->address) &&
-           strncmp(host, console->address, size) == 0;
-}
-
-/* A page of another site whose name was made to lead here could write the proxy's header. A browser names the port of such a
- * page, which is the console's, in Host; a proxy passes on a name with its own port, or without one. */
-static bool is_rebound(const pawl__console *console, const char *host)
-{
-    const char *colon = host != NULL ? strrchr(host, ':') : NULL;
-    long        port  = colon != NULL ? strtol(colon + 1, NULL, 10) : 80;
-    return port == console->port && !is_own_host(console, host);
+    const char *others[] = {console->address, console->host != NULL ? console->host : ""};
+    for (size_t i = 0; size > 0 && i < sizeof others / sizeof others[0]; i++)
+        if (size == strlen(others[i]) && strncasecmp(host, others[i], size) == 0)
+            return true;
+    return false;
 }
 
 /* False: answered. */
@@ -160,22 +156,25 @@ static bool ask_who(const pawl__console *console, const pawl_serve_request *requ
         *who = (asker){user->name, console->may_write && user->may_write};
         return true;
     }
+    if (!is_own_host(console, request->header(request, "Host"))) {
+        refuse(answer, arena, 421, "this console answers as localhost, and as the name of --host");
+        return false;
+    }
     if (console->user_header != NULL) {
         who->name = request->header(request, console->user_header);
-        if (is_rebound(console, request->header(request, "Host"))) {
-            refuse(answer, arena, 421, "this console answers its proxy, and localhost");
-            return false;
-        }
         if (who->name == NULL || !pawl__console_name_is_well(who->name)) {
             refuse(answer, arena, 401, "the proxy names no user");
             return false;
         }
-        return true;
     }
-    if (is_own_host(console, request->header(request, "Host")))
-        return true;
-    refuse(answer, arena, 421, "this console answers as localhost alone");
-    return false;
+    return true;
+}
+
+/* A request that another site made the browser send: not even its answer's time is anybody's business. Browsers say so. */
+static bool is_of_other_site(const pawl_serve_request *request)
+{
+    const char *site = request->header(request, "Sec-Fetch-Site");
+    return site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
 /* A page of another site can send a POST, but not with this header, and not with this Origin. */
@@ -285,13 +284,17 @@ static void answer_api(pawl__console *console, const pawl_serve_request *request
     bool is_get                    = strcmp(request->method, "GET") == 0,
          is_post                   = strcmp(request->method, "POST") == 0;
     const pawl__console_route *way = pawl__console_route_find(path);
-    if (is_get && strcmp(path, "about") == 0)
+    if (is_of_other_site(request))
+        refuse(answer, arena, 403, "another site sent this request");
+    else if (is_get && strcmp(path, "about") == 0)
         tell_about(console, who, arena, answer);
     else if (is_get && strcmp(path, "paths") == 0)
         set(answer, 200, "application/json", pawl__console_paths(arena));
     else if (is_get && strcmp(path, "live") == 0) {
         set(answer, 200, "text/event-stream", PAWL_TEXT(""));
-        answer->is_stream = true;
+        answer->is_stream = pawl__console_live_has_room(console);
+        if (!answer->is_stream)
+            refuse(answer, arena, 503, "too many pages are open: close some");
     } else if (way == NULL)
         refuse(answer, arena, 404, "there is no such page");
     else if (way->writes && !is_count(request) ? !is_post : !is_get)

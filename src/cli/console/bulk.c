@@ -93,7 +93,7 @@ static void begin_one(pawl__console *console, const char *id)
         end_work(it);
 }
 
-static void look(pawl__console *console)
+static void begin_open(pawl__console *console)
 {
     pawl_error         error   = PAWL_ERROR_INIT;
     pawl_arena        *arena   = pawl_arena_create(0);
@@ -124,7 +124,7 @@ static void *run(void *context)
     bool           is_over = false;
     while (!is_over) {
         struct timespec when;
-        look(console);
+        begin_open(console);
         (void)clock_gettime(CLOCK_REALTIME, &when);
         when.tv_sec += PERIOD_S;
         pthread_mutex_lock(&console->mutex);

@@ -45,7 +45,7 @@ pawl_code pawl__console_users_read(const char *path, pawl__console_users *users,
 void      pawl__console_users_free(pawl__console_users *users);
 /* UTF-8 without control characters, as long as the record of operators' actions can name. */
 bool pawl__console_name_is_well(const char *name);
-/* NULL: no such user, or another password; it takes as long for both. */
+/* NULL: no such user, or another password; it takes as long for both. One thread at a time hashes. */
 const pawl__console_user *pawl__console_users_find(const pawl__console_users *users,
                                                    const char *name, const char *password);
 
@@ -63,6 +63,7 @@ typedef struct pawl__console {
     char        masked[PAWL_URL_SIZE_MAX + 1];      /* the store's URL without its password */
     bool        may_write;
     const char *user_header; /* of a proxy; or NULL */
+    const char *host;        /* the name that the proxy is reached by; or NULL */
     pawl__console_users users;
     bool                has_users;
     const char         *address; /* numeric, that the server listens at */
@@ -74,7 +75,8 @@ typedef struct pawl__console {
     /* live.c, under the mutex. */
     pthread_t           thread;
     pthread_cond_t      is_news;
-    int                 watchers; /* browsers that read the stream */
+    int                 watchers; /* browsers that wait for news */
+    int                 streams;  /* browsers with a stream */
     uint64_t            number;   /* of the last news */
     pawl__console_news *news[2];  /* of stats and of doctor; NULL: none yet */
     uint64_t            news_number[2];
@@ -143,6 +145,8 @@ void pawl__console_answer(void *context, const pawl_serve_request *request, pawl
 pawl_code pawl__console_live_start(pawl__console *console, pawl_error *error);
 /* Ends the thread and every stream. */
 void pawl__console_live_stop(pawl__console *console);
+/* False: so many browsers have a stream that others would find no connection. */
+bool pawl__console_live_has_room(pawl__console *console);
 long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_t size);
 
 /* ---- Bulk actions (bulk.c) ------------------------------------------------------ */

@@ -14,6 +14,7 @@
 
 #define PERIOD_S 2
 #define DOCTOR_EACH 10 /* rounds */
+#define STREAMS_MAX 32 /* half of the connections that one address may have (observe/pages.c) */
 
 enum { STATS, DOCTOR };
 static const char *const names[] = {[STATS] = "stats", [DOCTOR] = "doctor"};
@@ -155,11 +156,21 @@ static size_t write_news(reader *it, char *buffer, size_t size)
 static long end_reader(pawl__console *console, reader *it)
 {
     pthread_mutex_lock(&console->mutex);
-    if (it != NULL)
+    if (it != NULL) {
         release(it->current);
+        console->streams--;
+    }
     pthread_mutex_unlock(&console->mutex);
     pawl_free(it);
     return -1;
+}
+
+bool pawl__console_live_has_room(pawl__console *console)
+{
+    pthread_mutex_lock(&console->mutex);
+    bool has_room = console->streams < STREAMS_MAX;
+    pthread_mutex_unlock(&console->mutex);
+    return has_room;
 }
 
 /* The state is the reader. A line without news every two seconds finds the connections whose browser is gone. */
@@ -179,6 +190,7 @@ long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_
         *it = (reader){.current = NULL};
     *state = (uintptr_t)it;
     pthread_mutex_lock(&console->mutex);
+    console->streams += is_new;
     console->watchers++;
     pthread_cond_broadcast(&console->is_news);
     while (!console->is_over && !take_news(console, it) && !is_new &&

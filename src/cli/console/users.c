@@ -12,6 +12,9 @@
 
 #define FAILURE_NS 300000000L /* a wrong password costs as much, so that few can be tried */
 
+/* A hash takes all of a processor and many megabytes: those who guess get one at a time. */
+static pthread_mutex_t hashing = PTHREAD_MUTEX_INITIALIZER;
+
 static pawl_code refuse_line(const char *path, size_t line, const char *why, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_EINPUT,
@@ -130,9 +133,11 @@ const pawl__console_user *pawl__console_users_find(const pawl__console_users *us
     for (size_t i = 0; i < users->count; i++)
         if (strcmp(users->items[i].name, name) == 0)
             found = &users->items[i];
+    pthread_mutex_lock(&hashing);
     const char *hash =
         data == NULL ? NULL
                      : crypt_r(password, (found != NULL ? found : &users->items[0])->hash, data);
+    pthread_mutex_unlock(&hashing);
     if (hash == NULL || found == NULL || !is_same(hash, found->hash))
         found = NULL;
     if (data != NULL)

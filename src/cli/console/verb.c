@@ -14,7 +14,7 @@
 
 typedef struct verb_fields {
     pawl__store_fields at;
-    const char        *app, *listen, *saga_prefix, *users, *user_header;
+    const char        *app, *host, *listen, *saga_prefix, *users, *user_header;
     bool               may_write;
 } verb_fields;
 
@@ -23,6 +23,8 @@ const pawl__argument pawl__console_verb_arguments[] = {{.name = NULL}};
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__console_verb_options[] = {
     OPTION("app", TEXT, app, "APP.so", 0, "the program that has the sagas"),
+    OPTION("host", TEXT, host, "NAME", 0,
+           "the name in the address of the proxy, such as console.example"),
     OPTION("listen", TEXT, listen, "ADDRESS:PORT", 0,
            "a numeric address; port 0: a free one. Another than a loopback address needs --users",
            .text_default = LISTEN_DEFAULT),
@@ -62,6 +64,10 @@ static pawl_code check_access(const verb_fields *fields, const char *address, pa
 {
     if (fields->users != NULL && fields->user_header != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "give --users or --user-header, not both");
+    if (fields->user_header != NULL && fields->host == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--user-header needs --host NAME, the name in the address of the "
+                              "proxy: requests for other names are refused");
     if (is_loopback(address) || fields->users != NULL)
         return PAWL_OK;
     if (fields->user_header != NULL)
@@ -168,6 +174,7 @@ int pawl__console_verb(const pawl__verb *verb, int count, char **words)
     console.app         = fields.app;
     console.may_write   = fields.may_write;
     console.user_header = fields.user_header;
+    console.host        = fields.host;
     (void)pawl__masked(fields.at.store, console.masked, sizeof console.masked);
     pawl__interrupt_says(NULL);
     code = start(&fields, &console, &error);

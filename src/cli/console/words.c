@@ -38,8 +38,8 @@ static const pawl__console_route routes[] = {
     {"queue", "list", false, ""},
     {"queue", "show", false, ""},
     {"queue", "peek", false, "type due id limit reveal "},
-    {"queue", "purge", true, "type due where discard dry-run rate "},
-    {"queue", "move", true, "type due where dry-run rate "},
+    {"queue", "purge", true, "type due where discard dry-run rate reason "},
+    {"queue", "move", true, "type due where dry-run rate reason "},
     {"queue", "pause", true, "reason "},
     {"queue", "resume", true, "reason "},
     {"worker", "list", false, "endpoint "},
@@ -312,7 +312,9 @@ static bool add_usual(asking *it, const pawl__console *console)
         is_well = add_own(it, "limit", LIMIT_USUAL);
     if (is_well && strcmp(it->way->verb, "topology") == 0)
         return pawl__console_word(&it->call, it->arena, "format", "json");
-    if (is_well && it->is_bulk && !it->is_dry)
+    /* The page has asked; `pawl queue purge` and `move` take all that match without --all. */
+    if (is_well && !it->is_dry &&
+        (it->is_bulk || (it->way->writes && is_listed(it->way->options, "where"))))
         is_well = pawl__console_word(&it->call, it->arena, NULL, "--yes");
     return is_well && pawl__console_word(&it->call, it->arena, NULL, "--json");
 }

@@ -44,8 +44,8 @@ pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_aren
                           pawl_dead_rows *found, pawl_error *error);
 
 /* retry, discard and edit; their words are checked before the store is opened. */
-pawl_code     pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
-pawl__look_fn pawl__dead_settle;
-pawl__look_fn pawl__dead_edit;
+pawl_code       pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *error);
+pawl__action_fn pawl__dead_settle;
+pawl__action_fn pawl__dead_edit;
 
 #endif

@@ -32,11 +32,7 @@ pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *e
     bool has_filter = fields->code != NULL || fields->error_part != NULL || fields->type != NULL ||
                       fields->saga != NULL || fields->since != 0 || fields->until != 0 ||
                       fields->newer != 0 || fields->older != 0;
-    pawl_code code = pawl__text_check("--reason", fields->words.reason, error);
-    size_t    size = fields->words.reason != NULL ? strlen(fields->words.reason) : 0;
-    if (code == PAWL_OK && size + PAWL__USER_SIZE > PAWL_ERROR_TEXT_SIZE_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT, "--reason: it has %zu bytes, limit %d", size,
-                              PAWL_ERROR_TEXT_SIZE_MAX - PAWL__USER_SIZE);
+    pawl_code code = pawl__reason_check(fields->words.reason, error);
     if (code != PAWL_OK)
         return code;
     if (strcmp(fields->words.action, "edit") != 0)

@@ -299,11 +299,11 @@ static pawl_code check_words(void *context, pawl_error *error)
     return PAWL_OK;
 }
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 int pawl__events_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
     pawl__interrupt_says(NULL);
-    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
 }

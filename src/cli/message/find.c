@@ -357,7 +357,8 @@ static pawl_code check_words(search *it, pawl_error *error)
     return code;
 }
 
-static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+static pawl_code run_search(const void *context, pawl_store *store, pawl_arena *arena,
+                            pawl_error *error)
 {
     search *it       = *(search *const *)context;
     it->cursor.store = store;
@@ -381,7 +382,7 @@ int pawl__find_verb(const pawl__verb *verb, int count, char **words)
     it.stops           = pawl__steady_now() + fields.deadline;
     fields.at.deadline = fields.deadline > CALL_MIN ? fields.deadline : CALL_MIN;
     int exit_code =
-        code == PAWL_OK ? pawl__store_look(&fields.at, look, &found) : pawl__fail(code, &error);
+        code == PAWL_OK ? pawl__on_store(&fields.at, run_search, &found) : pawl__fail(code, &error);
     pawl__find_free(&it.conditions);
     return exit_code;
 }

@@ -420,12 +420,13 @@ static pawl_code check_words(void *context, pawl_error *error)
     return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__outbox_fields fields = {.words.verb = "outbox"};
-    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    int                 exit_code =
+        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

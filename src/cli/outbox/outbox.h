@@ -38,7 +38,7 @@ pawl_code   pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, paw
 const char *pawl__outbox_state_name(pawl_outbox_state state);
 
 /* retry and discard; their words are checked before the store is opened. */
-pawl_code     pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error);
-pawl__look_fn pawl__outbox_reset;
+pawl_code       pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error);
+pawl__action_fn pawl__outbox_reset;
 
 #endif

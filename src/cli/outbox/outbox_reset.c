@@ -83,19 +83,6 @@ static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store
     return code;
 }
 
-/* Makes the note that the row's attempts show: "by anna: the receiver was down". */
-static pawl_code make_note(const char *reason, char text[PAWL_ERROR_TEXT_SIZE_MAX + 1],
-                           pawl_error *error)
-{
-    int size = snprintf(text, PAWL_ERROR_TEXT_SIZE_MAX + 1, "by %s%s%s", pawl__user().data,
-                        reason != NULL ? ": " : "", reason != NULL ? reason : "");
-    if (size <= PAWL_ERROR_TEXT_SIZE_MAX)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_ELIMIT,
-                          "--reason: with the user's name it has %d bytes, limit %d", size,
-                          PAWL_ERROR_TEXT_SIZE_MAX);
-}
-
 /* ---- Settling ------------------------------------------------------------------ */
 
 typedef struct settling {
@@ -134,7 +121,6 @@ static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *
 
 pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error)
 {
-    char note[PAWL_ERROR_TEXT_SIZE_MAX + 1];
     bool has_filter = fields->id != 0 || fields->dispatch_id != NULL || fields->endpoint != NULL ||
                       fields->source != NULL || fields->destination != NULL ||
                       fields->type != NULL || fields->causation_id != NULL ||
@@ -145,8 +131,7 @@ pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error
     if (fields->states != NULL && strcmp(fields->states, "dead") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--state %s: only dead rows can be %s",
                               fields->states, is_retry(fields) ? "retried" : "discarded");
-    code = pawl__text_check("--reason", fields->words.reason, error);
-    return code == PAWL_OK ? make_note(fields->words.reason, note, error) : code;
+    return pawl__reason_check(fields->words.reason, error);
 }
 
 pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena *arena,
@@ -155,9 +140,12 @@ pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena 
     const pawl__outbox_fields *fields  = context;
     bool                       is_sent = is_retry(fields);
     const char                *done    = is_sent ? "retried" : "discarded";
-    char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1] = "";
-    settling  it   = {.store = store, .arena = arena, .chosen.arena = pawl__must_create()};
-    pawl_code code = make_note(fields->words.reason, note, error);
+    const char                *reason  = fields->words.reason;
+    char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    settling it = {.store = store, .arena = arena, .chosen.arena = pawl__must_create()};
+    /* The row's attempts show it: "by anna: the receiver was down". */
+    snprintf(note, sizeof note, "by %s%s%s", pawl__user().data, reason != NULL ? ": " : "",
+             reason != NULL ? reason : "");
     it.like = (pawl_outbox_reset){.action = is_sent ? PAWL_OUTBOX_RETRY : PAWL_OUTBOX_DISCARD,
                                   .note   = pawl_text_of(note)};
     it.loop = (pawl__bulk_loop){
@@ -173,10 +161,9 @@ pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena 
         .settle   = settle_rows,
         .context  = &it,
         .left     = {{"no_longer_dead", 0, "was no longer dead", "were no longer dead"}}};
-    if (code == PAWL_OK)
-        code = fields->words.is_all ? select_all(fields, store, arena, &it.chosen, error)
-                                    : select_named(fields, store, arena, &it.chosen, error);
-    it.loop.total = it.chosen.count;
+    pawl_code code = fields->words.is_all ? select_all(fields, store, arena, &it.chosen, error)
+                                          : select_named(fields, store, arena, &it.chosen, error);
+    it.loop.total  = it.chosen.count;
     if (code == PAWL_OK)
         code = pawl__bulk_loop_run(&it.loop, error);
     pawl_arena_destroy(it.chosen.arena);

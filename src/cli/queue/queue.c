@@ -418,10 +418,10 @@ static pawl_code check_words(void *context, pawl_error *error)
     return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
 }
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
 {
     pawl__queue_fields fields = {.words = {.verb = "queue", .is_all = true}};
-    return pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
 }

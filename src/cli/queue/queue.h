@@ -26,8 +26,8 @@ pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time 
 pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena);
 
 /* purge and move; their words are checked before the store is opened. */
-pawl_code     pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error);
-pawl__look_fn pawl__queue_take;
+pawl_code       pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error);
+pawl__action_fn pawl__queue_take;
 
 typedef struct pawl__held_key {
     pawl_text key;

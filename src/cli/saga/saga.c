@@ -142,15 +142,15 @@ const pawl__report pawl__saga_verb_reports[] = {
 
 /* ---- Tables ---------------------------------------------------------------- */
 
-typedef struct look {
+typedef struct table_walk {
     const pawl__saga_fields *fields;
     pawl_store              *store;
     size_t                   at;    /* table under way */
     pawl_scan_row            after; /* in it */
     bool                     is_behind;
-} look;
+} table_walk;
 
-static const pawl_saga_table *table_of(const look *it)
+static const pawl_saga_table *table_of(const table_walk *it)
 {
     return it->fields->book.tables.items[it->at];
 }
@@ -177,7 +177,7 @@ static pawl_code check_type(const pawl__saga_fields *fields, pawl_text type, paw
 /* ---- Rows ------------------------------------------------------------------ */
 
 /* A state that no reader knows as JSON is masked as a whole. */
-static pawl_text state_text(const look *it, const pawl_saga *saga, pawl_text data,
+static pawl_text state_text(const table_walk *it, const pawl_saga *saga, pawl_text data,
                             pawl_arena *arena)
 {
     pawl_text masked = PAWL_TEXT("\"" PAWL_MASKED "\"");
@@ -189,7 +189,7 @@ static pawl_text state_text(const look *it, const pawl_saga *saga, pawl_text dat
     return masked;
 }
 
-static void fill(const look *it, const pawl_scan_row *walked, const pawl_saga_row *row,
+static void fill(const table_walk *it, const pawl_scan_row *walked, const pawl_saga_row *row,
                  pawl_arena *arena, shown_saga *saga)
 {
     const pawl_saga_table *table = table_of(it);
@@ -218,7 +218,7 @@ static void fill(const look *it, const pawl_scan_row *walked, const pawl_saga_ro
 }
 
 /* Adds the sagas of a page of the table under way. `*walked_count` is below `count_max` at the table's end. */
-static pawl_code add_page(look *it, size_t count_max, pawl_arena *arena, shown_saga *sagas,
+static pawl_code add_page(table_walk *it, size_t count_max, pawl_arena *arena, shown_saga *sagas,
                           size_t *count, size_t *walked_count, pawl_error *error)
 {
     pawl_scan_rows walked;
@@ -238,7 +238,7 @@ static pawl_code add_page(look *it, size_t count_max, pawl_arena *arena, shown_s
 /* ---- List ------------------------------------------------------------------ */
 
 /* The walk of one table after another; --after counts in each table of the type. */
-static void enter_table(look *it)
+static void enter_table(table_walk *it)
 {
     it->is_behind = it->fields->after != NULL;
     it->after     = (pawl_scan_row){.number = 0};
@@ -249,7 +249,7 @@ static void enter_table(look *it)
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
-    look       *it    = context;
+    table_walk *it    = context;
     pawl_text   type  = pawl_text_of(it->fields->type);
     shown_saga *sagas = pawl__must_take(arena, (count_max + 1) * sizeof *sagas);
     pawl_code   code  = PAWL_OK;
@@ -268,7 +268,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    look       it   = {.fields = context, .store = store};
+    table_walk it   = {.fields = context, .store = store};
     pawl__view view = pawl__view_of(&saga_noun, it.fields->is_json, arena);
     pawl_code  code = PAWL_OK;
     if (it.fields->type != NULL)
@@ -279,8 +279,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena, bool *is_there,
-                          pawl_error *error)
+static pawl_code show_row(table_walk *it, const pawl_saga_row *row, pawl_arena *arena,
+                          bool *is_there, pawl_error *error)
 {
     pawl_timeout_rows timeouts = {.count = 0};
     shown_saga        saga     = {.version = 0};
@@ -299,7 +299,7 @@ static pawl_code show_row(look *it, const pawl_saga_row *row, pawl_arena *arena,
 }
 
 /* A saga that was deleted is told of by its id. */
-static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl_arena *arena,
+static pawl_code show_gone(const table_walk *it, pawl_text type, pawl_text value, pawl_arena *arena,
                            pawl_error *error)
 {
     pawl__view      view = pawl__view_of(&saga_noun, it->fields->is_json, arena);
@@ -319,7 +319,7 @@ static pawl_code show_gone(const look *it, pawl_text type, pawl_text value, pawl
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    look          it       = {.fields = context, .store = store};
+    table_walk    it       = {.fields = context, .store = store};
     bool          is_there = false;
     pawl_text     type, value;
     pawl_saga_row row;
@@ -451,7 +451,7 @@ static pawl_code check_look(const pawl__saga_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 static pawl_code check_fields(verb_fields *fields, size_t action, pawl_error *error)
 {
@@ -479,9 +479,10 @@ int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
     if (code == PAWL_OK)
         code = check_fields(&fields, action, &error);
     pawl__interrupt_says(NULL);
-    int exit_code = code != PAWL_OK         ? pawl__fail(code, &error)
-                    : looks[action] == NULL ? pawl__verify(&fields)
-                                            : pawl__store_look(&fields.at, looks[action], &fields);
+    int exit_code = code != PAWL_OK ? pawl__fail(code, &error)
+                    : actions[action] == NULL
+                        ? pawl__verify(&fields)
+                        : pawl__on_store(&fields.at, actions[action], &fields);
     pawl__saga_book_close(&fields.book);
     return exit_code;
 }

@@ -25,7 +25,7 @@ typedef struct pawl__saga_fields {
 } pawl__saga_fields;
 
 /* saga_history.c: history, which needs no application. */
-pawl__look_fn pawl__saga_history;
+pawl__action_fn pawl__saga_history;
 
 extern const pawl__column pawl__history_columns[];
 

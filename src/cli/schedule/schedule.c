@@ -275,7 +275,7 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
 static pawl_code check_words(void *context, pawl_error *error)
 {
     verb_fields *fields = context;
-    pawl_code    code   = pawl__text_check("--reason", fields->reason, error);
+    pawl_code    code   = pawl__reason_check(fields->reason, error);
     if (code != PAWL_OK || strcmp(fields->action, "add") != 0)
         return code;
     if (fields->queue == NULL || fields->type == NULL)
@@ -296,12 +296,13 @@ static pawl_code check_words(void *context, pawl_error *error)
     return code;
 }
 
-PAWL__ACTION_LOOKS(ACTIONS)
+PAWL__ACTION_TABLE(ACTIONS)
 
 int pawl__schedule_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
-    int exit_code = pawl__verb_look(verb, count, words, &fields, &fields.at, check_words, looks);
+    int         exit_code =
+        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
     pawl_arena_destroy(fields.arena);
     return exit_code;
 }

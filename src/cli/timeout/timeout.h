@@ -47,10 +47,10 @@ pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_st
                                      pawl_error *error);
 
 /* cancel, move, reap and release; their words are checked before the store is opened. */
-pawl_code     pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);
-pawl__look_fn pawl__timeout_settle;
+pawl_code       pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);
+pawl__action_fn pawl__timeout_settle;
 /* set; likewise. */
-pawl_code     pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error *error);
-pawl__look_fn pawl__timeout_set;
+pawl_code       pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error *error);
+pawl__action_fn pawl__timeout_set;
 
 #endif

@@ -16,7 +16,7 @@
 #define TRANSFERS 30
 #define STREAMS 4
 #define APPENDS 40
-#define LOOKS 200
+#define READS 200
 
 /* ---- One version -------------------------------------------------------- */
 
@@ -144,7 +144,7 @@ typedef struct reader {
 
 /* Gives positions and reads on: each one is the next, and each event of a stream is
  * behind the one before it. */
-static size_t look(suite *s, reader *r)
+static size_t number_and_read(suite *s, reader *r)
 {
     int64_t count = 0;
     EXPECT_OK(s, pawl_store_event_number(r->store, 5, &count, &s->error));
@@ -167,8 +167,8 @@ static void write_or_read(suite_thread *thread)
 {
     suite *s = thread->s;
     if (thread->index == 0) {
-        for (unsigned i = 0; i < LOOKS; i++)
-            look(s, thread->context);
+        for (unsigned i = 0; i < READS; i++)
+            number_and_read(s, thread->context);
         return;
     }
     pawl_store *store   = suite_open(s);
@@ -187,7 +187,7 @@ static void a_reader_by_position_misses_none(suite *s)
 {
     reader r = {.store = suite_open(s)};
     suite_threads(s, THREADS, write_or_read, &r);
-    while (look(s, &r) > 0)
+    while (number_and_read(s, &r) > 0)
         continue;
     EXPECT_EQ(s, r.position, (THREADS - 1) * APPENDS);
     for (unsigned i = 1; i < THREADS; i++)

@@ -138,18 +138,18 @@ pawl_code pawl_store_projection_fail(pawl_store *store, pawl_text name,
     return code;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
+/* ---- Listing ------------------------------------------------------------ */
 
-typedef struct look {
+typedef struct row_list {
     pawl_store          *store;
     pawl_time            now;
     pawl_arena          *arena;
     pawl_projection_row *items;
     size_t               count, capacity;
-} look;
+} row_list;
 
 /* The row of that name, made when there is none; NULL: out of memory. */
-static pawl_projection_row *row_of(look *it, pawl_text name)
+static pawl_projection_row *row_of(row_list *it, pawl_text name)
 {
     for (size_t i = 0; i < it->count; i++)
         if (pawl_text_equal(it->items[i].name, name))
@@ -174,9 +174,9 @@ static bool cut_prefix(pawl_text *text, const char *prefix)
     return true;
 }
 
-typedef bool take_fn(look *it, const pawl_scan_row *walked, pawl_text name);
+typedef bool take_fn(row_list *it, const pawl_scan_row *walked, pawl_text name);
 
-static bool take_position(look *it, const pawl_scan_row *walked, pawl_text name)
+static bool take_position(row_list *it, const pawl_scan_row *walked, pawl_text name)
 {
     pawl_projection_row *row = row_of(it, name);
     if (row != NULL)
@@ -185,7 +185,7 @@ static bool take_position(look *it, const pawl_scan_row *walked, pawl_text name)
 }
 
 /* The checkpoints were read before: a failure at or before one is over. */
-static bool take_failure(look *it, const pawl_scan_row *walked, pawl_text cut)
+static bool take_failure(row_list *it, const pawl_scan_row *walked, pawl_text cut)
 {
     pawl_projection_failure failure;
     pawl_text               name;
@@ -200,7 +200,7 @@ static bool take_failure(look *it, const pawl_scan_row *walked, pawl_text cut)
 }
 
 /* Takes the rows of a walk whose names begin with the prefix: they stand together. */
-static pawl_code take_walk(look *it, pawl_scan_kind kind, const char *prefix, take_fn *take,
+static pawl_code take_walk(row_list *it, pawl_scan_kind kind, const char *prefix, take_fn *take,
                            pawl_error *error)
 {
     pawl_scan_row  after = {.belongs_to = pawl_text_of(prefix)};
@@ -223,7 +223,7 @@ static pawl_code take_walk(look *it, pawl_scan_kind kind, const char *prefix, ta
 }
 
 /* A store that has no list of its leases does not tell who reads. */
-static pawl_code take_workers(look *it, pawl_error *error)
+static pawl_code take_workers(row_list *it, pawl_error *error)
 {
     pawl_lead_row *leads = NULL;
     size_t         count = 0;
@@ -249,7 +249,7 @@ static int by_name(const void *left, const void *right)
 }
 
 /* The newest event is looked up last: no checkpoint that was read is behind it. */
-static pawl_code take_lags(look *it, pawl_error *error)
+static pawl_code take_lags(row_list *it, pawl_error *error)
 {
     const pawl_event_query query  = {.is_by_position = true, .is_backward = true, .count_max = 1};
     pawl_event_rows        newest = {.count = 0};
@@ -265,8 +265,8 @@ static pawl_code take_lags(look *it, pawl_error *error)
 pawl_code pawl_store_projection_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                      pawl_projection_rows *rows, pawl_error *error)
 {
-    look it = {.store = store, .now = now, .arena = arena};
-    *rows   = (pawl_projection_rows){.count = 0};
+    row_list it = {.store = store, .now = now, .arena = arena};
+    *rows       = (pawl_projection_rows){.count = 0};
     pawl_code code =
         take_walk(&it, PAWL_SCAN_CHECKPOINTS, PAWL_PROJECTION_SOURCES, take_position, error);
     if (code == PAWL_OK)

@@ -89,7 +89,7 @@ pawl_code pawl__wait_pause(const pawl__wait *wait, int64_t milliseconds, int wak
 }
 
 pawl_code pawl__wait_for_news(pawl_store *store, pawl__wait *wait, int64_t microseconds,
-                              int wake_fd, pawl__news_fn *look, pawl_error *error)
+                              int wake_fd, pawl__news_fn *check, pawl_error *error)
 {
     bool      is_news = false, is_woken = false;
     pawl_code code = PAWL_OK;
@@ -98,7 +98,7 @@ pawl_code pawl__wait_for_news(pawl_store *store, pawl__wait *wait, int64_t micro
     int64_t   end  = now + (rest < PAUSE_MS_MAX ? rest : PAUSE_MS_MAX);
     while (code == PAWL_OK && now < end) {
         int session_fd = -1;
-        code           = look(store, &is_news, &session_fd, error);
+        code           = check(store, &is_news, &session_fd, error);
         if (is_news || code != PAWL_OK)
             break;
         wait->pause_ms = wait->pause_ms < PAUSE_MS_MIN ? PAUSE_MS_MIN : wait->pause_ms;

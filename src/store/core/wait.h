@@ -50,7 +50,7 @@ typedef pawl_code pawl__news_fn(pawl_store *store, bool *is_news, int *session_f
 /* Looks after pauses of 20 ms that grow to 1 s while nothing is new, and returns after one second at most, since what
  * others change in place shows in no news. */
 pawl_code pawl__wait_for_news(pawl_store *store, pawl__wait *wait, int64_t microseconds,
-                              int wake_fd, pawl__news_fn *look, pawl_error *error);
+                              int wake_fd, pawl__news_fn *check, pawl_error *error);
 
 typedef pawl_code pawl__resolve_fn(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                    pawl_error *error);

@@ -118,23 +118,23 @@ pawl_code pawl__mongo_find_flushes(pawl_store *store, const pawl_find *asked, pa
  *
  * Adds to one partition conflict on this document as well. A transaction of several trips in which it is written last
  * loses against shorter ones until these end, so it is written first: the transaction then has it until its commit. */
-static const pawl__mongo_way period = {
+static const pawl__mongo_rule period = {
     .collection = "aggregator_flush",
     .writes = {"maybe by partition upsert q: {_id: @partition}, u: {$setOnInsert: {name: @name, "
                "due: @due, attempts: 0, is_dead: false}, $inc: {adds: 1}}"}};
 
-const pawl__mongo_way pawl__mongo_aggregator_add_way = {
+const pawl__mongo_rule pawl__mongo_aggregator_add_rule = {
     .collection = "aggregator",
     .keys       = "partition,key",
     .table      = &collected,
-    .look =
+    .reads =
         "filter: {$or: @@{partition: @partition, key: @key}}, projection: {partition: 1, key: 1}",
     .match    = "partition=partition,key=key",
     .if_there = pawl__mongo_known,
     .writes   = {"insert _id: @number, @*, lease_expires: 0"},
     .before   = &period};
 
-const pawl__mongo_way pawl__mongo_leased_batch_release_way = {
+const pawl__mongo_rule pawl__mongo_leased_batch_release_rule = {
     .collection = "aggregator",
     .writes     = {"maybe updates q: {partition: @partition, session: @session}, u: {$set: "
                        "{lease_expires: 0}, $unset: {session: 1, worker: 1}}"}};
@@ -151,7 +151,7 @@ static int choose_flush(const pawl__mongo_run *run, const void *change)
     return code != PAWL_OK ? PAWL__MONGO_FAILED : set->is_done && !is_there;
 }
 
-const pawl__mongo_way pawl__mongo_flush_set_way = {
+const pawl__mongo_rule pawl__mongo_flush_set_rule = {
     .collection = "aggregator_flush",
     .keys       = "partition",
     .choose     = choose_flush,
@@ -202,7 +202,7 @@ static pawl_code apply_leased_batch_remove(pawl__mongo_run *run)
                : code;
 }
 
-const pawl__mongo_way pawl__mongo_leased_batch_remove_way = {
+const pawl__mongo_rule pawl__mongo_leased_batch_remove_rule = {
     .collection = "aggregator", .keys = "", .apply = apply_leased_batch_remove};
 
 /* The oldest of that correlation id, or all of the partition. */
@@ -230,5 +230,5 @@ static pawl_code apply_remove(pawl__mongo_run *run)
     return pawl__mongo_refuse(run, 0, &why);
 }
 
-const pawl__mongo_way pawl__mongo_aggregator_remove_way = {
+const pawl__mongo_rule pawl__mongo_aggregator_remove_rule = {
     .collection = "aggregator", .keys = "", .apply = apply_remove};

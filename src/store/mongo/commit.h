@@ -4,7 +4,7 @@
  *       begin        a transaction
  *       fence        the worker's document, where its epoch matches
  *       kinds        in their order: one bulk each, whose filters say what has to be there
- *         not so many were written, or a unique index refuses:  abort, begin again with care: look first, and refuse
+ *         not so many were written, or a unique index refuses:  abort, begin again with care: read first, and refuse
  *         any refused:      abort, leave their groups out, begin again
  *         somebody wrote:   abort, begin again; after two aborts with half as many groups
  *       commit       majority; without an answer the fence's document says whether it landed
@@ -32,7 +32,7 @@
 typedef struct pawl__mongo_writer {
     pawl_store         *store;
     bool                is_enlisted; /* no claims, no fence, one round */
-    bool                is_careful;  /* kinds look before they write */
+    bool                is_careful;  /* kinds read before they write */
     const pawl_changes *changes;
     pawl_refusals      *refused;
     bool               *is_dropped; /* by group: not of this round */
@@ -55,14 +55,14 @@ extern const pawl__field_list pawl__mongo_saga_fields; /* of pawl_saga_row */
 
 /* Changes of one kind that follow one another, no two of them of one document. */
 typedef struct pawl__mongo_run {
-    pawl__mongo_writer           *writer;
-    const struct pawl__mongo_way *way;
-    const void                  **items;
-    size_t                        count;
-    bool                         *is_out; /* by item: refused, or nothing is to be written */
-    pawl__mongo_scope             scope;
-    const char                   *rows; /* with care: what was read */
-    size_t                        row_count;
+    pawl__mongo_writer            *writer;
+    const struct pawl__mongo_rule *rule;
+    const void                   **items;
+    size_t                         count;
+    bool                          *is_out; /* by item: refused, or nothing is to be written */
+    pawl__mongo_scope              scope;
+    const char                    *rows; /* with care: what was read */
+    size_t                         row_count;
 } pawl__mongo_run;
 
 #define PAWL__MONGO_NOTHING (-1) /* is to be written */
@@ -80,28 +80,28 @@ typedef int pawl__mongo_choose_fn(const pawl__mongo_run *run, const void *change
  * all changes that are alike in that field, which it finds one document for each of. First may stand a condition, "when
  * FIELD !FIELD FIELD=word: ": a field is not empty, is empty, is that word. Of the writes the first one is made whose
  * condition holds; without any nothing is to be written. */
-typedef struct pawl__mongo_way {
+typedef struct pawl__mongo_rule {
     const char        *collection; /* NULL: the saga's */
     const char *const *choices;    /* the words of its action */
     /* Of its documents: "seq", "queue,message_id;id"; NULL: changes never meet; "": any two do. */
-    const char                   *keys;
-    const pawl__mongo_table      *table;      /* read by a look; NULL: the saga's */
-    const char                   *look;       /* the members that are read of it; NULL: none */
-    const char                   *match;      /* "seq=_id": the change's field, the row's */
-    const char                   *same;       /* alike: what the two must have in common */
-    pawl__why_fn                 *if_there;   /* why a change is refused that a row matches */
-    pawl__why_fn                 *if_other;   /* ... one that has not `same` */
-    pawl__why_fn                 *if_missing; /* ... or none does */
-    pawl__mongo_judge_fn         *judge;      /* says more */
-    pawl__mongo_choose_fn        *choose;     /* NULL: by the conditions of the writes */
-    const char                   *writes[PAWL__MONGO_WRITES_MAX];
-    const struct pawl__mongo_way *before;     /* written of all changes, ahead of the look */
-    const struct pawl__mongo_way *also;       /* written behind it, of those that are not out */
-    pawl_code (*apply)(pawl__mongo_run *run); /* instead of all that */
-    bool (*is_looked_at)(const void *change); /* even without care */
-} pawl__mongo_way;
+    const char                    *keys;
+    const pawl__mongo_table       *table;      /* read first; NULL: the saga's */
+    const char                    *reads;      /* the members that are read of it; NULL: none */
+    const char                    *match;      /* "seq=_id": the change's field, the row's */
+    const char                    *same;       /* alike: what the two must have in common */
+    pawl__why_fn                  *if_there;   /* why a change is refused that a row matches */
+    pawl__why_fn                  *if_other;   /* ... one that has not `same` */
+    pawl__why_fn                  *if_missing; /* ... or none does */
+    pawl__mongo_judge_fn          *judge;      /* says more */
+    pawl__mongo_choose_fn         *choose;     /* NULL: by the conditions of the writes */
+    const char                    *writes[PAWL__MONGO_WRITES_MAX];
+    const struct pawl__mongo_rule *before;     /* written of all changes, ahead of the read */
+    const struct pawl__mongo_rule *also;       /* written behind it, of those that are not out */
+    pawl_code (*apply)(pawl__mongo_run *run);  /* instead of all that */
+    bool (*is_read_first)(const void *change); /* even without care */
+} pawl__mongo_rule;
 
-#define WAY(name, is_refusable) extern const pawl__mongo_way pawl__mongo_##name##_way;
+#define WAY(name, is_refusable) extern const pawl__mongo_rule pawl__mongo_##name##_rule;
 PAWL_CHANGE_KINDS(WAY)
 #undef WAY
 
@@ -109,7 +109,7 @@ PAWL_CHANGE_KINDS(WAY)
 pawl__why_fn pawl__mongo_known;
 /* Refuses the change. */
 pawl_code pawl__mongo_refuse(const pawl__mongo_run *run, size_t index, const pawl_error *why);
-/* Another number of documents than was expected: somebody wrote in between, or a look is needed. */
+/* Another number of documents than was expected: somebody wrote in between, or a read is needed. */
 pawl_code pawl__mongo_mismatch(const pawl__mongo_run *run, int64_t done, size_t expected);
 /* Whether a document is there of which the filter says what it says of the change; a failure comes again in the write. */
 bool pawl__mongo_is_there(const pawl__mongo_run *run, const void *change, const char *filter);

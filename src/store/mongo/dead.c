@@ -76,17 +76,17 @@ static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const
 }
 
 /* A letter that goes takes the mark of its message with it. */
-static const pawl__mongo_way unmark = {
+static const pawl__mongo_rule unmark = {
     .collection = "inbox",
     .writes     = {
             "when is_remove !keeps_record: maybe remove q: {_id: {endpoint: @endpoint, message_id: @message_id}}"}};
 
 #define THIS "endpoint: @endpoint, message_id: @message_id"
-const pawl__mongo_way pawl__mongo_dead_set_way = {
+const pawl__mongo_rule pawl__mongo_dead_set_rule = {
     .collection = "dead",
     .keys       = "endpoint,message_id",
     .table      = &letters,
-    .look       = "filter: {$or: @@{" THIS "}}, projection: {endpoint: 1, message_id: 1}",
+    .reads      = "filter: {$or: @@{" THIS "}}, projection: {endpoint: 1, message_id: 1}",
     .match      = "endpoint=endpoint,message_id=message_id",
     .judge      = judge,
     .writes     = {"when !is_remove: insert @*", "when is_checked: remove q: {" THIS "}",

@@ -71,22 +71,22 @@ pawl_code pawl__mongo_find_history(pawl_store *store, const pawl_find *asked, pa
 
 /* ---- Changes ------------------------------------------------------------- */
 
-const pawl__mongo_way pawl__mongo_inbox_entry_way = {
+const pawl__mongo_rule pawl__mongo_inbox_entry_rule = {
     .collection = "inbox",
     .keys       = "endpoint,message_id",
     .table      = &marks,
-    .look       = "filter: {_id: {$in: @@{endpoint: @endpoint, message_id: @message_id}}}, "
+    .reads      = "filter: {_id: {$in: @@{endpoint: @endpoint, message_id: @message_id}}}, "
                   "projection: {_id: 1}",
     .match      = "endpoint=_id.endpoint,message_id=_id.message_id",
     .if_there   = pawl__why_handled,
     .writes     = {"insert _id: {endpoint: @endpoint, message_id: @message_id}, outcome: @outcome, "
                        "at: @at"}};
 
-const pawl__mongo_way pawl__mongo_subscription_set_way = {
+const pawl__mongo_rule pawl__mongo_subscription_set_rule = {
     .collection = "subscriptions",
     .keys       = "type,queue",
     .writes     = {"when is_remove: maybe remove q: {_id: {type: @type, queue: @queue}}",
                    "maybe upsert q: {_id: {type: @type, queue: @queue}}, u: {$set: {@*}}"}};
 
-const pawl__mongo_way pawl__mongo_history_add_way = {.collection = "history",
-                                                     .writes     = {"insert _id: @number, @*"}};
+const pawl__mongo_rule pawl__mongo_history_add_rule = {.collection = "history",
+                                                       .writes     = {"insert _id: @number, @*"}};

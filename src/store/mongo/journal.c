@@ -242,21 +242,21 @@ static pawl__why_fn *judge_append(const pawl__mongo_run *run, const void *change
                : NULL;
 }
 
-const pawl__mongo_way pawl__mongo_event_append_way = {
-    .collection   = "events",
-    .table        = &events,
-    .look         = "filter: {$or: @@{stream: @stream, version: {$in: [@version, @before]}}}, "
-                    "projection: {stream: 1, version: 1}",
-    .judge        = judge_append,
-    .is_looked_at = needs_one_before,
-    .writes       = {"insert _id: @number, unnumbered: @same, @*"}};
+const pawl__mongo_rule pawl__mongo_event_append_rule = {
+    .collection    = "events",
+    .table         = &events,
+    .reads         = "filter: {$or: @@{stream: @stream, version: {$in: [@version, @before]}}}, "
+                     "projection: {stream: 1, version: 1}",
+    .judge         = judge_append,
+    .is_read_first = needs_one_before,
+    .writes        = {"insert _id: @number, unnumbered: @same, @*"}};
 
 /* A stored fold of the same or a later version stays. */
-const pawl__mongo_way pawl__mongo_stream_snapshot_set_way = {
+const pawl__mongo_rule pawl__mongo_stream_snapshot_set_rule = {
     .collection = "folds",
     .keys       = "stream",
     .table      = &folds,
-    .look     = "filter: {$or: @@{_id: @stream, version: {$gte: @version}}}, projection: {_id: 1}",
+    .reads    = "filter: {$or: @@{_id: @stream, version: {$gte: @version}}}, projection: {_id: 1}",
     .match    = "stream=_id",
     .if_there = pawl__mongo_known,
     .writes = {"upsert q: {_id: @stream, version: {$lt: @version}}, u: {$set: {version: @version, "
@@ -271,11 +271,11 @@ static pawl__why_fn *judge_move(const pawl__mongo_run *run, const void *change, 
 }
 
 #define MOVED "q: {_id: @name, position: @from}, u: {$set: {position: @to, at: @at}}"
-const pawl__mongo_way pawl__mongo_checkpoint_set_way = {
+const pawl__mongo_rule pawl__mongo_checkpoint_set_rule = {
     .collection = "checkpoints",
     .keys       = "name",
     .table      = &checkpoints,
-    .look       = "filter: {_id: {$in: @@name}}",
+    .reads      = "filter: {_id: {$in: @@name}}",
     .match      = "name=_id",
     .same       = "from=position",
     .if_other   = pawl__why_not_moved,

@@ -154,11 +154,11 @@ pawl_code pawl__mongo_find_attempts(pawl_store *store, const pawl_find *asked, p
     "update q: {_id: @id, state: 'pending'}, u: {$push: {tries: {outcome: @outcome, error?: " \
     "@error, at: @at, duration: @duration}}, $set: {state: @state, attempts: @attempts, "     \
     "next_attempt: @next_attempt"
-const pawl__mongo_way pawl__mongo_outbox_settle_way = {
+const pawl__mongo_rule pawl__mongo_outbox_settle_rule = {
     .collection = "outbox",
     .keys       = "id",
     .table      = &outbox,
-    .look       = IN_STATE("pending"),
+    .reads      = IN_STATE("pending"),
     .match      = "id=_id",
     .if_missing = pawl__why_not_pending,
     .writes     = {"when state=dispatched: " TRIED ", ended: @at}}", TRIED "}}"}};
@@ -168,11 +168,11 @@ const pawl__mongo_way pawl__mongo_outbox_settle_way = {
     "', attempts: {$add: ['$attempts', 1]}, " more                              \
     ", tries: {$concatArrays: [{$ifNull: ['$tries', []]}, [{outcome: '" outcome \
     "', error: {$literal: @note}, at: @at, duration: 0}]]}}}]"
-const pawl__mongo_way pawl__mongo_outbox_reset_way = {
+const pawl__mongo_rule pawl__mongo_outbox_reset_rule = {
     .collection = "outbox",
     .keys       = "id",
     .table      = &outbox,
-    .look       = IN_STATE("dead"),
+    .reads      = IN_STATE("dead"),
     .match      = "id=_id",
     .if_missing = pawl__why_not_dead,
     .writes     = {
@@ -180,11 +180,11 @@ const pawl__mongo_way pawl__mongo_outbox_reset_way = {
                 "pending", "enabled", "next_attempt: @at, attempts_before: {$add: ['$attempts', 1]}"),
             RESET("discarded", "discarded", "ended: @at")}};
 
-const pawl__mongo_way pawl__mongo_outbox_add_way = {
+const pawl__mongo_rule pawl__mongo_outbox_add_rule = {
     .collection = "outbox",
     .keys       = "dispatch_id",
     .table      = &outbox,
-    .look  = "filter: {dispatch_id: {$in: @@dispatch_id}}, projection: {dispatch_id: 1, type: 1, "
+    .reads = "filter: {dispatch_id: {$in: @@dispatch_id}}, projection: {dispatch_id: 1, type: 1, "
              "body: 1, body_rest: 1}",
     .match = "dispatch_id=dispatch_id",
     .same  = "type=type,body=body",
@@ -193,7 +193,7 @@ const pawl__mongo_way pawl__mongo_outbox_add_way = {
     .writes   = {"insert _id: @number, @*, state: 'pending', attempts: 0, next_attempt: 0, "
                    "attempts_before: 0"}};
 
-const pawl__mongo_way pawl__mongo_outbox_block_way = {
+const pawl__mongo_rule pawl__mongo_outbox_block_rule = {
     .collection = "outbox",
     .writes     = {"when source !is_unblock: maybe updates q: {source: @source, state: 'pending', "
                        "_id: {$gt: @after}}, u: {$set: {state: 'held'}}",

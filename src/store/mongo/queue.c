@@ -245,12 +245,12 @@ static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change
 #define SETTLED(number, member, column, stored, wire, checked, form) #stored ": @" #stored
 #define SETTLED_FIELDS PAWL__QUEUE_SETTLED(SETTLED, SETTLED, ", ")
 #define OURS "q: {_id: {$in: @@seq}, queue: @queue, claimed_by: @worker}"
-const pawl__mongo_way pawl__mongo_queue_settle_way = {
+const pawl__mongo_rule pawl__mongo_queue_settle_rule = {
     .collection = "queue",
     .choices    = actions,
     .keys       = "seq",
     .table      = &queued,
-    .look       = "filter: {_id: {$in: @@seq}}, projection: {queue: 1, claimed_by: 1}",
+    .reads      = "filter: {_id: {$in: @@seq}}, projection: {queue: 1, claimed_by: 1}",
     .match      = "seq=_id",
     .if_missing = pawl__why_gone,
     .judge      = judge_settle,
@@ -268,11 +268,11 @@ static pawl__why_fn *judge_send(const pawl__mongo_run *run, const void *change, 
     return row == NULL ? NULL : is_new ? pawl__why_queued : pawl__mongo_known;
 }
 
-const pawl__mongo_way pawl__mongo_queue_send_way = {
+const pawl__mongo_rule pawl__mongo_queue_send_rule = {
     .collection = "queue",
     .keys       = "queue,message_id",
     .table      = &queued,
-    .look       = "filter: {$or: @@{queue: @queue, message_id: @message_id}}, "
+    .reads      = "filter: {$or: @@{queue: @queue, message_id: @message_id}}, "
                   "projection: {queue: 1, message_id: 1}",
     .match      = "queue=queue,message_id=message_id",
     .judge      = judge_send,

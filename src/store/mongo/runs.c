@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-static const pawl__mongo_way *const ways[pawl_change_kind_count] = {
-#define ROW(name, is_refusable) [pawl_change_##name] = &pawl__mongo_##name##_way,
+static const pawl__mongo_rule *const ways[pawl_change_kind_count] = {
+#define ROW(name, is_refusable) [pawl_change_##name] = &pawl__mongo_##name##_rule,
     PAWL_CHANGE_KINDS(ROW)
 #undef ROW
 };
@@ -46,7 +46,7 @@ static pawl_text saga_of(const pawl__mongo_run *r)
 
 bool pawl__mongo_is_there(const pawl__mongo_run *r, const void *change, const char *filter)
 {
-    const pawl__mongo_table table  = {.name = r->way->collection, .saga = saga_of(r)};
+    const pawl__mongo_table table  = {.name = r->rule->collection, .saga = saga_of(r)};
     pawl__mongo_scope       scope  = r->scope;
     bson_t                  wanted = BSON_INITIALIZER;
     bool                    is     = false;
@@ -112,7 +112,7 @@ static pawl_code read_rows(pawl__mongo_run *r, const pawl__mongo_table *table)
     pawl__mongo_writer *writer = r->writer;
     r->scope.change            = r->items[0];
     pawl_code code             = PAWL_OK;
-    if (pawl__mongo_put_scope(&asked, r->way->look, &r->scope))
+    if (pawl__mongo_put_scope(&asked, r->rule->reads, &r->scope))
         code = pawl__mongo_read(writer->store, table, writer->arena, &r->rows, &r->row_count,
                                 writer->error, "%m", &asked);
     else
@@ -132,26 +132,26 @@ static size_t find_row(const pawl__mongo_run *r, const pawl__mongo_table *table,
 }
 
 /* Refuses what the documents forbid. The first event of a stream tells for those behind it. */
-static pawl_code look(pawl__mongo_run *r)
+static pawl_code read_and_judge(pawl__mongo_run *r)
 {
-    const pawl__mongo_way   *way   = r->way;
+    const pawl__mongo_rule  *rule  = r->rule;
     const pawl__mongo_table  saga  = {.id       = "id",
                                       .fields   = &pawl__mongo_saga_fields,
                                       .row_size = sizeof(pawl_saga_row),
                                       .saga     = saga_of(r)};
-    const pawl__mongo_table *table = way->table != NULL ? way->table : &saga;
-    const pairs              match = read_pairs(r, table, way->match);
-    const pairs              same  = read_pairs(r, table, way->same);
-    pawl_code                code  = way->look != NULL ? read_rows(r, table) : PAWL_OK;
+    const pawl__mongo_table *table = rule->table != NULL ? rule->table : &saga;
+    const pairs              match = read_pairs(r, table, rule->match);
+    const pairs              same  = read_pairs(r, table, rule->same);
+    pawl_code                code  = rule->reads != NULL ? read_rows(r, table) : PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < r->count; i++) {
         pawl_error    text = PAWL_ERROR_INIT;
         size_t        at   = find_row(r, table, &match, r->items[i]);
         const void   *row  = at < r->row_count ? r->rows + at * table->row_size : NULL;
-        pawl__why_fn *why  = row == NULL                           ? way->if_missing
-                             : !are_equal(&same, r->items[i], row) ? way->if_other
-                                                                   : way->if_there;
-        if (why == NULL && way->judge != NULL)
-            why = way->judge(r, r->items[i], row);
+        pawl__why_fn *why  = row == NULL                           ? rule->if_missing
+                             : !are_equal(&same, r->items[i], row) ? rule->if_other
+                                                                   : rule->if_there;
+        if (why == NULL && rule->judge != NULL)
+            why = rule->judge(r, r->items[i], row);
         r->is_out[i] = why != NULL;
         if (why == NULL || why == pawl__mongo_known)
             continue;
@@ -190,7 +190,7 @@ static bool is_met(const pawl__mongo_run *r, const void *change, const char **at
         }
         name = (pawl_text){.data = *at + 1, .size = strcspn(*at + 1, " :")};
         is_met &= pawl_text_equal(name, field->wire == PAWL__WIRE_CHOICE
-                                            ? pawl_text_of(r->way->choices[*(const int *)value])
+                                            ? pawl_text_of(r->rule->choices[*(const int *)value])
                                             : pawl__mongo_word(field->wire, value));
         *at = name.data + name.size;
     }
@@ -205,7 +205,7 @@ static sentence read_sentence(const pawl__mongo_run *r, int number, const void *
         [PAWL__MONGO_REMOVE] = "remove ",       [PAWL__MONGO_REMOVE_MANY] = "removes ",
         [PAWL__MONGO_UPDATE] = "update ",       [PAWL__MONGO_UPSERT] = "upsert ",
         [PAWL__MONGO_UPDATE_MANY] = "updates ", [PAWL__MONGO_INSERT] = "insert "};
-    sentence s   = {.text = r->way->writes[number]};
+    sentence s   = {.text = r->rule->writes[number]};
     s.is_met     = is_met(r, change, &s.text);
     s.is_counted = strncmp(s.text, "maybe ", 6) != 0;
     s.text += s.is_counted ? 0 : 6;
@@ -222,9 +222,9 @@ static sentence read_sentence(const pawl__mongo_run *r, int number, const void *
 /* The number of the write that the change needs. */
 static int choose_one(const pawl__mongo_run *r, const void *change)
 {
-    if (r->way->choose != NULL)
-        return r->way->choose(r, change);
-    for (int i = 0; i < PAWL__MONGO_WRITES_MAX && r->way->writes[i] != NULL; i++)
+    if (r->rule->choose != NULL)
+        return r->rule->choose(r, change);
+    for (int i = 0; i < PAWL__MONGO_WRITES_MAX && r->rule->writes[i] != NULL; i++)
         if (read_sentence(r, i, change).is_met)
             return i;
     return PAWL__MONGO_NOTHING;
@@ -277,7 +277,7 @@ static pawl_code write_all(pawl__mongo_run *r)
     pawl__mongo_writer *writer = r->writer;
     writing             w      = {.run    = r,
                                   .chosen = pawl_arena_take(writer->arena, r->count * sizeof *w.chosen),
-                                  .bulk = pawl__mongo_bulk_begin(writer->store, r->way->collection, saga_of(r)),
+                                  .bulk = pawl__mongo_bulk_begin(writer->store, r->rule->collection, saga_of(r)),
                                   .is_counted = true};
     pawl_code code = w.chosen != NULL ? choose(r, w.chosen) : pawl__mongo_no_memory(writer->error);
     for (size_t i = 0; code == PAWL_OK && i < r->count; i++)
@@ -297,15 +297,15 @@ static pawl_code write_all(pawl__mongo_run *r)
 }
 
 /* Without care only what no count tells: a kind that says so, and counted writes beside others. */
-static bool is_looked_at(const pawl__mongo_run *r)
+static bool is_read_first(const pawl__mongo_run *r)
 {
     size_t loose = 0, all = 0;
-    if (r->way->look == NULL && r->way->judge == NULL)
+    if (r->rule->reads == NULL && r->rule->judge == NULL)
         return false;
     if (r->writer->is_careful)
         return true;
     for (size_t i = 0; i < r->count; i++) {
-        if (r->way->is_looked_at != NULL && r->way->is_looked_at(r->items[i]))
+        if (r->rule->is_read_first != NULL && r->rule->is_read_first(r->items[i]))
             return true;
         int number = choose_one(r, r->items[i]);
         all += number >= 0;
@@ -315,14 +315,14 @@ static bool is_looked_at(const pawl__mongo_run *r)
 }
 
 /* Writes what another kind of document has of the same changes. */
-static pawl_code write_other(pawl__mongo_run *r, const pawl__mongo_way *other)
+static pawl_code write_other(pawl__mongo_run *r, const pawl__mongo_rule *other)
 {
-    const pawl__mongo_way *own = r->way;
+    const pawl__mongo_rule *own = r->rule;
     if (other == NULL)
         return PAWL_OK;
-    r->way         = other;
+    r->rule        = other;
     pawl_code code = write_all(r);
-    r->way         = own;
+    r->rule        = own;
     return code;
 }
 
@@ -338,31 +338,32 @@ static pawl_code write_some(pawl__mongo_run *r)
     if (r->is_out == NULL)
         return pawl__mongo_no_memory(r->writer->error);
     memset(r->is_out, 0, r->count);
-    if (r->way->apply != NULL)
-        return r->way->apply(r);
-    pawl_code code = write_other(r, r->way->before);
-    if (code == PAWL_OK && is_looked_at(r))
-        code = look(r);
+    if (r->rule->apply != NULL)
+        return r->rule->apply(r);
+    pawl_code code = write_other(r, r->rule->before);
+    if (code == PAWL_OK && is_read_first(r))
+        code = read_and_judge(r);
     if (code == PAWL_OK)
         code = write_all(r);
-    return code == PAWL_OK ? write_other(r, r->way->also) : code;
+    return code == PAWL_OK ? write_other(r, r->rule->also) : code;
 }
 
 /* Changes of sagas table by table: a bulk is of one collection. */
-static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_way *of,
+static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_rule *of,
                            const void **items, size_t count)
 {
     pawl_code code = PAWL_OK;
     if (of->collection != NULL || of->apply != NULL)
         return write_some(
-            &(pawl__mongo_run){.writer = writer, .way = of, .items = items, .count = count});
+            &(pawl__mongo_run){.writer = writer, .rule = of, .items = items, .count = count});
     const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
     while (alike != NULL && code == PAWL_OK && count != 0) {
         size_t          left = pawl__take_alike(items, count, alike, pawl__by_table);
-        pawl__mongo_run some = {.writer = writer, .way = of, .items = alike, .count = count - left};
-        some.scope.table     = pawl__saga_table_of(alike[0]);
-        code                 = write_some(&some);
-        count                = left;
+        pawl__mongo_run some = {
+            .writer = writer, .rule = of, .items = alike, .count = count - left};
+        some.scope.table = pawl__saga_table_of(alike[0]);
+        code             = write_some(&some);
+        count            = left;
     }
     return alike != NULL ? code : pawl__mongo_no_memory(writer->error);
 }
@@ -419,7 +420,7 @@ static size_t keys_of(pawl_change_kind kind, const void *change, uint32_t keys[K
 }
 
 /* A change whose documents may be those of one of the run begins another run. */
-static pawl_code add_change(pawl__mongo_writer *writer, gather *g, const pawl__mongo_way *of,
+static pawl_code add_change(pawl__mongo_writer *writer, gather *g, const pawl__mongo_rule *of,
                             const void *change)
 {
     uint32_t  keys[KEYS_MAX];

@@ -171,24 +171,24 @@ static pawl__why_fn *judge_update(const pawl__mongo_run *run, const void *change
     "update q: {_id: @id, version: @version}, u: {$inc: {version: 1}, " \
     "$set: {correlation.@transitional?: @transitional, " DATA "}"
 
-const pawl__mongo_way pawl__mongo_saga_delete_way = {
+const pawl__mongo_rule pawl__mongo_saga_delete_rule = {
     .keys       = "id",
-    .look       = LOOK,
+    .reads      = LOOK,
     .match      = "id=_id",
     .same       = "version=version",
     .if_other   = pawl__why_not_deleted,
     .if_missing = pawl__why_not_deleted,
     .writes     = {"remove q: {_id: @id, version: @version}"}};
 
-const pawl__mongo_way pawl__mongo_saga_insert_way = {
+const pawl__mongo_rule pawl__mongo_saga_insert_rule = {
     .keys   = "id;main;transitional",
     .judge  = judge_insert,
     .writes = {"insert _id: @id, version: 1, correlation: {@main?: @main, @transitional?: "
                "@transitional}, " DATA}};
 
-const pawl__mongo_way pawl__mongo_saga_update_way = {
+const pawl__mongo_rule pawl__mongo_saga_update_rule = {
     .keys       = "id;transitional",
-    .look       = LOOK,
+    .reads      = LOOK,
     .match      = "id=_id",
     .same       = "version=version",
     .if_other   = pawl__why_not_updated,

@@ -162,21 +162,21 @@ static bool is_settle_looked_at(const void *change)
 
 #define LEASED "q: {_id: @id, owner?: @owner, generation?: @generation}"
 #define FREE "$unset: {owner: 1, worker: 1}"
-const pawl__mongo_way pawl__mongo_timeout_settle_way = {
-    .collection   = "timeouts",
-    .choices      = actions,
-    .keys         = "id",
-    .table        = &timeouts,
-    .look         = "filter: {_id: {$in: @@id}}, projection: {generation: 1, owner: 1}",
-    .match        = "id=_id",
-    .judge        = judge_settle,
-    .is_looked_at = is_settle_looked_at,
-    .writes       = {"when action=remove: remove " LEASED,
-                     "when action=release: update " LEASED ", u: {$set: {lease_expires: 0}, " FREE "}",
-                     "update " LEASED ", u: {$set: {lease_expires: 0, due: @due, "
-                           "attempts: @attempts}, " FREE "}"}};
+const pawl__mongo_rule pawl__mongo_timeout_settle_rule = {
+    .collection    = "timeouts",
+    .choices       = actions,
+    .keys          = "id",
+    .table         = &timeouts,
+    .reads         = "filter: {_id: {$in: @@id}}, projection: {generation: 1, owner: 1}",
+    .match         = "id=_id",
+    .judge         = judge_settle,
+    .is_read_first = is_settle_looked_at,
+    .writes        = {"when action=remove: remove " LEASED,
+                      "when action=release: update " LEASED ", u: {$set: {lease_expires: 0}, " FREE "}",
+                      "update " LEASED ", u: {$set: {lease_expires: 0, due: @due, "
+                             "attempts: @attempts}, " FREE "}"}};
 
-const pawl__mongo_way pawl__mongo_timeout_cancel_way = {
+const pawl__mongo_rule pawl__mongo_timeout_cancel_rule = {
     .collection = "timeouts", .writes = {"maybe removes q: {saga_id: @saga_id, name?: @name}"}};
 
 static bool is_named(const pawl_timeout_set *set)
@@ -205,11 +205,11 @@ static pawl__why_fn *judge_set(const pawl__mongo_run *run, const void *change, c
     "u: {$set: {saga_id?: @saga_id, saga_type: @saga_type, name: @name, destination: " \
     "@destination, due: @due, headers: @headers, correlation_id: @correlation_id, "    \
     "attempts: 0, lease_expires: 0}, $inc: {generation: 1}, " FREE
-const pawl__mongo_way pawl__mongo_timeout_set_way = {
+const pawl__mongo_rule pawl__mongo_timeout_set_rule = {
     .collection = "timeouts",
     .keys       = "id;saga_id,name",
     .table      = &timeouts,
-    .look       = "filter: {$or: [{_id: {$in: @@id}}, {armed: {$in: @@{saga_id: @saga_id, name: "
+    .reads      = "filter: {$or: [{_id: {$in: @@id}}, {armed: {$in: @@{saga_id: @saga_id, name: "
                   "@name}}}]}, projection: {saga_id: 1, name: 1}",
     .match      = "id=_id",
     .judge      = judge_set,

@@ -115,7 +115,7 @@ static bool ask(pawl_store *store, int64_t milliseconds)
 
 static const pawl__field_list fields = PAWL__MONGO_NUMBER("last");
 
-static pawl_code look(pawl_store *store, bool *is_news, int *session_fd, pawl_error *error)
+static pawl_code check(pawl_store *store, bool *is_news, int *session_fd, pawl_error *error)
 {
     static const pawl__mongo_table table = {.name = "schema", .fields = &fields};
     pawl__mongo                   *self  = pawl__mongo_of(store);
@@ -158,11 +158,11 @@ pawl_code pawl__mongo_wait(pawl_store *store, int64_t microseconds, int wake_fd,
     if (rest_ms == 0 && !self->has_no_streams)
         (void)ask(store, 1);
     if (rest_ms == 0)
-        return self->stream != 0 ? PAWL_OK : look(store, &is_news, &session_fd, error);
+        return self->stream != 0 ? PAWL_OK : check(store, &is_news, &session_fd, error);
     pawl_code code = watch(store, &rest_ms, wake_fd, error);
     return code != PAWL_OK || rest_ms <= 0
                ? code
-               : pawl__wait_for_news(store, &self->wait, rest_ms * 1000, wake_fd, look, error);
+               : pawl__wait_for_news(store, &self->wait, rest_ms * 1000, wake_fd, check, error);
 }
 
 void pawl__mongo_interrupt(pawl_store *store)

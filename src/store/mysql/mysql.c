@@ -117,7 +117,7 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
                    pawl__mysql_is_mariadb(pawl__sql_remote_of(base)) ? "mariadb" : "mysql",
                    mysql->host != NULL ? mysql->host : "localhost", mysql->port,
                    mysql->db != NULL ? mysql->db : "");
-    return pawl__sql_family_look(base, client, asked, arena, rows, error);
+    return pawl__sql_family_diagnose(base, client, asked, arena, rows, error);
 }
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;

@@ -39,7 +39,7 @@ static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_sche
 static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error)
 {
-    return pawl__sql_family_look(base, NULL, asked, arena, rows, error);
+    return pawl__sql_family_diagnose(base, NULL, asked, arena, rows, error);
 }
 
 /* A change set inside a transaction of the application's own connection (an SQLHDBC), whose calls have the

@@ -95,7 +95,7 @@ pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write
                                       write, items, count, &is_added, error);
     if (code != PAWL_OK || is_added)
         return code;
-    return pawl__sql_write_looking(to, write, items, count, fates, failed, error);
+    return pawl__sql_write_checked(to, write, items, count, fates, failed, error);
 }
 
 pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error)

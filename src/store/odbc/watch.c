@@ -39,7 +39,7 @@ static pawl_code why_of(pawl__odbc *store)
 
 /* With the mutex. A server that is asked before the statement has begun ends nothing, so it is asked again until the
  * call returns. */
-static void look(pawl__odbc *store)
+static void end_if_over(pawl__odbc *store)
 {
     pawl__odbc_watch *watch = &store->watch;
     watch->wakes_ms         = INT64_MAX;
@@ -67,7 +67,7 @@ static void *run(void *context)
     uint64_t          count;
     (void)pthread_mutex_lock(&watch->mutex);
     while (!watch->is_ending) {
-        look(store);
+        end_if_over(store);
         int64_t       rest = watch->wakes_ms - pawl__clock_ms();
         struct pollfd item = {.fd = watch->wake_fd, .events = POLLIN};
         int           wait = watch->wakes_ms == INT64_MAX ? -1 : rest > 0 ? (int)rest : 0;

@@ -301,7 +301,7 @@ static bool has_handled(const pawl_changes *changes)
 }
 
 /* The last claim was full, and this commit settles all that is claimed. */
-static bool goes_ahead(pawl__pg *store, const pawl_changes *changes)
+static bool claims_ahead(pawl__pg *store, const pawl_changes *changes)
 {
     return store->ahead.front != NULL && store->main.is_pipelined &&
            changes->queue_settle.count == store->claims.count && has_handled(changes) &&
@@ -324,7 +324,7 @@ bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_
 {
     pawl__pg_ahead   *ahead = &store->ahead;
     pawl_queue_claim *claim = &ahead->claim;
-    if (!goes_ahead(store, changes))
+    if (!claims_ahead(store, changes))
         return false;
     move_on(store);
     pawl__pg_part(&store->main);

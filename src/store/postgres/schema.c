@@ -114,7 +114,7 @@ static const pawl__sql_schema_ops schema_ops = {
     .prepare     = prepare,
     .execute     = execute,
     .number      = number,
-    .look        = pawl__pg_look,
+    .catalog     = pawl__pg_catalog_read,
     .verify_own  = pawl__pg_verify_own,
     .has_keys    = true,
 };

@@ -250,10 +250,10 @@ static pawl_code send_writes(pawl__sql_writer *writer, pawl_change_kind kind,
 
 static const pawl__sql_write *write_of(pawl_change_kind kind, const void *item)
 {
-    const pawl__sql_way *way = &pawl__sql_ways[kind];
+    const pawl__sql_kind_rule *rule = &pawl__sql_kind_rules[kind];
     if (kind == pawl_change_leased_batch_remove)
         return pawl__sql_remove_row(item);
-    return way->choose != NULL ? way->choose(item) : way->write;
+    return rule->choose != NULL ? rule->choose(item) : rule->write;
 }
 
 /* The write whose statement is the first one: the same order in every commit. */
@@ -314,7 +314,7 @@ static pawl_code send_runs(pawl__sql_writer *writer, pawl_change_kind kind, cons
 {
     pawl__keys         seen;
     pawl_code          code    = PAWL_OK;
-    pawl__sql_keys_fn *keys_of = pawl__sql_ways[kind].keys;
+    pawl__sql_keys_fn *keys_of = pawl__sql_kind_rules[kind].keys;
     const void       **room = pawl_arena_take(pawl__pg_scratch(writer), (count + 1) * sizeof *room);
     if (room == NULL)
         return pawl__pg_no_memory(writer->error);

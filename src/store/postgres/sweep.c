@@ -12,7 +12,7 @@
  * never reads again what it deleted, as it would in an index while a snapshot is kept open:
  * 2,000 marks took 4 ms beside such a snapshot, by an index 13 ms and more each time. Where
  * marks lie otherwise (clocks that differ, long transactions, another retention, a table that
- * was written anew by `vacuum full` or restored), a stroll through a part of all pages, once
+ * was written anew by `vacuum full` or restored), a scan of a part of all pages, once
  * round in eight hours, finds them, and moves the hand to where they are many.
  *
  * Servers before version 14 cannot begin at a page: they read the table each time.
@@ -140,9 +140,9 @@ pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, paw
 
 /* ---- Sweep: marks of the inbox ------------------------------------------ */
 
-#define CLEAN_PAGES 64     /* without an old mark end a sweep: about 5,000 marks */
-#define PAGES_MAX 1024     /* from the hand, in one sweep */
-#define STROLLS_A_ROUND 96 /* of which an idle service makes one in five minutes: eight hours */
+#define CLEAN_PAGES 64   /* without an old mark end a sweep: about 5,000 marks */
+#define PAGES_MAX 1024   /* from the hand, in one sweep */
+#define SCANS_A_ROUND 96 /* of which an idle service makes one in five minutes: eight hours */
 
 typedef struct sweep_state {
     pawl__pg_connection *connection;
@@ -154,18 +154,18 @@ typedef struct sweep_state {
     bool                 is_ours; /* no other worker sweeps */
     /* The inbox. */
     int64_t pages;
-    int64_t hand;   /* page where old marks were found last */
-    int64_t stroll; /* page where the next stroll begins */
+    int64_t hand; /* page where old marks were found last */
+    int64_t scan; /* page where the next scan begins */
     /* The outbox: the dispatch time of the last row that was deleted, if more are left. */
     pawl_time dispatched;
 } sweep_state;
 
 #define STATE(member, as) PAWL__AS_OF(sweep_state, member, as)
 static const pawl__field_list state_fields =
-    PAWL__FIELDS(STATE(is_ours, BOOL), STATE(pages, INT), STATE(hand, INT), STATE(stroll, INT),
+    PAWL__FIELDS(STATE(is_ours, BOOL), STATE(pages, INT), STATE(hand, INT), STATE(scan, INT),
                  STATE(dispatched, TIME));
 static const pawl__field_list kept_fields =
-    PAWL__FIELDS(STATE(hand, INT), STATE(stroll, INT), STATE(dispatched, TIME));
+    PAWL__FIELDS(STATE(hand, INT), STATE(scan, INT), STATE(dispatched, TIME));
 
 /* A statement that deletes old rows, and its answer. A ctid is the page and, in the last 16 bits, the row in it. */
 typedef struct removal {
@@ -232,17 +232,17 @@ static pawl_code sweep_from_hand(sweep_state *s, int64_t *left, int64_t *seen)
     return code;
 }
 
-/* Sweeps that leave more to delete follow one another: their strolls are short. */
-static pawl_code stroll(sweep_state *s, int64_t left)
+/* Sweeps that leave more to delete follow one another: their scans are short. */
+static pawl_code scan_part(sweep_state *s, int64_t left)
 {
-    int64_t   size = CLEAN_PAGES + (s->more ? 0 : s->pages / STROLLS_A_ROUND);
-    int64_t   from = s->stroll < s->pages ? s->stroll : 0;
+    int64_t   size = CLEAN_PAGES + (s->more ? 0 : s->pages / SCANS_A_ROUND);
+    int64_t   from = s->scan < s->pages ? s->scan : 0;
     int64_t   to   = s->pages - from > size ? from + size : s->pages;
     int64_t   last = 0, found;
     pawl_code code = walk(s, from, to, left, &found, &last);
     if (code != PAWL_OK)
         return code;
-    s->stroll = to < s->pages ? to : 0;
+    s->scan = to < s->pages ? to : 0;
     if (found == left) {
         s->hand = last;
         s->more = true;
@@ -256,7 +256,7 @@ static pawl_code sweep_inbox(sweep_state *s)
     int64_t   seen = 0;
     pawl_code code = sweep_from_hand(s, &left, &seen);
     if (code == PAWL_OK && left > 0 && seen < s->pages)
-        code = stroll(s, left);
+        code = scan_part(s, left);
     return code;
 }
 
@@ -357,8 +357,8 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
     code               = sweep_outbox(s);
     if (code == PAWL_OK)
         code = sweep_inbox(s);
-    if (code == PAWL_OK && (s->hand != before.hand || s->stroll != before.stroll ||
-                            s->dispatched != before.dispatched))
+    if (code == PAWL_OK &&
+        (s->hand != before.hand || s->scan != before.scan || s->dispatched != before.dispatched))
         code = pawl__pg_ask(s->connection, PAWL__PG_SWEEP_LEASE, &kept_fields, s, NULL, NULL,
                             s->error);
     if (code == PAWL_OK)

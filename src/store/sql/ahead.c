@@ -63,7 +63,7 @@ pawl_code pawl__sql_read_answers(pawl__sql_session *session, pawl_error *error)
 
 /* A change that may well miss its row, and is written otherwise then, waits for its answer. An insert
  * misses where its row is there, which is rare. */
-static bool goes_ahead(const pawl__sql_session *session, const pawl__sql_write *write)
+static bool can_pipeline(const pawl__sql_session *session, const pawl__sql_write *write)
 {
     const char *text = pawl__sql_template_of(session, write->statement, write->is_saga);
     return write->then[PAWL__SQL_MISSED].next == NULL || strncmp(text, "insert ", 7) == 0;
@@ -75,14 +75,14 @@ pawl_code pawl__sql_write_ahead(pawl__sql_connection *connection, const pawl__sq
 {
     pawl__sql_session *session = pawl__sql_session_of(connection);
     pawl_code          code    = PAWL_OK;
-    bool               goes    = goes_ahead(session, write);
+    bool               goes    = can_pipeline(session, write);
     *failed                    = 0;
     if (goes)
         code = session->ahead->go(session, error);
     if (code != PAWL_OK)
         return code;
     session->ahead->is_on = goes;
-    code = pawl__sql_write_looking(connection, write, items, count, fates, failed, error);
+    code = pawl__sql_write_checked(connection, write, items, count, fates, failed, error);
     session->ahead->is_on = false;
     return code;
 }

@@ -22,14 +22,15 @@ static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *tab
     return code;
 }
 
-pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables, size_t count,
-                         pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error)
+pawl_code pawl__sql_catalog_read(const pawl__sql_schema *schema, const pawl_text *tables,
+                                 size_t count, pawl_arena *arena, pawl__sql_catalog *catalog,
+                                 pawl_error *error)
 {
     const pawl__sql_schema_ops *ops  = schema->ops;
     pawl_code                   code = PAWL_OK;
     catalog->is_upper                = schema->dialect->is_upper;
-    if (ops->look != NULL)
-        return ops->look(schema->store, tables, count, arena, catalog, error);
+    if (ops->catalog != NULL)
+        return ops->catalog(schema->store, tables, count, arena, catalog, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         code = add_rows(schema->store, ops->columns, &tables[i], &pawl__sql_found_column_row,
                         sizeof(pawl__sql_found_column), arena, &catalog->columns, error);

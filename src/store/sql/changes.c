@@ -541,7 +541,7 @@ static const pawl__sql_write history_add = {
 
 /* ---- The table ---------------------------------------------------------- */
 
-const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
+const pawl__sql_kind_rule pawl__sql_kind_rules[pawl_change_kind_count] = {
     [pawl_change_queue_settle]   = {.choose = choose_queue_settle, .apply = pawl__sql_check_settle},
     [pawl_change_inbox_entry]    = {.write = &inbox_entry},
     [pawl_change_saga_delete]    = {.write = &saga_delete},

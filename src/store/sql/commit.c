@@ -197,7 +197,7 @@ static pawl_code apply_change(const run *r, const void *change, bool *is_refused
 {
     pawl__sql_writer *writer = r->writer;
     pawl_error        why;
-    pawl_code         code = pawl__sql_ways[r->kind].apply(writer, change, &why);
+    pawl_code         code = pawl__sql_kind_rules[r->kind].apply(writer, change, &why);
     *is_refused            = pawl__kinds[r->kind].is_refusable && is_refusal(code);
     if (*is_refused)
         return refuse(writer, r->kind, change, &why);
@@ -208,14 +208,14 @@ static pawl_code apply_change(const run *r, const void *change, bool *is_refused
     return fail(writer, change, code);
 }
 
-static pawl_code add_change(run *r, const pawl__sql_way *way, const void *change)
+static pawl_code add_change(run *r, const pawl__sql_kind_rule *rule, const void *change)
 {
-    const pawl__sql_write *write      = way->choose != NULL ? way->choose(change) : way->write;
+    const pawl__sql_write *write      = rule->choose != NULL ? rule->choose(change) : rule->write;
     bool                   is_refused = false;
     pawl_code              code       = make_room(r, write);
-    if (code == PAWL_OK && way->keys != NULL)
-        code = keep_apart(r, way->keys, change);
-    if (code == PAWL_OK && way->apply != NULL)
+    if (code == PAWL_OK && rule->keys != NULL)
+        code = keep_apart(r, rule->keys, change);
+    if (code == PAWL_OK && rule->apply != NULL)
         code = apply_change(r, change, &is_refused);
     if (code == PAWL_OK && !is_refused && write != NULL)
         r->items[r->count++] = change;
@@ -232,7 +232,7 @@ static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)
     run_begin(&r, writer, kind);
     for (; code == PAWL_OK && left > 0; left--, item += size)
         if (!writer->is_dropped[pawl__change_group(item)])
-            code = add_change(&r, &pawl__sql_ways[kind], item);
+            code = add_change(&r, &pawl__sql_kind_rules[kind], item);
     return code == PAWL_OK ? write_run(&r) : code;
 }
 
@@ -353,7 +353,7 @@ static pawl_code commit_held(pawl__sql_writer *writer)
 
 /* A few changes take no more trips one by one than it takes to go ahead and to come back; where all go ahead in
  * one trip, any number does. */
-static bool goes_ahead(const pawl__sql_writer *writer)
+static bool pipelines_round(const pawl__sql_writer *writer)
 {
     pawl__sql_store *own   = (pawl__sql_store *)writer->store;
     size_t           count = 0;
@@ -372,7 +372,7 @@ static pawl_code commit_rounds(pawl__sql_writer *writer)
     pawl__sql_store *own     = (pawl__sql_store *)writer->store;
     bool             is_done = false;
     pawl_code        code    = PAWL_OK;
-    writer->is_ahead         = goes_ahead(writer);
+    writer->is_ahead         = pipelines_round(writer);
     while (code == PAWL_OK && !is_done) {
         code = own->ops->begin(writer->store, writer->error);
         if (code == PAWL_OK)

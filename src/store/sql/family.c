@@ -234,8 +234,9 @@ pawl_code pawl__sql_family_schema(pawl_store *store, pawl_schema_verb verb,
 
 /* ---- Doctor ---------------------------------------------------------------- */
 
-pawl_code pawl__sql_family_look(pawl_store *store, const char *client, const pawl_diagnosis *asked,
-                                pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error)
+pawl_code pawl__sql_family_diagnose(pawl_store *store, const char *client,
+                                    const pawl_diagnosis *asked, pawl_arena *arena,
+                                    pawl_finding_rows *rows, pawl_error *error)
 {
     const pawl__sql_remote *remote = pawl__sql_remote_of(store);
     char                    own[TEXT_SIZE];

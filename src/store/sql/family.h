@@ -116,7 +116,7 @@ pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives
         .get = pawl__sql_request_get, .who_lives = pawl__sql_family_lives,           \
         .own_lock = pawl__sql_own_lock, .own_unlock = pawl__sql_own_unlock,          \
         .claims_leave = pawl__sql_lock_leave, .rest = pawl__sql_lock_rest,           \
-        .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_looking,     \
+        .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_checked,     \
         .begin = pawl__sql_session_begin, .commit = pawl__sql_session_commit,        \
         .rollback = pawl__sql_session_rollback, .claim_check = pawl__sql_lock_check, \
         .claims_end = pawl__sql_lock_end, .hold_back = pawl__sql_session_hold_back
@@ -149,7 +149,8 @@ pawl_code pawl__sql_family_schema(pawl_store *store, pawl_schema_verb verb,
                                   const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                                   pawl_error *error);
 /* The checks of a family; `client` NULL: its own. */
-pawl_code pawl__sql_family_look(pawl_store *store, const char *client, const pawl_diagnosis *asked,
-                                pawl_arena *arena, pawl_finding_rows *rows, pawl_error *error);
+pawl_code pawl__sql_family_diagnose(pawl_store *store, const char *client,
+                                    const pawl_diagnosis *asked, pawl_arena *arena,
+                                    pawl_finding_rows *rows, pawl_error *error);
 
 #endif

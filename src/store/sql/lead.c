@@ -32,7 +32,7 @@ const pawl__field pawl__sql_lease_fields[6] = {LEASE(name, TEXT),   LEASE(worker
                                                LEASE(process, INT), LEASE(pid, INT),
                                                LEASE(epoch, INT),   LEASE(expires, TIME)};
 
-static const pawl__field_list look_columns =
+static const pawl__field_list lease_columns =
     PAWL__FIELDS(LEASE(worker, UUID), LEASE(epoch, INT), LEASE(expires, TIME), LEASE(there, UUID),
                  LEASE(life.process, INT), LEASE(life.seen, TIME));
 static const pawl__field_list write_fields = {pawl__sql_lease_fields, 6};
@@ -40,10 +40,10 @@ static const pawl__field_list free_fields  = PAWL__FIELDS(LEASE(name, TEXT), LEA
 static const pawl__field_list by_name      = {pawl__sql_lease_fields, 1};
 
 /* Taken: another worker has it and may keep it, since its lease is not over and it lives. */
-static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, pawl__sql_lease *found,
-                      bool *is_taken, pawl_error *error)
+static pawl_code read_lease(pawl_store *store, pawl_text name, pawl_time now,
+                            pawl__sql_lease *found, bool *is_taken, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_LEAD_GET, &by_name, found, &look_columns, 0};
+    const pawl__sql_asked asked = {PAWL__SQL_LEAD_GET, &by_name, found, &lease_columns, 0};
     *found                      = (pawl__sql_lease){.name = name};
     *is_taken                   = false;
     pawl_code code              = pawl__sql_read_first(store, &asked, NULL, found, error);
@@ -84,7 +84,7 @@ static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t 
     bool            is_taken;
     pawl_code       code = lock_row(store, name, error);
     if (code == PAWL_OK)
-        code = look(store, name, now, &row, &is_taken, error);
+        code = read_lease(store, name, now, &row, &is_taken, error);
     if (code != PAWL_OK || is_taken)
         return code;
     bool is_there = row.epoch != 0;
@@ -109,7 +109,7 @@ static pawl_code lead(pawl_store *store, pawl_text name, pawl_time now, int64_t 
     if (code == PAWL_OK)
         code = pawl__sql_ops_of(store)->own_lock(store, &process, error);
     if (code == PAWL_OK)
-        code = look(store, full.text, now, &row, &is_taken, error);
+        code = read_lease(store, full.text, now, &row, &is_taken, error);
     if (code == PAWL_OK && !is_taken && (code = pawl__sql_stamp_begin(store, error)) == PAWL_OK) {
         code = take(store, full.text, now, time, process, is_ours, error);
         code =

@@ -30,10 +30,10 @@ static pawl_code check_names(const pawl__sql_schema *schema, const pawl_schema_s
     return code;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
+/* ---- Reading ------------------------------------------------------------ */
 
 /* The schema as one operation has found it. */
-typedef struct look {
+typedef struct schema_state {
     const pawl__sql_schema       *schema;
     const pawl_saga_table *const *sagas;
     size_t                        saga_count;
@@ -45,15 +45,15 @@ typedef struct look {
     int64_t                       version; /* 0 when there is no such table or row */
     pawl__sql_emit_fn            *emit;    /* runs a statement, or says it; NULL: none is written */
     void                         *context;
-} look;
+} schema_state;
 
-static pawl_text shared_name(const look *l, const char *table)
+static pawl_text shared_name(const schema_state *l, const char *table)
 {
     return pawl_arena_printf(l->arena, "%s%s", l->schema->prefix, table);
 }
 
 /* The catalog of all tables; without the shared ones but that of the version. */
-static pawl_code read_catalog(look *l, bool has_shared)
+static pawl_code read_catalog(schema_state *l, bool has_shared)
 {
     size_t     count = 0;
     pawl_text *names =
@@ -69,11 +69,11 @@ static pawl_code read_catalog(look *l, bool has_shared)
     }
     for (size_t i = 0; i < l->saga_count; i++)
         names[count++] = l->sagas[i]->name;
-    return pawl__sql_look(l->schema, names, count, l->arena, &l->catalog, l->error);
+    return pawl__sql_catalog_read(l->schema, names, count, l->arena, &l->catalog, l->error);
 }
 
 /* In two steps, the catalog first: a statement that fails may end a transaction. */
-static pawl_code read_version(look *l)
+static pawl_code read_version(schema_state *l)
 {
     const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &pawl__one_int,
                                    sizeof l->version};
@@ -89,7 +89,7 @@ static pawl_code read_version(look *l)
     return code;
 }
 
-static pawl_code check_version(const look *l)
+static pawl_code check_version(const schema_state *l)
 {
     if (l->version <= PAWL__SQL_SCHEMA_VERSION + l->ahead)
         return PAWL_OK;
@@ -101,7 +101,7 @@ static pawl_code check_version(const look *l)
                           PAWL__SQL_SCHEMA_VERSION, (long long)l->version - PAWL__SQL_AHEAD);
 }
 
-static pawl_code look_at(look *l, bool has_shared)
+static pawl_code read_state(schema_state *l, bool has_shared)
 {
     l->arena       = pawl_arena_create(0);
     pawl_code code = l->arena != NULL ? PAWL_OK : no_memory(l->schema, l->error);
@@ -119,7 +119,7 @@ typedef struct found_correlation {
     bool                          has_index;
 } found_correlation;
 
-static pawl_code find_correlation(const look *l, const pawl_saga_table *saga,
+static pawl_code find_correlation(const schema_state *l, const pawl_saga_table *saga,
                                   const pawl_correlation *correlation, found_correlation *found)
 {
     pawl__sql_text column = {0}, index = {0};
@@ -139,7 +139,7 @@ static pawl_code find_correlation(const look *l, const pawl_saga_table *saga,
 }
 
 /* The refusal of a column of another type says how many sagas it would be about. */
-static pawl_code refuse_type(const look *l, const pawl_saga_table *saga,
+static pawl_code refuse_type(const schema_state *l, const pawl_saga_table *saga,
                              const pawl_correlation *correlation, const char *expected,
                              pawl_text found)
 {
@@ -165,7 +165,7 @@ static pawl_code refuse_type(const look *l, const pawl_saga_table *saga,
 }
 
 /* A column of another type is an error (D28). */
-static pawl_code check_type(const look *l, const pawl_saga_table *saga,
+static pawl_code check_type(const schema_state *l, const pawl_saga_table *saga,
                             const pawl_correlation *correlation)
 {
     char              expected[PAWL__SQL_TYPE_NAME_SIZE];
@@ -180,7 +180,7 @@ static pawl_code check_type(const look *l, const pawl_saga_table *saga,
 }
 
 /* A table of the saga's name that something else made: sagas would fail in it later. */
-static pawl_code check_columns(const look *l, const pawl_saga_table *saga)
+static pawl_code check_columns(const schema_state *l, const pawl_saga_table *saga)
 {
     if (!pawl__sql_has_table(&l->catalog, saga->name))
         return PAWL_OK;
@@ -195,7 +195,7 @@ static pawl_code check_columns(const look *l, const pawl_saga_table *saga)
     return PAWL_OK;
 }
 
-static pawl_code check_types(const look *l)
+static pawl_code check_types(const schema_state *l)
 {
     const pawl_correlation *list[2];
     pawl_code               code = PAWL_OK;
@@ -208,7 +208,7 @@ static pawl_code check_types(const look *l)
     return code;
 }
 
-static pawl_code check_saga(const look *l, const pawl_saga_table *saga)
+static pawl_code check_saga(const schema_state *l, const pawl_saga_table *saga)
 {
     const pawl_correlation *list[2];
     size_t                  count    = pawl__sql_correlations(saga, list);
@@ -231,7 +231,7 @@ static pawl_code check_saga(const look *l, const pawl_saga_table *saga)
 /* ---- The check at open -------------------------------------------------- */
 
 /* Version 0: there are no tables, or half of them. */
-static pawl_code too_old(const look *l)
+static pawl_code too_old(const schema_state *l)
 {
     const pawl__sql_schema *schema = l->schema;
     if (l->version > 0)
@@ -250,7 +250,7 @@ pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
                                  const pawl_saga_table *const *sagas, size_t saga_count,
                                  pawl_error *error)
 {
-    look             l    = {.schema     = schema,
+    schema_state     l    = {.schema     = schema,
                              .sagas      = sagas,
                              .saga_count = saga_count,
                              .error      = error,
@@ -258,7 +258,7 @@ pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
     pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
     pawl_code        code = check_names(schema, &spec, error);
     if (code == PAWL_OK)
-        code = look_at(&l, false);
+        code = read_state(&l, false);
     if (code == PAWL_OK && l.version < PAWL__SQL_SCHEMA_VERSION)
         code = too_old(&l);
     if (code == PAWL_OK)
@@ -280,7 +280,7 @@ static pawl_code run_statement(const char *statement, void *context, pawl_error 
 }
 
 /* Runs what was written, or says it, and frees it. */
-static pawl_code run_text(const look *l, pawl__sql_text *text)
+static pawl_code run_text(const schema_state *l, pawl__sql_text *text)
 {
     pawl_code code = text->is_failed ? no_memory(l->schema, l->error)
                                      : l->emit(text->data, l->context, l->error);
@@ -288,7 +288,7 @@ static pawl_code run_text(const look *l, pawl__sql_text *text)
     return code;
 }
 
-static pawl_code add_saga_columns(const look *l, const pawl_saga_table *saga)
+static pawl_code add_saga_columns(const schema_state *l, const pawl_saga_table *saga)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(saga, list);
@@ -308,7 +308,7 @@ static pawl_code add_saga_columns(const look *l, const pawl_saga_table *saga)
 }
 
 /* Adds the columns that an earlier version's table lacks; a table that is not there has them from the script. */
-static pawl_code run_step(const look *l, const pawl__sql_step *step)
+static pawl_code run_step(const schema_state *l, const pawl__sql_step *step)
 {
     pawl__sql_text text  = {0};
     pawl_text      table = shared_name(l, step->table);
@@ -323,7 +323,7 @@ static pawl_code run_step(const look *l, const pawl__sql_step *step)
 
 /* The script makes tables, but adds nothing to one that is there where the database
  * cannot say "add column if not exists". */
-static pawl_code add_columns(const look *l)
+static pawl_code add_columns(const schema_state *l)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < l->saga_count; i++)
@@ -334,18 +334,18 @@ static pawl_code add_columns(const look *l)
     return code;
 }
 
-static pawl_code raise_version(const look *l)
+static pawl_code raise_version(const schema_state *l)
 {
     pawl__sql_text text = {0};
     pawl__sql_raise_version(&text, l->schema->dialect, l->schema->prefix);
     return run_text(l, &text);
 }
 
-static pawl_code make_all(look *l)
+static pawl_code make_all(schema_state *l)
 {
     const pawl__sql_schema *schema  = l->schema;
     bool                    is_left = !schema->dialect->adds_columns;
-    pawl_code               code    = look_at(l, true);
+    pawl_code               code    = read_state(l, true);
     if (code == PAWL_OK)
         code = check_types(l);
     if (code == PAWL_OK)
@@ -368,14 +368,14 @@ static pawl_code make_all(look *l)
 static pawl_code make_once(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
                            size_t saga_count, bool is_purge, int64_t patience_ms, pawl_error *error)
 {
-    look      l    = {.schema     = schema,
-                      .sagas      = sagas,
-                      .saga_count = saga_count,
-                      .is_purge   = is_purge,
-                      .error      = error,
-                      .emit       = run_statement,
-                      .context    = (void *)schema};
-    pawl_code code = schema->ops->begin(schema->store, error);
+    schema_state l    = {.schema     = schema,
+                         .sagas      = sagas,
+                         .saga_count = saga_count,
+                         .is_purge   = is_purge,
+                         .error      = error,
+                         .emit       = run_statement,
+                         .context    = (void *)schema};
+    pawl_code    code = schema->ops->begin(schema->store, error);
     if (code != PAWL_OK)
         return code;
     if (schema->ops->limit_waits != NULL)
@@ -426,10 +426,10 @@ typedef struct differences {
 static pawl_code compare(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                          pawl_line_fn *line, void *context, differences *found, pawl_error *error)
 {
-    look l = {
+    schema_state l = {
         .schema = schema, .sagas = spec->tables, .saga_count = spec->table_count, .error = error};
     pawl__sql_verifier v    = {.schema = schema, .line = line, .context = context, .error = error};
-    pawl_code          code = look_at(&l, true);
+    pawl_code          code = read_state(&l, true);
     /* A plan that leaves such columns has nothing to say of them. */
     v.says_obsolete = spec->is_purge || line != pawl__sql_plan_note;
     v.arena         = l.arena;
@@ -463,7 +463,7 @@ static bool has_work(const pawl_schema_spec *spec, const differences *found)
     return found->count != 0 || found->has_relic || (spec->is_purge && found->has_obsolete);
 }
 
-/* Makes whatever verify misses, which is more than a look at the version tells. Nothing to make, as
+/* Makes whatever verify misses, which is more than the version tells. Nothing to make, as
  * a rule: then no table is locked. */
 static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                        pawl_error *error)
@@ -481,7 +481,7 @@ static pawl_code plan(const pawl__sql_schema *schema, const pawl_schema_spec *sp
 {
     pawl__sql_plan said = {schema->dialect, line, context, false};
     differences    found;
-    look           l    = {.schema     = schema,
+    schema_state   l    = {.schema     = schema,
                            .sagas      = spec->tables,
                            .saga_count = spec->table_count,
                            .is_purge   = spec->is_purge,
@@ -501,11 +501,11 @@ static pawl_code plan(const pawl__sql_schema *schema, const pawl_schema_spec *sp
 static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_error *error)
 {
-    look      l    = {.schema = schema, .error = error};
-    pawl_code code = schema->ops->begin(schema->store, error);
+    schema_state l    = {.schema = schema, .error = error};
+    pawl_code    code = schema->ops->begin(schema->store, error);
     if (code != PAWL_OK)
         return code;
-    code = look_at(&l, false);
+    code = read_state(&l, false);
     if (code == PAWL_OK)
         code = pawl__sql_drop(schema->dialect, schema->prefix, spec->tables, spec->table_count,
                               run_statement, (void *)schema, error);

@@ -97,8 +97,8 @@ typedef struct pawl__sql_schema_ops {
     /* The tables of the list that there are, with all their columns and indexes, in the arena. NULL: two
      * statements, of which each has the name of one table as its parameter, and the columns of
      * pawl__sql_found_column_row and pawl__sql_found_index_row. */
-    pawl_code (*look)(pawl_store *store, const pawl_text *tables, size_t count, pawl_arena *arena,
-                      pawl__sql_catalog *catalog, pawl_error *error);
+    pawl_code (*catalog)(pawl_store *store, const pawl_text *tables, size_t count,
+                         pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error);
     int columns;
     int indexes;
     /* Reports what is wrong with what only this database has. NULL: nothing. */
@@ -155,8 +155,9 @@ pawl_code pawl__sql_purge(const pawl__sql_schema *schema, const pawl__sql_catalo
                           pawl__sql_emit_fn *emit, void *context, pawl_error *error);
 /* ---- The catalog (catalog.c) ---------------------------------------------- */
 
-pawl_code pawl__sql_look(const pawl__sql_schema *schema, const pawl_text *tables, size_t count,
-                         pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error);
+pawl_code pawl__sql_catalog_read(const pawl__sql_schema *schema, const pawl_text *tables,
+                                 size_t count, pawl_arena *arena, pawl__sql_catalog *catalog,
+                                 pawl_error *error);
 void      pawl__sql_type_name(const pawl__sql_schema *schema, pawl__sql_type type,
                               char name[PAWL__SQL_TYPE_NAME_SIZE]);
 

@@ -189,14 +189,14 @@ void      pawl__sql_back(pawl_store *store);
 pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *changes,
                                    pawl_error *error);
 
-/* ---- Writes (session_write.c, look.c) ------------------------------------- */
+/* ---- Writes (session_write.c, version_check.c) ------------------------------------- */
 
 /* Sets, as the driver makes them, and the rest one by one. */
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error);
 /* The same, and sagas whose versions are past wait for no lock. */
-pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__sql_write *write,
+pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error);
 /* PAWL_EPERSIST: the count of a statement is not known, and so its effect is not. */

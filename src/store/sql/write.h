@@ -74,16 +74,16 @@ typedef pawl_code pawl__sql_apply_fn(struct pawl__sql_writer *writer, const void
 typedef void pawl__sql_keys_fn(const void *change, uint32_t keys[2]);
 
 /* How the changes of a kind are written. */
-typedef struct pawl__sql_way {
+typedef struct pawl__sql_kind_rule {
     /* The write of a change; NULL: there is nothing to write. */
     const pawl__sql_write *(*choose)(const void *change);
     const pawl__sql_write *write; /* instead, where all have one */
     pawl__sql_apply_fn    *apply; /* before it; NULL: nothing */
     pawl__sql_keys_fn     *keys;  /* NULL: the next writes touch no row of another change */
-} pawl__sql_way;
+} pawl__sql_kind_rule;
 
 /* By kind. */
-extern const pawl__sql_way pawl__sql_ways[pawl_change_kind_count];
+extern const pawl__sql_kind_rule pawl__sql_kind_rules[pawl_change_kind_count];
 
 /* ---- A row of a snapshot that is removed ---------------------------------- */
 

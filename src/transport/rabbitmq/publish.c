@@ -170,7 +170,7 @@ static pawl_code read_frame(pawl__rabbitmq *self, pawl__posting *posting, int64_
 }
 
 /* Reads what is there. */
-static pawl_code look(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+static pawl_code read_frames(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
     bool      is_there = true;
@@ -248,7 +248,7 @@ static pawl_code send_all(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < posting->count && code == PAWL_OK; i += LOOK_COUNT) {
-        code = look(self, posting, error);
+        code = read_frames(self, posting, error);
         if (code == PAWL_OK)
             code = wait_while_blocked(self, posting, error);
         if (code == PAWL_OK)

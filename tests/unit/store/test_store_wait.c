@@ -57,33 +57,33 @@ static pawl_code wait_for(int64_t milliseconds, int wake_fd)
 WITH_WAIT(pauses_grow_while_nothing_is_new)
 {
     assert_int_equal(wait_for(600, -1), PAWL_OK);
-    assert_in_range(looks, 3, 6); /* at 0, 20, 60, 140, 300 and, cut, before 600 */
-    assert_true(it.pause_ms >= 320);
-    for (int i = 2; i < looks - 1; i++) {
-        int64_t before = at[i - 1] - at[i - 2], pause = at[i] - at[i - 1];
-        assert_true(pause * 2 > before * 3 - 20);
-    }
-    int64_t grown = it.pause_ms;
-    looks         = 0;
+    assert_in_range(looks, 1,
+                    6); /* at 0, 20, 60, 140, 300 and, cut, before 600; fewer on a busy machine */
+    assert_int_equal(it.pause_ms, 20 << looks);
+    for (int i = 1; i < looks; i++)
+        assert_true(at[i] - at[i - 1] >= (20 << (i - 1)) - 1);
+    it.pause_ms = 320;
+    looks       = 0;
     assert_int_equal(wait_for(100, -1), PAWL_OK);
     assert_int_equal(looks, 1);
-    assert_true(it.pause_ms > grown || it.pause_ms == 1000);
+    assert_int_equal(it.pause_ms, 640);
+    assert_int_equal(wait_for(100, -1), PAWL_OK);
+    assert_int_equal(it.pause_ms, 1000);
 }
 
 /* News are often followed by more: the next looks are close together again. */
 WITH_WAIT(news_make_the_pauses_short_again)
 {
-    assert_int_equal(wait_for(200, -1), PAWL_OK);
-    assert_true(it.pause_ms > 100);
-    looks   = 0;
-    news_at = 1;
+    it.pause_ms = 640;
+    news_at     = 1;
     assert_int_equal(wait_for(200, -1), PAWL_OK);
     assert_int_equal(looks, 1);
     assert_int_equal(it.pause_ms, 20);
     looks   = 0;
     news_at = 0;
     assert_int_equal(wait_for(100, -1), PAWL_OK);
-    assert_in_range(looks, 2, 4);
+    assert_in_range(looks, 1, 3);
+    assert_int_equal(it.pause_ms, 20 << looks);
 }
 
 /* ---- Ends of a wait --------------------------------------------------------- */
@@ -178,7 +178,7 @@ WITH_WAIT(a_commit_in_doubt_is_asked_for_until_there_is_an_answer)
     assert_int_equal(resolve_with(PAWL_ELOST, 2, PAWL_EDENIED, 5000), PAWL_EDENIED);
     assert_int_equal(asks, 2);
     assert_int_equal(resolve_with(PAWL_EUNREACHABLE, 0, PAWL_OK, 120), PAWL_EUNREACHABLE);
-    assert_in_range(asks, 2, 4); /* at 0, 50 and 120 */
+    assert_in_range(asks, 1, 4); /* at 0, 50 and 120; fewer on a busy machine */
     assert_int_equal(resolve_with(PAWL_EUNREACHABLE, 0, PAWL_OK, -1), PAWL_EUNREACHABLE);
     assert_int_equal(asks, 1);
 }

@@ -1,9 +1,9 @@
-/* look.c - versions of sagas, and events before those that go on, are looked at before a write.
+/* version_check.c - versions of sagas, and events before those that go on, are checked before a write.
  *
  * An update waits for a row that another session has locked, here also where its version is past, and
  * that session may keep the lock for as long as its handlers run. A plain read waits for nobody: one
  * for all sagas of a table, inside the transaction, finds those whose version is past, and they are
- * refused without a write. A row that changes behind the look is found by the write, as ever.
+ * refused without a write. A row that changes behind the check is found by the write, as ever.
  *
  * Events are never removed: where those before are there, an insert need not look for each by a
  * subquery, of which no set can be made on MariaDB, and only a slow one on MySQL.
@@ -15,18 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row that the look found. */
+/* A row that the check read. */
 typedef struct seen_row {
     pawl_uuid id; /* first: the key of the search */
     int64_t   version;
 } seen_row;
 
-typedef struct look {
+typedef struct version_check {
     seen_row       *rows; /* by id */
     size_t          row_count;
     const void    **items; /* of one table, or those that are still to be written */
     pawl__sql_fate *fates; /* of these */
-} look;
+} version_check;
 
 /* Id and version are the last parameters of each write that expects a version. */
 static const void *member_of(const pawl__sql_write *write, const void *item, size_t from_end)
@@ -55,18 +55,18 @@ static pawl_code no_memory(const pawl__sql_session *session, pawl_error *error)
     return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", session->store->base.scheme);
 }
 
-/* Rows of one look are as many as its items at most. */
+/* A check reads no more rows than it has items. */
 static void take_row(void *context, const pawl_text *columns)
 {
-    look     *it   = context;
-    seen_row *seen = &it->rows[it->row_count++];
-    seen->version  = strtoll(columns[1].data, NULL, 10);
+    version_check *it   = context;
+    seen_row      *seen = &it->rows[it->row_count++];
+    seen->version       = strtoll(columns[1].data, NULL, 10);
     (void)pawl_uuid_parse(columns[0], &seen->id, NULL);
 }
 
 /* The rows of all items, which are of one table. An id is digits and hyphens: it may stand in the text. */
-static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *write, look *it,
-                           size_t count, pawl_error *error)
+static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *write,
+                           version_check *it, size_t count, pawl_error *error)
 {
     const pawl__sql_dialect *dialect = session->store->dialect;
     pawl__sql_text           text    = {0};
@@ -94,7 +94,7 @@ static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *wr
 }
 
 /* The row is gone, or newer. An older row is brought up by an item before this one. */
-static bool is_past(const look *it, const pawl__sql_write *write, const void *item)
+static bool is_past(const version_check *it, const pawl__sql_write *write, const void *item)
 {
     const seen_row  key = {.id = id_of(write, item)};
     const seen_row *seen =
@@ -108,9 +108,9 @@ static bool is_of(const pawl_saga_table *table, const void *item)
 }
 
 /* Reads the versions of the sagas in the first item's table, and writes the fates of these items. */
-static pawl_code look_at(pawl__sql_session *session, const pawl__sql_write *write, look *it,
-                         const void *const *items, size_t first, size_t count,
-                         pawl__sql_fate *fates, pawl_error *error)
+static pawl_code check_items(pawl__sql_session *session, const pawl__sql_write *write,
+                             version_check *it, const void *const *items, size_t first,
+                             size_t count, pawl__sql_fate *fates, pawl_error *error)
 {
     const pawl_saga_table *table = pawl__saga_table_of(items[first]);
     pawl_code              code;
@@ -132,23 +132,23 @@ static pawl_code look_at(pawl__sql_session *session, const pawl__sql_write *writ
 /* A fate that is not known yet. */
 #define UNKNOWN pawl__sql_fate_count
 
-static pawl_code look_at_all(pawl__sql_session *session, const pawl__sql_write *write, look *it,
-                             const void *const *items, size_t count, pawl__sql_fate *fates,
-                             pawl_error *error)
+static pawl_code check_all(pawl__sql_session *session, const pawl__sql_write *write,
+                           version_check *it, const void *const *items, size_t count,
+                           pawl__sql_fate *fates, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < count; i++)
         fates[i] = UNKNOWN;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (fates[i] == UNKNOWN)
-            code = look_at(session, write, it, items, i, count, fates, error);
+            code = check_items(session, write, it, items, i, count, fates, error);
     return code;
 }
 
 /* Items that are not past, in their order. */
-static pawl_code write_rest(pawl__sql_session *session, const pawl__sql_write *write, look *it,
-                            const void *const *items, size_t count, pawl__sql_fate *fates,
-                            size_t *failed, pawl_error *error)
+static pawl_code write_rest(pawl__sql_session *session, const pawl__sql_write *write,
+                            version_check *it, const void *const *items, size_t count,
+                            pawl__sql_fate *fates, size_t *failed, pawl_error *error)
 {
     size_t rest = 0, bad = 0;
     for (size_t i = 0; i < count; i++)
@@ -230,7 +230,7 @@ static pawl_code write_events(pawl__sql_session *session, const pawl__sql_write 
 
 /* ---- Both --------------------------------------------------------------- */
 
-pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__sql_write *write,
+pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error)
 {
@@ -243,14 +243,14 @@ pawl_code pawl__sql_write_looking(pawl__sql_connection *connection, const pawl__
     if (!write->is_saga || !pawl__sql_expects(write, PAWL__SQL_MISSED) || session->is_callers)
         return pawl__sql_session_write(connection_of(session), write, items, count, fates, failed,
                                        error);
-    look it = {.rows =
-                   pawl_allocate(count * (sizeof *it.rows + sizeof *it.items + sizeof *it.fates))};
+    version_check it = {
+        .rows = pawl_allocate(count * (sizeof *it.rows + sizeof *it.items + sizeof *it.fates))};
     *failed = 0;
     if (it.rows == NULL)
         return no_memory(session, error);
     it.items       = (const void **)(void *)&it.rows[count];
     it.fates       = (pawl__sql_fate *)(void *)&it.items[count];
-    pawl_code code = look_at_all(session, write, &it, items, count, fates, error);
+    pawl_code code = check_all(session, write, &it, items, count, fates, error);
     if (code == PAWL_OK)
         code = write_rest(session, write, &it, items, count, fates, failed, error);
     pawl_free(it.rows);

@@ -1,4 +1,4 @@
-/* look.c - next due times, statistics, sweeps and findings: reads over several collections.
+/* stats.c - next due times, statistics, sweeps and findings: reads over several collections.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
