@@ -304,6 +304,72 @@ ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls, ground *p)
     }
 }
 
+static pawl_code send_three(ground *p, pawl_store *store, const char *ids)
+{
+    pawl_queue_send sends[3];
+    for (size_t i = 0; i < COUNT(sends); i++)
+        sends[i] = (pawl_queue_send){
+            .queue   = TEXT("orders"),
+            .due     = NOW,
+            .message = {.id = {.data = ids + i, .size = 1}, .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {sends, COUNT(sends)}};
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+static void own_sql(pawl_store *store, const char *sql)
+{
+    raw_run(pawl_store_native(store, "MYSQL"), sql);
+}
+
+/* The handler's writes went with its session: the commit must not go through without it, whoever notices first. */
+ON_BOTH(e24_a_handler_transaction_whose_session_ended_is_not_committed, ground *p)
+{
+    pawl_queue_rows rows = {0};
+    apply(p);
+    raw_run(p->raw, "create table t (id int primary key)");
+    pawl_store *store = open_worker(p, p->url);
+    for (int reads = 0; reads < 2; reads++) {
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        own_sql(store, "insert into t values (1)");
+        kill_session(p, store);
+        if (reads != 0) /* a call of the handler's */
+            expect_code(p,
+                        pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                        PAWL_ELOST);
+        expect_code(p, send_three(p, store, "abc"), PAWL_ELOST);
+        expect_text(p, "the handler transaction with it");
+        assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
+    }
+    ok(p, send_three(p, store, "abc"));
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 3);
+}
+
+/* Also where the next statement has begun another transaction: by itself, as autocommit is off behind a commit that was
+ * sent ahead, or by a word of the handler's. */
+ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, ground *p)
+{
+    static const char *const ends[] = {"rollback", "rollback and chain", "commit and chain",
+                                       "create table if not exists u (id int)"};
+    apply(p);
+    raw_run(p->raw, "create table t (id int primary key)");
+    pawl_store *store = open_worker(p, p->url);
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        char ids[] = {(char)('a' + 3 * i), (char)('b' + 3 * i), (char)('c' + 3 * i), '\0'};
+        ok(p, send_three(p, store, ids));
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        assert_int_equal(raw_number(pawl_store_native(store, "MYSQL"), "select @@autocommit"), 0);
+        own_sql(store, ends[i]);
+        own_sql(store, "insert into t values (1)");
+        expect_code(p, send_three(p, store, "xyz"), PAWL_ELOST);
+        expect_text(p, "was ended before");
+        assert_int_equal(raw_number(p->raw, "select count(*) from t"), 0);
+    }
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    own_sql(store, "insert into t values (1)");
+    ok(p, send_three(p, store, "xyz"));
+    assert_int_equal(raw_number(p->raw, "select count(*) from t"), 1);
+}
+
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
  * other databases. */
 ON_BOTH(o20_a_worker_has_one_session, ground *p)

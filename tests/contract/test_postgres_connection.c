@@ -103,9 +103,11 @@ ON_TROUBLE(killed_in_a_commit_nothing_is_applied, ground *p)
     assert_int_equal(queue_count(p), 1);
 }
 
-/* In a hold the pipeline is off, which is another way to the same answers. */
-ON_TROUBLE(killed_in_a_hold_nothing_is_applied, ground *p)
+/* In a hold the pipeline is off, which is another way to the same answers. A call inside the hold may have noticed the
+ * loss: the commit must not go through on a new session. */
+static void be_killed_in_a_hold(ground *p, bool is_noticed)
 {
+    pawl_queue_rows rows    = {0};
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
@@ -116,11 +118,24 @@ ON_TROUBLE(killed_in_a_hold_nothing_is_applied, ground *p)
     snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
     raw_run(native, sql);
     kill_pid(p, pid_of(store));
+    if (is_noticed)
+        expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                    PAWL_ELOST);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);
     assert_int_equal(queue_count(p), 0);
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     assert_int_equal(queue_count(p), 1);
+}
+
+ON_TROUBLE(killed_in_a_hold_nothing_is_applied, ground *p)
+{
+    be_killed_in_a_hold(p, false);
+}
+
+ON_TROUBLE(e24_killed_in_a_hold_and_noticed_nothing_is_applied, ground *p)
+{
+    be_killed_in_a_hold(p, true);
 }
 
 /* ---- Answers that never come -------------------------------------------- */

@@ -145,6 +145,22 @@ for file in live1 live2; do
     grep -q '^event: stats' "$work/$file" && grep -q '^data: \[{"at":"' "$work/$file" || die "no figures: $(head -c 300 "$work/$file")"
     grep -q '^event: doctor' "$work/$file" || die "no findings"
 done
+python3 - "$at" <<'EOF' || die "any number of pages is served"
+import http.client, sys
+def live():
+    one = http.client.HTTPConnection(sys.argv[1][7:], timeout=30)
+    one.request("GET", "/api/live")
+    return one, one.getresponse().status
+streams = [live() for _ in range(32)]
+last, full = live()
+for one, _ in streams:
+    one.sock.close()
+sys.exit(any(status != 200 for _, status in streams) or full != 503)
+EOF
+for i in {1..30}; do
+    [ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 1 "$at/api/live" || true)" != 503 ] && break
+    [ "$i" -lt 30 ] || die "pages that were closed count"
+done
 stop "$pid" TERM 0
 
 echo "== 10,000 slow connections"

@@ -81,7 +81,7 @@
     [PAWL__PG_OUTBOX_FIND_HELD] =                                                                    \
         WALK(200, FIND_TYPES, FIND_VALUES("2"), "along an index of the held rows alone"),            \
     [PAWL__SQL_OUTBOX_FIND_DEAD] = HOT(40, FIND_TYPES, FIND_VALUES("8")),                            \
-    [PAWL__SQL_OUTBOX_FIND_ANY] = HOT(40, FIND_TYPES, FIND_VALUES("0")),                             \
+    [PAWL__SQL_OUTBOX_FIND_ANY]  = HOT(40, FIND_TYPES, FIND_VALUES("0")),                            \
     [PAWL__SQL_OUTBOX_FIND_ID] =                                                                     \
         HOT(20, FIND_TYPES, "125000, null, 0, 0, '', '', '', '', '', 0, 20"),                        \
     [PAWL__PG_OUTBOX_FIND_DISPATCH] =                                                                \

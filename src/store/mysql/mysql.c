@@ -53,17 +53,6 @@ static int session_fd(pawl_store *base)
     return (int)mysql_get_socket(pawl__mysql_of(base)->main.mysql);
 }
 
-/* The handler's own SQL may have ended the transaction, or a deadlock has: an answer that fails says
- * nothing of it, so the server is asked by a statement that does nothing. */
-static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *error)
-{
-    pawl__mysql_connection *connection = ((pawl__sql_store *)base)->connection;
-    pawl_code               code       = pawl__mysql_query(connection, "do 0", error);
-    if (code == PAWL_OK)
-        *is_open_still = (connection->mysql->server_status & SERVER_STATUS_IN_TRANS) != 0;
-    return code;
-}
-
 const pawl__sql_ops pawl__mysql_ops = {
     PAWL__SQL_REMOTE_OPS,
     .name           = "mysql",
@@ -71,7 +60,6 @@ const pawl__sql_ops pawl__mysql_ops = {
     .session_fd     = session_fd,
     .write_ahead    = pawl__sql_write_ahead,
     .settle         = pawl__sql_settle,
-    .is_open        = is_open,
     .statement_size = sizeof(pawl__mysql_statement),
     .connect        = pawl__mysql_connect,
     .disconnect     = pawl__mysql_disconnect,

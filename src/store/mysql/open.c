@@ -149,11 +149,11 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
                               host->name[0] != '\0' ? host->name : "localhost", host->port);
     connection->session.id      = (int64_t)mysql_thread_id(made);
     connection->session.is_made = true;
-    connection->is_manual       = false;
-    connection->ahead           = (pawl__sql_ahead){.go         = pawl__mysql_go_ahead,
-                                                    .begin_call = pawl__mysql_begin_call,
-                                                    .read       = pawl__mysql_read_answer};
-    connection->session.ahead   = &connection->ahead;
+    connection->is_manual = connection->is_surely_manual = false;
+    connection->ahead         = (pawl__sql_ahead){.go         = pawl__mysql_go_ahead,
+                                                  .begin_call = pawl__mysql_begin_call,
+                                                  .read       = pawl__mysql_read_answer};
+    connection->session.ahead = &connection->ahead;
     watch_peer(made);
     return PAWL_OK;
 }

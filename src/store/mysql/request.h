@@ -51,7 +51,8 @@ typedef struct pawl__sql_connection {
     void                 *set;      /* memory for the parameters of a set */
     size_t                set_size;
     pawl__sql_ahead       ahead;
-    bool is_manual; /* autocommit is off: no statement but a commit makes anything stay */
+    bool is_manual; /* autocommit is off, perhaps: no statement but a commit makes anything stay */
+    bool is_surely_manual; /* the server said that it is off */
 } pawl__mysql_connection;
 
 static inline pawl__mysql_connection *pawl__mysql_connection_of(pawl__sql_session *session)

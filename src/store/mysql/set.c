@@ -286,8 +286,9 @@ static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
         return send_set_ahead(s, is_bulk, is_counted, is_done, error);
     pawl_code code =
         is_insert ? PAWL_OK : pawl__mysql_query(s->connection, "savepoint pawl_set", error);
-    if (code == PAWL_OK)
-        code = run(s, is_bulk, error);
+    if (code != PAWL_OK) /* an earlier set's savepoint has the name, too */
+        return code;
+    code = run(s, is_bulk, error);
     if (code != PAWL_OK && !s->is_refused && !pawl__sql_may_go_on(&s->connection->session, code))
         return code;
     *is_done = code == PAWL_OK && !s->is_refused && (!is_counted || s->affected >= s->count);

@@ -164,10 +164,12 @@ pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *e
 pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
-    if (connection->is_manual)
+    if (connection->is_surely_manual)
         return PAWL_OK;
-    connection->is_manual = true; /* perhaps, behind a failure */
-    return pawl__mysql_query(connection, "set autocommit = 0", error);
+    connection->is_manual        = true; /* perhaps, behind a failure */
+    pawl_code code               = pawl__mysql_query(connection, "set autocommit = 0", error);
+    connection->is_surely_manual = code == PAWL_OK;
+    return code;
 }
 
 /* To switch autocommit on commits what is open, which nothing is. */
@@ -175,7 +177,7 @@ void pawl__mysql_come_back(pawl__mysql_connection *connection)
 {
     if (!connection->is_manual || connection->session.in_transaction || connection->session.is_lost)
         return;
-    connection->is_manual = false;
+    connection->is_manual = connection->is_surely_manual = false;
     if (pawl__mysql_query(connection, "set autocommit = 1", NULL) != PAWL_OK)
         connection->session.is_lost = true;
 }

@@ -19,13 +19,6 @@ static int session_fd(pawl_store *base)
     return -1;
 }
 
-/* The handler's own SQL may have ended the transaction, or a deadlock has: the server is asked. */
-static pawl_code is_open(pawl_store *base, bool *is_open_still, pawl_error *error)
-{
-    pawl__sql_session *session = pawl__sql_session_of(pawl__sql_remote_of(base)->sql.connection);
-    return session->store->family->is_open(session, is_open_still, error);
-}
-
 static pawl_code schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                         pawl_line_fn *line, void *context, pawl_error *error)
 {
@@ -74,13 +67,12 @@ static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *chan
 
 #define OPS                                                                                        \
     PAWL__SQL_REMOTE_OPS,                                                                          \
-        .name = "odbc", .session_fd = session_fd, .is_open = is_open,                              \
-        .statement_size = sizeof(pawl__odbc_statement), .connect = pawl__odbc_connect,             \
-        .disconnect = pawl__odbc_disconnect, .ask = pawl__odbc_ask, .prepare = pawl__odbc_prepare, \
-        .close = pawl__odbc_close_statement, .execute = pawl__odbc_execute,                        \
-        .found = pawl__odbc_found, .fetch = pawl__odbc_fetch, .read = pawl__odbc_read,             \
-        .free_rows = pawl__odbc_free_rows, .write_set = pawl__odbc_write_set,                      \
-        .ended = pawl__odbc_round_forget
+        .name = "odbc", .session_fd = session_fd, .statement_size = sizeof(pawl__odbc_statement),  \
+        .connect = pawl__odbc_connect, .disconnect = pawl__odbc_disconnect, .ask = pawl__odbc_ask, \
+        .prepare = pawl__odbc_prepare, .close = pawl__odbc_close_statement,                        \
+        .execute = pawl__odbc_execute, .found = pawl__odbc_found, .fetch = pawl__odbc_fetch,       \
+        .read = pawl__odbc_read, .free_rows = pawl__odbc_free_rows,                                \
+        .write_set = pawl__odbc_write_set, .ended = pawl__odbc_round_forget
 
 static const pawl__sql_ops plain_ops = {OPS};
 static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahead,

@@ -383,7 +383,6 @@ static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_seen_clear(store);
     store->claims.count = 0;
-    store->sql.in_hold  = false;
     store->listens      = false;
     if (store->member.share == NULL) /* else the keeper has the locks */
         store->sleeps = false;
@@ -413,7 +412,13 @@ pawl_code pawl__pg_ready(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     (void)pawl__wait_take(&store->wait);
-    if (store->main.is_lost || store->main.is_read_only)
+    bool is_over = store->main.is_lost || store->main.is_read_only;
+    /* A new session would commit without what the handler wrote. */
+    if (is_over && store->sql.in_hold)
+        return pawl_error_set(
+            error, PAWL_ELOST,
+            "postgres: the connection was lost, and the handler transaction with it");
+    if (is_over)
         return connect_again(store, error);
     if (store->main.pg == NULL)
         return get_session(store, &store->main, error);

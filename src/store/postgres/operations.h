@@ -21,8 +21,8 @@ pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *ch
                           pawl_error *error);
 
 /* verify.c: of pawl__sql_schema_ops. */
-pawl_code pawl__pg_catalog_read(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
-                        pawl__sql_catalog *catalog, pawl_error *error);
+pawl_code pawl__pg_catalog_read(pawl_store *base, const pawl_text *tables, size_t count,
+                                pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error);
 pawl_code pawl__pg_verify_own(pawl__sql_verifier *verifier);
 
 /* Clears the leases of dead workers; those of pooled workers, whose death is less sure, only when

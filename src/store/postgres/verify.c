@@ -23,8 +23,8 @@ static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tabl
     return code == PAWL_OK ? pawl__pg_take_all(&request, columns, row_size, rows) : code;
 }
 
-pawl_code pawl__pg_catalog_read(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
-                        pawl__sql_catalog *catalog, pawl_error *error)
+pawl_code pawl__pg_catalog_read(pawl_store *base, const pawl_text *tables, size_t count,
+                                pawl_arena *arena, pawl__sql_catalog *catalog, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     pawl_code code =

@@ -148,6 +148,8 @@ typedef struct pawl__sql_ops {
     pawl_code (*commit)(pawl_store *store, bool *is_unknown, pawl_error *error);
     /* Afterwards none is open, whatever happened. Nothing where there is none. */
     void (*rollback)(pawl_store *store);
+    /* At the begin of a hold: leaves a mark by which is_open knows the transaction again. NULL: it needs none. */
+    pawl_code (*mark_open)(pawl_store *store, pawl_error *error);
     /* Whether the transaction of a hold is still there. PAWL_EINVAL: the handler's own SQL left it so that
      * nothing can be committed, as the error says. */
     pawl_code (*is_open)(pawl_store *store, bool *is_open, pawl_error *error);

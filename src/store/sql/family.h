@@ -78,6 +78,9 @@ struct pawl__sql_family {
     /* Of a session that was just made: who the server is, and the settings that pawl needs. PAWL_ENOTSTORE: an old
      * server. */
     pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
+    /* A hold begins with the savepoint PAWL__SQL_MARK, by which is_open knows its transaction: with autocommit off, and
+     * behind a BEGIN of the handler's, the server's status does not tell it from the next one. */
+    bool has_mark;
     /* Whether its transaction is open; of a caller's, whether a change set can go into it. */
     pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
     bool undoes_all; /* a failed statement undoes its transaction to a savepoint */
@@ -119,6 +122,7 @@ pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives
         .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_checked,     \
         .begin = pawl__sql_session_begin, .commit = pawl__sql_session_commit,        \
         .rollback = pawl__sql_session_rollback, .claim_check = pawl__sql_lock_check, \
+        .mark_open = pawl__sql_mark_open, .is_open = pawl__sql_is_open,              \
         .claims_end = pawl__sql_lock_end, .hold_back = pawl__sql_session_hold_back
 
 /* Of pawl_store_ops, beside PAWL__SQL_OPERATIONS. */

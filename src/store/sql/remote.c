@@ -141,14 +141,18 @@ void pawl__sql_remote_close(pawl_store *store)
     pawl__sql_claims_free(&remote->claims);
 }
 
-/* A lost connection took the row locks of the claims and the worker's lock with it. */
+/* A lost connection took the row locks of the claims and the worker's lock with it, and what the handler has written:
+ * until its transaction is given up, a new session would commit the rest alone. */
 pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
     if (remote->main->is_made && !remote->main->is_lost)
         return PAWL_OK;
+    if (remote->sql.in_hold)
+        return pawl_error_set(error, PAWL_ELOST,
+                              "%s: the connection was lost, and the handler transaction with it",
+                              store->scheme);
     pawl__sql_lock_lost(&remote->claims);
-    remote->sql.in_hold   = false;
     pawl_code code        = pawl__sql_session_connect(remote->main, error);
     remote->main->is_lost = code != PAWL_OK; /* the next operation tries again */
     if (code == PAWL_OK)

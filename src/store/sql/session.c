@@ -62,6 +62,19 @@ pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
     return code;
 }
 
+pawl_code pawl__sql_mark_open(pawl_store *store, pawl_error *error)
+{
+    pawl__sql_session *session = current(store);
+    return session->store->family->has_mark ? PAWL__SQL_SAY(session, save, PAWL__SQL_MARK, error)
+                                            : PAWL_OK;
+}
+
+pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error)
+{
+    pawl__sql_session *session = current(store);
+    return session->store->family->is_open(session, is_open, error);
+}
+
 /* The server may have committed although its answer did not come. */
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {

@@ -184,6 +184,11 @@ void      pawl__sql_main_rollback(pawl_store *store);
 pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error);
 void      pawl__sql_back(pawl_store *store);
 
+/* Of pawl__sql_ops. */
+#define PAWL__SQL_MARK "pawl_handler"
+pawl_code pawl__sql_mark_open(pawl_store *store, pawl_error *error);
+pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error);
+
 /* A change set inside a transaction of the application's own, within a savepoint. The caller has
  * looked at the session, which is made. */
 pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *changes,

@@ -103,8 +103,14 @@ pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *err
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s: this handle has an open handler transaction already",
                               store->scheme);
-    pawl_code code     = pawl__sql_ops_of(store)->begin(store, error);
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl_code            code = ops->begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code               = ops->mark_open != NULL ? ops->mark_open(store, error) : PAWL_OK;
     of(store)->in_hold = code == PAWL_OK;
+    if (code != PAWL_OK)
+        ops->rollback(store);
     return code;
 }
 

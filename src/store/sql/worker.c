@@ -248,7 +248,7 @@ static pawl_code close_worker(pawl_store *store, pawl_time now, pawl_error *erro
         gone = pawl__sql_stamp_end(store, run_steps(store, END_FROM, &self, 1, second), second);
     own->has_worker    = gone != PAWL_OK;
     store->is_attached = false;
-    if (ops->own_unlock != NULL)
+    if (ops->own_unlock != NULL && gone != PAWL_EBUSY) /* its row is there until the next try */
         ops->own_unlock(store);
     return code != PAWL_OK ? code : gone;
 }

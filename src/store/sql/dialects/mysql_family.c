@@ -148,12 +148,13 @@ static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *er
 {
     int64_t   number = 0;
     pawl_code code =
-        pawl__sql_ask_number(session,
-                             session->is_callers ? "select @@in_transaction or not @@autocommit"
-                                                 : "select @@in_transaction",
-                             &number, error);
-    *is_it = code == PAWL_OK && number != 0;
-    return code;
+        session->is_callers
+            ? pawl__sql_ask_number(session, "select @@in_transaction or not @@autocommit", &number,
+                                   error)
+            : PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, error);
+    *is_it       = code == PAWL_OK && (!session->is_callers || number != 0);
+    bool is_gone = !session->is_callers && pawl__sql_may_go_on(session, code);
+    return is_gone ? PAWL_OK : code;
 }
 
 /* The same on all nodes of a cluster. */
@@ -310,6 +311,7 @@ const pawl__sql_family pawl__mysql_family = {
         },
     .failures      = &pawl__mysql_failures,
     .begin         = begin,
+    .has_mark      = true,
     .is_open       = is_open,
     .worker_lock   = worker_lock,
     .worker_unlock = worker_unlock,
