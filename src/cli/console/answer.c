@@ -170,7 +170,8 @@ static bool ask_who(const pawl__console *console, const pawl_serve_request *requ
     return true;
 }
 
-/* A request that another site made the browser send: not even its answer's time is anybody's business. Browsers say so. */
+/* A page of another site made the browser send it, which browsers say in Sec-Fetch-Site. Such a page cannot read the
+ * answer, but it could keep the store busy, and the answer's time tells what is stored. */
 static bool is_of_other_site(const pawl_serve_request *request)
 {
     const char *site = request->header(request, "Sec-Fetch-Site");
