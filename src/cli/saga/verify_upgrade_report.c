@@ -227,10 +227,8 @@ pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor 
 
 static pawl_text text_of(yyjson_val *object, const char *key, pawl_arena *arena)
 {
-    yyjson_val *value = yyjson_obj_get(object, key);
-    return pawl__must_text(arena,
-                           (pawl_text){.data = yyjson_is_str(value) ? yyjson_get_str(value) : "",
-                                       .size = yyjson_get_len(value)});
+    pawl_text text = pawl__json_text(object, key, arena);
+    return text.data != NULL ? text : PAWL_TEXT("");
 }
 
 static int64_t number_of(yyjson_val *object, const char *key)
