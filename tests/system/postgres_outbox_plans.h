@@ -80,7 +80,7 @@
         HOT(40, FIND_TYPES, "0, null, 0, 1, 'orders', '', 'mail', '', '', 1, 500"),                  \
     [PAWL__PG_OUTBOX_FIND_HELD] =                                                                    \
         WALK(200, FIND_TYPES, FIND_VALUES("2"), "along an index of the held rows alone"),            \
-    [PAWL__SQL_OUTBOX_FIND_DEAD] = HOT(40, FIND_TYPES, FIND_VALUES("8")),                            \
+    [PAWL__SQL_OUTBOX_FIND_DEAD] = HOT(60, FIND_TYPES, FIND_VALUES("8")),                            \
     [PAWL__SQL_OUTBOX_FIND_ANY]  = HOT(40, FIND_TYPES, FIND_VALUES("0")),                            \
     [PAWL__SQL_OUTBOX_FIND_ID] =                                                                     \
         HOT(20, FIND_TYPES, "125000, null, 0, 0, '', '', '', '', '', 0, 20"),                        \
