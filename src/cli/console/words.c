@@ -312,9 +312,9 @@ static bool add_usual(asking *it, const pawl__console *console)
         is_well = add_own(it, "limit", LIMIT_USUAL);
     if (is_well && strcmp(it->way->verb, "topology") == 0)
         return pawl__console_word(&it->call, it->arena, "format", "json");
-    /* The page has asked; `pawl queue purge` and `move` take all that match without --all. */
-    if (is_well && !it->is_dry &&
-        (it->is_bulk || (it->way->writes && is_listed(it->way->options, "where"))))
+    /* The page has asked. Actions without --all, such as `pawl queue purge`, always ask. */
+    bool asks_always = find_option(it->way, "yes") != NULL && find_option(it->way, "all") == NULL;
+    if (is_well && !it->is_dry && (it->is_bulk || asks_always))
         is_well = pawl__console_word(&it->call, it->arena, NULL, "--yes");
     return is_well && pawl__console_word(&it->call, it->arena, NULL, "--json");
 }

@@ -101,9 +101,9 @@ typedef struct pawl__mongo_rule {
     bool (*is_read_first)(const void *change); /* even without care */
 } pawl__mongo_rule;
 
-#define WAY(name, is_refusable) extern const pawl__mongo_rule pawl__mongo_##name##_rule;
-PAWL_CHANGE_KINDS(WAY)
-#undef WAY
+#define RULE(name, is_refusable) extern const pawl__mongo_rule pawl__mongo_##name##_rule;
+PAWL_CHANGE_KINDS(RULE)
+#undef RULE
 
 /* The verdict "as it should be already". */
 pawl__why_fn pawl__mongo_known;

@@ -147,14 +147,16 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *error)
 {
     int64_t   number = 0;
-    pawl_code code =
-        session->is_callers
-            ? pawl__sql_ask_number(session, "select @@in_transaction or not @@autocommit", &number,
-                                   error)
-            : PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, error);
-    *is_it       = code == PAWL_OK && (!session->is_callers || number != 0);
-    bool is_gone = !session->is_callers && pawl__sql_may_go_on(session, code);
-    return is_gone ? PAWL_OK : code;
+    pawl_code code;
+    if (session->is_callers) {
+        code = pawl__sql_ask_number(session, "select @@in_transaction or not @@autocommit", &number,
+                                    error);
+        *is_it = code == PAWL_OK && number != 0;
+        return code;
+    }
+    code   = PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, error);
+    *is_it = code == PAWL_OK;
+    return pawl__sql_may_go_on(session, code) ? PAWL_OK : code; /* there is no such savepoint */
 }
 
 /* The same on all nodes of a cluster. */
