@@ -159,10 +159,11 @@ for one, _ in streams:
 served = sum(status == 200 for _, status in streams)
 sys.exit(not 28 <= served <= 32 or streams[-1][1] != 503)  # those of before may not have ended
 EOF
-for i in {1..30}; do
-    [ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 1 "$at/api/live" || true)" != 503 ] && break
-    [ "$i" -lt 30 ] || die "pages that were closed count"
-done
+serves_pages()
+{
+    [ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 1 "$at/api/live")" = 200 ]
+}
+poll 10 serves_pages || die "pages that were closed count"
 stop "$pid" TERM 0
 
 echo "== 10,000 slow connections"
