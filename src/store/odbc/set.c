@@ -105,7 +105,7 @@ static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statemen
 {
     const char *found = strchr(PAWL__ODBC_FATES, letter);
     if (found == NULL || letter == '\0')
-        return pawl__sql_not_counted("odbc", error);
+        return pawl__sql_not_counted(session, error);
     *fate = (pawl__sql_fate)(found - PAWL__ODBC_FATES);
     if (*fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED)
         return PAWL_OK;
@@ -130,7 +130,7 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
         return code;
     const pawl__odbc_kept *kept = &statement->kept;
     if (kept->count == 0 || kept->cells[0].text.size != PAWL__ODBC_SET_ROWS)
-        code = pawl__sql_not_counted("odbc", error);
+        code = pawl__sql_not_counted(session, error);
     for (int i = 0; code == PAWL_OK && i < PAWL__ODBC_SET_ROWS; i++)
         code = take_fate(session, statement, write, kept->cells[0].text.data[i], &fates[i], error);
     pawl__odbc_unkeep(&statement->kept);

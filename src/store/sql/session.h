@@ -204,8 +204,9 @@ pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__
 pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error);
-/* PAWL_EPERSIST: the count of a statement is not known, and so its effect is not. */
-pawl_code pawl__sql_not_counted(const char *scheme, pawl_error *error);
+/* PAWL_EPERSIST: the count of a statement is not known, and so its effect is not; or that the call was ended, which
+ * can take the count. */
+pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *error);
 /* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
  * the write expects it, or where the statement leaves such rows. */
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,

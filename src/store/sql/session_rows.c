@@ -111,7 +111,7 @@ int64_t pawl__sql_request_changed(pawl__sql_request *request)
 {
     int64_t found = ops_of(request)->found(request->statement);
     if (found < 0 && request->code == PAWL_OK)
-        request->code = pawl__sql_not_counted(request->session->store->base.scheme, request->error);
+        request->code = pawl__sql_not_counted(request->session, request->error);
     return found;
 }
 

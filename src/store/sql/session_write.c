@@ -39,10 +39,13 @@ pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *na
 
 /* ---- Items -------------------------------------------------------------- */
 
-pawl_code pawl__sql_not_counted(const char *scheme, pawl_error *error)
+pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *error)
 {
+    if (session->why != PAWL_OK)
+        return pawl__sql_broken_off(session, error);
     return pawl_error_set(error, PAWL_EPERSIST,
-                          "%s: the driver does not say how many rows a statement changed", scheme);
+                          "%s: the driver does not say how many rows a statement changed",
+                          session->store->base.scheme);
 }
 
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
@@ -106,7 +109,7 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
     int64_t found = ops->found(statement);
     if (found == 0)
         *fate = PAWL__SQL_MISSED;
-    return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session->store->base.scheme, error);
+    return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session, error);
 }
 
 static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *write,

@@ -13,7 +13,7 @@
 
 pthread_mutex_t       scripted_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken         = PTHREAD_COND_INITIALIZER;
-static int            wakes; /* not taken by a call yet */
+static bool is_woken; /* the call that blocks; an end that finds none is lost, as a server's is */
 
 void scripted_record(const scripted_connection *connection, const char *call, const char *text)
 {
@@ -48,7 +48,8 @@ static SQLRETURN block(scripted_handle *handle, scripted_statement *statement)
     (void)clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += BLOCK_S_MAX;
     int failed = 0;
-    while (wakes == 0 && failed == 0 && (statement == NULL || !statement->is_cancelled))
+    is_woken   = false;
+    while (!is_woken && failed == 0 && (statement == NULL || !statement->is_cancelled))
         failed = pthread_cond_timedwait(&woken, &scripted_lock, &end);
     if (failed != 0) {
         (void)fprintf(stderr, "nobody ended a call that blocks\n");
@@ -56,8 +57,6 @@ static SQLRETURN block(scripted_handle *handle, scripted_statement *statement)
     }
     if (statement != NULL && statement->is_cancelled)
         statement->is_cancelled = false;
-    else
-        wakes--;
     return SQL_SUCCESS;
 }
 
@@ -74,7 +73,7 @@ SQLRETURN scripted_answer(scripted_connection *connection, scripted_handle *hand
     if (connection->is_gone)
         return SQL_ERROR;
     if (answer->wakes) {
-        wakes++;
+        is_woken = true;
         (void)pthread_cond_broadcast(&woken);
     }
     if (answer->blocks) {
