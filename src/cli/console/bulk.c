@@ -125,7 +125,7 @@ static void *run(void *context)
     while (!is_over) {
         struct timespec when;
         begin_open(console);
-        (void)clock_gettime(CLOCK_REALTIME, &when);
+        (void)clock_gettime(CLOCK_MONOTONIC, &when);
         when.tv_sec += PERIOD_S;
         pthread_mutex_lock(&console->mutex);
         while (!console->is_over && !console->has_new_bulk &&

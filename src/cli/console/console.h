@@ -74,7 +74,7 @@ typedef struct pawl__console {
     int             running, waiting;
     /* live.c, under the mutex. */
     pthread_t           thread;
-    pthread_cond_t      is_news;
+    pthread_cond_t      is_news;  /* timed waits are by CLOCK_MONOTONIC, as of is_bulk */
     int                 watchers; /* browsers that wait for news */
     int                 streams;  /* browsers with a stream */
     uint64_t            number;   /* of the last news */

@@ -22,7 +22,7 @@ static const char *const names[] = {[STATS] = "stats", [DOCTOR] = "doctor"};
 static struct timespec seconds_from_now(int seconds)
 {
     struct timespec when;
-    (void)clock_gettime(CLOCK_REALTIME, &when);
+    (void)clock_gettime(CLOCK_MONOTONIC, &when);
     when.tv_sec += seconds;
     return when;
 }

@@ -155,15 +155,25 @@ static pawl_code start(const verb_fields *fields, pawl__console *console, pawl_e
     return code == PAWL_OK ? serve(console, ops, port, error) : code;
 }
 
+/* A clock that somebody sets must not stretch a wait. */
+static void init_monotonic(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(condition, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+}
+
 int pawl__console_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields   fields  = {.app = NULL};
     pawl_error    error   = PAWL_ERROR_INIT;
     pawl__console console = {.mutex   = PTHREAD_MUTEX_INITIALIZER,
-                             .is_free = PTHREAD_COND_INITIALIZER,
-                             .is_news = PTHREAD_COND_INITIALIZER,
-                             .is_bulk = PTHREAD_COND_INITIALIZER};
-    pawl_code     code    = pawl__verb_parse(verb, count, words, &fields, &error);
+                             .is_free = PTHREAD_COND_INITIALIZER};
+    init_monotonic(&console.is_news);
+    init_monotonic(&console.is_bulk);
+    pawl_code code = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);
     if (code != PAWL_OK)
