@@ -55,19 +55,23 @@ static size_t character_size(const unsigned char *at, size_t left)
     return size;
 }
 
-/* Bytes from `at` on that are ASCII and no NUL, eight at a time: nearly all
- * texts are nothing else. Taking one from each byte sets the top bit of a byte
- * that is zero; the bit it borrows then only disturbs bytes behind the first. */
+/* Whether eight bytes are ASCII and no NUL: taking one from each byte sets the top bit of a byte that is
+ * zero; the bit it borrows then only disturbs bytes behind the first. */
+static bool is_plain(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return ((word | (word - UINT64_C(0x0101010101010101))) & UINT64_C(0x8080808080808080)) == 0;
+}
+
+/* Bytes from `at` on that are ASCII and no NUL, eight at a time: nearly all texts are nothing else. The
+ * last eight may overlap those before. */
 static size_t plain_size(const unsigned char *at, size_t left)
 {
     size_t size = 0;
-    for (; left - size >= 8; size += 8) {
-        uint64_t word;
-        memcpy(&word, at + size, sizeof word);
-        if (((word | (word - UINT64_C(0x0101010101010101))) & UINT64_C(0x8080808080808080)) != 0)
-            break;
-    }
-    return size;
+    while (left - size >= 8 && is_plain(at + size))
+        size += 8;
+    return size != 0 && left - size < 8 && is_plain(at + left - 8) ? left : size;
 }
 
 bool pawl_text_is_valid(pawl_text text, size_t *at)

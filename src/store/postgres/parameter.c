@@ -99,10 +99,23 @@ static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
         to[i] = (char)((uint64_t)hint >> (40 - 8 * i) & 0xFF);
 }
 
+/* The bytes of a field that is sent as it stands; false: it has another form. */
+static bool find_raw(int type, const void *member, pawl_text *raw)
+{
+    if (type == PAWL__WIRE_UUID)
+        *raw = (pawl_text){.data = member, .size = 16};
+    else if (type == PAWL__WIRE_TEXT || type == PAWL__WIRE_BYTES)
+        *raw = *(const pawl_text *)member;
+    else
+        return false;
+    return true;
+}
+
 /* Appends the field that `member` points to; false: null. */
 static bool append(pawl__pg_bytes *bytes, int type, const void *member)
 {
     switch (type) {
+    case PAWL__WIRE_INT: append_number(bytes, *(const int64_t *)member); return true;
     case PAWL__WIRE_BOOL: append_raw(bytes, *(const bool *)member ? "\1" : "\0", 1); return true;
     case PAWL__WIRE_ERROR_TEXT: append_error_text(bytes, *(const pawl_text *)member); return true;
     case PAWL__WIRE_JSON: append_raw(bytes, JSON_VERSION, 1); break;
@@ -222,9 +235,14 @@ void pawl__pg_array_put(pawl__pg_request *request, int type, const void *member)
 {
     pawl__pg_bytes *bytes  = &request->connection->parameters;
     size_t          offset = bytes->size;
-    if (extend(bytes, 4) == NULL)
+    pawl_text       raw;
+    bool            is_raw = find_raw(type, member, &raw);
+    char           *to     = extend(bytes, 4 + (is_raw ? raw.size : 0));
+    if (to == NULL)
         return;
-    bool has_value = append(bytes, type, member);
+    if (is_raw && raw.size != 0)
+        memcpy(to + 4, raw.data, raw.size);
+    bool has_value = is_raw || append(bytes, type, member);
     if (bytes->is_failed)
         return;
     write_32(bytes->data + offset, has_value ? (uint32_t)(bytes->size - offset - 4) : UINT32_MAX);
