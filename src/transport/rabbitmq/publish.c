@@ -94,8 +94,10 @@ static void set_blocked(pawl__rabbitmq *self, pawl__posting *posting,
 {
     int64_t end      = pawl__rabbitmq_now() + BLOCKED_WAIT;
     self->is_blocked = blocked != NULL;
-    if (blocked == NULL)
+    if (blocked == NULL) {
+        posting->end = posting->end_whole;
         return;
+    }
     posting->end = end < posting->end ? end : posting->end;
     (void)snprintf(self->reason, sizeof self->reason, "%.*s", (int)blocked->reason.len,
                    (const char *)blocked->reason.bytes);

@@ -69,6 +69,8 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
         return code;
     if (self->connection == NULL)
         code = pawl__rabbitmq_connect(self, error);
+    /* Connecting, which tries one host after another, has a time of its own. */
+    posting->end = posting->end_whole = pawl__rabbitmq_now() + PAWL_SECONDS(self->url.timeout_s);
     if (code == PAWL_OK)
         code = pawl__rabbitmq_declare(self, posting, error);
     if (code == PAWL_OK)
@@ -79,11 +81,11 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
 }
 
 /* Where some messages have their outcome already, a connection that is lost is the failure of the others
- * alone; one that could not be made is none. */
+ * alone; one that could not be made is none. A call that failed as a whole would close this transport, which knows the
+ * host that failed and tries another one next. */
 static pawl_code share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
 {
-    size_t open_count = count_open(posting);
-    if (code == PAWL_OK || open_count == posting->count)
+    if (code == PAWL_OK || code == PAWL_ENOMEM)
         return code;
     pawl_attempt_outcome outcome = code == PAWL_EUNREACHABLE || code == PAWL_EDENIED
                                        ? PAWL_ATTEMPT_UNREACHABLE
@@ -103,8 +105,7 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     pawl_code       code    = prepare(self, items, count, &posting);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "rabbitmq: no memory for %zu messages", count);
-    posting.end = pawl__rabbitmq_now() + PAWL_SECONDS(self->url.timeout_s);
-    code        = try_once(self, &posting, error);
+    code = try_once(self, &posting, error);
     /* A connection that broke while nothing was sent is noticed only now: that is worth one more try
      * at once. */
     if (code == PAWL_ELOST && self->was_idle)

@@ -70,7 +70,8 @@ typedef struct pawl__posting {
     size_t       count;
     size_t       sent_count; /* of the state SENT */
     pawl_arena  *arena;
-    int64_t      end; /* monotonic time */
+    int64_t      end;       /* monotonic time */
+    int64_t      end_whole; /* the same, unless the server blocks */
 } pawl__posting;
 
 /* ---- connection.c ----------------------------------------------------------------------- */
