@@ -90,6 +90,23 @@ ON_GROUND(own_sql_commits_with_the_changes, ground *p)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
 }
 
+/* SQLite undoes a transaction by itself when the disk is full, for example; what was written before is not in another one. */
+ON_GROUND(e24_a_transaction_that_the_handler_began_anew_is_not_committed, ground *p)
+{
+    pawl_store     *store   = open_with_own_table(p);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    raw_run(store->ops->native(store), "insert into mine values (1)");
+    raw_run(store->ops->native(store), "rollback");
+    raw_run(store->ops->native(store), "begin");
+    raw_run(store->ops->native(store), "insert into mine values (2)");
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+}
+
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
 ON_GROUND(a_refusal_in_a_hold_refuses_everything, ground *p)
 {

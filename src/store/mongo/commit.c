@@ -283,17 +283,20 @@ static pawl_code commit(part *p)
 pawl_code pawl__mongo_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    part p                      = {.writer = {.store   = store,
-                                              .changes = changes,
-                                              .refused = refused,
-                                              .arena   = pawl_arena_create(0),
-                                              .error   = error},
-                                   .parts  = {.changes   = changes,
-                                              .refused   = refused,
-                                              .count_max = PART_DOCUMENTS_MAX,
-                                              .size_max  = PART_SIZE_MAX}};
-    pawl__mongo_of(store)->part = 0;
-    pawl_code code = p.writer.arena != NULL ? commit(&p) : pawl__mongo_no_memory(error);
+    part         p     = {.writer = {.store   = store,
+                                     .changes = changes,
+                                     .refused = refused,
+                                     .arena   = pawl_arena_create(0),
+                                     .error   = error},
+                          .parts  = {.changes   = changes,
+                                     .refused   = refused,
+                                     .count_max = PART_DOCUMENTS_MAX,
+                                     .size_max  = PART_SIZE_MAX}};
+    pawl__mongo *self  = pawl__mongo_of(store);
+    self->part         = 0;
+    self->is_in_commit = true;
+    pawl_code code     = p.writer.arena != NULL ? commit(&p) : pawl__mongo_no_memory(error);
+    self->is_in_commit = false;
     pawl_arena_destroy(p.writer.arena);
     return code;
 }

@@ -4,6 +4,8 @@
  */
 #include "store/mongo/template.h"
 
+#include "base/calm.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -42,6 +44,21 @@ static bool put_text(bson_t *document, const char *key, int key_size, pawl_text 
                             (int)text.size);
 }
 
+/* Bytes that are no UTF-8, which the server would refuse, become '?'. */
+static bool put_error_text(bson_t *document, const char *key, int key_size, pawl_text text)
+{
+    if (pawl_text_is_valid(text, NULL))
+        return put_text(document, key, key_size, text);
+    char *copy = pawl_allocate(text.size);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, text.data, text.size);
+    pawl__make_utf8(copy, text.size);
+    bool is_put = bson_append_utf8(document, key, key_size, copy, (int)text.size);
+    pawl_free(copy);
+    return is_put;
+}
+
 static bool put_correlation(bson_t *document, const char *key, int key_size,
                             const pawl_value *value)
 {
@@ -73,8 +90,8 @@ bool pawl__mongo_put_value(bson_t *document, const char *key, int key_size, int 
             return bson_append_binary(document, key, key_size, BSON_SUBTYPE_BINARY,
                                       (const uint8_t *)text->data, (uint32_t)text->size);
         return put_text(document, key, key_size, *text);
-    case PAWL__WIRE_TEXT:
-    case PAWL__WIRE_ERROR_TEXT: return put_text(document, key, key_size, *text);
+    case PAWL__WIRE_TEXT: return put_text(document, key, key_size, *text);
+    case PAWL__WIRE_ERROR_TEXT: return put_error_text(document, key, key_size, *text);
     case PAWL__WIRE_JSON: return pawl__mongo_put_json(document, key, key_size, *text);
     case PAWL__WIRE_VALUE: return put_correlation(document, key, key_size, at);
     default: return put_text(document, key, key_size, pawl__mongo_word(wire, at));

@@ -55,7 +55,9 @@ typedef struct pawl__mongo {
     bool       has_no_streams; /* the server has none, or not for this user */
     int64_t    claim;          /* number of the last claim of a queue */
     int64_t    part;           /* of the commit under way, or in doubt */
-    bool       has_stray;      /* rows that nobody knows of may have the stamp of that claim */
+    bool       is_in_commit;
+    bool       is_partly; /* the last resolve found an earlier part of that commit */
+    bool       has_stray; /* rows that nobody knows of may have the stamp of that claim */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)

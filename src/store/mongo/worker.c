@@ -236,27 +236,34 @@ pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl
 static pawl_code resolve_once(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    fence_row row      = {.part = 0};
-    bool      is_there = false;
-    pawl_code code     = pawl__mongo_modify(store, &fences, false, &row, &is_there, error,
-                                            "q: {_id: %u}, u: {$inc: {epoch: 1}}", store->worker.uuid);
+    pawl__mongo *self     = pawl__mongo_of(store);
+    fence_row    row      = {.part = 0};
+    bool         is_there = false;
+    pawl_code    code     = pawl__mongo_modify(store, &fences, false, &row, &is_there, error,
+                                               "q: {_id: %u}, u: {$inc: {epoch: 1}}", store->worker.uuid);
     if (code != PAWL_OK)
         return code;
     if (!is_there)
         return pawl__why_fenced(store, "mongodb", error);
-    store->epoch = row.epoch;
-    *is_applied  = pawl_uuid_compare(row.last_commit, commit_id) == 0 &&
-                  row.part == pawl__mongo_of(store)->part;
+    store->epoch    = row.epoch;
+    bool is_ours    = pawl_uuid_compare(row.last_commit, commit_id) == 0;
+    *is_applied     = is_ours && row.part == self->part;
+    self->is_partly = is_ours && !*is_applied;
     return PAWL_OK;
 }
 
 pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
+    pawl__mongo *self = pawl__mongo_of(store);
     pawl__mongo_transaction_abort(store);
-    return pawl__wait_resolve(store, &pawl__mongo_of(store)->wait,
-                              pawl__clock_ms() + store->deadline_ms, resolve_once, commit_id,
-                              is_applied, error);
+    self->is_partly = false;
+    pawl_code code  = pawl__wait_resolve(store, &self->wait, pawl__clock_ms() + store->deadline_ms,
+                                         resolve_once, commit_id, is_applied, error);
+    /* The commit itself asks about its last part; to others neither answer is true of the whole set. */
+    if (code == PAWL_OK && self->is_partly && !self->is_in_commit)
+        return pawl_error_set(error, PAWL_EUNKNOWN, "mongodb: a part of the commit was applied");
+    return code;
 }
 
 /* ---- Lists --------------------------------------------------------------- */

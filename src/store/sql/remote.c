@@ -22,16 +22,6 @@ pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *
     return PAWL_OK;
 }
 
-pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error)
-{
-    const pawl_store *store = &session->store->base;
-    if (session->why == PAWL_EINTERRUPTED)
-        return pawl_error_set(error, session->why, "%s: the call was interrupted", store->scheme);
-    return pawl_error_set(error, session->why,
-                          "%s: the call took longer than %lld ms, its deadline", store->scheme,
-                          (long long)store->deadline_ms);
-}
-
 pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
                                    unsigned number, const char *text, pawl_error *error)
 {

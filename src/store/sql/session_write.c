@@ -39,6 +39,16 @@ pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *na
 
 /* ---- Items -------------------------------------------------------------- */
 
+pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error)
+{
+    const pawl_store *store = &session->store->base;
+    if (session->why == PAWL_EINTERRUPTED)
+        return pawl_error_set(error, session->why, "%s: the call was interrupted", store->scheme);
+    return pawl_error_set(error, session->why,
+                          "%s: the call took longer than %lld ms, its deadline", store->scheme,
+                          (long long)store->deadline_ms);
+}
+
 pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *error)
 {
     if (session->why != PAWL_OK)

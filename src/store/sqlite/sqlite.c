@@ -58,6 +58,7 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .begin          = pawl__sqlite_begin,
     .commit         = pawl__sqlite_commit,
     .rollback       = pawl__sqlite_rollback,
+    .mark_open      = pawl__sqlite_mark_open,
     .is_open        = pawl__sqlite_is_open,
     .stamps_begin   = pawl__sqlite_stamps_begin,
     .stamps_end     = pawl__sqlite_stamps_end,

@@ -91,6 +91,7 @@ pawl_code pawl__sqlite_begin(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_commit(pawl_store *base, bool *is_unknown, pawl_error *error);
 void      pawl__sqlite_rollback(pawl_store *base);
+pawl_code pawl__sqlite_mark_open(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error);
 pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error);
 void      pawl__sqlite_stamps_end(pawl_store *base);
