@@ -47,12 +47,14 @@ static bool is_worth_again(pawl_code code)
 /* The row without anything: all is as the endpoint's numbers and the code say. */
 static const pawl_recovery nothing_declared;
 
-/* The first row for the failure. Messages and timeouts have rows, other units have none. */
+/* The first row for the failure. Messages and timeouts have rows, other units have none: a schedule, which a row that
+ * discards would delete, is tried again for ever. */
 static const pawl_recovery *row_of(const pawl__engine *engine, const pawl__unit *unit,
                                    pawl_code code)
 {
     const pawl__recovery *recovery = engine->recovery;
-    if (recovery == NULL || unit->kind == PAWL__UNIT_FLUSH || unit->kind == PAWL__UNIT_EVENT)
+    if (recovery == NULL || unit->kind == PAWL__UNIT_FLUSH || unit->kind == PAWL__UNIT_EVENT ||
+        unit->kind == PAWL__UNIT_SCHEDULE)
         return &nothing_declared;
     for (size_t i = 0; i < recovery->count; i++) {
         const pawl_recovery *row = &recovery->rows[i];

@@ -36,7 +36,7 @@ typedef struct pawl__number_row {
 #define PAWL__NUMBER_ROWS(X)                                                                   \
     X(workers, COUNT, 1, 1, PAWL_WORKERS_MAX, "workers", "threads of each endpoint")           \
     X(batch_messages, COUNT, 256, 1, PAWL_BATCH_MESSAGES_MAX, "batch",                         \
-      "most messages in one commit")                                                           \
+      "most messages in one commit; more than 1365 count as 1365")                             \
     X(batch_time_max, DURATION, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10), "batch-time-max",  \
       "run time of handlers after which a batch is committed; the rest waits")                 \
     X(deadline, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(1), "deadline",                       \

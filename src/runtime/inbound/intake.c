@@ -181,16 +181,59 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
 /* ---- The commit ---------------------------------------------------------------------------------- */
 
 /* A letter that is refused is that of a message handled or dead already, which is dropped. */
-static pawl_code commit(pawl__intake *it, passage *of, pawl_error *error)
+static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, pawl_error *error)
 {
     pawl_refusals refused = {.arena = it->arena};
-    if (of->settled_count == 0)
+    if (count == 0)
         return PAWL_OK;
-    of->changes.group_count = of->changes.unit_count = (uint32_t)of->settled_count;
-    pawl_code code = pawl_store_commit(it->store, &of->changes, &refused, error);
+    changes->group_count = changes->unit_count = (uint32_t)count;
+    pawl_code code = pawl_store_commit(it->store, changes, &refused, error);
     /* A connection that broke while nothing came is noticed only now: that is worth one more try at once. */
     if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
-        code = pawl_store_commit(it->store, &of->changes, &refused, error);
+        code = pawl_store_commit(it->store, changes, &refused, error);
+    if (code != PAWL_OK) {
+        pawl_store_close(it->store);
+        it->store = NULL;
+    }
+    return code;
+}
+
+static bool copy_row(pawl_arena *arena, pawl_message *message)
+{
+    pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
+                          &message->headers, &message->correlation_id, &message->causation_id};
+    bool       is_well = true;
+    for (size_t i = 0; is_well && i < sizeof texts / sizeof texts[0]; i++) {
+        *texts[i] = pawl_arena_text(arena, *texts[i]);
+        is_well   = texts[i]->data != NULL;
+    }
+    return is_well;
+}
+
+/* Copies of the rows; without those whose ids were made here, by which they would not be known again. Without memory fewer. */
+static void keep(pawl__intake *it, const passage *of)
+{
+    const pawl_queue_send *sends = of->changes.queue_send.items;
+    pawl_arena_reset(it->kept_arena);
+    pawl_queue_send *items =
+        pawl_arena_take(it->kept_arena, (of->changes.queue_send.count + 1) * sizeof *items);
+    it->kept = (pawl_changes){.queue_send = {.items = items}};
+    for (size_t i = 0; items != NULL && i < of->changes.queue_send.count; i++) {
+        size_t count      = it->kept.queue_send.count;
+        items[count]      = sends[i];
+        items[count].unit = items[count].group = (uint32_t)count;
+        if (of->settled[sends[i].unit].message.id.size > 0 &&
+            copy_row(it->kept_arena, &items[count].message))
+            it->kept.queue_send.count++;
+    }
+}
+
+pawl_code pawl__intake_store_kept(pawl__intake *it, pawl_error *error)
+{
+    it->kept.now   = pawl__machine_now(it->endpoint);
+    pawl_code code = commit(it, &it->kept, it->kept.queue_send.count, error);
+    if (code == PAWL_OK || pawl_code_retry(code) != PAWL_RETRY_LATER)
+        it->kept.queue_send.count = 0;
     return code;
 }
 
@@ -233,12 +276,11 @@ pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for %zu messages of a broker",
                               takings->count);
-    code = commit(it, &made, error);
-    if (code != PAWL_OK) {
-        pawl_store_close(it->store);
-        it->store = NULL;
+    code = commit(it, &made.changes, made.settled_count, error);
+    if (pawl_code_retry(code) == PAWL_RETRY_LATER)
+        keep(it, &made);
+    if (code != PAWL_OK)
         return code;
-    }
     say_without_id(it, made.without_id);
     return pawl__intake_settle(it, made.settled, made.settled_count, error);
 }
@@ -326,9 +368,11 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **inbound, p
     pawl__app_call_init(&made->app_call);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 2
                                                                  : pawl__system_seed());
-    made->arena    = pawl_arena_create(0);
-    pawl_code code = made->arena != NULL ? read_url(made, error)
-                                         : pawl_error_set(error, PAWL_ENOMEM, "no memory");
+    made->arena      = pawl_arena_create(0);
+    made->kept_arena = pawl_arena_create(0);
+    pawl_code code   = made->arena != NULL && made->kept_arena != NULL
+                           ? read_url(made, error)
+                           : pawl_error_set(error, PAWL_ENOMEM, "no memory");
     if (code == PAWL_OK)
         code = open_driver(made, error);
     if (code == PAWL_OK) {
@@ -357,6 +401,7 @@ void pawl__intake_destroy(pawl__intake *it)
     pawl_free(it->driver);
     pawl__app_call_destroy(&it->app_call);
     pawl_arena_destroy(it->arena);
+    pawl_arena_destroy(it->kept_arena);
     pawl_free(it->types);
     pawl_free(it->url);
     pawl_free(it);

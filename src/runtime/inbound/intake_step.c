@@ -149,7 +149,7 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
                             pawl_error *error)
 {
     bool      is_offering = pawl__offers_is_on(&it->endpoint->offers);
-    pawl_take by          = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+    pawl_take by          = {.count_max = pawl__claim_limit(it->endpoint),
                              .size_max  = PAWL_CLAIM_SIZE_MAX,
                              .wait      = wait,
                              .wake_fd   = wake_fd};
@@ -160,6 +160,8 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
     /* The store comes first: while it is away no message is taken, only to be given back. */
     if (it->store == NULL)
         code = pawl__endpoint_store_open_aside(it->endpoint, INT64_MAX, &it->store, error);
+    if (code == PAWL_OK)
+        code = pawl__intake_store_kept(it, error);
     if (code == PAWL_OK)
         code = is_offering ? settle_and_offer(it, &by, &taken, error)
                            : take_and_store(it, &by, &taken, error);
@@ -186,7 +188,7 @@ void pawl__intake_begin_offers(pawl__intake *it, int wake_fd)
 static pawl_code take_last(pawl__intake *it, pawl_error *error)
 {
     const pawl_inbound_ops *ops   = it->driver->ops;
-    pawl_take               by    = {.count_max = (size_t)it->endpoint->settings.batch_messages,
+    pawl_take               by    = {.count_max = pawl__claim_limit(it->endpoint),
                                      .size_max  = PAWL_CLAIM_SIZE_MAX,
                                      .wake_fd   = -1};
     size_t                  count = 0;

@@ -276,6 +276,27 @@ typedef struct projected {
     pawl_refusals refused;
 } projected;
 
+/* An event that is discarded leaves nothing of its handler's own SQL: the events before it have a commit of their own
+ * (true: they run again), and so has it, outside the handler transaction. Behind a reset, whose SQL has to stay, its own
+ * stays too. */
+static bool is_cut_by_discarded(pawl__worker *worker, const pawl_event_rows *rows,
+                                projected *result)
+{
+    const pawl__batch *batch = worker->batch;
+    size_t             i     = 0;
+    while (i < batch->unit_count && batch->units[i].end == PAWL__END_HANDLED)
+        i++;
+    const pawl__unit *unit = &batch->units[i];
+    if (i == batch->unit_count || unit->end != PAWL__END_DISCARDED || unit->resets)
+        return false;
+    result->failed  = NULL;
+    result->done    = row_of(rows, unit) + (i == 0);
+    result->came_to = OUTCOME_CUT;
+    if (result->done == rows->count)
+        pawl_store_handler_transaction_end(worker->store);
+    return result->done < rows->count;
+}
+
 /* A hold is all or nothing, so nothing is committed when an event with own SQL fails. */
 static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader,
                                 const pawl_event_rows *rows, projected *result, pawl_error *error)
@@ -285,6 +306,8 @@ static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader
     if (code == PAWL_OK) {
         result->done    = count_done(batch, rows, &result->failed);
         result->came_to = result->done == 0 ? OUTCOME_WAITING : OUTCOME_CUT;
+        if (batch->has_sql && is_cut_by_discarded(worker, rows, result))
+            return PAWL_OK;
         if (result->failed != NULL && (result->done == 0 || batch->has_sql))
             return PAWL_OK;
         code =

@@ -198,9 +198,9 @@ static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *m
     pawl_code               code  = declared(endpoint, model, arena, &schedule, error);
     if (code != PAWL_OK)
         return code;
-    if (row != NULL && pawl__schedule_read(row, arena, &stored, error) == PAWL_OK &&
-        pawl__schedule_is_same(&stored, &schedule))
-        return PAWL_OK;
+    pawl_code read = row != NULL ? pawl__schedule_read(row, arena, &stored, error) : PAWL_ENOTFOUND;
+    if (read == PAWL_ENOMEM || (read == PAWL_OK && pawl__schedule_is_same(&stored, &schedule)))
+        return read;
     schedule.is_paused  = stored.is_paused;
     schedule.changed_by = stored.changed_by;
     schedule.changed_at = stored.changed_at;

@@ -39,13 +39,20 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
 
 /* ---- How many ------------------------------------------------------------------------ */
 
+size_t pawl__claim_limit(const pawl_endpoint *endpoint)
+{
+    const size_t limit = (PAWL_BATCH_MESSAGES_MAX - 1) / 3;
+    size_t       given = (size_t)endpoint->settings.batch_messages;
+    return given < limit ? given : limit;
+}
+
 /* The next claim takes one message after one that ran alone, since the rest of a batch would only be
  * given back; few after one whose sagas were all elsewhere, and more each time that happens again, since
  * other work may stand behind, and at once as many as ever when the sagas are here again; and as many as came
  * after large ones, since a store may keep the rest from every worker. The number doubles while all goes well. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
-    size_t limit = (size_t)worker->endpoint->settings.batch_messages;
+    size_t limit = pawl__claim_limit(worker->endpoint);
     if (worker->engine.machine_now >= worker->short_until && worker->batch_max < limit)
         worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
     if (worker->was_alone)

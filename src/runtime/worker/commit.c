@@ -39,7 +39,7 @@ static void take_back(pawl__worker *worker, const pawl__unit *unit)
                                    unit->kind == PAWL__UNIT_FORWARD ||
                                    unit->kind == PAWL__UNIT_SCHEDULE;
     worker->correction.flushes -= unit->kind == PAWL__UNIT_FLUSH;
-    worker->correction.dead -= unit->end == PAWL__END_DEAD;
+    worker->correction.dead -= unit->end == PAWL__END_DEAD && unit->kind != PAWL__UNIT_SCHEDULE;
 }
 
 /* A log line for all of a commit. */

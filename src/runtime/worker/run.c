@@ -132,6 +132,9 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     case PAWL__TROUBLE_CONTENT:
         if (is_only)
             return give_up_only(worker, why, text, step, error);
+        if (is_flush &&
+            count > 1) /* each by itself: one partition's content fails no other's flush */
+            return take_apart(worker, false, outcome);
         break;
     case PAWL__TROUBLE_LOCKED: mode.kind = how_of_locked(worker, why); break;
     }

@@ -29,7 +29,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->endpoint                        = endpoint;
     made->app_call                        = &made->own_app_call;
     made->wake_fd                         = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    made->claim_count = made->batch_max = (size_t)settings->batch_messages;
+    made->claim_count = made->batch_max = pawl__claim_limit(endpoint);
     made->short_until                   = PAWL_TIME_MIN;
     made->flush_due                     = PAWL_TIME_MAX;
     made->virtual_now                   = PAWL_TIME_MIN;
@@ -316,6 +316,11 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     pawl__worker_clocks(worker, now);
     code = is_alone ? pawl__isolation_run_one(worker, due_max, step, error)
                     : run_batch(worker, due_max, step, error);
+    /* After a death: a flush may be what the process died of, and runs isolated. */
+    if (code == PAWL_OK && worker->is_stamped && worker->grown_count > 0) {
+        pawl__isolation_isolate_partitions(worker->endpoint);
+        return PAWL_OK;
+    }
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 

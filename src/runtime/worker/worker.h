@@ -150,6 +150,9 @@ pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_que
 /* Leases due timeouts of the destination; into the batch's arena. */
 pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl_time due_max,
                                size_t count_max, pawl_timeout_rows *rows, pawl_error *error);
+/* Of each kind of unit: a commit has messages, timeouts, timeouts without an endpoint, and one group more for the
+ * handlers' own SQL. */
+size_t pawl__claim_limit(const pawl_endpoint *endpoint);
 /* After a batch: how many messages are claimed next. */
 void pawl__claim_adapt(pawl__worker *worker);
 /* Halves batches for a minute when there was no memory for one, whose claims go back with the

@@ -343,6 +343,23 @@ ON_SQL_STORES(own_sql_and_the_position_are_one, const char *url)
     expect_sent_once(it, "plain");
 }
 
+/* The first of a read, one in the middle, and the last. */
+ON_SQL_STORES(own_sql_of_an_event_that_is_discarded_is_rolled_back, const char *url)
+{
+    world *it = begin(url, &own_application);
+    make_rows(url);
+    plan.writes = plan.sends = true;
+    plan.fails               = -1;
+    plan.code                = PAWL_DISCARD;
+    for (int i = 0; i < 3; i++) {
+        plan.number = (int[]){1, 7, 12}[i];
+        append_many(it, "A/1", 1 + 4 * i, 4);
+        (void)world_go_machine(it, PAWL_MINUTES(10));
+    }
+    expect_rows(url, "2 3 4 5 6 8 9 10 11");
+    assert_int_equal(world_queue(it, "out").count, 9);
+}
+
 ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back, const char *url)
 {
     world *first  = begin(url, &own_application);

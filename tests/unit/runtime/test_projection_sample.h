@@ -51,6 +51,8 @@ static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
         return PAWL_OK;
     plan.fails -= plan.fails > 0;
     world_note(&seen, "fail(%d,%d)", number, (int)pawl_attempts(ctx));
+    if (plan.code == PAWL_DISCARD)
+        return PAWL_DISCARD;
     if (plan.code == PAWL_RETRY_AFTER)
         return pawl_retry_after(ctx, PAWL_SECONDS(7));
     return pawl_fail(ctx, plan.code, "number %d is not wanted", number);

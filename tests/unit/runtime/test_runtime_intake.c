@@ -6,6 +6,7 @@
 #include "test_intake_sample.h"
 
 #include "pawl/store_queue.h"
+#include "support/fault_store.h"
 
 ON_ALL_STORES(e27_taken_messages_are_handled_and_settled, const char *url)
 {
@@ -299,6 +300,31 @@ ON_STORES(when_the_store_is_away_nothing_is_taken, const char *url)
     takes_in(r, 1);
     world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) ");
+}
+
+/* A store whose disk is full can be read. RabbitMQ drops a message that was returned too often. */
+ON_STORES(e27_a_full_store_is_asked_before_more_is_taken, const char *url)
+{
+    size_t           count = 0;
+    char             inner[300];
+    const fault_plan full = {.kind = FAULT_BEFORE, .op = fault_op_commit, .code = PAWL_EFULL};
+    scenario_url_like(url, inner, sizeof inner);
+    world_hold(inner);
+    fault_bind("full", inner);
+    reading *r = open_reading("fault:full", &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-1", "note", "{\"number\":1}");
+    put("", "note", "{\"number\":2}");
+    fault_plan_set(&full);
+    for (int i = 0; i < 5; i++)
+        assert_int_not_equal(step(r, &count), PAWL_OK);
+    assert_int_equal(broker.takes, 1);
+    fault_plan_set(NULL);
+    takes_in(r, 2);
+    world_drain(&r->it);
+    assert_string_equal(happened.text, "note(1) note(2) ");
+    assert_int_equal(count_settled(), 2);
+    test_now(r);
+    scenario_forget(inner);
 }
 
 /* A program that steps, under a virtual clock: a message is due now, or when it says. */

@@ -218,6 +218,7 @@ static pawl_code claim_again(pawl__worker *worker, const stamps *made, pawl_time
         if (batch->units[i].kind != PAWL__UNIT_MESSAGE || has(&rows, batch->units[i].row.seq))
             batch->units[kept++] = batch->units[i];
     batch->unit_count = code == PAWL_OK ? kept : 0;
+    worker->has_left_out |= kept == 0; /* others have them: the queue is not known to be empty */
     return code;
 }
 
