@@ -142,6 +142,10 @@ int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *f
  * prints a failure and returns the exit code. */
 int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *fields);
 
+/* Of commands that are to be pasted: a text as a word of a shell, in quotes, and ended with a NUL; and the same without
+ * quotes where it needs none. An id that came from outside may be a command of its own. In the arena. */
+pawl_text pawl__shell_quoted(pawl_text text, pawl_arena *arena);
+pawl_text pawl__shell_word(pawl_text text, pawl_arena *arena);
 /* A command of pawl as it is to be pasted: with --store, and with --prefix where it was given. Other
  * texts stay. In the arena. */
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena);

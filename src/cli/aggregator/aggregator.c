@@ -172,21 +172,21 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 /* Says what happens next by itself, and what an operator can do. */
 static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena *arena)
 {
-    pawl_text name = shown->row.partition;
-    char      age[PAWL__SPAN_SIZE];
+    const char *name = pawl__shell_quoted(shown->row.partition, arena).data;
+    char        age[PAWL__SPAN_SIZE];
     if (shown->state == STATE_DEAD)
         return pawl__must_printf(arena,
                                  "nothing is handed over by itself: `pawl aggregator run-now "
-                                 "'%.*s'` starts it again, remove deletes its rows",
-                                 PAWL_TEXT_ARGS(name));
+                                 "%s` starts it again, remove deletes its rows",
+                                 name);
     if (shown->due == 0)
         return pawl__must_printf(arena,
                                  "handed over when it has enough rows; now, however few: `pawl "
-                                 "aggregator run-now '%.*s'`",
-                                 PAWL_TEXT_ARGS(name));
-    return pawl__must_printf(arena, "%s %s; now: `pawl aggregator run-now '%.*s'`",
+                                 "aggregator run-now %s`",
+                                 name);
+    return pawl__must_printf(arena, "%s %s; now: `pawl aggregator run-now %s`",
                              shown->state == STATE_FAILING ? "tried again" : "handed over",
-                             pawl__age_text(shown->due, now, age), PAWL_TEXT_ARGS(name));
+                             pawl__age_text(shown->due, now, age), name);
 }
 
 /* A partition that is gone is still told of when something was done with it. */

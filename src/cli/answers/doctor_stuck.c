@@ -446,7 +446,7 @@ static pawl_code say_found(pawl__doctor *doctor, const idle_scan *it)
     if (!it->is_end)
         snprintf(bound, sizeof bound, " (of the %d that began first)", SAGAS_MAX);
     pawl_text remedy = pawl__must_printf(
-        arena, "pawl why %.*s%.*s", PAWL_TEXT_ARGS(pawl__why_word(saga.name, arena)),
+        arena, "pawl why %.*s%.*s", PAWL_TEXT_ARGS(pawl__shell_word(saga.name, arena)),
         PAWL_TEXT_ARGS(pawl__why_book_options(&doctor->book, arena)));
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, remedy.data,

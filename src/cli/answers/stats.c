@@ -108,7 +108,10 @@ static void print_page(const pawl__watch_sample *sample, FILE *out)
                 "oldest");
     for (size_t i = 0; i < stats->queue_count; i++) {
         const pawl_queue_stats *queue = &stats->queues[i];
-        fprintf(out, "%-28.*s %12s %12s %12" PRId64 "  %s%s\n", PAWL_TEXT_ARGS(queue->queue),
+        char                    name[PAWL_NAME_SIZE_MAX + 1];
+        (void)snprintf(name, sizeof name, "%.*s", PAWL_TEXT_ARGS(queue->queue));
+        pawl__calm_line(name, strlen(name));
+        fprintf(out, "%-28s %12s %12s %12" PRId64 "  %s%s\n", name,
                 pawl__rows_text(queue->ready, rows[0]), pawl__rows_text(queue->scheduled, rows[1]),
                 queue->retried, format_time(queue->oldest, text),
                 pawl__watch_is_paused(sample, i) ? "  paused" : "");

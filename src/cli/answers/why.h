@@ -44,10 +44,6 @@ typedef struct pawl__why {
 
 /* Adds a copy, whose commands get the store's options. PAWL_OK. */
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
-/* In quotes, and ended with a NUL. */
-pawl_text pawl__why_quoted(pawl_text text, pawl_arena *arena);
-/* As a word of a shell. */
-pawl_text pawl__why_word(pawl_text text, pawl_arena *arena);
 /* The command with such a word: "pawl why ID". */
 pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena);
 /* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */

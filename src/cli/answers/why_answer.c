@@ -24,43 +24,16 @@ pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer)
     return PAWL_OK;
 }
 
-pawl_text pawl__why_quoted(pawl_text text, pawl_arena *arena)
-{
-    char  *word  = pawl__must_take(arena, text.size * 4 + 3);
-    size_t size  = 0;
-    word[size++] = '\'';
-    for (size_t i = 0; i < text.size; i++) {
-        word[size++] = text.data[i];
-        if (text.data[i] == '\'') { /* it's is 'it'\''s' */
-            memcpy(word + size, "\\''", 3);
-            size += 3;
-        }
-    }
-    word[size++] = '\'';
-    word[size]   = '\0';
-    return (pawl_text){.data = word, .size = size};
-}
-
-pawl_text pawl__why_word(pawl_text text, pawl_arena *arena)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-";
-    size_t i = 0;
-    while (i < text.size && text.data[i] != '\0' && strchr(plain, text.data[i]) != NULL)
-        i++;
-    return i == text.size && text.size != 0 ? text : pawl__why_quoted(text, arena);
-}
-
 pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena)
 {
     return pawl__must_printf(arena, "%s %.*s", command,
-                             PAWL_TEXT_ARGS(pawl__why_word(word, arena)));
+                             PAWL_TEXT_ARGS(pawl__shell_word(word, arena)));
 }
 
 pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
 {
-    pawl_text app = pawl__why_word(pawl_text_of(book->app), arena);
-    pawl_text own = pawl__why_word(pawl_text_of(book->prefix), arena);
+    pawl_text app = pawl__shell_word(pawl_text_of(book->app), arena);
+    pawl_text own = pawl__shell_word(pawl_text_of(book->prefix), arena);
     return pawl__must_printf(arena, " --app %.*s%s%.*s", PAWL_TEXT_ARGS(app),
                              book->prefix != NULL ? " --saga-prefix " : "",
                              book->prefix != NULL ? (int)own.size : 0, own.data);

@@ -15,8 +15,8 @@
 pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place)
 {
     pawl_arena  *arena    = why->arena;
-    pawl_text    id       = pawl__why_word(row->message.id, arena);
-    pawl_text    endpoint = pawl__why_word(row->endpoint, arena);
+    pawl_text    id       = pawl__shell_word(row->message.id, arena);
+    pawl_text    endpoint = pawl__shell_word(row->endpoint, arena);
     pawl__answer answer   = {
           .place      = place,
           .name       = pawl__must_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
@@ -107,8 +107,8 @@ static void say_behind(const pawl__why *why, const pawl__held *held, const pawl_
     answer->error       = key->error;
     answer->commands[1] = pawl__why_command("pawl why", key->holder, arena);
     answer->commands[2] = pawl__must_printf(arena, "pawl queue peek %.*s --id %.*s --reveal",
-                                            PAWL_TEXT_ARGS(pawl__why_word(queue, arena)),
-                                            PAWL_TEXT_ARGS(pawl__why_word(key->holder, arena)));
+                                            PAWL_TEXT_ARGS(pawl__shell_word(queue, arena)),
+                                            PAWL_TEXT_ARGS(pawl__shell_word(key->holder, arena)));
 }
 
 /* A message of an ordered endpoint may be held behind an earlier one, as its row says, or hold others back. */

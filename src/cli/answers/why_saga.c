@@ -274,7 +274,7 @@ static void offer(const pawl__why *why, const seen *all, pawl_text name, const c
                   pawl__answer *answer)
 {
     pawl_arena *arena   = why->arena;
-    pawl_text   word    = pawl__why_word(name, arena),
+    pawl_text   word    = pawl__shell_word(name, arena),
               options   = pawl__why_book_options(why->book, arena);
     answer->commands[0] = pawl__must_printf(arena, "pawl saga show %.*s%.*s", PAWL_TEXT_ARGS(word),
                                             PAWL_TEXT_ARGS(options));

@@ -18,6 +18,7 @@
 
 #define ERR_SIZE_MAX ((size_t)64 * 1024)
 #define TICK_MS 1000
+#define END_MS 3000          /* from SIGTERM to SIGKILL */
 #define PARENT "PAWL_PARENT" /* the process that runs the verb */
 
 extern char **environ;
@@ -40,6 +41,7 @@ typedef struct process {
     size_t size[PIPES], capacity[PIPES];
     size_t written;  /* of the input */
     bool   is_ended; /* by this side */
+    bool   is_late;
 } process;
 
 static void close_end(int *fd)
@@ -193,7 +195,8 @@ static bool exchange(process *it, const pawl__child *child, int wait_ms)
     return is_well;
 }
 
-/* Until the verb closed its outputs. One that takes too long, or prints too much, is killed. */
+/* Until the verb closed its outputs. One that takes too long is asked to end, since it says then how far it is; one that
+ * goes on all the same, or prints too much, is killed. */
 static void talk(process *it, const pawl__child *child)
 {
     int64_t begun = now_ms(), tick = begun + TICK_MS;
@@ -210,7 +213,11 @@ static void talk(process *it, const pawl__child *child)
             }
             left = TICK_MS;
         }
-        is_well = (child->time_max == 0 || now - begun < child->time_max) &&
+        if (!it->is_late && child->time_max != 0 && now - begun >= child->time_max) {
+            it->is_late = true;
+            (void)kill(it->pid, SIGTERM);
+        }
+        is_well = (!it->is_late || now - begun < child->time_max + END_MS) &&
                   exchange(it, child, (int)left);
     }
     it->is_ended = it->ours[OUT] >= 0 || it->ours[ERR] >= 0;
@@ -231,6 +238,7 @@ static pawl_code run(const pawl__child *child, process *it, pawl_arena *arena,
     while (waitpid(it->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     result->exit_code = !it->is_ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    result->is_late   = it->is_late;
     result->out = pawl_arena_text(arena, (pawl_text){.data = it->data[OUT], .size = it->size[OUT]});
     result->err = pawl_arena_text(arena, (pawl_text){.data = it->data[ERR], .size = it->size[ERR]});
     if ((result->out.data == NULL && it->size[OUT] > 0) ||

@@ -14,7 +14,8 @@ typedef struct pawl__child {
     size_t             count;
     const char *const *variables; /* "NAME=VALUE", added to the environment; ends with NULL */
     pawl_text          input;     /* its standard input */
-    int64_t            time_max;  /* milliseconds; 0: as long as it takes. Then it is killed */
+    int64_t
+        time_max; /* milliseconds; 0: as long as it takes. Then it gets SIGTERM, and SIGKILL a little later */
     /* Called once in a second with the last 32 KB and more of standard error; false: the process gets SIGTERM. NULL: not
      * called. */
     bool (*goes_on)(void *context, pawl_text errors);
@@ -26,6 +27,7 @@ typedef struct pawl__child {
 
 typedef struct pawl__child_result {
     int       exit_code; /* -1: it was killed */
+    bool      is_late;   /* longer than time_max */
     pawl_text out, err;  /* in the arena */
 } pawl__child_result;
 

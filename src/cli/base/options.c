@@ -63,8 +63,7 @@ static size_t most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* A word cut short, with which a valid name begins, counts as nearest. Two words of which more than
- * a third differs are no typing error of each other. */
+/* A word with which a valid name begins counts as nearest. Two words differ in a third at most, or are no typing errors. */
 static size_t remoteness(const char *word, const char *name)
 {
     size_t size   = strlen(word);
@@ -304,12 +303,17 @@ static pawl_code put_text(const pawl__option *option, const char *text, const ch
 static pawl_code put_value(const pawl__option *option, const char *text, void *fields,
                            pawl_error *error)
 {
-    void *field = (char *)fields + option->offset;
+    void     *field = (char *)fields + option->offset;
+    pawl_code code;
     switch (option->kind) {
     case PAWL__OPTION_FLAG: *(bool *)field = true; return PAWL_OK;
     case PAWL__OPTION_TEXT:
     case PAWL__OPTION_FILTER: return put_text(option, text, field, error);
-    case PAWL__OPTION_TIME: return pawl_time_parse(pawl_text_of(text), field, error);
+    case PAWL__OPTION_TIME: /* 0: not given */
+        code = pawl_time_parse(pawl_text_of(text), field, error);
+        return code != PAWL_OK || *(pawl_time *)field != 0
+                   ? code
+                   : pawl_error_set(error, PAWL_EINVAL, "nothing is as old as %s", text);
     case PAWL__OPTION_YES_NO: return parse_yes_no(text, field, error);
     case PAWL__OPTION_LIST: return add_text(field, text, error);
     case PAWL__OPTION_COUNT:
@@ -407,10 +411,11 @@ static pawl_code check_words(const word_reader *reader, pawl_error *error)
     if (most_count > 0)
         return pawl_error_set(error, PAWL_EINVAL, "pawl %s %s needs %s%s, got %zu", reader->verb,
                               action, most_count == 1 ? "one " : "", words, count);
+    char text[PAWL__WORD_SIZE];
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s %s takes options, not '%s'%s%s%s",
-                          reader->verb, action, reader->first_behind,
-                          has_show ? "; did you mean show " : "",
-                          has_show ? reader->first_behind : "", has_show ? "?" : "");
+                          reader->verb, action, pawl__shown(reader->first_behind, text),
+                          has_show ? "; did you mean show " : "", has_show ? text : "",
+                          has_show ? "?" : "");
 }
 
 /* Refuses an option that stands without the one that it is for. */

@@ -63,6 +63,33 @@ int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *f
                           fields);
 }
 
+pawl_text pawl__shell_quoted(pawl_text text, pawl_arena *arena)
+{
+    char  *word  = pawl__must_take(arena, text.size * 4 + 3);
+    size_t size  = 0;
+    word[size++] = '\'';
+    for (size_t i = 0; i < text.size; i++) {
+        word[size++] = text.data[i];
+        if (text.data[i] == '\'') { /* it's is 'it'\''s' */
+            memcpy(word + size, "\\''", 3);
+            size += 3;
+        }
+    }
+    word[size++] = '\'';
+    word[size]   = '\0';
+    return (pawl_text){.data = word, .size = size};
+}
+
+pawl_text pawl__shell_word(pawl_text text, pawl_arena *arena)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:-";
+    size_t i = 0;
+    while (i < text.size && text.data[i] != '\0' && strchr(plain, text.data[i]) != NULL)
+        i++;
+    return i == text.size && text.size != 0 ? text : pawl__shell_quoted(text, arena);
+}
+
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena)
 {
     char url[PAWL_URL_SIZE_MAX + 1];
@@ -114,10 +141,10 @@ pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *aren
     bool             is_read = false;
     pawl_code        code    = pawl_store_queue_pause_find(store, queue, arena, &pause, error);
     if (code == PAWL_OK && pause.is_paused) {
-        fprintf(stderr,
-                "pawl: queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume "
-                "'%.*s'`\n",
-                PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by), PAWL_TEXT_ARGS(queue));
+        fprintf(
+            stderr,
+            "pawl: queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume %s`\n",
+            PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by), pawl__shell_quoted(queue, arena).data);
         return PAWL_OK;
     }
     if (code == PAWL_OK)

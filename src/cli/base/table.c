@@ -401,12 +401,24 @@ static void print_objects(const pawl__view *view, const void *rows, size_t count
     }
 }
 
+/* One below the other. */
+static void print_pages(const pawl__view *view, const void *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 || view->printed > 0)
+            fputc('\n', view->out);
+        pawl__row_page(view, (const char *)rows + i * view->row_size);
+    }
+}
+
 /* ---- Rows ------------------------------------------------------------------ */
 
 pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count)
 {
     if (view->is_json)
         print_objects(view, rows, count);
+    else if (view->is_pages)
+        print_pages(view, rows, count);
     else
         print_table(view, rows, count);
     view->printed += (int64_t)count;

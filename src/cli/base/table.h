@@ -83,8 +83,9 @@ typedef struct pawl__view {
     size_t              row_size;
     pawl__level         level;
     bool                is_json;
-    pawl_time           now;   /* ages are counted from it */
-    pawl_arena         *arena; /* for texts; not reset here */
+    bool                is_pages; /* for people: a page for each row instead of a line */
+    pawl_time           now;      /* ages are counted from it */
+    pawl_arena         *arena;    /* for texts; not reset here */
     FILE               *out;
     size_t              widths[PAWL__COLUMNS_MAX]; /* of the columns so far; they grow */
     int64_t             printed;

@@ -206,13 +206,15 @@ static void run(pawl__console *console, const pawl__console_route *way,
         refuse(answer, arena, 503, error.text);
         return;
     }
-    int status = status_of(result.exit_code);
+    /* A change that was ended says how far it came. */
+    int status = status_of(result.is_late && !way->writes ? -1 : result.exit_code);
     if (status != 200) {
         pawl_text said = pawl__child_said(&result);
         said.size      = said.size < ERROR_SIZE_MAX ? said.size : ERROR_SIZE_MAX;
-        pawl_text why  = result.exit_code < 0
-                             ? PAWL_TEXT("it took too long, or there is too much: ask for less")
-                             : pawl_arena_text(arena, said);
+        pawl_text why  = status != 504 ? pawl_arena_text(arena, said)
+                         : way->writes
+                             ? PAWL_TEXT("it took too long; what was committed stays")
+                             : PAWL_TEXT("it took too long, or there is too much: ask for less");
         refuse(answer, arena, status, why.data != NULL ? why.data : "out of memory");
         return;
     }

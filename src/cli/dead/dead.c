@@ -336,9 +336,9 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
         return code;
     bool is_known = letter->queue.size != 0 && letter->message.type.size != 0;
     shown->next   = pawl__must_printf(
-          arena, "nothing by itself: `pawl dead %s '%.*s' --endpoint %.*s` %s%.*s%s",
-        is_known ? "retry" : "discard", PAWL_TEXT_ARGS(letter->message.id),
-          PAWL_TEXT_ARGS(letter->endpoint),
+          arena, "nothing by itself: `pawl dead %s %s --endpoint %.*s` %s%.*s%s",
+        is_known ? "retry" : "discard", pawl__shell_quoted(letter->message.id, arena).data,
+          PAWL_TEXT_ARGS(pawl__shell_word(letter->endpoint, arena)),
         is_known ? "sends it to queue " : "removes it: it has no type or queue",
           PAWL_TEXT_ARGS(letter->queue),
         is_read ? "" : "; no worker of the endpoint is alive, which would handle it");

@@ -192,7 +192,8 @@ static pawl_code settle_page(void *context, size_t first, size_t count, size_t *
 static void print_word(const bulk *it, const char *option, const char *value)
 {
     if (value != NULL)
-        fprintf(stderr, " --%s %s", option, pawl__why_quoted(pawl_text_of(value), it->arena).data);
+        fprintf(stderr, " --%s %s", option,
+                pawl__shell_quoted(pawl_text_of(value), it->arena).data);
 }
 
 /* The command that goes on with this selection, whatever becomes of this one. Ages are times by
@@ -222,7 +223,8 @@ static pawl_code print_command(void *context, pawl_error *error)
         print_word(it, "since", since);
     }
     print_word(it, "until", it->until);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n",
+            pawl__store_command(&fields->at, PAWL_TEXT("pawl "), it->arena).data + 5);
     return PAWL_OK;
 }
 

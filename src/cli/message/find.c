@@ -205,7 +205,7 @@ static pawl_text add_option(pawl_text command, const char *name, const char *val
 {
     if (value == NULL)
         return command;
-    pawl_text word = pawl__why_word(pawl_text_of(value), arena);
+    pawl_text word = pawl__shell_word(pawl_text_of(value), arena);
     return pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(command), name,
                              PAWL_TEXT_ARGS(word));
 }
@@ -229,7 +229,7 @@ static pawl_text command_on(const search *it, pawl_text cursor, pawl_arena *aren
         (void)pawl__option_text(&option, fields->deadline, deadline, sizeof deadline);
         command = add_option(command, " --deadline ", deadline, arena);
     }
-    pawl_text after = pawl__why_word(cursor, arena);
+    pawl_text after = pawl__shell_word(cursor, arena);
     command         = pawl__must_printf(arena, "%.*s%s --after %.*s", PAWL_TEXT_ARGS(command),
                                 fields->is_json ? " --json" : "", PAWL_TEXT_ARGS(after));
     return pawl__store_command(&fields->at, command, arena);

@@ -385,8 +385,8 @@ static pawl_code detail_queue(const pawl__find_cursor *cursor, pawl__found *row,
     *is_there                 = code == PAWL_OK && found.count == 1;
     if (!*is_there)
         return code;
-    pawl_text id    = pawl__why_word(row->message.id, arena);
-    pawl_text queue = pawl__why_word(row->queue, arena);
+    pawl_text id    = pawl__shell_word(row->message.id, arena);
+    pawl_text queue = pawl__shell_word(row->queue, arena);
     *row            = of_queue(&found.items[0], row->queue);
     row->state      = waits(row, found.items[0].row.waiting_since, cursor->now, arena);
     row->run = pawl__must_printf(arena, "pawl queue peek %.*s --id %.*s", PAWL_TEXT_ARGS(queue),
@@ -397,8 +397,8 @@ static pawl_code detail_queue(const pawl__find_cursor *cursor, pawl__found *row,
 /* Of a letter that is gone, too. */
 static void say_letter(pawl__found *row, pawl_arena *arena)
 {
-    pawl_text id       = pawl__why_word(row->message.id, arena);
-    pawl_text endpoint = pawl__why_word(row->endpoint, arena);
+    pawl_text id       = pawl__shell_word(row->message.id, arena);
+    pawl_text endpoint = pawl__shell_word(row->endpoint, arena);
     row->run = pawl__must_printf(arena, "pawl dead show %.*s --endpoint %.*s", PAWL_TEXT_ARGS(id),
                                  PAWL_TEXT_ARGS(endpoint));
 }

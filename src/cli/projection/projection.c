@@ -137,16 +137,16 @@ static pawl_text next_of(const shown_projection *shown, pawl_time now, pawl_aren
     if (shown->state == STATE_FAILING)
         return pawl__must_printf(
             arena,
-            "%s event %.*s, version %lld, and all behind it wait for it: `pawl events show '%.*s' "
+            "%s event %.*s, version %lld, and all behind it wait for it: `pawl events show %s "
             "%lld` shows it; its handler has to take it, or to pass it over by PAWL_DISCARD; now: "
-            "`pawl projection restart '%.*s'`",
+            "`pawl projection restart %s`",
             !is_read              ? "nothing by itself, as no worker that runs the projection is "
                                     "alive;"
             : failure->next > now ? pawl__age_text(failure->next, now, age)
                                   : "about now it is tried again:",
             PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
-            PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
-            PAWL_TEXT_ARGS(row->name));
+            pawl__shell_quoted(failure->stream, arena).data, (long long)failure->version,
+            pawl__shell_quoted(row->name, arena).data);
     if (!is_read)
         return pawl_text_of("nothing by itself: no worker that runs the projection is alive");
     return pawl_text_of(row->lag > 0 ? "its worker reads on" : "it waits for events");
@@ -291,6 +291,5 @@ PAWL__ACTION_TABLE(ACTIONS)
 int pawl__projection_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {.action = NULL};
-    pawl__interrupt_says(NULL);
     return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
 }

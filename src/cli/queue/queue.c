@@ -180,8 +180,8 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
 {
     int64_t count = info->ready + info->scheduled;
     if (info->pause.is_paused)
-        return pawl__must_printf(arena, "nothing: it is paused, until `pawl queue resume '%.*s'`",
-                                 PAWL_TEXT_ARGS(info->queue));
+        return pawl__must_printf(arena, "nothing: it is paused, until `pawl queue resume %s`",
+                                 pawl__shell_quoted(info->queue, arena).data);
     if (info->workers == 0 && count > 0)
         return pawl__must_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
                                         "start one, as with `pawl run APP.so`");
@@ -194,8 +194,8 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
                                  info->workers);
     if (count > 0)
         return pawl__must_printf(
-            arena, "nothing is due now: `pawl queue peek '%.*s'` says what each waits for",
-            PAWL_TEXT_ARGS(info->queue));
+            arena, "nothing is due now: `pawl queue peek %s` says what each waits for",
+            pawl__shell_quoted(info->queue, arena).data);
     return PAWL_TEXT("nothing: it is empty");
 }
 
@@ -312,21 +312,6 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     return code;
 }
 
-/* Pages of people's messages one below the other, with headers and bodies. */
-static pawl_code print_pages(const pawl__view *view, peeking *it, int64_t limit, pawl_error *error)
-{
-    const void *rows  = NULL;
-    size_t      count = 0;
-    size_t    max = limit != 0 && limit < PAWL__LINES_DEFAULT ? (size_t)limit : PAWL__LINES_DEFAULT;
-    pawl_code code = next_page(it, max, view->arena, &rows, &count, error);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        if (i > 0)
-            fputc('\n', view->out);
-        pawl__row_page(view, (const message_row *)rows + i);
-    }
-    return code;
-}
-
 static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__queue_fields *fields = context;
@@ -343,11 +328,10 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_code code = pawl__queue_info_find(store, fields->queue, view.now, arena, &info, error);
     if (code != PAWL_OK)
         return code;
-    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
-    it.arena   = pawl__must_create();
-    code       = fields->is_revealed && !fields->words.is_json
-                     ? print_pages(&view, &it, fields->limit, error)
-                     : pawl__rows_list(&view, fields->limit, next_page, &it, error);
+    view.level    = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_LIST;
+    view.is_pages = fields->is_revealed; /* with headers and bodies */
+    it.arena      = pawl__must_create();
+    code          = pawl__rows_list(&view, fields->limit, next_page, &it, error);
     pawl_arena_destroy(it.arena);
     return code;
 }

@@ -207,6 +207,8 @@ static void fill(const table_walk *it, const pawl_scan_row *walked, const pawl_s
                                                 .metadata            = row->metadata};
     if (pawl__saga_is_secret(spec) && !it->fields->is_revealed)
         saga->value = PAWL_TEXT(PAWL_MASKED);
+    if (pawl__saga_hides_transitional(spec) && !it->fields->is_revealed)
+        saga->transitional = PAWL_TEXT(PAWL_MASKED);
     saga->state               = state_text(it, spec, row->data, arena);
     saga->originator          = pawl__must_header(row->metadata, "Originator", arena);
     saga->original_message_id = pawl__must_header(row->metadata, "OriginalMessageId", arena);
@@ -478,7 +480,8 @@ int pawl__saga_verb(const pawl__verb *verb, int count, char **words)
                                     : ACTION_VERIFY;
     if (code == PAWL_OK)
         code = check_fields(&fields, action, &error);
-    pawl__interrupt_says(NULL);
+    if (action != ACTION_DELETE)
+        pawl__interrupt_says(NULL);
     int exit_code = code != PAWL_OK ? pawl__fail(code, &error)
                     : actions[action] == NULL
                         ? pawl__verify(&fields)

@@ -132,12 +132,20 @@ const pawl_saga *pawl__saga_of(const pawl_application *application, pawl_text ty
     return NULL;
 }
 
+static bool is_secret(const pawl_saga *saga, const char *property)
+{
+    const pawl_field *field = property != NULL ? pawl_record_field(saga->state(), property) : NULL;
+    return field != NULL && field->secret;
+}
+
 bool pawl__saga_is_secret(const pawl_saga *saga)
 {
-    const pawl_field *field = saga != NULL && saga->correlation != NULL
-                                  ? pawl_record_field(saga->state(), saga->correlation)
-                                  : NULL;
-    return field != NULL && field->secret;
+    return saga != NULL && is_secret(saga, saga->correlation);
+}
+
+bool pawl__saga_hides_transitional(const pawl_saga *saga)
+{
+    return saga != NULL && is_secret(saga, saga->transitional);
 }
 
 pawl_code pawl__saga_book_open(pawl__saga_book *book, pawl_error *error)

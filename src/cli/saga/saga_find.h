@@ -48,6 +48,8 @@ pawl_code pawl__saga_page(pawl_store *store, const pawl_saga_table *table,
 const pawl_saga *pawl__saga_of(const pawl_application *application, pawl_text type);
 /* Is its correlation value a secret? NULL: no. */
 bool pawl__saga_is_secret(const pawl_saga *saga);
+/* The same of its transitional property. */
+bool pawl__saga_hides_transitional(const pawl_saga *saga);
 
 /* ---- For verbs that only name sagas: --app, --saga-prefix, --saga ---------- */
 

@@ -8,6 +8,8 @@
  */
 #include "cli/saga/saga.h"
 
+#include "base/calm.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,14 +171,14 @@ struct printer {
 
 static size_t escape_plain(char c, char *to)
 {
-    *to = (unsigned char)c < ' ' ? ' ' : c;
+    *to = c;
     return 1;
 }
 
 /* Mermaid takes what means something to it as the number of its character. */
 static size_t escape_mermaid(char c, char *to)
 {
-    if ((unsigned char)c < ' ' || strchr("\"#;:<>{}[]()%", c) == NULL)
+    if (strchr("\"#;:<>{}[]()%", c) == NULL)
         return escape_plain(c, to);
     return (size_t)snprintf(to, ESCAPE_MAX + 1, "#%d;", c);
 }
@@ -204,9 +206,13 @@ static size_t escape_xml(char c, char *to)
 static const char *escaped(const printer *p, pawl_text text)
 {
     char  *made = pawl__must_take(p->arena, text.size * ESCAPE_MAX + 1);
+    char  *calm = pawl__must_take(p->arena, text.size + 1);
     size_t size = 0;
+    if (text.size > 0)
+        memcpy(calm, text.data, text.size);
+    pawl__calm_line(calm, text.size); /* ids and errors may come from outside */
     for (size_t i = 0; i < text.size; i++)
-        size += p->form->escape(text.data[i], made + size);
+        size += p->form->escape(calm[i], made + size);
     made[size] = '\0';
     return made;
 }
