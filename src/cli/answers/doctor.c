@@ -59,11 +59,14 @@ const pawl__report pawl__doctor_verb_reports[] = {{"a finding", columns, NULL}, 
 static pawl_code check_workers(pawl__doctor *doctor)
 {
     char    count[PAWL__SPAN_SIZE];
+    size_t  live    = 0; /* senders have no endpoint */
     int64_t waiting = doctor->stats.timeouts_due + doctor->stats.outbox_pending;
     for (size_t i = 0; i < doctor->stats.queue_count; i++)
         waiting += doctor->stats.queues[i].ready;
-    if (doctor->worker_count > 0)
-        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%zu live", doctor->worker_count);
+    for (size_t i = 0; i < doctor->worker_count; i++)
+        live += doctor->workers[i].endpoint.size > 0;
+    if (live > 0)
+        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%zu live", live);
     if (waiting == 0)
         return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "none lives, and nothing is due");
     return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",

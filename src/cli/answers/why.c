@@ -84,6 +84,8 @@ static pawl_code explain(const void *context, pawl_store *store, pawl_arena *are
                                  .now   = pawl_clock_now(NULL),
                                  .error = error};
     pawl_code code = pawl_store_worker_list(store, arena, &why.workers, &why.worker_count, error);
+    if (code == PAWL_OK)
+        code = pawl_store_subscriptions(store, arena, &why.subscriptions, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof places / sizeof places[0]; i++)
         code = places[i](&why);
     if (code != PAWL_OK)

@@ -37,6 +37,7 @@ typedef struct pawl__why {
     pawl_time                 now;
     pawl_worker_info         *workers;
     size_t                    worker_count;
+    pawl_subscriptions        subscriptions;
     pawl__answer             *answers;
     size_t                    count, capacity;
     pawl_error               *error;
@@ -48,8 +49,9 @@ pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
 pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena);
 /* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
 pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena);
-/* The workers of an endpoint, "worker 019a... (pid 17)", or empty: none lives. */
-pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint);
+/* The workers of an endpoint, or of the one that reads the queue of that name: "worker 019a... (pid 17)", or empty, none
+ * lives. */
+pawl_text pawl__why_workers(const pawl__why *why, pawl_text name);
 /* The last failure in the JSON of a history, and when it was. */
 pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at);
 

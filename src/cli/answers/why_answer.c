@@ -5,6 +5,7 @@
 #include "cli/answers/why.h"
 
 #include "pawl/operations.h"
+#include "pawl/store_queue.h"
 
 #include <string.h>
 
@@ -39,10 +40,24 @@ pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
                              book->prefix != NULL ? (int)own.size : 0, own.data);
 }
 
-pawl_text pawl__why_workers(const pawl__why *why, pawl_text endpoint)
+/* The endpoint that reads a queue of another name than its own. */
+static pawl_text reader_of(const pawl__why *why, pawl_text queue)
 {
-    pawl_text all   = PAWL_TEXT("");
-    size_t    count = 0;
+    static const size_t size = sizeof PAWL_QUEUE_READER - 1;
+    for (size_t i = 0; i < why->subscriptions.count; i++) {
+        const pawl_text type = why->subscriptions.items[i].type;
+        if (type.size > size && memcmp(type.data, PAWL_QUEUE_READER, size) == 0 &&
+            pawl_text_equal(why->subscriptions.items[i].queue, queue))
+            return (pawl_text){.data = type.data + size, .size = type.size - size};
+    }
+    return queue;
+}
+
+pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
+{
+    pawl_text endpoint = reader_of(why, name);
+    pawl_text all      = PAWL_TEXT("");
+    size_t    count    = 0;
     for (size_t i = 0; i < why->worker_count; i++) {
         if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
             continue;

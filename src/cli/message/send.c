@@ -220,7 +220,7 @@ static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
     pawl_text         body    = {0};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD};
     pawl_sender      *sender  = NULL;
-    /* LOOK: a mistyped path is an error, not a new database that nobody reads. */
+    /* A mistyped path is an error, not a new database that nobody reads. */
     pawl_store_options store = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     pawl_code          code  = prepare(fields, arena, &input, &body, &options, error);
     if (code == PAWL_OK)

@@ -13,7 +13,7 @@
 #define GIVE_WAY PAWL_SECONDS(10) /* to a worker that has another program */
 #define STUCK_PAUSE PAWL_MILLISECONDS(20)
 #define TAKE_OVERS_MAX 5
-#define PAGE_COUNT 1000
+#define PAGE_COUNT 128 /* with their bodies */
 
 static bool is_ordered(const pawl__worker *worker)
 {
@@ -121,16 +121,34 @@ static pawl_code note_page(pawl__worker *worker, const pawl_queue_messages *page
     return code;
 }
 
+/* A long queue takes longer than the lease lasts, and whoever took it over meanwhile would begin again. */
+static pawl_code keep_lease(pawl__worker *worker, int64_t *begin, pawl_error *error)
+{
+    struct pawl__ordered *it      = worker->ordered;
+    bool                  is_ours = true;
+    int64_t               now     = pawl__lease_clock(worker->endpoint);
+    if (now - *begin < RENEWAL)
+        return PAWL_OK;
+    *begin         = now;
+    pawl_code code = pawl_store_lead(worker->store, it->name, pawl__machine_now(worker->endpoint),
+                                     LEASE, &is_ours, error);
+    it->is_leader &= is_ours;
+    if (code == PAWL_OK && is_ours)
+        atomic_store(&worker->endpoint->ordered_end, pawl_time_add(now, LEASE));
+    return code;
+}
+
 /* Reads the messages that were put off. With the old number refused nobody puts off any. */
 static pawl_code read_queue(pawl__worker *worker, pawl_error *error)
 {
+    int64_t             begin = pawl__lease_clock(worker->endpoint);
     pawl_queue_query    query = {.queue = worker->endpoint->model->queue, .count_max = PAGE_COUNT};
     pawl_queue_messages page  = {.count = PAGE_COUNT};
     pawl_queue_row      after;
     pawl_code           code = PAWL_OK;
     if (!pawl__order_begin(&worker->ordered->order))
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the lanes of a queue");
-    while (code == PAWL_OK && page.count == PAGE_COUNT) {
+    while (code == PAWL_OK && page.count == PAGE_COUNT && worker->ordered->is_leader) {
         pawl_arena_point point = pawl_arena_position(worker->read);
         code = pawl_store_queue_find(worker->store, &query, worker->read, &page, error);
         if (code == PAWL_OK && note_page(worker, &page) != PAWL_OK)
@@ -140,6 +158,8 @@ static pawl_code read_queue(pawl__worker *worker, pawl_error *error)
                                      .seq = page.items[page.count - 1].row.seq};
         query.after = &after;
         pawl_arena_rewind(worker->read, point);
+        if (code == PAWL_OK)
+            code = keep_lease(worker, &begin, error);
     }
     pawl__batch_reset(worker->batch);
     return code;
@@ -186,11 +206,16 @@ static pawl_code ask(pawl__worker *worker, pawl_error *error)
     int64_t               begin   = pawl__lease_clock(worker->endpoint);
     pawl_code code = pawl_store_lead(worker->store, it->name, now, lease, &is_ours, error);
     it->ask_due    = pawl_time_add(now, is_ours ? RENEWAL : TRIAL);
-    if (code == PAWL_OK && is_ours && !it->is_leader)
+    if (code != PAWL_OK || !is_ours) {
+        it->is_leader = false;
+        return code;
+    }
+    /* Before a take-over, which may last: siblings do not begin one, too. */
+    atomic_store(&worker->endpoint->ordered_end, pawl_time_add(begin, lease));
+    if (!it->is_leader)
         code = take_over(worker, error);
-    it->is_leader &= is_ours;
-    if (code == PAWL_OK && it->is_leader)
-        atomic_store(&worker->endpoint->ordered_end, pawl_time_add(begin, lease));
+    if (!it->is_leader)
+        atomic_store(&worker->endpoint->ordered_end, 0);
     return code;
 }
 

@@ -33,8 +33,8 @@ static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *t
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
 }
 
-/* May the unit run again at once? After a deadlock, which ends for the transaction that is told of
- * it, and after a shortage of memory, which may be short. */
+/* May the unit run again at once? After a deadlock, which the rollback of one transaction has solved, and after a
+ * shortage of memory, which may be over soon. */
 static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, pawl_code code)
 {
     return (code == PAWL_EBUSY || code == PAWL_ENOMEM) &&

@@ -81,11 +81,11 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
 }
 
 /* Where some messages have their outcome already, a connection that is lost is the failure of the others
- * alone; one that could not be made is none. A call that failed as a whole would close this transport, which knows the
- * host that failed and tries another one next. */
+ * alone; one that could not be made is none. */
 static pawl_code share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
 {
-    if (code == PAWL_OK || code == PAWL_ENOMEM)
+    size_t open_count = count_open(posting);
+    if (code == PAWL_OK || open_count == posting->count)
         return code;
     pawl_attempt_outcome outcome = code == PAWL_EUNREACHABLE || code == PAWL_EDENIED
                                        ? PAWL_ATTEMPT_UNREACHABLE
