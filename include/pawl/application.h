@@ -242,7 +242,7 @@ typedef struct pawl_endpoint_spec {
     const pawl_entity *const     *entities;
     const pawl_projection *const *projections;
     /* Defaults of the program that runs the endpoint, which may set others: PAWL_OPTIONS(...)
-     * of endpoint.h, or NULL. Numbers, routes, user and critical; the rest is not for it. */
+     * of endpoint.h, or NULL. Numbers, recovery, ordered, audit, routes, user and critical; the rest is not for it. */
     const struct pawl_endpoint_options *options;
     const pawl_state_format            *format;    /* of sagas that say none; NULL: plain JSON */
     const pawl_schedule                *schedules; /* PAWL_SCHEDULES(...), or NULL; schedule.h */

@@ -33,7 +33,7 @@ PAWL_API const char *pawl_code_name(pawl_code code);
 PAWL_API pawl_retry  pawl_code_retry(pawl_code code);
 /* The sentence of PAWL_CODES. Static text. */
 PAWL_API const char *pawl_code_text(pawl_code code);
-/* The exit code the command gives for this code (design: 0 1 2 3 4 5 6 70). */
+/* The exit code the command gives for this code (0 1 2 3 4 5 6 70; docs/COMMAND.md). */
 PAWL_API int pawl_code_exit(pawl_code code);
 
 PAWL_API pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char *format,

@@ -41,8 +41,8 @@ typedef struct pawl_stream_snapshot_set {
     int64_t   version;      /* of the last event in it */
     int32_t   type_version; /* of the state's record */
     pawl_text state;        /* JSON */
-    /* JSON array of the dispatch ids remembered, oldest first; behind one, as a number, the
-     * second of its event, unless that is the one of the id before. */
+    /* JSON array of the dispatch ids remembered, oldest first. A number behind an id is the time of its event, in
+     * seconds since 1970; without one it is that of the id before. */
     pawl_text dispatches;
     pawl_time at; /* for people */
 } pawl_stream_snapshot_set;

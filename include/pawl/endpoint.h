@@ -231,10 +231,10 @@ PAWL_API void pawl_run_stop(pawl_run *run);
  * enlisted send are refused with PAWL_EINVAL: the child opens its own. */
 typedef struct pawl_sender pawl_sender;
 
-/* On a store of its own handle. `reply_to` may be NULL. */
+/* On a store handle of its own. */
 PAWL_API pawl_code pawl_sender_open(const char *url, const pawl_store_options *options,
                                     pawl_sender **sender, pawl_error *error);
-/* In the caller's own transaction on `native` (sqlite3 *, PGconn *): each send is written
+/* In the caller's own transaction on `native` (sqlite3 *, PGconn *, MYSQL *, SQLHDBC, mongoc_client_session_t *): each send is written
  * at once and commits or rolls back with the caller's rows. The store handle
  * is borrowed and must be open on the same database. */
 PAWL_API pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **sender,

@@ -86,8 +86,8 @@ struct pawl_inbound_ops {
     /* Removes the queue with all that is in it; there is none: PAWL_OK. For programs that made it for a while,
      * as tests and benches do. NULL: a queue of this broker cannot be removed. */
     pawl_code (*remove)(pawl_inbound *inbound, pawl_error *error);
-    /* Requests no more messages from the broker. Those that it has handed out by then are taken as ever, until a take finds none; a
-     * take connects no more, until leave. Any other code but PAWL_OK: the connection is closed. NULL: what was handed out and not
+    /* Requests no more messages from the broker. Messages that were delivered before can still be taken, until a take returns
+     * none. A take does not connect again before leave. Any other code but PAWL_OK: the connection is closed. NULL: what was handed out and not
      * taken goes back when the connection ends. */
     pawl_code (*finish)(pawl_inbound *inbound, pawl_error *error);
 };

@@ -59,8 +59,8 @@ PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, 
  * anew. PAWL_EINVAL: the endpoint has no transport. */
 PAWL_API pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
                                          pawl_error *error);
-/* Readable when there may be work for step(); it never blocks longer than
- * `next_due`. */
+/* Readable when there may be work for step(). The caller waits for it until the step's `next_due` at most; it is the
+ * endpoint's, and neither read nor closed by the caller. */
 PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
 
 /* ---- One endpoint of this program ------------------------------------------ */

@@ -39,7 +39,7 @@ typedef struct pawl_message {
  * in the order of pawl.base. A number left out is 1; a minor one ("2.7") says nothing. */
 #define PAWL_HEADER_VERSION "pawl.version"
 /* The time to be processed: a message that has this header, a time as of pawl_time_format, and is not handled
- * by then is dropped, recorded as handled, and counted. Business time; no such time counts as none. */
+ * by then is dropped, recorded as handled, and counted. Business time; a text that is no time is ignored. */
 #define PAWL_HEADER_EXPIRES "pawl.expires"
 /* On a copy that the option audit makes: the endpoint that handled the message and its machine, when that began and
  * ended, the message's id, and the value of pawl.expires, which the copy has no more. */
@@ -53,9 +53,8 @@ typedef struct pawl_message {
 /* Bytes that a message or an event counts against a size_max: headers and body. */
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)
 
-/* A claim or list with a size_max ends with the row that makes its messages come to it:
- * one row at least, and less than size_max and the largest message in all. Bytes; 0: no
- * limit. */
+/* A claim or list with a size_max adds rows until its messages have that size together: one row at least, and
+ * in all less than size_max plus the largest message. Bytes; 0: no limit. */
 #define PAWL_SIZE_IS_REACHED(size, size_max) ((size_max) != 0 && (size) >= (size_max))
 
 /* A fact, as a stream of the event store keeps it. */

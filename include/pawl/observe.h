@@ -170,8 +170,9 @@ struct pawl_serve_request {
     const pawl_serve_pair *arguments; /* of the query, decoded */
     size_t                 argument_count;
     pawl_text              body;
-    /* The body is larger than the plan allows, and empty here; or there are more than 64 arguments. Asked so with the first
-     * 64 KB of a body as well: if nothing but the size is wrong with the request, status 413, the whole body is taken. */
+    /* The body is larger than the plan allows, and empty here; or there are more than 64 arguments. A request
+     * with a longer body is shown first with 64 KB of it and this flag: an answer with status 413 says that nothing but the
+     * size is wrong, and the module reads the rest and asks again; any other status ends the request. */
     bool        is_too_large;
     const char *user, *password; /* of basic authentication, or NULL */
     /* The value of a header, or NULL. */

@@ -32,7 +32,7 @@
  *                             value), timeout_insert, dead_settle, dead_retry,
  *                             dead_edit
  *                         PAWL_EGONE: timeout_remove and timeout_release with an
- *                             owner, outbox_settle, outbox_enable, outbox_discard,
+ *                             owner, outbox_settle, outbox_retry, outbox_discard,
  *                             dead_settle, dead_retry, dead_edit, dead_discard
  *     mismatch            PAWL_EMISMATCH: outbox_insert, append
  *     CONFIG              PAWL_ECONFIG: append

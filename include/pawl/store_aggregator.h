@@ -2,8 +2,8 @@
  * leased batch and what ends it, remove, count. operations.h says what is the same for
  * all of these calls.
  *
- *     insert -> count_resolved -> snapshot -> callback -> remove_snapshot
- *                                                  fails -> release_snapshot
+ *     insert -> count_resolved -> leased_batch -> callback -> remove_leased_batch
+ *                                                      fails -> release_leased_batch
  *
  * A partition is what the contract calls a name: the aggregator's full name, or
  * the name, '/' and a key's text, at most 200 bytes. Every call sees the rows

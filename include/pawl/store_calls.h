@@ -55,8 +55,8 @@ extern "C" {
 /* Columns of times with an offset, or the driver refuses them itself; of any other one sagas that call
  * for such a column are refused before it is called. */
 #define PAWL_STORE_HAS_OFFSETS 128u
-/* Of the handle, not of its driver: wait() itself looks for work that nobody told of, so a caller need not end it to
- * look. */
+/* Of the handle, not of its driver: wait() itself looks for work from time to time, so that a caller need not wake up for
+ * that. */
 #define PAWL_STORE_WAITS_LONG 256u
 
 /* Bits of the driver's promises. */

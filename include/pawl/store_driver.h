@@ -220,8 +220,8 @@ struct pawl_store_ops {
     pawl_code (*dead_count)(pawl_store *store, pawl_arena *arena, pawl_dead_counts *counts,
                             pawl_error *error);
 
-    /* Says that workers of other handles live, which are in the application's code: the handle has no worker of its own. One
-     * that has no row is passed over. Without workers nothing is sent. NULL, or PAWL_EUNSUPPORTED from a
+    /* Writes the heartbeats of these workers, whose handlers are running, from a handle without a worker of its own. A
+     * worker that has no row is passed over. Without workers nothing is sent. NULL, or PAWL_EUNSUPPORTED from a
      * store that knows without heartbeats who lives. */
     pawl_code (*worker_beat)(pawl_store *store, const pawl_worker_id *workers, size_t count,
                              pawl_time now, pawl_error *error);

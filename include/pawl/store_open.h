@@ -35,9 +35,9 @@ typedef struct pawl_store_options {
     /* How long a transaction may rest while a handler runs, where the server ends one that rests;
      * microseconds; 0: the driver's own limit, a minute or more. */
     int64_t handler_time_max;
-    /* After a commit that settles its last claim the caller claims from that queue again at once, up to a
-     * due_max that moved with the machine's clock, or calls wait (which may last no time). So the driver may make that claim in the trip
-     * of the commit: nobody else gets its rows, until another call on the handle gives them back. */
+    /* The caller promises: after the commit that settles its last claim, its next call is a claim of the same queue, with a
+     * due_max that moved with the machine's clock, or wait (of any length, 0 too). So the driver may make that claim in the
+     * commit's round trip. Any other call on the handle gives its rows back. */
     bool claims_ahead;
 } pawl_store_options;
 

@@ -69,7 +69,7 @@ PAWL_API pawl_code pawl_store_partition_run_now(pawl_store *store, pawl_text par
                                                 pawl_error *error);
 /* Removes all rows of the partition, leased or not (A24), and what is known of its flushes;
  * `*count` is how many it had. A flush that is under way is refused, and its handler's effects with
- * it. The errors of release. */
+ * it. The errors of run_now. */
 PAWL_API pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text partition, pawl_text by,
                                                pawl_text reason, pawl_time now, int64_t *count,
                                                pawl_error *error);

@@ -63,8 +63,8 @@ typedef struct pawl_projection_rows {
     size_t               count;
 } pawl_projection_rows;
 
-/* All projections of the store, by name. Of what commits meanwhile each field sees what it sees:
- * the lag is never less than 0. */
+/* All projections of the store, by name. Not a snapshot: commits meanwhile may show in some fields and not in others.
+ * The lag is never less than 0. */
 PAWL_API pawl_code pawl_store_projection_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                               pawl_projection_rows *rows, pawl_error *error);
 /* The one of that name. PAWL_ENOTFOUND: there is none; the text names those that are. */

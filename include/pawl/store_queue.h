@@ -46,7 +46,7 @@ PAWL_API pawl_code pawl_store_dead_count(pawl_store *store, pawl_arena *arena,
  * timeouts that it is the destination of, from two seconds later at the latest, until it is
  * resumed; messages in flight then are finished. Messages and timeouts gather meanwhile, and
  * nothing of them is lost. The endpoint's aggregators, projections and outbox go on. A queue that
- * nothing names yet can be paused, too. One that is paused stays so, as the first who did it said.
+ * nothing names yet can be paused, too. Pausing a paused queue changes nothing: the first name and reason stay.
  *
  * PAWL_ECONFLICT  somebody else pauses or resumes it at this moment
  * PAWL_EINVAL, PAWL_ELIMIT  `queue` or `by` is empty; `by` and `reason` have more than

@@ -116,7 +116,7 @@ typedef struct pawl_timeout_amend {
 /* Does so with timeouts as pawl_store_timeout_list returned them, each given once, in one commit with
  * an event that says who, when, why and which. `*amended` is how many. Left alone are those that
  * fired, were cancelled or were set anew since they were read (E13), and of REAP those whose lease did
- * not run out, or that another worker has since. CANCEL, MOVE, SHIFT and RELEASE also take what a
+ * not run out, or that another worker has since. CANCEL, MOVE, SHIFT and RUN_NOW also take what a
  * worker has in flight: its commit is refused, and its handler's effects are none.
  *
  * On failure none is changed. PAWL_EINVAL: an unknown action, `by` is empty, more timeouts than
