@@ -401,7 +401,7 @@ static void print_objects(const pawl__view *view, const void *rows, size_t count
     }
 }
 
-/* One below the other. */
+/* A page for each row, with an empty line between two. */
 static void print_pages(const pawl__view *view, const void *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
