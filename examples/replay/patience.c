@@ -9,7 +9,7 @@
 
 #include <poll.h>
 
-#define AWAY_MAX PAWL_SECONDS(60)
+#define AWAY_MAX PAWL_MINUTES(5) /* a busy machine starts a RabbitMQ in more than one */
 #define BUSY_MAX PAWL_SECONDS(3) /* longer than servers take to find a deadlock */
 #define PAUSE_FIRST PAWL_MILLISECONDS(50)
 #define PAUSE_MAX PAWL_SECONDS(1)

@@ -24,7 +24,7 @@
 #define WAIT_MS 20       /* for a delivery that is tried again later */
 #define DEAD_WAIT_MS 200 /* for a process that should be dead */
 #define SOON PAWL_SECONDS(1)
-#define PATIENCE PAWL_SECONDS(60) /* without any progress, before the run gives up */
+#define PATIENCE PAWL_MINUTES(5) /* without any progress, before the run gives up */
 #define WIRE_ATTEMPTS 1000
 #define CHUNK_MIN 100       /* through a broker: a chunk waits until the one before has arrived */
 #define COMMITS_PER_KILL 50 /* room that each kill of --crash has in the log */
@@ -386,7 +386,7 @@ static pawl_code settle(replay_run *run, pawl_error *error)
             moved_at = example_monotonic();
         else if (example_monotonic() - moved_at > PATIENCE)
             return pawl_error_set(error, PAWL_ETIMEOUT,
-                                  "run %s: nothing moved for 60 s, and not all is done",
+                                  "run %s: nothing moved for 5 minutes, and not all is done",
                                   run->ground->run);
         else if (is_idle)
             code = wait_for_work(run, error);
