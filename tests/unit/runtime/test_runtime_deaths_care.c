@@ -76,6 +76,11 @@ TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed)
     }
 }
 
+static void hold_all(pawl_store *store, pawl_arena *arena)
+{
+    assert_int_equal(claim(store, arena, 9).count, 3);
+}
+
 /* ---- Who is a suspect ----------------------------------------------------------- */
 
 /* Stamps messages as some of so many, and lets go of them. */
@@ -188,6 +193,43 @@ ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed, cons
         patience_wait(&left, "the message is no dead letter");
         world_go_machine(it, PAWL_MILLISECONDS(10));
     }
+    assert_int_equal(count_died(it), 0);
+}
+
+static pawl_store_ops        before_claim;
+static const pawl_store_ops *behind_claim;
+static pawl_store           *faster; /* another worker */
+
+/* The other worker has all messages before those with stamps are claimed again. */
+static pawl_code claim_behind(pawl_store *store, const pawl_queue_claim *asked, pawl_arena *arena,
+                              pawl_queue_rows *rows, pawl_error *error)
+{
+    if (asked->seq_count > 0 && faster != NULL)
+        assert_int_equal(claim(faster, around->arena, 9).count, 3);
+    return behind_claim->queue_claim(store, asked, arena, rows, error);
+}
+
+/* A claim that gets none of them does not say that the queue is empty. */
+ON_STORES(e26_messages_that_another_worker_claims_between_end_no_care, const char *url)
+{
+    prepare(url);
+    die(url, hold_all);
+    world *it = open_world(url, 1);
+    faster    = open_worker(url);
+    must(pawl__worker_open(it->endpoint->worker, world_error()));
+    pawl_store *store        = it->endpoint->worker->store;
+    behind_claim             = store->ops;
+    before_claim             = *behind_claim;
+    before_claim.queue_claim = claim_behind;
+    store->ops               = &before_claim;
+    world_step(it);
+    store->ops = behind_claim;
+    assert_string_equal(seen.text, "");
+    assert_int_equal(count_died(it), 1);
+    close_worker(faster); /* gives them back */
+    faster = NULL;
+    world_drain(it);
+    assert_string_equal(seen.text, "1~ 2~ 3~ ");
     assert_int_equal(count_died(it), 0);
 }
 

@@ -72,13 +72,19 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(lines + size, sizeof lines - size, "%s\n", text);
 }
 
+static world *open_of(const char *url, int32_t crashes_max, int32_t batch)
+{
+    world *it = world_begin(url, &application, NULL,
+                            &(pawl_endpoint_options){.immediate_retries = -1,
+                                                     .crashes_max       = crashes_max,
+                                                     .batch_messages    = batch});
+    around    = it;
+    return it;
+}
+
 static world *open_world(const char *url, int32_t crashes_max)
 {
-    world *it =
-        world_begin(url, &application, NULL,
-                    &(pawl_endpoint_options){.immediate_retries = -1, .crashes_max = crashes_max});
-    around = it;
-    return it;
+    return open_of(url, crashes_max, 0);
 }
 
 /* ---- Dying ------------------------------------------------------------------ */
@@ -213,6 +219,39 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none, const char *
     fill(it->store, "red"); /* care is over */
     world_go_both(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "red3 ");
+}
+
+static void hold_nothing(pawl_store *store, pawl_arena *arena)
+{
+    (void)store, (void)arena;
+}
+
+/* The dead worker can have claimed as many messages as a batch has. */
+static void fill_after_death(const char *url, int32_t batch)
+{
+    prepare(url);
+    die(url, hold_nothing);
+    world *it = open_of(url, 1, batch);
+    for (int32_t i = 1; i <= 3; i++)
+        world_post(it, NULL, PAWL_MESSAGE(crate, .number = i, .colour = PAWL_TEXT("red")));
+    world_drain(it);
+    assert_string_equal(seen.text, "red3! ");
+    assert_int_equal(count_died(it), 0);
+    pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
+    assert_string_equal(rows.items[rows.count - 1].event.body.data, "[]");
+}
+
+/* A process that such a flush kills has to count it. */
+ON_STORES_THAT_SEE_DEATHS(e26_a_partition_that_a_stamped_batch_fills_is_flushed_alone,
+                          const char *url)
+{
+    fill_after_death(url, 256);
+}
+
+ON_STORES_THAT_SEE_DEATHS(e26_a_partition_that_the_last_stamped_batch_fills_is_flushed_alone,
+                          const char *url)
+{
+    fill_after_death(url, 3);
 }
 
 ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead, const char *url)
