@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/world.h"
 
 #include "pawl/upgrade.h"
@@ -282,8 +283,7 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(last_line, sizeof last_line, "%s", text);
 }
 
-/* Writes other headers into the only row, and drains when it is due. */
-static void spoil_row(world *it, const char *headers)
+static void put_row(world *it, pawl_text headers)
 {
     pawl_timeout_row row     = world_timeouts(it).items[0];
     pawl_timeout_set set     = {.id          = row.id,
@@ -292,17 +292,25 @@ static void spoil_row(world *it, const char *headers)
                                 .name        = row.name,
                                 .destination = row.destination,
                                 .due         = row.due,
-                                .headers     = pawl_text_of(headers)};
+                                .headers     = headers};
     pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
                                 .timeout_set = {.items = &set, .count = 1}};
     pawl_refusals    refused = {.arena = it->arena};
     must(pawl_store_commit(it->store, &changes, &refused, world_error()));
+}
+
+/* Writes other headers into the only row, and drains when it is due. */
+static void spoil_row(world *it, const char *headers)
+{
+    const pawl_time due = world_timeouts(it).items[0].due;
+    put_row(it, pawl_text_of(headers));
     last_line[0] = '\0';
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
     world_go(it, PAWL_MINUTES(10) + PAWL_SECONDS(30));
     world_quiet();
     assert_int_equal(world_dead(it).count, 0);
-    assert_int_equal(world_timeouts(it).items[0].due, row.due + PAWL_MINUTES(1));
+    assert_int_equal(world_timeouts(it).count, 1);
+    assert_int_equal(world_timeouts(it).items[0].due, due + PAWL_MINUTES(1));
     assert_int_equal(world_timeouts(it).items[0].attempts, 0);
 }
 
@@ -328,8 +336,8 @@ ON_ALL_STORES(a_row_with_two_plans_is_tried_again, const char *url)
                                    "pawl.schedule.every; tried again in a minute");
 }
 
-/* A message that no store takes. */
-ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again, const char *url)
+/* A message that no store takes, since its type has a byte too many. */
+static void spoil_type(world *it)
 {
     char headers[500], type[PAWL_NAME_SIZE_MAX + 2];
     memset(type, 't', sizeof type);
@@ -338,8 +346,41 @@ ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again, const char *url)
              "{\"pawl.schedule.type\":\"%s\",\"pawl.schedule.body\":\"{}\","
              "\"pawl.schedule.every\":\"60000000\"}",
              type);
-    world *it = world_begin(url, &often, NULL, NULL);
     spoil_row(it, headers);
     assert_non_null(strstr(last_line, "schedule office/e: "));
     assert_non_null(strstr(last_line, "; tried again in a minute"));
+}
+
+ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again, const char *url)
+{
+    spoil_type(world_begin(url, &often, NULL, NULL));
+}
+
+/* The rows of recovery are for messages and timeouts: a schedule that is discarded is deleted. */
+ON_ALL_STORES(e37_a_row_that_discards_is_not_for_schedules, const char *url)
+{
+    const pawl_recovery *rows = PAWL_RECOVERY({.delayed = -1, .then = PAWL_THEN_DISCARD});
+    spoil_type(world_begin(url, &often, NULL, &(pawl_endpoint_options){.recovery = rows}));
+}
+
+/* Another worker writes the row while this one has it in hand. */
+static pawl_code write_again(hook_point point, void *context)
+{
+    world           *it  = context;
+    pawl_timeout_row row = world_timeouts(it).items[0];
+    if (point != HOOK_BEFORE_COMMIT || row.due > world_now(it))
+        return PAWL_OK;
+    hook_set(NULL, NULL);
+    put_row(it, row.headers);
+    return PAWL_OK;
+}
+
+/* The row is tried again in a minute: there was no dead letter that could be taken back. */
+ON_ALL_STORES(a_refused_row_that_cannot_be_sent_counts_for_none, const char *url)
+{
+    world *it = world_begin(hook_url(url), &often, NULL, NULL);
+    hook_set(write_again, it);
+    spoil_type(it);
+    assert_int_equal(world_stats(it).counters.conflicts, 1);
+    assert_int_equal(world_stats(it).counters.dead, 0);
 }
