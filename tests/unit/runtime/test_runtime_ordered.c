@@ -225,3 +225,50 @@ ON_STORES(e27_a_clock_that_was_set_back_stops_no_worker, const char *url)
     assert_true(leads(second));
     pawl__worker_destroy(second);
 }
+
+/* ---- A take-over of many pages ------------------------------------------------------- */
+
+static pawl_store_ops        slow;
+static const pawl_store_ops *behind_slow;
+static world                *around;
+static pawl__worker         *sibling;
+static int                   pages;
+
+/* While a page is read, other processes ask for the lease, and so does another worker of this one. */
+static pawl_code find_slowly(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                             pawl_found *found, pawl_error *error)
+{
+    pawl_code code = behind_slow->find(store, asked, arena, found, error);
+    if (asked->kind != PAWL_FIND_MESSAGES)
+        return code;
+    pages++;
+    pawl_clock_set(around->machine, pawl_clock_now(around->machine) + PAWL_SECONDS(25));
+    assert_false(leads(sibling));
+    assert_false(others_may_lead(around));
+    return code;
+}
+
+ON_STORES(e27_the_lease_is_kept_while_a_long_queue_is_read, const char *url)
+{
+    pages     = 0;
+    world *it = around = world_begin(url, &application, NULL, NULL);
+    for (int i = 1; i <= MESSAGES * 2; i++)
+        must(pawl_sender_send(it->sender, "desk", NULL,
+                              PAWL_MESSAGE(entry, .key = PAWL_TEXT("a"), .number = i),
+                              world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    pawl__worker *first = it->endpoint->worker;
+    must(pawl__worker_create(it->endpoint, &sibling, world_error()));
+    must(pawl__worker_open(first, world_error()));
+    pawl_store *store = first->store;
+    behind_slow       = store->ops;
+    slow              = *behind_slow;
+    slow.find         = find_slowly;
+    store->ops        = &slow;
+    assert_true(leads(first));
+    store->ops = behind_slow;
+    assert_true(pages * PAWL_SECONDS(25) > PAWL_SECONDS(60));
+    /* The other worker has not asked while this one was reading. */
+    assert_int_equal(sibling->ordered->ask_due, PAWL_TIME_MIN);
+    pawl__worker_destroy(sibling);
+}
