@@ -78,6 +78,52 @@ ON_BOTH(streams_go_on_by_one_look_and_one_set, ground *p)
     }
 }
 
+/* ---- Timeouts ------------------------------------------------------------ */
+
+#define TIMEOUTS 32
+
+/* A timeout of each saga from the `first` one on; statements. */
+static long long set_timeouts(ground *p, pawl_store *store, uint8_t first, pawl_time due)
+{
+    pawl_timeout_set timeouts[TIMEOUTS];
+    for (uint8_t i = 0; i < TIMEOUTS; i++) {
+        uint8_t saga = (uint8_t)(first + i);
+        timeouts[i]  = (pawl_timeout_set){.id      = {{.bytes = {[0] = (uint8_t)due, [15] = saga}}},
+                                          .saga_id = {{.bytes = {[15] = saga}}},
+                                          .saga_type   = TEXT("Order"),
+                                          .name        = TEXT("patience"),
+                                          .destination = TEXT("orders"),
+                                          .due         = due};
+    }
+    pawl_changes changes = {
+        .now = NOW, ONE_UNIT, .timeout_set = {.items = timeouts, .count = TIMEOUTS}};
+    return commit(p, store, &changes);
+}
+
+static long long count_timeouts(ground *p, int64_t generation)
+{
+    char sql[100];
+    snprintf(sql, sizeof sql, "select count(*) from pawl_timeouts where Generation = %lld",
+             (long long)generation);
+    return raw_number(p->raw, sql);
+}
+
+/* Begin, fence, savepoint, the look for those that are armed, the new ones, commit. Those that are armed are set by the
+ * look; of sets with both, each is written as what it is. */
+ON_BOTH(timeouts_are_set_by_one_look_and_one_set, ground *p)
+{
+    pawl_store *store = open_worker(p);
+    (void)set_timeouts(p, store, 1, 1); /* prepares all statements */
+    assert_int_equal(set_timeouts(p, store, TIMEOUTS + 1, 2), 6);
+    assert_int_equal(count_timeouts(p, 1), 2 * TIMEOUTS);
+    assert_int_equal(set_timeouts(p, store, TIMEOUTS + 1, 3), 5);
+    assert_int_equal(count_timeouts(p, 2), TIMEOUTS);
+    (void)set_timeouts(p, store, 2 * TIMEOUTS - 1, 4); /* two are armed */
+    assert_int_equal(count_timeouts(p, 1), 2 * TIMEOUTS - 2);
+    assert_int_equal(count_timeouts(p, 2), TIMEOUTS - 2);
+    assert_int_equal(count_timeouts(p, 3), 2);
+}
+
 /* ---- Reconnects ------------------------------------------------------------ */
 
 /* Memory for the parameters of a set went with the connection. */

@@ -1,9 +1,9 @@
 /* set.c - a set of items in one statement: of MariaDB a bulk execute, the text of one item and the
  * parameters of all in one packet; of MySQL, and where sagas are loaded, rows of values (sql/dialects/mysql_sets.h).
  *
- * The server tells the sum of the rows. A set whose sum shows that each item had its row is done;
- * any other is undone, and its items are written one by one, which is exact. Undone by a
- * savepoint, except rows of values: a failed set of these leaves none.
+ * The server tells the sum of the rows. A set whose sum shows that each item had its row is done, and so is one
+ * of which none had: timeouts that are set are new as a rule. Any other is undone, and its items are written one by
+ * one, which is exact. Undone by a savepoint, except rows of values: a failed set of these leaves none.
  *
  * A text of MySQL has 8, 16 ... 256 rows, so that few are prepared. A join is filled up with rows of
  * nulls, which find nothing; of an insert what is left behind the largest number goes next.
@@ -276,8 +276,10 @@ static pawl_code send_set_ahead(set *s, bool is_bulk, bool is_counted, bool *is_
     return code;
 }
 
-/* A failure of the statement alone may be that of one item, which is found by writing it alone. */
-static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
+/* A failure of the statement alone may be that of one item, which is found by writing it alone. Of a set without
+ * any row each item has missed. */
+static pawl_code run_set(set *s, bool is_bulk, pawl__sql_fate *fates, bool *is_done,
+                         pawl_error *error)
 {
     bool is_insert  = s->statement->form.shape == PAWL__MYSQL_VALUES;
     bool is_counted = s->statement->form.shape == PAWL__MYSQL_UPDATE ||
@@ -291,7 +293,11 @@ static pawl_code run_set(set *s, bool is_bulk, bool *is_done, pawl_error *error)
     code = run(s, is_bulk, error);
     if (code != PAWL_OK && !s->is_refused && !pawl__sql_may_go_on(&s->connection->session, code))
         return code;
-    *is_done = code == PAWL_OK && !s->is_refused && (!is_counted || s->affected >= s->count);
+    bool is_none = is_counted && s->affected == 0;
+    *is_done =
+        code == PAWL_OK && !s->is_refused && (!is_counted || is_none || s->affected >= s->count);
+    for (size_t i = 0; *is_done && is_none && i < s->count; i++)
+        fates[i] = PAWL__SQL_MISSED;
     if (*is_done || is_insert)
         return PAWL_OK;
     return pawl__mysql_query(s->connection, "rollback to savepoint pawl_set", error);
@@ -301,7 +307,6 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
                                 const void *const *items, size_t count, pawl__sql_fate *fates,
                                 size_t *taken, bool *is_done, pawl_error *error)
 {
-    (void)fates;
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
     set                     s          = {.connection = connection, .write = write, .items = items};
     pawl_code               code       = PAWL_OK;
@@ -317,7 +322,7 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
     if (s.statement == NULL || !can_be_set(&s, is_bulk))
         return code;
     s.count = *taken = take(&s, count, is_bulk);
-    return s.count > 1 ? run_set(&s, is_bulk, is_done, error) : PAWL_OK;
+    return s.count > 1 ? run_set(&s, is_bulk, fates, is_done, error) : PAWL_OK;
 }
 
 pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,
