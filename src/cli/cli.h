@@ -146,7 +146,13 @@ int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *
  * quotes where it needs none. An id that came from outside may be a command of its own. In the arena. */
 pawl_text pawl__shell_quoted(pawl_text text, pawl_arena *arena);
 pawl_text pawl__shell_word(pawl_text text, pawl_arena *arena);
-/* A command of pawl as it is to be pasted: with --store, and with --prefix where it was given. Other
+/* In quotes, as the first argument behind the options of a command: with "-- " before it where it would be read as an
+ * option. */
+pawl_text pawl__shell_argument(pawl_text text, pawl_arena *arena);
+/* A command whose arguments stand among its options, in which each text is one of the words above: an argument that would
+ * be read as an option stands behind "--" at the end. In the arena, and ended with a NUL. */
+pawl_text pawl__shell_command(pawl_text command, pawl_arena *arena);
+/* A command of pawl as it is to be pasted: the same with --store, and with --prefix where it was given. Other
  * texts stay. In the arena. */
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena);
 

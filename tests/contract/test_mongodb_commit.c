@@ -152,6 +152,33 @@ ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
     assert_true(is_applied);
 }
 
+/* The second part's commit is lost on its way, and whoever asks what became of it gets no answer. Once it can be asked,
+ * the fence's document has the first part alone: neither answer would be true of the whole set. */
+ON_GROUND(o32_a_set_of_which_a_part_is_in_is_neither_applied_nor_not, ground *p)
+{
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_refusals      refused;
+    pawl_uuid          id;
+    bool               is_applied = false;
+    options.mode                  = PAWL_OPEN_CREATE;
+    options.deadline              = PAWL_MILLISECONDS(1500);
+    ok(p, ground_open(p, p->url, &options, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    /* Numbers and the first commit pass. */
+    fault_on(
+        p, "{\"skip\": 2}",
+        "\"failCommands\": [\"findAndModify\", \"commitTransaction\"], \"closeConnection\": true");
+    pawl_code code = commit_parts(p, store, &id, &refused);
+    assert_true(fault_off(p) > 1);
+    assert_int_equal(code, PAWL_EUNKNOWN);
+    assert_int_equal(messages(p), SENDS);
+    assert_int_equal(pawl_store_resolve(store, id, &is_applied, &p->error), PAWL_EUNKNOWN);
+    assert_non_null(strstr(p->error.text, "a part of the commit was applied"));
+    assert_false(is_applied);
+    assert_int_equal(messages(p), SENDS);
+}
+
 /* Each answer of the three commits is lost once. */
 ON_GROUND(lost_answers_of_parts_are_settled, ground *p)
 {

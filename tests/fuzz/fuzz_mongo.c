@@ -79,6 +79,23 @@ static void check_document(const bson_t *document, pawl_arena *arena)
     check_states(document, arena);
 }
 
+/* The error of a handler has any bytes; the server takes UTF-8 alone. */
+static void check_error_text(const uint8_t *data, size_t size)
+{
+    const pawl_text text = {.data = (const char *)data, .size = size};
+    bson_t          made = BSON_INITIALIZER;
+    bson_iter_t     at;
+    uint32_t        put_size;
+    FUZZ_CHECK(pawl__mongo_put_value(&made, "error", -1, PAWL__WIRE_ERROR_TEXT, &text));
+    if (bson_iter_init_find(&at, &made, "error")) {
+        const char *put = bson_iter_utf8(&at, &put_size);
+        FUZZ_CHECK(put_size == size);
+        FUZZ_CHECK(pawl_text_is_valid((pawl_text){.data = put, .size = put_size}, NULL));
+    } else
+        FUZZ_CHECK(size == 0);
+    bson_destroy(&made);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pawl_arena *arena = fuzz_arena();
@@ -92,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bytes[i] = (uint8_t)(whole >> (8 * i));
     if (bson_init_static(&document, bytes, whole))
         check_document(&document, arena);
+    if (size < SIZE_MAX_OF_DOCUMENT)
+        check_error_text(data, size);
     pawl_arena_destroy(arena);
     return 0;
 }

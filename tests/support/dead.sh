@@ -80,6 +80,12 @@ ids 'm-0 m-1 m-2 m-3 m-4 m-5 ' --older 1h
 at=$(pawl dead list --json | sed -nE 's/.*"m-2".*"at":"([^"]*)".*/\1/p')
 ids 'm-0 m-1 m-2 ' --until "$at"
 ids 'm-2 m-3 m-4 m-5 ' --since "$at"
+for action in list 'discard --all --yes'; do
+    # shellcheck disable=SC2086 # two words
+    expect 2 "--until: nothing is as old as 1970-01-01T00:00:00Z" pawl dead $action --until 1970-01-01T00:00:00Z
+done
+ids '' --until 1970-01-01T00:00:00.000001Z
+ids 'm-0 m-1 m-2 m-3 m-4 m-5 '
 
 echo "== show"
 expect 6 "there is no dead letter m-9: pawl why ID searches everything, pawl dead show ID --endpoint NAME" pawl dead show m-9
@@ -172,6 +178,7 @@ some=$(number dead)
 [ "$some" -gt $((letters - kind)) ] || die "it did not stop"
 again=$(sed -n 's/^pawl: if it is interrupted, this goes on: //p' "$work/err")
 [ -n "$again" ] || die "it does not say how to go on"
+grep -qF " --store '" <<<"$again" || die "it does not say in which store: $again"
 before=$(date +%s)
 expect 0 "^retried $((some - letters + kind)) dead letters$" eval "$again --yes"
 [ $(($(date +%s) - before + 1)) -ge $(((some - letters + kind) / 500)) ] || die "it was faster than asked for"

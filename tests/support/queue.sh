@@ -163,6 +163,13 @@ expect 0 '^discarded 3 messages of queue many$' \
 expect 0 '^moved 1 message of queue many to few$' pawl queue move many few --where id=n-7 --yes
 expect 0 '^would be dead-lettered: 0 messages of queue many$' pawl queue purge many --where customer=7 --dry-run
 expect 0 '^\{"queue":"many","ready":297,' pawl queue show many --json
+expect 0 '' pawl queue peek many --reveal --limit 150
+[ "$(grep -c '^message id ' "$work/out")" = 150 ] || die "not 150 pages, but $(grep -c '^message id ' "$work/out")"
+[ "$(grep -c '^body  *{' "$work/out")" = 150 ] && [ "$(grep -c '^$' "$work/out")" = 149 ] || die "no body on each page, or no line between them"
+[ ! -s "$work/err" ] || die "it says more than was asked for"
+expect 0 '' pawl queue peek many --reveal
+[ "$(grep -c '^message id ' "$work/out")" = 100 ] || die "not 100 pages"
+grep -qx 'these are 100; there are more: --limit N shows N' "$work/err" || die "it does not say that there are more"
 expect 0 '^discarded 297 messages of queue many$' pawl queue purge many --discard --yes
 expect 0 '^discarded 1 message of queue few$' pawl queue purge few --discard --yes
 

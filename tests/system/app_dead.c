@@ -56,7 +56,11 @@ PAWL_MESSAGE_HANDLER(on_note, note);
 #ifndef ENDPOINT
 #define ENDPOINT "billing"
 #endif
+#ifndef QUEUE
+#define QUEUE NULL
+#endif
 static const pawl_endpoint_spec billing     = {.name     = ENDPOINT,
+                                               .queue    = QUEUE, /* NULL: of the endpoint's name */
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)},
                                                                    {.handle = PAWL_HANDLE(on_parcel)},
                                                                    {.handle = PAWL_HANDLE(on_note)})};

@@ -15,6 +15,7 @@
  *     MISREAD         the stage "paid" is the first, and the card is optional
  *     SWITCHED        the correlation property is number
  *     BOTH            number is the transitional one
+ *     HIDDEN          the card is, which is secret
  *     VERSION         the state, place and posted have version 2; with UPCAST an upcaster each
  *     NO_TIMEOUT      the saga knows its timeout no more
  *     NO_SAGA         the saga is called Purchase
@@ -183,6 +184,8 @@ PAWL_APPLY(apply_posted, ledger, posted);
 #endif
 #ifdef BOTH
 #define OTHER_KEY "number"
+#elif defined(HIDDEN)
+#define OTHER_KEY "card"
 #else
 #define OTHER_KEY NULL
 #endif

@@ -79,6 +79,21 @@ echo "== nobody reads"
 expect 0 '' pawl send --to billing --type charge --body '{"n":1}'
 sick
 finds fail workers "none lives, and 1 message" "pawl run APP.so --store 'sqlite:"
+mkfifo "$work/lines"
+pawl send --to billing --type charge --lines --body-file "$work/lines" >"$work/sent" 2>&1 &
+sender=$!
+started+=("$sender")
+exec 8>"$work/lines"
+seq 9000 | sed 's/.*/{"n":&}/' >&8 # some commits, of which the first makes it a worker
+sends() { pawl worker list --json | grep -q .; }
+poll 10 sends || die "the sender is no worker"
+sick
+finds fail workers "none lives, and [0-9]+ messages" "pawl run APP.so --store 'sqlite:"
+exec 8>&-
+wait "$sender" || die "$(cat "$work/sent")"
+"$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
+expect 0 '' pawl send --to billing --type charge --body '{"n":1}'
+sick
 finds fail queues "queue billing has no consumer: 1 message waits, and no endpoint of this store ever read it"
 start app "$work/dead.so"
 poll 60 has_ready billing 0 || die "the queue is not empty"

@@ -19,6 +19,21 @@ expect 0 '^a\?\[2Jb +parcel ' pawl queue peek calm
 grep -q $'^e\xcc\x81xx         parcel ' "$work/out" || die "columns are not below each other"
 expect 0 '' pawl queue purge calm --yes
 
+echo "== the command that goes on with a queue is one whatever its name has"
+odd="it's; touch $work/touched"
+expect 0 '' pawl send --to "$odd" --type parcel --id odd --body '{"n":1}'
+expect 0 '^paused queue ' pawl queue pause "$odd"
+expect 0 '' pawl queue show "$odd"
+cp "$work/out" "$work/shown"
+expect 0 '' pawl send --to "$odd" --type parcel --id odd2 --body '{"n":1}'
+for said in shown err; do
+    command=$(sed -nE 's/.*`(pawl queue resume .*)`.*/\1/p' "$work/$said")
+    PATH=$build_dir:$PATH bash -c "$command" >"$work/pasted" 2>&1 || die "'$command' fails: $(cat "$work/pasted")"
+    grep -qxF "resumed queue $odd" "$work/pasted" || die "'$command' does something else: $(cat "$work/pasted")"
+    [ ! -e "$work/touched" ] || die "'$command' does more"
+done
+expect 0 '' pawl queue purge "$odd" --discard --yes
+
 echo "== a condition, and a body that is not JSON"
 for n in 1 2; do expect 0 '' pawl send --to odd --type parcel --id "o-$n" --body '{"n":1}'; done
 "$work/sql" "$work/queue.db" "update pawl_queue set "Body" = 'n=1' where "MessageId" = 'o-2'" || die "no sql"

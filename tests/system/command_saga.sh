@@ -97,3 +97,27 @@ expect 2 "^pawl: --resume: .*$work/no/f" \
 expect 0 '' pawl saga list --app "$work/old.so" "${at[@]}"
 lines 101
 grep -q '^these are 100; there are more' "$work/err" || die "no word about the rest"
+
+echo "== a transitional property that is secret"
+app hidden -DHIDDEN
+store=sqlite:$work/hidden.db at=(--store "sqlite:$work/hidden.db" --app "$work/hidden.so")
+expect 0 '' pawl schema apply "${at[@]}"
+start hidden "$work/hidden.so" --store "$store"
+expect 0 '' pawl send --store "$store" --to shop --type place --body '{"order_id":"o-1","number":1,"card":"4711-1"}'
+begun() { pawl saga show Order/o-1 "${at[@]}" >"$work/out" 2>&1; }
+poll 20 begun || die "no saga"
+stop "$pid" TERM 0
+for words in list 'show Order/o-1'; do
+    # shellcheck disable=SC2086 # two words
+    expect 0 '' pawl saga $words "${at[@]}"
+    ! grep -q 4711 "$work/out" || die "a secret that nobody asked for"
+    # shellcheck disable=SC2086
+    expect 0 '"value":"o-1","transitional":"\*\*\*"' pawl saga $words --json "${at[@]}"
+    ! grep -q 4711 "$work/out" || die "a secret that nobody asked for"
+done
+expect 0 '"transitional":"4711-1"' pawl saga show Order/o-1 --json --reveal "${at[@]}"
+
+echo "== a delete that is interrupted says that something may be gone, a list that nothing was written"
+asked 'delete saga Order/o-1' saga delete Order/o-1 "${at[@]}"
+answered $'\003' 5
+grep -q 'pawl: interrupted; what was committed stays' "$work/screen" || die "it says something else: $(cat "$work/screen")"

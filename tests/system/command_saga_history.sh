@@ -102,6 +102,15 @@ assert first["time:timestamp"].endswith("Z") and first["pawl:message"] == 'm-"1"
 assert first["pawl:version"] == "1", first
 PY
 
+echo "== what a terminal would obey"
+start calm "$work/old.so" "${at[@]}" --history 1d
+send $'m\033[2J\n-3' o-1
+poll 20 has dead 4 "${at[@]}" || die "no dead letter"
+stop "$pid" TERM 0
+expect 0 '' pawl saga history Order/o-1 "${with[@]}"
+has_line '  handled   v3 message place m\?\[2J.-3,'
+! grep -q $'\033' "$work/out" || die "a terminal would obey it"
+
 echo "== a process, by its stream"
 start on2 "$work/old.so" "${at[@]}" --history 1d
 expect 0 '' pawl send "${at[@]}" --to shop --type entry --id e-1 --body '{"account":"a-1","cents":4}'

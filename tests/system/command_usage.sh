@@ -21,6 +21,10 @@ expect 0 '^\{"version":"[0-9.]+","library":"[0-9.]+","abi":[0-9]+,"compiler":"(g
     pawl version --json
 [ "$(wc -l <"$work/out")" = 1 ] || die "--json printed more than one line"
 
+echo "== a store without its --store"
+usage "pawl queue list takes options, not 'postgres://u:\*\*\*@h/d'" pawl queue list 'postgres://u:hunter2@h/d'
+! grep -q hunter2 "$work/err" || die "a password is shown"
+
 echo "== help"
 expect 0 '^usage: pawl .*VERB' pawl help
 grep -q 'PAWL_STORE' "$work/out" && grep -q 'PAWL_DRIVER_PATH' "$work/out" || die "a variable is not named"

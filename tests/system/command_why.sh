@@ -11,6 +11,7 @@ build_sql
 build_app app_dead.c dead.so
 long=$(printf 'b%.0s' {1..198}) # a lease of that name is leased under a hash
 build_app app_dead.c long.so "-DENDPOINT=\"$long\""
+build_app app_dead.c till.so '-DENDPOINT="till"' '-DQUEUE="tills"'
 export PAWL_STORE=sqlite:$work/why.db PAWL_DRIVER_PATH=$build_dir
 export PAWL_TEST_CLOSED=$work/closed PAWL_TEST_AWAY=$work/away PAWL_TEST_SEEN=$work/seen
 
@@ -160,10 +161,34 @@ says 1 error 'REJECT: the bank is closed'
 says 1 next nothing
 says 2 place inbox
 says 2 waits_for 'nothing: it was handled, dropped or dead-lettered'
+pawl dead show "dead's" >"$work/shown"
+grep -qF "\`pawl dead retry 'dead'\\''s' --endpoint billing\`" "$work/shown" || die "the id is no word of a shell"
 rm "$PAWL_TEST_CLOSED"
 paste_line 1 1
 poll 20 has_ready billing 0 || die "the letter is not handled"
 poll 20 grep -q 'charge 3' "$PAWL_TEST_SEEN" || die "the letter is not handled"
+
+echo "== an id that looks like an option, and one that looks like a command"
+hostile="\$(touch $work/touched) '\`x\`"
+touch "$PAWL_TEST_CLOSED"
+for id in --all "$hostile"; do expect 0 '' pawl send --to billing --type charge --id "$id" --body '{"n":33}'; done
+poll 20 has dead 2 || die "no letters"
+rm "$PAWL_TEST_CLOSED"
+expect 0 '' pawl dead show -- --all
+command=$(sed -nE 's/.*`(pawl dead retry .*)`.*/\1/p' "$work/out")
+why 2 -- --all
+paste_line 1 0
+grep -q 'message id  *--all$' "$work/pasted" || die "another letter is shown: $(cat "$work/pasted")"
+PATH=$build_dir:$PATH bash -c "$command" >"$work/pasted" 2>&1 || die "'$command' fails: $(cat "$work/pasted")"
+grep -qx 'retried 1 dead letter' "$work/pasted" || die "'$command' does something else: $(cat "$work/pasted")"
+why 2 "$hostile"
+paste_line 1 0
+grep -qF "$hostile" "$work/pasted" || die "another letter is shown: $(cat "$work/pasted")"
+[ ! -e "$work/touched" ] || die "the command does more"
+expect 0 '' pawl dead discard "$hostile"
+poll 20 has_ready billing 0 || die "the letter is not handled"
+
+echo "== what was retried is handled"
 why 1 "dead's"
 says 1 place inbox
 stop "$pid" TERM 0
@@ -226,6 +251,11 @@ says 1 name 'orders, 0 due, 0 scheduled'
 says 1 waits_for messages
 says 1 claimed_by 'worker [0-9a-f-]{36} .pid '
 says 1 next 'nothing: it is empty'
+stop "$pid" TERM 0
+start till "$work/till.so"
+why 1 tills
+says 1 name 'tills, 0 due, 0 scheduled'
+says 1 claimed_by 'worker [0-9a-f-]{36} .pid '
 stop "$pid" TERM 0
 expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
 why 1 biling

@@ -224,6 +224,19 @@ printf '{"arg":"%s"}' "$(head -c 150000 "$work/large" | tr '\0' x)" >"$work/long
 status 400 /api/dead/retry "${own[@]}" --data-binary "@$work/long"
 status 404 /api/dead/retry "${own[@]}" -d '{"arg":"nobody"}'
 expect 0 '"matching":28' pawl dead retry --all --dry-run --json
+for path in dead/discard dead/retry; do
+    status 400 "/api/$path?code=NOSUCH" "${own[@]}" -d '{"all":true}'
+    answer 'belongs in the body of the request: code'
+    status 400 "/api/$path" "${own[@]}" -d '{"all":true,"code":[]}'
+    answer 'an array without a value selects nothing: code'
+    status 405 "/api/$path?all=true&dry-run=true" "${own[@]}" -d '{}'
+done
+for path in dead/discard dead/retry outbox/discard outbox/retry queue/purge timeout/cancel; do
+    status 400 "/api/$path" "${own[@]}" -d '{"arg":[]}'
+done
+status 400 "/api/queue/purge?type=none" "${own[@]}" -d '{"arg":"billing"}'
+status 400 /api/bulk/start "${own[@]}" -d '{"verb":"dead","action":"discard","all":true,"type":[]}'
+expect 0 '"matching":28' pawl dead retry --all --dry-run --json
 status 200 /api/dead/retry "${own[@]}" -d "{\"arg\":[\"$id\"],\"reason\":\"mended\"}" -H "Origin: $at"
 answer '"retried":1'
 id=$(sed -nE '2s/^\{"message_id":"([^"]*)".*/\1/p' "$work/listed")

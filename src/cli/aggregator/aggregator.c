@@ -172,7 +172,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 /* Says what happens next by itself, and what an operator can do. */
 static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena *arena)
 {
-    const char *name = pawl__shell_quoted(shown->row.partition, arena).data;
+    const char *name = pawl__shell_argument(shown->row.partition, arena).data;
     char        age[PAWL__SPAN_SIZE];
     if (shown->state == STATE_DEAD)
         return pawl__must_printf(arena,

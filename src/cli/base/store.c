@@ -87,7 +87,69 @@ pawl_text pawl__shell_word(pawl_text text, pawl_arena *arena)
     size_t i = 0;
     while (i < text.size && text.data[i] != '\0' && strchr(plain, text.data[i]) != NULL)
         i++;
-    return i == text.size && text.size != 0 ? text : pawl__shell_quoted(text, arena);
+    return i == text.size && text.size != 0 && text.data[0] != '-'
+               ? text
+               : pawl__shell_quoted(text, arena);
+}
+
+pawl_text pawl__shell_argument(pawl_text text, pawl_arena *arena)
+{
+    bool is_dash = text.size > 0 && text.data[0] == '-';
+    return pawl__must_printf(arena, "%s%s", is_dash ? "-- " : "",
+                             pawl__shell_quoted(text, arena).data);
+}
+
+/* Bytes of the first word of a command, with its quotes. */
+static size_t word_size(pawl_text rest)
+{
+    bool   is_quoted = false;
+    size_t i         = 0;
+    for (; i < rest.size && (is_quoted || rest.data[i] != ' '); i++)
+        if (rest.data[i] == '\'')
+            is_quoted = !is_quoted;
+        else if (rest.data[i] == '\\' && !is_quoted && i + 1 < rest.size)
+            i++;
+    return i;
+}
+
+static bool begins(pawl_text text, const char *with)
+{
+    return text.size >= strlen(with) && memcmp(text.data, with, strlen(with)) == 0;
+}
+
+/* Two parts: `first` ends before "--", `last` is empty or begins with it. Where no argument begins with a dash, all is in
+ * the first one. */
+static void split_arguments(pawl_text command, pawl_arena *arena, pawl_text *first, pawl_text *last)
+{
+    char  *parts[2] = {pawl__must_take(arena, command.size + 2),
+                       pawl__must_take(arena, command.size + 5)};
+    size_t sizes[2] = {0, 0};
+    bool   is_last = false, is_value = false; /* of an option */
+    for (size_t at = 0, size; at < command.size; at += size + 1) {
+        pawl_text word = {.data = command.data + at, .size = command.size - at};
+        word.size = size = word_size(word);
+        bool is_option = begins(word, "--"), is_argument = !is_option && !is_value;
+        if (is_argument && !is_last && begins(word, "'-")) {
+            memcpy(parts[1], " --", 3);
+            sizes[1] = 3;
+            is_last  = true;
+        }
+        int which = is_argument && is_last;
+        if (at > 0 || which == 1)
+            parts[which][sizes[which]++] = ' ';
+        memcpy(parts[which] + sizes[which], word.data, size);
+        sizes[which] += size;
+        is_value = is_option;
+    }
+    *first = (pawl_text){.data = parts[0], .size = sizes[0]};
+    *last  = (pawl_text){.data = parts[1], .size = sizes[1]};
+}
+
+pawl_text pawl__shell_command(pawl_text command, pawl_arena *arena)
+{
+    pawl_text first, last;
+    split_arguments(command, arena, &first, &last);
+    return pawl__must_printf(arena, "%.*s%.*s", PAWL_TEXT_ARGS(first), PAWL_TEXT_ARGS(last));
 }
 
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena)
@@ -96,9 +158,12 @@ pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, p
     bool has_prefix = at->prefix != NULL && strcmp(at->prefix, PAWL__PREFIX_DEFAULT) != 0;
     if (command.size < 5 || memcmp(command.data, "pawl ", 5) != 0)
         return command.size != 0 ? pawl__must_text(arena, command) : PAWL_TEXT("");
-    return pawl__must_printf(arena, "%.*s --store '%s'%s%s", PAWL_TEXT_ARGS(command),
-                             pawl__masked(at->store, url, sizeof url),
-                             has_prefix ? " --prefix " : "", has_prefix ? at->prefix : "");
+    pawl_text first, last;
+    split_arguments(command, arena, &first, &last);
+    pawl_text store = pawl_text_of(pawl__masked(at->store, url, sizeof url));
+    return pawl__must_printf(arena, "%.*s --store %s%s%s%.*s", PAWL_TEXT_ARGS(first),
+                             pawl__shell_quoted(store, arena).data, has_prefix ? " --prefix " : "",
+                             has_prefix ? at->prefix : "", PAWL_TEXT_ARGS(last));
 }
 
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
@@ -144,7 +209,8 @@ pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *aren
         fprintf(
             stderr,
             "pawl: queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume %s`\n",
-            PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by), pawl__shell_quoted(queue, arena).data);
+            PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by),
+            pawl__shell_argument(queue, arena).data);
         return PAWL_OK;
     }
     if (code == PAWL_OK)

@@ -202,8 +202,8 @@ static bool add_value(asking *it, const char *name, yyjson_val *value)
     yyjson_val *item;
     size_t      i, count;
     if (yyjson_is_arr(value)) {
-        if (yyjson_arr_size(value) == 0 && strcmp(name, "arg") != 0)
-            return refuse_name(it, "an array without a value, which selects nothing,", name);
+        if (yyjson_arr_size(value) == 0)
+            return refuse_name(it, "an array without a value selects nothing", name);
         yyjson_arr_foreach(value, i, count, item)
         {
             if (yyjson_is_arr(item))
@@ -342,7 +342,7 @@ bool pawl__console_words(const pawl__console *console, const pawl_serve_request 
     if (is_well && way->action != NULL)
         is_well = pawl__console_word(&it.call, arena, NULL, way->action);
     if (is_well && !is_get && request->argument_count > 0)
-        is_well = refuse_name(&it, "an option that belongs into the body of the request",
+        is_well = refuse_name(&it, "an option belongs in the body of the request",
                               request->arguments[0].name);
     if (is_well && !is_get) {
         pawl_text body = pawl_arena_text(arena, request->body);

@@ -224,7 +224,7 @@ static pawl_code print_command(void *context, pawl_error *error)
     }
     print_word(it, "until", it->until);
     fprintf(stderr, "%s\n",
-            pawl__store_command(&fields->at, PAWL_TEXT("pawl "), it->arena).data + 5);
+            pawl__store_command(&fields->at, PAWL_TEXT("pawl "), it->arena).data + strlen("pawl"));
     return PAWL_OK;
 }
 

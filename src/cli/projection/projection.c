@@ -145,8 +145,8 @@ static pawl_text next_of(const shown_projection *shown, pawl_time now, pawl_aren
             : failure->next > now ? pawl__age_text(failure->next, now, age)
                                   : "about now it is tried again:",
             PAWL_TEXT_ARGS(failure->stream), (long long)failure->version,
-            pawl__shell_quoted(failure->stream, arena).data, (long long)failure->version,
-            pawl__shell_quoted(row->name, arena).data);
+            pawl__shell_argument(failure->stream, arena).data, (long long)failure->version,
+            pawl__shell_argument(row->name, arena).data);
     if (!is_read)
         return pawl_text_of("nothing by itself: no worker that runs the projection is alive");
     return pawl_text_of(row->lag > 0 ? "its worker reads on" : "it waits for events");

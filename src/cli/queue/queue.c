@@ -181,7 +181,7 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
     int64_t count = info->ready + info->scheduled;
     if (info->pause.is_paused)
         return pawl__must_printf(arena, "nothing: it is paused, until `pawl queue resume %s`",
-                                 pawl__shell_quoted(info->queue, arena).data);
+                                 pawl__shell_argument(info->queue, arena).data);
     if (info->workers == 0 && count > 0)
         return pawl__must_printf(arena, "nothing: no worker of an endpoint that reads it is alive; "
                                         "start one, as with `pawl run APP.so`");
@@ -195,7 +195,7 @@ pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena)
     if (count > 0)
         return pawl__must_printf(
             arena, "nothing is due now: `pawl queue peek %s` says what each waits for",
-            pawl__shell_quoted(info->queue, arena).data);
+            pawl__shell_argument(info->queue, arena).data);
     return PAWL_TEXT("nothing: it is empty");
 }
 

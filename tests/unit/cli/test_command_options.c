@@ -15,6 +15,7 @@ typedef struct sample {
     pawl__texts list;
     int64_t     count;
     int64_t     duration;
+    pawl_time   until;
     bool        is_flag;
     bool        is_yes;
     pawl__texts rest;
@@ -41,6 +42,10 @@ static const pawl__option sample_options[] = {
     {.name = "flag", .kind = PAWL__OPTION_FLAG, .offset = offsetof(sample, is_flag)},
     {.name = "list", .kind = PAWL__OPTION_LIST, .offset = offsetof(sample, list), .value = "X"},
     {.name = "name", .kind = PAWL__OPTION_TEXT, .offset = offsetof(sample, name), .value = "NAME"},
+    {.name   = "until",
+     .kind   = PAWL__OPTION_TIME,
+     .offset = offsetof(sample, until),
+     .value  = "TIME"},
     {.name = "yes", .kind = PAWL__OPTION_YES_NO, .offset = offsetof(sample, is_yes)},
     {.name = NULL},
 };
@@ -115,9 +120,9 @@ TEST(what_is_wrong_is_named)
         {WORDS("red", "--falg"), "pawl paint has no option --falg; did you mean --flag?"},
         {WORDS("red", "--coun=3"), "pawl paint has no option --coun; did you mean --count?"},
         {WORDS("red", "--zzzzzz"), "pawl paint has no option --zzzzzz; valid are --count, "
-                                   "--duration, --flag, --list, --name, --yes"},
+                                   "--duration, --flag, --list, --name, --until, --yes"},
         {WORDS("red", "-1"), "pawl paint has no option -1; valid are --count, "
-                             "--duration, --flag, --list, --name, --yes"},
+                             "--duration, --flag, --list, --name, --until, --yes"},
         {WORDS("red", "--flag", "--flag"), "--flag is given twice"},
         {WORDS("red", "--flag=1"), "--flag takes no value, but has '1'"},
         {WORDS("red", "--name"), "--name needs a value: NAME"},
@@ -135,6 +140,26 @@ TEST(what_is_wrong_is_named)
         assert_int_equal(parse(rows[i].words, &fields, &error), PAWL_EINVAL);
         assert_string_equal(error.text, rows[i].text);
     }
+}
+
+/* The field is 0 where the option was not given, so that a time of 0 would be no bound at all. */
+TEST(a_time_that_would_be_no_bound_is_refused)
+{
+    static const char *const epochs[] = {"1970-01-01T00:00:00Z", "1970-01-01T00:00:00.0000001Z",
+                                         "1970-01-01T01:00:00+01:00"};
+    sample                   fields;
+    for (size_t i = 0; i < COUNT(epochs); i++) {
+        pawl_error error   = PAWL_ERROR_INIT;
+        char      *words[] = {"red", "--until", (char *)(uintptr_t)epochs[i], NULL};
+        assert_int_equal(parse(words, &fields, &error), PAWL_EINVAL);
+        assert_non_null(strstr(error.text, epochs[i]));
+    }
+    assert_int_equal(parse(WORDS("red", "--until", "1970-01-01T00:00:00.000001Z"), &fields, NULL),
+                     PAWL_OK);
+    assert_int_equal(fields.until, 1);
+    assert_int_equal(parse(WORDS("red", "--until", "1969-12-31T23:59:59Z"), &fields, NULL),
+                     PAWL_OK);
+    assert_int_equal(fields.until, -PAWL_SECONDS(1));
 }
 
 static pawl_code parse_coat(char **words, sample *fields, pawl_error *error)

@@ -170,6 +170,27 @@ TEST(a_page_leaves_out_what_a_row_does_not_have)
                       "body size          0 bytes; --reveal shows it\n");
 }
 
+/* Rows come in portions, and each is below the one before. */
+TEST(a_list_may_be_of_pages)
+{
+    static const char first[] = "id                 7\nname               a\n";
+    printed           page;
+    begin(&page, false, PAWL__LEVEL_REVEAL);
+    page.view.is_pages = true;
+    assert_int_equal(pawl__rows_print(&page.view, rows, 2), PAWL_OK);
+    assert_int_equal(pawl__rows_print(&page.view, rows, 1), PAWL_OK);
+    assert_int_equal(page.view.printed, 3);
+    fflush(page.view.out);
+    assert_memory_equal(page.text, first, sizeof first - 1);
+    const char *second = strstr(page.text, "\n\nid                 12\n");
+    assert_non_null(second);
+    assert_non_null(strstr(second + 2, "\n\nid                 7\n"));
+    assert_non_null(strstr(page.text, "\nbody               {\"n\":1}\n"));
+    fclose(page.view.out);
+    pawl_arena_destroy(page.view.arena);
+    free(page.text);
+}
+
 TEST(objects_have_every_key)
 {
     printed page;

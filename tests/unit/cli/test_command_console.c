@@ -1,0 +1,204 @@
+/* test_command_console.c - requests to the console, which become the words of a verb or are refused, and the verb's
+ * end; words that a shell reads. Answers over HTTP are in tests/system/console.sh.
+ *
+ * No verb runs here: its end is made up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The table of verbs; the other files of the command are linked as they are. */
+int command_main(int argc, char **argv);
+#define main command_main
+#include "cli/main.c"
+#undef main
+/* The answers, with a run of this file's. */
+#define pawl__console_answer answer_here
+#define pawl__console_run run_here
+#define say say_here
+#include "cli/console/answer.c"
+#include "support/tests.h"
+
+/* ---- A request ----------------------------------------------------------------- */
+
+static pawl__child_result ending;    /* of the verb */
+static char               ran[4000]; /* its words, or empty: none ran */
+
+pawl_code run_here(pawl__console *console, const pawl__console_call *call, pawl_arena *arena,
+                   pawl__child_result *result, pawl_error *error)
+{
+    (void)console, (void)arena, (void)error;
+    ran[0] = '\0';
+    for (size_t i = 0; i < call->count; i++) {
+        pawl__append(ran, sizeof ran, call->words[i]);
+        pawl__append(ran, sizeof ran, " ");
+    }
+    *result = ending;
+    return PAWL_OK;
+}
+
+static const char *header_of(const pawl_serve_request *request, const char *name)
+{
+    (void)request;
+    return strcmp(name, "Host") == 0             ? "localhost"
+           : strcmp(name, "X-Pawl-Console") == 0 ? "1"
+           : strcmp(name, "Content-Type") == 0   ? "application/json"
+                                                 : NULL;
+}
+
+/* The status and, in the test's arena, the body. `query` has one argument or none. */
+static int ask(const char *method, const char *path, pawl_serve_pair query, const char *body,
+               const char **said)
+{
+    pawl__console console = {.prefix = "pawl_", .address = "127.0.0.1", .may_write = true};
+    const pawl_serve_request request = {.method         = method,
+                                        .path           = path,
+                                        .arguments      = &query,
+                                        .argument_count = query.name != NULL,
+                                        .body           = pawl_text_of(body),
+                                        .header         = header_of};
+    pawl_serve_answer        answer  = {.status = 0};
+    ran[0]                           = '\0';
+    answer_here(&console, &request, test_arena(), &answer);
+    *said = pawl_arena_text(test_arena(), answer.body).data;
+    assert_non_null(*said);
+    return answer.status;
+}
+
+static const pawl_serve_pair nothing = {NULL, NULL};
+
+/* ---- What is selected ---------------------------------------------------------- */
+
+/* A filter that is passed over would select everything. */
+TEST(a_filter_in_the_address_of_a_change_is_refused)
+{
+    static const char *const paths[] = {"/api/dead/discard", "/api/dead/retry", "/api/queue/purge",
+                                        "/api/timeout/cancel", "/api/bulk/start"};
+    const char              *said;
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        assert_int_equal(ask("POST", paths[i], (pawl_serve_pair){"type", "note"},
+                             "{\"verb\":\"dead\",\"action\":\"discard\",\"all\":true}", &said),
+                         400);
+        assert_non_null(strstr(said, "type"));
+        assert_string_equal(ran, "");
+    }
+    ending = (pawl__child_result){.exit_code = 0};
+    assert_int_equal(
+        ask("POST", "/api/dead/discard", nothing, "{\"all\":true,\"type\":[\"note\"]}", &said),
+        200);
+    assert_non_null(strstr(ran, " --all "));
+    assert_non_null(strstr(ran, " --type=note "));
+}
+
+/* An array that a caller filled with nothing would be no filter. */
+TEST(an_array_without_a_value_is_refused)
+{
+    const char *said;
+    assert_int_equal(ask("POST", "/api/dead/discard", nothing, "{\"all\":true,\"code\":[]}", &said),
+                     400);
+    assert_non_null(strstr(said, "code"));
+    assert_string_equal(ran, "");
+    assert_int_equal(ask("POST", "/api/bulk/start", nothing,
+                         "{\"verb\":\"dead\",\"action\":\"discard\",\"all\":true,\"type\":[]}",
+                         &said),
+                     400);
+    assert_string_equal(ran, "");
+    assert_int_equal(ask("POST", "/api/dead/discard", nothing, "{\"all\":true,\"arg\":[]}", &said),
+                     400);
+    assert_string_equal(ran, "");
+}
+
+/* ---- A verb that takes too long ------------------------------------------------- */
+
+/* A verb that was asked to end says what it did; of one that had to be killed nobody knows. */
+TEST(a_change_that_was_late_says_how_far_it_came)
+{
+    const char *said;
+    ending = (pawl__child_result){.exit_code = 5,
+                                  .is_late   = true,
+                                  .out       = PAWL_TEXT("{\"discarded\":3}\n"),
+                                  .err       = PAWL_TEXT("pawl: after 3 of 9: interrupted\n")};
+    assert_int_equal(ask("POST", "/api/dead/discard", nothing, "{\"all\":true}", &said), 200);
+    assert_non_null(strstr(said, "\"items\":[{\"discarded\":3}]"));
+    assert_non_null(strstr(said, "pawl: after 3 of 9: interrupted"));
+    ending.exit_code = -1;
+    assert_int_equal(ask("POST", "/api/dead/discard", nothing, "{\"all\":true}", &said), 504);
+    assert_non_null(strstr(said, "it took too long; what was committed stays"));
+}
+
+/* Half of the rows would look like all of them. */
+TEST(a_list_that_was_late_is_no_list)
+{
+    const char *said;
+    ending = (pawl__child_result){
+        .exit_code = 5, .is_late = true, .out = PAWL_TEXT("{\"message_id\":\"m-1\"}\n")};
+    assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 504);
+    assert_non_null(strstr(said, "ask for less"));
+    ending.is_late = false; /* stopped by somebody */
+    assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
+}
+
+/* ---- Words of a shell ------------------------------------------------------------- */
+
+static const char *const ids[] = {
+    "m-1",          "it's",     "'",  "two words", "$(touch x)", "`touch x`", "$HOME",
+    "a;b",          "a\\",      "\"", "a\nb",      "*",          "~",         "#",
+    "a&b|c>d",      "\xC3\xA9", "''", "!!",        "{a,b}",      "-x",        "--all",
+    "Order/o-1:2_", ""};
+
+/* The word, read by a shell, is the text again. */
+static void check_word(pawl_text word, const char *text)
+{
+    char  said[100] = "";
+    FILE *shell     = NULL;
+    char  line[200];
+    (void)snprintf(line, sizeof line, "printf '[%%s]' %.*s", PAWL_TEXT_ARGS(word));
+    shell = popen(line, "r");
+    assert_non_null(shell);
+    size_t size = fread(said, 1, sizeof said - 1, shell);
+    assert_int_equal(pclose(shell), 0);
+    assert_int_equal(size, strlen(text) + 2);
+    assert_memory_equal(said + 1, text, size - 2);
+}
+
+TEST(a_shell_reads_an_id_as_one_word)
+{
+    pawl_arena *arena = test_arena();
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        pawl_text text = pawl_text_of(ids[i]);
+        check_word(pawl__shell_quoted(text, arena), ids[i]);
+        check_word(pawl__shell_word(text, arena), ids[i]);
+    }
+    pawl_text quoted = pawl__shell_quoted(PAWL_TEXT("it's"), arena);
+    assert_int_equal(quoted.data[quoted.size], '\0');
+    assert_true(pawl_text_equal(pawl__shell_word(PAWL_TEXT("Order/o-1:2.x"), arena),
+                                PAWL_TEXT("Order/o-1:2.x")));
+}
+
+/* An argument that pawl would read as an option stands behind "--", with those behind it. */
+TEST(an_id_is_no_option_of_a_command)
+{
+    pawl_arena                     *arena     = test_arena();
+    static const pawl__store_fields at        = {.store = "sqlite:it's.db"};
+    static const char *const        rows[][2] = {
+               {"pawl why m-1", "pawl why m-1"},
+               {"pawl why '-x'", "pawl why -- '-x'"},
+               {"pawl dead retry '--all' --endpoint b", "pawl dead retry --endpoint b -- '--all'"},
+               {"pawl dead retry 'a -b' --endpoint b", "pawl dead retry 'a -b' --endpoint b"},
+               {"pawl dead retry m-1 --endpoint '-b'", "pawl dead retry m-1 --endpoint '-b'"},
+               {"pawl events show '-s' 3", "pawl events show -- '-s' 3"},
+               {"pawl queue peek '-q' --id 'it'\\''s -x' --reveal",
+                "pawl queue peek --id 'it'\\''s -x' --reveal -- '-q'"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *made = pawl__shell_command(pawl_text_of(rows[i][0]), arena).data;
+        assert_string_equal(made, rows[i][1]);
+    }
+    pawl_text dash = pawl__shell_word(PAWL_TEXT("--all"), arena);
+    assert_true(pawl_text_equal(dash, PAWL_TEXT("'--all'")));
+    assert_string_equal(pawl__shell_argument(PAWL_TEXT("--all"), arena).data, "-- '--all'");
+    assert_string_equal(pawl__shell_argument(PAWL_TEXT("m-1"), arena).data, "'m-1'");
+    assert_string_equal(
+        pawl__store_command(&at, PAWL_TEXT("pawl dead retry '--all' --endpoint b"), arena).data,
+        "pawl dead retry --endpoint b --store 'sqlite:it'\\''s.db' -- '--all'");
+    assert_string_equal(pawl__store_command(&at, PAWL_TEXT("wait"), arena).data, "wait");
+}
