@@ -124,20 +124,26 @@ static pawl_code commit_parts(ground *p, pawl_store *store, pawl_uuid *id, pawl_
     return code;
 }
 
+/* A worker whose calls end soon. */
+static pawl_store *open_impatient(ground *p)
+{
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CREATE;
+    options.deadline           = PAWL_MILLISECONDS(1500);
+    ok(p, ground_open(p, p->url, &options, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    return store;
+}
+
 /* The answer of the second part's commit is lost, and whoever asks what became of it gets none: the parts behind it are
  * not tried, and the caller is told. Once it can be asked, the fence's document says that it is in. */
 ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
 {
-    pawl_store        *store   = NULL;
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_refusals      refused;
-    pawl_uuid          id;
-    bool               is_applied = false;
-    options.mode                  = PAWL_OPEN_CREATE;
-    options.deadline              = PAWL_MILLISECONDS(1500);
-    if (ground_open(p, p->url, &options, &store) != PAWL_OK ||
-        pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
-        fail_msg("%s", p->error.text);
+    pawl_store   *store = open_impatient(p);
+    pawl_refusals refused;
+    pawl_uuid     id;
+    bool          is_applied = false;
     /* Numbers and the first commit pass. */
     fault_on(p, "{\"skip\": 2}",
              "\"failCommands\": [\"findAndModify\", \"commitTransaction\"], \"closeConnection\": "
@@ -156,15 +162,10 @@ ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
  * the fence's document has the first part alone: neither answer would be true of the whole set. */
 ON_GROUND(o32_a_set_of_which_a_part_is_in_is_neither_applied_nor_not, ground *p)
 {
-    pawl_store        *store   = NULL;
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_refusals      refused;
-    pawl_uuid          id;
-    bool               is_applied = false;
-    options.mode                  = PAWL_OPEN_CREATE;
-    options.deadline              = PAWL_MILLISECONDS(1500);
-    ok(p, ground_open(p, p->url, &options, &store));
-    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    pawl_store   *store = open_impatient(p);
+    pawl_refusals refused;
+    pawl_uuid     id;
+    bool          is_applied = false;
     /* Numbers and the first commit pass. */
     fault_on(
         p, "{\"skip\": 2}",
