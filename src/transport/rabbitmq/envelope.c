@@ -35,7 +35,7 @@ static bool has(const headers *to, pawl_text key)
 
 static void put(headers *to, pawl_text key, pawl_text value)
 {
-    if (has(to, key) || to->has_failed)
+    if (to->has_failed || has(to, key))
         return;
     if (to->count == to->capacity)
         to->items =
@@ -55,6 +55,13 @@ static void put_default(headers *to, pawl_text key, pawl_text value)
 {
     if (value.size > 0)
         put(to, key, value);
+}
+
+/* A default that was made for this message; without data: for want of memory it was not. */
+static void put_made(headers *to, pawl_text key, pawl_text value)
+{
+    to->has_failed = to->has_failed || value.data == NULL;
+    put_default(to, key, value);
 }
 
 static void *json_take(void *context, size_t size)
@@ -167,16 +174,15 @@ static void put_nservicebus(headers *to, const letter *of)
     put_default(to, PAWL_TEXT("NServiceBus.CorrelationId"), message->correlation_id);
     put_default(to, PAWL_TEXT("NServiceBus.RelatedTo"), message->causation_id);
     put_default(to, PAWL_TEXT("NServiceBus.ReplyToAddress"), of->reply_to);
-    put_default(to, PAWL_TEXT("NServiceBus.TimeSent"),
-                nservicebus_time(pawl_text_of(of->sent), to->arena));
+    put_made(to, PAWL_TEXT("NServiceBus.TimeSent"),
+             nservicebus_time(pawl_text_of(of->sent), to->arena));
     put_default(to, PAWL_TEXT("NServiceBus.ProcessingEndpoint"), of->endpoint);
     put_default(to, PAWL_TEXT("NServiceBus.ProcessingMachine"), of->machine);
-    put_default(to, PAWL_TEXT("NServiceBus.ProcessingStarted"),
-                nservicebus_time(of->started, to->arena));
-    put_default(to, PAWL_TEXT("NServiceBus.ProcessingEnded"),
-                nservicebus_time(of->ended, to->arena));
+    put_made(to, PAWL_TEXT("NServiceBus.ProcessingStarted"),
+             nservicebus_time(of->started, to->arena));
+    put_made(to, PAWL_TEXT("NServiceBus.ProcessingEnded"), nservicebus_time(of->ended, to->arena));
     if (of->expires)
-        put_default(to, PAWL_TEXT("NServiceBus.TimeToBeReceived"), nservicebus_span(of, to->arena));
+        put_made(to, PAWL_TEXT("NServiceBus.TimeToBeReceived"), nservicebus_span(of, to->arena));
 }
 
 static void put_serviceconnect(headers *to, const letter *of)
@@ -194,7 +200,7 @@ static void put_serviceconnect(headers *to, const letter *of)
     put_default(to, PAWL_TEXT("TimeReceived"), of->started);
     put_default(to, PAWL_TEXT("TimeProcessed"), of->ended);
     put_default(to, PAWL_TEXT("SourceAddress"), of->reply_to);
-    put_default(to, PAWL_TEXT("TimeSent"), pawl_arena_text(to->arena, pawl_text_of(of->sent)));
+    put_made(to, PAWL_TEXT("TimeSent"), pawl_arena_text(to->arena, pawl_text_of(of->sent)));
     put_default(to, PAWL_TEXT("ConsumerType"), PAWL_TEXT("RabbitMQ"));
     put_default(to, PAWL_TEXT("Language"), PAWL_TEXT("C"));
 }
@@ -315,7 +321,7 @@ pawl_code pawl__envelope_make(const pawl__rabbitmq_url *url, const pawl_delivery
     put_own(&all, item->message.headers, &of);
     put_default(&all, PAWL_TEXT("pawl.causation_id"), item->message.causation_id);
     if (url->delay == PAWL__RABBITMQ_DELAY_HEADER)
-        put_default(&all, PAWL_TEXT("pawl.due"), due_text(item->due, arena));
+        put_made(&all, PAWL_TEXT("pawl.due"), due_text(item->due, arena));
     put_foreign(&all, url, &of);
     address(url, item, envelope);
     set_properties(&envelope->properties, &of, &all);

@@ -66,6 +66,17 @@ static bool sent_read(pawl_text text, pawl_time *sent)
 
 /* ---- Headers ------------------------------------------------------------------------------ */
 
+/* The shortest text that is read as the same number, with a point whatever the locale is. */
+static pawl_text real_text(double number, pawl_arena *arena)
+{
+    yyjson_mut_val value  = {.tag = YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL, .uni.f64 = number};
+    yyjson_alc     memory = pawl__rabbitmq_json_memory(arena);
+    pawl_text      text   = {0};
+    text.data = yyjson_mut_val_write_opts(&value, YYJSON_WRITE_ALLOW_INF_AND_NAN, &memory,
+                                          &text.size, NULL);
+    return text;
+}
+
 /* A header's value as a text; false: a table, a list or nothing, which no header of pawl's can be. */
 static bool value_text(const amqp_field_value_t *value, pawl_arena *arena, pawl_text *text)
 {
@@ -91,6 +102,12 @@ static bool value_text(const amqp_field_value_t *value, pawl_arena *arena, pawl_
     case AMQP_FIELD_KIND_U64:
     case AMQP_FIELD_KIND_TIMESTAMP:
         *text = pawl_arena_printf(arena, "%" PRIu64, value->value.u64);
+        return true;
+    case AMQP_FIELD_KIND_F32: *text = real_text(value->value.f32, arena); return true;
+    case AMQP_FIELD_KIND_F64: *text = real_text(value->value.f64, arena); return true;
+    case AMQP_FIELD_KIND_DECIMAL:
+        *text = pawl_arena_printf(arena, "%" PRIu32 "e-%u", value->value.decimal.value,
+                                  value->value.decimal.decimals);
         return true;
     default: return false;
     }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_memory.h"
 #include "support/tests.h"
 
 #ifdef PAWL_HAVE_RABBITMQ
@@ -310,6 +311,32 @@ TEST(a_delay_may_go_in_a_header)
     make(&s);
     headers_are(&s, OWN);
     end(&s);
+}
+
+TEST(every_allocation_fails_in_turn)
+{
+    bool is_met = true;
+    for (long n = 0; is_met; n++) { /* 0: none fails */
+        sample s;
+        begin(&s, "amqp://broker?delay=header&headers=nservicebus");
+        pawl_arena_destroy(s.arena);
+        s.arena    = pawl_arena_create(1);
+        s.item.due = NOW + PAWL_HOURS(1);
+        s.item.message.headers =
+            PAWL_TEXT("{\"" PAWL_HEADER_EXPIRES "\":\"2026-01-02T00:00:00Z\"}");
+        fault_memory_begin(n);
+        pawl_code code = pawl__envelope_make(&s.url, &s.item, NOW, s.arena, &s.envelope, &s.why);
+        is_met         = fault_memory_end() || n == 0;
+        assert_int_equal(code, is_met && n > 0 ? PAWL_ENOMEM : PAWL_OK);
+        end(&s);
+        assert_true(n < 100);
+    }
+}
+
+int main(void)
+{
+    fault_memory_install();
+    return tests_run(NULL, NULL);
 }
 
 #endif

@@ -7,6 +7,8 @@
 
 #ifdef PAWL_HAVE_RABBITMQ
 
+#include <math.h>
+
 #include "pawl/pawl.h"
 #include "transport/rabbitmq/letter.h"
 
@@ -237,13 +239,19 @@ TEST(values_become_texts)
     add(&m, "unsigned", AMQP_FIELD_KIND_U32)->value.u32    = 4000000000u;
     add(&m, "long", AMQP_FIELD_KIND_I64)->value.i64        = INT64_MIN;
     add(&m, "time", AMQP_FIELD_KIND_TIMESTAMP)->value.u64  = UINT64_MAX;
+    add(&m, "float", AMQP_FIELD_KIND_F32)->value.f32       = 0.5F;
+    add(&m, "double", AMQP_FIELD_KIND_F64)->value.f64      = 0.1;
+    add(&m, "none", AMQP_FIELD_KIND_F64)->value.f64        = NAN;
+    add(&m, "decimal", AMQP_FIELD_KIND_DECIMAL)->value.decimal =
+        (amqp_decimal_t){.decimals = 2, .value = 314};
     add(&m, "x-death", AMQP_FIELD_KIND_ARRAY);
     add(&m, "nothing", AMQP_FIELD_KIND_VOID);
     read_it(&m);
     is(m.taken.message.headers,
        "{\"yes\":\"true\",\"no\":\"false\",\"small\":\"-8\",\"byte\":\"200\",\"short\":\"-300\","
        "\"word\":\"60000\",\"int\":\"-70000\",\"unsigned\":\"4000000000\",\"long\":"
-       "\"-9223372036854775808\",\"time\":\"18446744073709551615\"}");
+       "\"-9223372036854775808\",\"time\":\"18446744073709551615\",\"float\":\"0.5\","
+       "\"double\":\"0.1\",\"none\":\"NaN\",\"decimal\":\"314e-2\"}");
     end(&m);
 }
 
