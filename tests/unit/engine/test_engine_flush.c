@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/world.h"
 
 /* ---- The application -------------------------------------------------------- */
@@ -18,6 +19,7 @@ static int       failures;           /* of the next calls */
 static pawl_code failure;            /* their code */
 static void (*meanwhile)(world *it); /* called once, in the next call */
 static world *around;
+static bool   coins_ran; /* since the last commit that was failed for them */
 
 static pawl_code hand_over(pawl_context *ctx, const char *name, const int32_t *numbers,
                            size_t count)
@@ -49,6 +51,7 @@ static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
     int32_t numbers[20];
     for (size_t i = 0; i < count; i++)
         numbers[i] = messages[i].number;
+    coins_ran = true;
     return hand_over(ctx, "coins", numbers, count);
 }
 PAWL_BATCH_HANDLER(on_coins, coin);
@@ -243,6 +246,35 @@ ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has, const char *url
         world_close(it);
         scenario_forget(ground);
     }
+}
+
+/* The store takes nothing of what a flush of coins writes. */
+static pawl_code fail_coins(hook_point point, void *context)
+{
+    (void)context;
+    if (point != HOOK_BEFORE_COMMIT || !coins_ran)
+        return PAWL_OK;
+    coins_ran = false;
+    return PAWL_ELIMIT;
+}
+
+/* Two partitions are full and flushed by one commit: what one of them writes fails its own flush alone. */
+ON_ALL_STORES(e21_what_one_of_two_writes_does_not_fail_the_other, const char *url)
+{
+    world *it = open_world(hook_url(url));
+    add_row(it, "Coins", "1", "coin", 0);
+    add_row(it, "Stamps", "3", "stamp", 0);
+    post_coins(it, 2, 1);
+    world_post(it, NULL, PAWL_MESSAGE(stamp, .number = 4));
+    coins_ran = false;
+    hook_set(fail_coins, NULL);
+    world_drain(it);
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "coins@0:2,100,2 stamps@0:2 coins@0:2,100,2 stamps@0:2 ");
+    assert_int_equal(world_aggregated(it, "Stamps", "stamp").all, 0);
+    pawl_aggregator_counts counts = world_aggregated(it, "Coins", "coin");
+    assert_int_equal(counts.all, 2);
+    assert_int_equal(counts.flush_attempts, 1);
 }
 
 /* ---- A flush that gave way ---------------------------------------------------------------- */
