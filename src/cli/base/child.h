@@ -28,7 +28,7 @@ typedef struct pawl__child {
 typedef struct pawl__child_result {
     int       exit_code; /* -1: it was killed */
     bool      is_late;   /* longer than time_max */
-    pawl_text out, err;  /* in the arena */
+    pawl_text out, err;  /* in the arena; with data, when empty, too */
 } pawl__child_result;
 
 /* Called first in every process of the command: one that runs for another gets SIGTERM when that ends, killed for example.

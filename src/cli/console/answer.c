@@ -54,8 +54,7 @@ static pawl_text valid_text(const char *data, size_t size, pawl_arena *arena)
     char  *made = pawl_arena_take(arena, size + 1);
     if (made == NULL)
         return (pawl_text){0};
-    if (size > 0)
-        memcpy(made, data, size);
+    memcpy(made, data, size);
     made[size] = '\0';
     for (size_t from = 0;
          !pawl_text_is_valid((pawl_text){.data = made + from, .size = size - from}, &at);

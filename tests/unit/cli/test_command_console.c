@@ -33,6 +33,10 @@ pawl_code run_here(pawl__console *console, const pawl__console_call *call, pawl_
         pawl__append(ran, sizeof ran, " ");
     }
     *result = ending;
+    if (result->out.data == NULL)
+        result->out = PAWL_TEXT("");
+    if (result->err.data == NULL)
+        result->err = PAWL_TEXT("");
     return PAWL_OK;
 }
 
