@@ -22,15 +22,24 @@ static pawl_store *open_worker(ground *p)
     return store;
 }
 
-/* Statements that the store's session has sent so far; pawl_store_native would switch autocommit on. */
+/* The sum of these counters of the store's session so far; pawl_store_native would switch autocommit on. */
+static long long status_of(pawl_store *store, const char *names)
+{
+    char      sql[80];
+    MYSQL    *session = pawl__mysql_of(store)->main.mysql;
+    long long sum     = 0;
+    snprintf(sql, sizeof sql, "show session status like '%s'", names);
+    assert_int_equal(mysql_query(session, sql), 0);
+    MYSQL_RES *rows = mysql_store_result(session);
+    for (MYSQL_ROW row; (row = mysql_fetch_row(rows)) != NULL;)
+        sum += atoll(row[1]);
+    mysql_free_result(rows);
+    return sum;
+}
+
 static long long statements_of(pawl_store *store)
 {
-    MYSQL *session = pawl__mysql_of(store)->main.mysql;
-    assert_int_equal(mysql_query(session, "show session status like 'Questions'"), 0);
-    MYSQL_RES *rows  = mysql_store_result(session);
-    long long  found = atoll(mysql_fetch_row(rows)[1]);
-    mysql_free_result(rows);
-    return found;
+    return status_of(store, "Questions");
 }
 
 static long long commit(ground *p, pawl_store *store, pawl_changes *changes)
@@ -122,6 +131,26 @@ ON_BOTH(timeouts_are_set_by_one_look_and_one_set, ground *p)
     assert_int_equal(count_timeouts(p, 1), 2 * TIMEOUTS - 2);
     assert_int_equal(count_timeouts(p, 2), TIMEOUTS - 2);
     assert_int_equal(count_timeouts(p, 3), 2);
+}
+
+/* Each worker asks for them twice a minute: of many timeouts the first of each destination is read, and no other. */
+ON_BOTH(e13_destinations_are_found_without_reading_their_timeouts, ground *p)
+{
+    pawl_foreign_rows rows;
+    pawl_store       *store = open_worker(p);
+    for (uint8_t first = 1; first < 6 * TIMEOUTS; first += TIMEOUTS)
+        (void)set_timeouts(p, store, first, first);
+    raw_run(
+        p->raw,
+        "insert into pawl_timeouts (Id, Generation, SagaId, SagaType, Name, Destination, Due, Attempts, "
+        "CorrelationId, Headers) select concat(Id, left(Destination, 1)), 1, concat(SagaId, 'x'), SagaType, "
+        "Name, 'else', Due, 0, '', '' from pawl_timeouts");
+    long long before = status_of(store, "Handler_read%");
+    ok(p, pawl_store_timeout_foreign(store, TEXT("orders"), NOW, p->arena, &rows, &p->error));
+    long long reads = status_of(store, "Handler_read%") - before;
+    assert_int_equal(rows.count, 2);
+    if (reads > 6 * TIMEOUTS)
+        fail_msg("%lld rows of %d were read", reads, 12 * TIMEOUTS);
 }
 
 /* ---- Reconnects ------------------------------------------------------------ */

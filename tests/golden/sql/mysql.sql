@@ -84,15 +84,6 @@ and `Due` > ? order by `Due`, `Seq` limit ?) looked where `Attempts` > 0;
 -- INBOX_COUNT
 select count(*) from (select 1 as `One` from `pawl_inbox` limit ?) counted;
 
--- TIMEOUT_FOREIGN
-with recursive d (name) as (select min(`Destination`) from `pawl_timeouts` union all select (select
-min(t.`Destination`) from `pawl_timeouts` t where t.`Destination` > d.name) from d where d.name is
-not null), f (name, due) as (select d.name, (select t.`Due` from `pawl_timeouts` t where
-t.`Destination` = d.name and (t.`LeaseExpires` is null or t.`LeaseExpires` <= ?) order by t.`Due`
-limit 1) from d where d.name is not null and (d.name = ? or not exists (select 1 from
-`pawl_subscriptions` s where s.`Queue` = d.name))) select name, due from f where due is not null
-order by name;
-
 -- TIMEOUT_LIST
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
 `CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Destination` = ?
@@ -714,6 +705,13 @@ select `Due` from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ? 
 (select 1 from `pawl_leases` as c where c.`Name` = concat('claim:', `Seq`)) order by `Due` limit 1
 for update skip locked;
 
+-- TIMEOUT_FOREIGN, for TIMEOUT_FOREIGN
+select d.name, (select t.`Due` from `pawl_timeouts` as t force index (`pawl_timeouts_due`) where
+t.`Destination` = d.name and (t.`LeaseExpires` is null or t.`LeaseExpires` <= ?) order by
+t.`Destination`, t.`Due` limit 1) as due from (select distinct `Destination` as name from
+`pawl_timeouts` force index (`pawl_timeouts_due`)) as d where d.name = ? or not exists (select 1
+from `pawl_subscriptions` as s where s.`Queue` = d.name) having due is not null order by d.name;
+
 -- OUTBOX_HOLD_BACK
 update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
 'pending' and `Id` > ? and `Source` = ?;
@@ -948,7 +946,6 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
--- TIMEOUT_FOREIGN: 2 1
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
@@ -988,6 +985,7 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- QUEUE_CLAIM_FREE: 1 2 4 5 3
 -- QUEUE_CLAIM_AGAIN: 2 1 3 1
 -- QUEUE_LOCK: 1 2 1
+-- TIMEOUT_FOREIGN: 2 1
 -- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_FOLD: 2 1
 -- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11
