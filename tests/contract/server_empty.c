@@ -23,18 +23,23 @@ static const char postgres_delete[] =
     " loop execute 'delete from ' || name; is_there := true; end loop;"
     " if not is_there then raise exception 'the case has dropped them'; end if; end $$";
 
+/* The connection stays: a new one reads the catalog for each of the tables again. */
 static bool postgres_empty(const char *url, const char *prefix)
 {
-    char plain[300], sql[sizeof postgres_delete + 60];
+    static PGconn *connection;
+    char           plain[300], sql[sizeof postgres_delete + 60];
     snprintf(plain, sizeof plain, "%.*s", (int)strcspn(url, "?"), url);
     snprintf(sql, sizeof sql, postgres_delete, prefix);
-    PGconn   *connection = PQconnectdb(plain);
-    PGresult *answer     = PQexec(connection, sql);
-    bool      is_empty   = PQresultStatus(answer) == PGRES_COMMAND_OK;
-    if (!is_empty)
+    if (connection == NULL)
+        connection = PQconnectdb(plain);
+    PGresult *answer   = PQexec(connection, sql);
+    bool      is_empty = PQresultStatus(answer) == PGRES_COMMAND_OK;
+    if (!is_empty) {
         printf("emptying the tables: %s", PQerrorMessage(connection));
+        PQfinish(connection);
+        connection = NULL;
+    }
     PQclear(answer);
-    PQfinish(connection);
     return is_empty;
 }
 #else

@@ -90,7 +90,9 @@ configure()
     as_postgres tee "$data/pawl.conf" >/dev/null <<END
 shared_preload_libraries = 'pg_cron, pg_documentdb_core, pg_documentdb'
 cron.database_name = 'postgres'
-cron.launch_active_jobs = off # the gateway builds indexes at once; a look for others each second is a process each
+# The gateway builds indexes at once; a look for others each second is a process each.
+cron.launch_active_jobs = off
+documentdb.enableBackgroundWorker = off
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 port = $((port + 1))
