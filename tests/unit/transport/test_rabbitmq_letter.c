@@ -7,10 +7,10 @@
 
 #ifdef PAWL_HAVE_RABBITMQ
 
-#include <math.h>
-
 #include "pawl/pawl.h"
 #include "transport/rabbitmq/letter.h"
+
+#include <math.h>
 
 #define ENTRIES_MAX 20
 
