@@ -25,7 +25,7 @@ PAWL_RECORD(passenger, PASSENGER);
     F(TEXT, ballast)
 PAWL_RECORD(seated, SEATED);
 
-static char            heavy[300000];
+static char            heavy[70000];
 static const pawl_text ballast = {.data = heavy, .size = sizeof heavy};
 
 static pawl_code on_depart(pawl_context *ctx, trip_state *state, const depart *message)

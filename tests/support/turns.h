@@ -1,6 +1,7 @@
-/* turns.h - which calls of a scenario go wrong in turn: each of them, or on a server,
- * where a run takes longer, a few, far apart, and in each loop others. The address sanitizer sees every third.
+/* turns.h - which calls of a scenario go wrong in turn: each of them in memory, every third on SQLite and with the
+ * address sanitizer, and on a server, where a run takes longer, a few, far apart, and in each loop others.
  *
+ *     stride_of -> every third, or each: on SQLite with PAWL_TEST_WHOLE
  *     turns_of -> for (n = first; n <= last; n += stride)
  *     turns_takes -> whether a case of a long list is run by this test: a third of them every day, all with
  *                    PAWL_TEST_WHOLE (./test --long)
@@ -18,13 +19,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SERVER_TURNS (turns_are_whole() ? 3 : 2)
 #define SERVER_SEEDS 2
-#ifdef PAWL_SANITIZED /* the same loops run without it, too */
-#define STRIDE_HERE 3
+#ifdef PAWL_SANITIZED /* the same loops run without it, too: there it takes others */
+#define IS_SANITIZED 1
 #else
-#define STRIDE_HERE 1
+#define IS_SANITIZED 0
 #endif
 #define SERVER_SLACK 8 /* calls that another run there may have fewer: looks, tries */
 
@@ -32,6 +34,13 @@
 static inline bool turns_are_whole(void)
 {
     return getenv("PAWL_TEST_WHOLE") != NULL;
+}
+
+/* Not for a server. */
+static inline long stride_of(const char *url)
+{
+    bool is_whole = strncmp(url, "sqlite", 6) != 0 || turns_are_whole();
+    return is_whole && !IS_SANITIZED ? 1 : 3;
 }
 
 typedef struct turns {
@@ -45,7 +54,7 @@ static inline turns turns_of(const char *url, long calls)
     long        stride = calls / SERVER_TURNS + 1;
     shift += 7;
     if (!server_is(url))
-        return (turns){1 + shift % STRIDE_HERE, STRIDE_HERE, calls};
+        return (turns){1 + (shift + IS_SANITIZED) % stride_of(url), stride_of(url), calls};
     return (turns){1 + shift % stride, stride, calls - SERVER_SLACK};
 }
 
