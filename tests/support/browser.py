@@ -124,7 +124,8 @@ def start(folder):
             raise Failed("chromedriver does not start")
         page = Page(f"http://127.0.0.1:{found.group(1)}", {
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900",
-                     f"--user-data-dir={folder}/browser"]})
+                     "--disable-background-networking", "--disable-component-update", "--disable-extensions",
+                     "--disable-sync", "--no-first-run", f"--user-data-dir={folder}/browser"]})
         try:
             yield page
         finally:

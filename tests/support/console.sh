@@ -25,7 +25,7 @@ console()
     at=$(sed -nE 's,.* at (http://[^/]*)/.*,\1,p' "$work/console.err")
 }
 
-# story NAME WORD ...: what a user does in a browser (console_story.py).
+# story NAME[,NAME ...] WORD ...: what a user does in a browser (console_story.py).
 story()
 {
     python3 "$source_dir/tests/support/console_story.py" "$at" "$@" >"$work/out" 2>"$work/err" || die "on ${name:-$PAWL_STORE}"

@@ -1,4 +1,4 @@
-"""console_story.py ADDRESS STORY [FOLDER] - what a user does in a browser at `pawl console`, and what he sees.
+"""console_story.py ADDRESS STORY[,STORY ...] [FOLDER] - what a user does in a browser at `pawl console`, and what he sees.
 
 Run by tests/system/console_browser.sh, which prepares the store of each story.
 
@@ -184,13 +184,16 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "mend": mend, "come_back": come_back, "flow": flow}
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "mend": mend, "come_back": come_back, "flow": flow,
+           "pictures": pictures, "axe": axe}
 
 
 def main():
     address, story = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder, browser.start(folder) as page:
-        (pictures if story == "pictures" else axe if story == "axe" else STORIES[story])(page, address, *sys.argv[3:])
+        for name in story.split(","):
+            page.go("about:blank")  # the next story loads all anew
+            STORIES[name](page, address, *sys.argv[3:])
         complaints = [text for text in page.complaints() if "/api/saga/history?" not in text]  # 404: it has none
         must(not complaints, f"the browser complains: {complaints}")
 
