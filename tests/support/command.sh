@@ -87,13 +87,13 @@ look_at_keys()
 has_match()
 {
     local line
-    local -a read=()
-    mapfile -t read <"$1"
-    if [ ${#read[@]} -gt 100 ]; then
+    local -a lines=()
+    mapfile -t lines <"$1"
+    if [ ${#lines[@]} -gt 100 ]; then # each of them is matched by itself
         grep -qE -- "$2" "$1"
         return
     fi
-    for line in "${read[@]}"; do
+    for line in "${lines[@]}"; do
         [[ $line =~ $2 ]] && return
     done
     return 1
