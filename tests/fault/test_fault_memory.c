@@ -60,7 +60,7 @@ ON_ALL_STORES(the_nth_allocation_fails, const char *url)
 {
     char scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    const long stride = server_is(url) ? SERVER_STRIDE : stride_of(url);
+    const long stride = stride_of(url, SERVER_STRIDE);
     long       n      = 1;
     for (bool goes_on = true; goes_on; n += stride) {
         char here[1000], target[1000];

@@ -324,7 +324,7 @@ ON_ALL_STORES(o17_claims_are_handed_out_twice_or_taken, const char *url)
 ON_ALL_STORES(every_allocation_fails_in_turn, const char *url)
 {
     static const fault_plan none     = {.kind = FAULT_NONE};
-    const long              stride   = server_is(url) ? MEMORY_STRIDE : stride_of(url);
+    const long              stride   = stride_of(url, MEMORY_STRIDE);
     long                    failures = 0, n = 1;
     for (; play_once(scheme_of(url), &none, n, &failures); n += stride)
         assert_true(n < 20000);

@@ -208,7 +208,7 @@ ON_ALL_STORES_IN_TIME(t7_e13_a27_rows_taken_by_another_worker, const char *url)
                      (long long)it.conflicts);
     }
     print_message("%s, steal: of %ld claims, %ld rows\n", scheme_of(url), all.last, taken);
-    assert_true(server_is(url) || taken >= (stride_of(url) == 1 ? 6 : 1));
+    assert_true(server_is(url) || taken >= (stride_of(url, 1) == 1 ? 6 : 1));
 }
 
 /* By what each message is about, the second letter of an id's name: orders a and
@@ -272,7 +272,7 @@ ON_ALL_STORES_IN_TIME(every_other_claim_is_not_alone, const char *url)
 
 ON_ALL_STORES_IN_TIME(the_nth_allocation_fails, const char *url)
 {
-    const long stride   = server_is(url) ? MEMORY_STRIDE : stride_of(url);
+    const long stride   = stride_of(url, MEMORY_STRIDE);
     long       failures = 0, n = 1;
     for (;; n += stride) {
         long         before = fault_memory_live();

@@ -1,7 +1,7 @@
 /* turns.h - which calls of a scenario go wrong in turn: each of them in memory, every third on SQLite and with the
  * address sanitizer, and on a server, where a run takes longer, a few, far apart, and in each loop others.
  *
- *     stride_of -> every third, or each: on SQLite with PAWL_TEST_WHOLE
+ *     stride_of -> 1 for each, 3 for every third; on SQLite each with PAWL_TEST_WHOLE
  *     turns_of -> for (n = first; n <= last; n += stride)
  *     turns_takes -> whether a case of a long list is run by this test: a third of them every day, all with
  *                    PAWL_TEST_WHOLE (./test --long)
@@ -23,7 +23,7 @@
 
 #define SERVER_TURNS (turns_are_whole() ? 3 : 2)
 #define SERVER_SEEDS 2
-#ifdef PAWL_SANITIZED /* the same loops run without it, too: there it takes others */
+#ifdef PAWL_SANITIZED /* the same loops run without it, too: turns_of takes others there */
 #define IS_SANITIZED 1
 #else
 #define IS_SANITIZED 0
@@ -36,9 +36,11 @@ static inline bool turns_are_whole(void)
     return getenv("PAWL_TEST_WHOLE") != NULL;
 }
 
-/* Not for a server. */
-static inline long stride_of(const char *url)
+/* On a server as the caller says. */
+static inline long stride_of(const char *url, long on_server)
 {
+    if (server_is(url))
+        return on_server;
     bool is_whole = strncmp(url, "sqlite", 6) != 0 || turns_are_whole();
     return is_whole && !IS_SANITIZED ? 1 : 3;
 }
@@ -51,11 +53,10 @@ typedef struct turns {
 static inline turns turns_of(const char *url, long calls)
 {
     static long shift;
-    long        stride = calls / SERVER_TURNS + 1;
+    long        stride = stride_of(url, calls / SERVER_TURNS + 1);
     shift += 7;
-    if (!server_is(url))
-        return (turns){1 + (shift + IS_SANITIZED) % stride_of(url), stride_of(url), calls};
-    return (turns){1 + shift % stride, stride, calls - SERVER_SLACK};
+    return (turns){1 + (shift + IS_SANITIZED) % stride, stride,
+                   calls - (server_is(url) ? SERVER_SLACK : 0)};
 }
 
 #define TURNS_PARTS 3
