@@ -1,6 +1,8 @@
 # sqlfluff.sh - sqlfluff, which knows the grammars of SQL Server and Oracle. Sourced.
 #
 #   sqlfluff_find     prints the program; 1: it cannot be had
+#   sqlfluff_parsed NOTE FILE ...   0: NOTE has the sums of these files; 1 with PAWL_TEST_WHOLE, too
+#   sqlfluff_note NOTE FILE ...     writes them there, if PAWL_TEST_WRITE_GOLDEN is set
 #
 # The first that there is: the system's own, when it is 3 or later (older ones do not know enough of
 # Oracle); what an earlier call has fetched; a virtual environment filled by pip; the package of
@@ -83,4 +85,19 @@ sqlfluff_find()
         return
     fi
     sqlfluff_make && echo "$(sqlfluff_root)/sqlfluff"
+}
+
+# To parse takes half a minute, and a text that has parsed parses again.
+sqlfluff_parsed()
+{
+    [ -z "${PAWL_TEST_WHOLE:-}" ] && [ -f "$1" ] && sha256sum "${@:2}" | cmp -s - "$1"
+}
+
+sqlfluff_note()
+{
+    if [ -n "${PAWL_TEST_WRITE_GOLDEN:-}" ]; then
+        sha256sum "${@:2}" >"$1"
+    else
+        echo "parsed; with PAWL_TEST_WRITE_GOLDEN=1 ${1##*/} says so to the next run"
+    fi
 }

@@ -9,6 +9,7 @@
 #include "contract/server_empty.h"
 #include "contract/suite_main.h"
 #include "support/required.h"
+#include "support/turns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,12 @@ int server_suite_main(const char *variable, const char *server, int argument_cou
         return skip(variable, server);
     begun                     = time(NULL);
     const suite_ground ground = {
-        .name = server, .context = url, .fresh = fresh, .make = make, .drop = drop};
+        .name    = server,
+        .context = url,
+        .rounds  = strcmp(server, "mongodb") == 0 && !turns_are_whole() ? 10 : 0, /* slow there */
+        .fresh   = fresh,
+        .make    = make,
+        .drop    = drop};
     int result = suite_main(&ground, argument_count, arguments);
     return drop_kept() == 0 ? result : 1;
 }

@@ -9,7 +9,11 @@
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
 # shellcheck source=scripts/sqlfluff.sh
 . "$source_dir/scripts/sqlfluff.sh"
-golden=$source_dir/tests/golden/schema
+cd "$source_dir"
+golden=tests/golden/schema
+texts=("$golden"/{mssql,oracle}{,_drop}.sql tests/system/schema_scripts_syntax.sh)
+note=$golden/parsed.sha256
+! sqlfluff_parsed "$note" "${texts[@]}" || exit 0
 
 sqlfluff=$(sqlfluff_find) || { echo "skipped: no sqlfluff 3 or later, by pip or by apt"; exit 77; }
 
@@ -41,3 +45,4 @@ check()
 }
 check tsql mssql 'create table' 'create tabel'
 check oracle oracle 'end if;' 'end of;'
+sqlfluff_note "$note" "${texts[@]}"

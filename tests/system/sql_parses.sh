@@ -13,6 +13,10 @@
 
 # shellcheck source=scripts/sqlfluff.sh
 . "$source_dir/scripts/sqlfluff.sh"
+cd "$source_dir"
+texts=(tests/golden/sql/{oracle,mssql}.sql tests/system/sql_parses.sh)
+note=tests/golden/sql/parsed.sha256
+! sqlfluff_parsed "$note" "${texts[@]}" || exit 0
 sqlfluff=${PAWL_SQLFLUFF:-$(sqlfluff_find)} || sqlfluff=sqlfluff
 version=$($sqlfluff --version 2>/dev/null | sed 's/.* //') || version=0
 case $version in
@@ -72,3 +76,4 @@ parses "$work/one.sql" tsql || die "a batch does not parse by itself"
 sed 's/with (updlock/with updlock (/' "$work/one.sql" >"$work/bad.sql"
 ! cmp -s "$work/bad.sql" "$work/one.sql" || die "no defect in the statements of SQL Server"
 ! parses "$work/bad.sql" tsql || die "the parser takes what is no T-SQL"
+sqlfluff_note "$note" "${texts[@]}"

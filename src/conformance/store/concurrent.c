@@ -12,7 +12,13 @@
 
 /* ---- Queue -------------------------------------------------------------- */
 
-#define ROWS 2000
+#define ROWS (50 * SUITE_ROUNDS)
+
+/* How many of them a race is about. */
+static unsigned row_count(const suite *s)
+{
+    return 50 * s->rounds;
+}
 
 typedef struct tally {
     atomic_int seen[ROWS];
@@ -62,17 +68,17 @@ static void each_queue_row_is_settled_once(suite *s)
     tally      *t   = pawl_arena_take(s->arena, sizeof *t);
     suite_set   set = suite_changes(s);
     EXPECT(s, t != NULL);
-    for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < row_count(s); i++)
         atomic_init(&t->seen[i], 0);
-    for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < row_count(s); i++)
         ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
             .message = suite_message(s, suite_printf(s, "m-%u", i)));
     COMMIT(&set, a);
     suite_threads(s, THREADS, settle_rows, t);
-    for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < row_count(s); i++)
         EXPECT_EQ(s, atomic_load(&t->seen[i]), 1);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 0);
-    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, ROWS);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, row_count(s));
 }
 
 /* Puts each row back until later. A claim that shows a row as it was before
@@ -108,23 +114,23 @@ static void a_row_put_back_is_not_handed_out_early(suite *s)
     tally      *t   = pawl_arena_take(s->arena, sizeof *t);
     suite_set   set = suite_changes(s);
     EXPECT(s, t != NULL);
-    for (unsigned i = 0; i < ROWS; i++) {
+    for (unsigned i = 0; i < row_count(s); i++) {
         atomic_init(&t->seen[i], 0);
         ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
             .message = suite_message(s, suite_printf(s, "m-%u", i)));
     }
     COMMIT(&set, a);
     suite_threads(s, THREADS, put_rows_back, t);
-    for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < row_count(s); i++)
         EXPECT_EQ(s, atomic_load(&t->seen[i]), 1);
-    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW + 1, ROWS).count, ROWS);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW + 1, ROWS).count, row_count(s));
 }
 
 static void send_the_same(suite_thread *thread)
 {
     suite      *s     = thread->s;
     pawl_store *store = suite_open(s);
-    for (unsigned i = 0; i < 40; i++)
+    for (unsigned i = 0; i < s->rounds; i++)
         suite_send(s, store, TEXT("orders"), suite_printf(s, "m-%u", i).data, SUITE_NOW);
 }
 
@@ -132,20 +138,20 @@ static void racing_sends_of_an_id_make_one_row(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, THREADS, send_the_same, NULL);
-    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 40);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, s->rounds);
 }
 
 /* ---- One winner --------------------------------------------------------- */
 
 typedef struct race {
-    atomic_int won[40];
+    atomic_int won[SUITE_ROUNDS];
 } race;
 
 static race *race_create(suite *s)
 {
     race *r = pawl_arena_take(s->arena, sizeof *r);
     EXPECT(s, r != NULL);
-    for (unsigned i = 0; i < 40; i++)
+    for (unsigned i = 0; i < s->rounds; i++)
         atomic_init(&r->won[i], 0);
     return r;
 }
@@ -168,7 +174,7 @@ static void begin_sagas(suite_thread *thread)
 {
     suite      *s     = thread->s;
     pawl_store *store = suite_open(s);
-    for (unsigned round = 0; round < 40; round++) {
+    for (unsigned round = 0; round < s->rounds; round++) {
         suite_set set = suite_changes(s);
         ADD(&set, saga_insert, .table = s->tables[SUITE_ORDER],
             .id   = suite_saga_id(1000 * (thread->index + 1) + round),
@@ -183,16 +189,16 @@ static void racing_starters_leave_one_saga(suite *s)
     pawl_store *a = suite_open(s);
     race       *r = race_create(s);
     suite_threads(s, THREADS, begin_sagas, r);
-    for (unsigned i = 0; i < 40; i++)
+    for (unsigned i = 0; i < s->rounds; i++)
         EXPECT_EQ(s, atomic_load(&r->won[i]), 1);
-    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 40);
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), s->rounds);
 }
 
 static void mark_ids(suite_thread *thread)
 {
     suite      *s     = thread->s;
     pawl_store *store = suite_open(s);
-    for (unsigned round = 0; round < 40; round++) {
+    for (unsigned round = 0; round < s->rounds; round++) {
         suite_set set = suite_changes(s);
         ADD(&set, inbox_entry, .endpoint = TEXT("suite"),
             .message_id = suite_printf(s, "m-%u", round), .at = SUITE_NOW);
@@ -205,9 +211,9 @@ static void racing_marks_have_one_winner(suite *s)
     pawl_store *a = suite_open(s);
     race       *r = race_create(s);
     suite_threads(s, THREADS, mark_ids, r);
-    for (unsigned i = 0; i < 40; i++)
+    for (unsigned i = 0; i < s->rounds; i++)
         EXPECT_EQ(s, atomic_load(&r->won[i]), 1);
-    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, 40);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, s->rounds);
 }
 
 /* Handles stay open for as long as the contest: a handle that closes frees its claims for the
@@ -222,9 +228,9 @@ static contest *contest_create(suite *s)
 {
     contest *c = pawl_arena_take(s->arena, sizeof *c);
     EXPECT(s, c != NULL);
-    for (unsigned i = 0; i < 40; i++)
+    for (unsigned i = 0; i < s->rounds; i++)
         atomic_init(&c->race.won[i], 0);
-    for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < row_count(s); i++)
         atomic_init(&c->tally.seen[i], 0);
     for (unsigned i = 0; i < THREADS; i++)
         c->stores[i] = suite_open(s);
@@ -236,7 +242,7 @@ static void try_to_lead(suite_thread *thread)
     suite      *s     = thread->s;
     contest    *c     = thread->context;
     pawl_store *store = c->stores[thread->index];
-    for (unsigned round = 0; round < 40; round++) {
+    for (unsigned round = 0; round < s->rounds; round++) {
         bool is_held = false;
         EXPECT_OK(s, pawl_store_lead(store, suite_printf(s, "lane-%u", round), SUITE_NOW,
                                      SUITE_LEASE, &is_held, &s->error));
@@ -249,7 +255,7 @@ static void one_of_many_leads(suite *s)
 {
     contest *c = contest_create(s);
     suite_threads(s, THREADS, try_to_lead, c);
-    for (unsigned i = 0; i < 40; i++)
+    for (unsigned i = 0; i < s->rounds; i++)
         EXPECT_EQ(s, atomic_load(&c->race.won[i]), 1);
 }
 
@@ -327,7 +333,7 @@ static void add_bills(suite_thread *thread)
 {
     suite      *s     = thread->s;
     pawl_store *store = suite_open(s);
-    for (unsigned i = 0; i < 50; i++) {
+    for (unsigned i = 0; i < s->rounds; i++) {
         suite_set set    = suite_changes(s);
         pawl_text own    = suite_printf(s, "own-%u-%u", thread->index, i);
         pawl_text shared = suite_printf(s, "shared-%u", i);
@@ -344,7 +350,7 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, THREADS, add_bills, NULL);
-    EXPECT_EQ(s, suite_counts(s, a, TEXT("Bills"), SUITE_NOW).all, THREADS * 50 + 50);
+    EXPECT_EQ(s, suite_counts(s, a, TEXT("Bills"), SUITE_NOW).all, (THREADS + 1) * s->rounds);
     pawl_flush_rows flushes = {0};
     EXPECT_OK(s,
               pawl_store_flush_list(a, TEXT("Bills"), SUITE_NOW, 9, s->arena, &flushes, &s->error));
@@ -386,7 +392,7 @@ static void each_row_is_in_one_snapshot(suite *s)
     atomic_init(&taken, 0);
     suite_threads(s, 4, add_bills, NULL);
     suite_threads(s, THREADS, take_bills, &taken);
-    EXPECT_EQ(s, atomic_load(&taken), 4 * 50 + 50);
+    EXPECT_EQ(s, atomic_load(&taken), 5 * (int)s->rounds);
     EXPECT_EQ(s, suite_counts(s, a, TEXT("Bills"), SUITE_NOW).all, 0);
 }
 
@@ -426,7 +432,7 @@ static void add_the_same_dispatch(suite_thread *thread)
 {
     suite      *s     = thread->s;
     pawl_store *store = suite_open(s);
-    for (unsigned i = 1; i <= 40; i++)
+    for (unsigned i = 1; i <= s->rounds; i++)
         COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(i), .source = TEXT("S"),
                    .version = i, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
                    .message = suite_message(s, suite_printf(s, "m-%u", i)), .at = SUITE_NOW);
@@ -436,7 +442,7 @@ static void racing_adds_of_a_dispatch_make_one_row(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, THREADS, add_the_same_dispatch, NULL);
-    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 40);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, s->rounds);
 }
 
 #define ENDED 40

@@ -88,7 +88,6 @@ static void programs_settle_each_row_once(suite *s)
 
 /* ---- Sagas -------------------------------------------------------------- */
 
-#define ROUNDS 40
 #define SAGAS 20
 #define WORKERS 2 /* in each process */
 #define STEPS 15
@@ -98,7 +97,7 @@ static void programs_settle_each_row_once(suite *s)
 static void begin_sagas(suite *s, unsigned index, unsigned *counts)
 {
     pawl_store *store = suite_open(s);
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    for (unsigned round = 0; round < s->rounds; round++) {
         pawl_refusals refused;
         suite_set     set = suite_changes(s);
         ADD(&set, saga_insert, .table = s->tables[SUITE_ORDER],
@@ -119,8 +118,8 @@ static void racing_starters_leave_one_saga(suite *s)
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
     suite_run_programs(s, SUITE_PROGRAMS, begin_sagas, counts);
-    suite_expect_each(s, counts, ROUNDS, 1);
-    EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), ROUNDS);
+    suite_expect_each(s, counts, s->rounds, 1);
+    EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), s->rounds);
 }
 
 /* At each version of one stream, one event and its dispatch. */
@@ -235,7 +234,7 @@ static void add_bills(suite *s, unsigned index, unsigned *counts)
 {
     pawl_store *store = suite_open(s);
     (void)counts;
-    for (unsigned i = 0; i < ROUNDS; i++) {
+    for (unsigned i = 0; i < s->rounds; i++) {
         suite_set set    = suite_changes(s);
         pawl_text own    = suite_printf(s, "own-%u-%u", index, i);
         pawl_text shared = suite_printf(s, "shared-%u", i);
@@ -254,7 +253,7 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
     suite_need_programs(s);
     suite_run_programs(s, SUITE_PROGRAMS, add_bills, counts);
     pawl_store *a = suite_open(s);
-    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, SUITE_PROGRAMS * ROUNDS + ROUNDS);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, (SUITE_PROGRAMS + 1) * s->rounds);
     EXPECT_OK(s, pawl_store_flush_list(a, BILLS, SUITE_NOW, 9, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
 }

@@ -168,7 +168,8 @@ static void run_at(const suite_ground *ground, case_run *run, const suite_case *
 static suite_result run_case(const suite_ground *ground, const suite_case *item, unsigned number,
                              uint64_t seed, char *reason, size_t reason_size)
 {
-    case_run run = {.s = {.arena = pawl_arena_create(0)}};
+    case_run run = {.s = {.arena  = pawl_arena_create(0),
+                          .rounds = ground->rounds != 0 ? ground->rounds : SUITE_ROUNDS}};
     if (run.s.arena == NULL) {
         snprintf(reason, reason_size, "out of memory");
         return SUITE_FAIL;

@@ -32,6 +32,7 @@ typedef struct suite_ground suite_ground;
 struct suite_ground {
     const char *name;
     void       *context;
+    unsigned    rounds; /* of races, at most SUITE_ROUNDS; 0: as many */
     /* Writes an address under which nothing is stored. */
     void (*fresh)(const suite_ground *ground, unsigned number, suite_address *address);
     /* Makes the tables. NULL: opening makes them. */

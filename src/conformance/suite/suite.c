@@ -173,6 +173,7 @@ static thread_run *thread_run_create(suite *s, unsigned index, suite_thread_func
     if (run == NULL)
         return NULL;
     run->own.address = s->address;
+    run->own.rounds  = s->rounds;
     memcpy(run->own.tables, s->tables, sizeof s->tables);
     run->own.arena = pawl_arena_create(0);
     pawl_random_seed(&run->own.random, pawl_random_next(&s->random));

@@ -44,9 +44,12 @@ typedef enum suite_table {
 
 #define SUITE_STORES_MAX 16
 
+#define SUITE_ROUNDS 40 /* how often the threads of a race meet */
+
 typedef struct suite {
     const suite_address   *address;
-    suite_address          other; /* of suite_open_other, once it was called */
+    unsigned               rounds; /* SUITE_ROUNDS, or fewer where each takes long */
+    suite_address          other;  /* of suite_open_other, once it was called */
     const pawl_saga_table *tables[SUITE_TABLE_COUNT];
     pawl_arena            *arena;
     pawl_random            random;
