@@ -8,9 +8,9 @@
 
 need_sqlite
 export PAWL_DRIVER_PATH=$build_dir PAWL_STORE=sqlite:$work/kills.db
-messages=3000 us=100 pause=0.1 how=() is_hot=yes
+messages=6000 us=100 pause=0.1 how=() is_hot=yes
 . "$source_dir/tests/support/kills.sh"
-messages=6000
+messages=4000
 if [ -n "${PAWL_TEST_POSTGRES:-}" ]; then
     own_schema kills_hot
     PAWL_STORE=$store
