@@ -163,7 +163,7 @@ TESTS(a_commit_without_its_standby_is_unknown, ground *p,
     pawl_store     *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
     lose_standby(p);
-    set_deadline(store, 300);
+    set_deadline(store, 1000); /* its outcome is asked for by a new connection within that time */
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
     expect_text(p, "the synchronous standby did not confirm the commit in time");
     set_standby(p, "");

@@ -41,8 +41,10 @@ example
 console --app "$build_dir/orders.so"
 story flow
 stop "$pid" TERM 0
-PAWL_STORE=sqlite:$work/console.db
-tell SQLite
+if [ -z "${PAWL_TEST_POSTGRES:-}" ] || [ -n "${PAWL_TEST_WHOLE:-}" ]; then
+    PAWL_STORE=sqlite:$work/console.db
+    tell SQLite
+fi
 if [ -n "${PAWL_TEST_POSTGRES:-}" ]; then
     own_schema console
     PAWL_STORE=$store
