@@ -310,11 +310,13 @@ static bool is_before(const pawl_outbox_row *left, const pawl_outbox_row *right)
 static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
                               int64_t *id, pawl_error *error)
 {
-    /* The endpoint is asked for, too: another may have a source of the same name. */
-    pawl_outbox_query query = {.states    = 1U << PAWL_OUTBOX_PENDING,
-                               .endpoint  = row->endpoint,
-                               .source    = row->source,
-                               .count_max = BLOCKERS_MAX};
+    /* The endpoint is asked for, too: another may have a source of the same name. A row is blocked by
+     * one that was tried, and those are found without reading all that is pending. */
+    pawl_outbox_query query = {.states       = 1U << PAWL_OUTBOX_PENDING,
+                               .endpoint     = row->endpoint,
+                               .source       = row->source,
+                               .attempts_min = row->state == PAWL_OUTBOX_BLOCKED ? 1 : 0,
+                               .count_max    = BLOCKERS_MAX};
     pawl_outbox_rows  rows  = {.count = 0};
     *id                     = 0;
     if (row->source.size == 0 || row->attempts_before > 0)
