@@ -26,8 +26,9 @@ typedef struct server {
     const char *blocked_at; /* "begin", "publish"; or NULL */
     bool        is_freed;   /* messages are taken again after a while */
     bool        returns;    /* all messages come back, and then one ack is for all of them */
-    int         published;
-    pthread_t   thread;
+    int acked; /* this many alone get their ack, and then the connection breaks, or is blocked */
+    int published;
+    pthread_t thread;
 } server;
 
 typedef struct frame {
@@ -136,7 +137,7 @@ static void answer_all(const server *s)
         send_frame(s, &header);
     }
     frame ack = method(1, 60, 80);
-    put(&ack, ITEMS, 8);
+    put(&ack, s->acked != 0 ? (uint64_t)s->acked : ITEMS, 8);
     put(&ack, 1, 1);
     send_frame(s, &ack);
 }
@@ -186,10 +187,12 @@ static void *serve(void *argument)
                        (uint32_t)payload[2] << 8 | payload[3]);
         s->published += goes_on && head[0] == 3; /* each body is one frame */
         if (goes_on && head[0] == 3 && s->published == ITEMS) {
-            if (s->blocked_at != NULL && strcmp(s->blocked_at, "publish") == 0)
-                block(s);
-            else
+            bool is_blocked = s->blocked_at != NULL && strcmp(s->blocked_at, "publish") == 0;
+            if (!is_blocked || s->acked != 0)
                 answer_all(s);
+            if (is_blocked)
+                block(s);
+            goes_on = is_blocked || s->acked == 0;
         }
         free(payload);
     }
@@ -272,6 +275,28 @@ TEST(o10_a_server_that_is_blocked_counts_as_away)
         assert_int_equal(code, PAWL_EUNREACHABLE);
         assert_int_equal(s.published, i == 0 ? 0 : ITEMS);
         assert_true(time < 10000); /* a second, and not the 20 of the URL */
+    }
+}
+
+/* What has its ack is delivered, whatever happens to the others of the call. */
+TEST(o10_what_was_confirmed_before_the_connection_was_lost_stands)
+{
+    static const struct {
+        const char          *blocked_at;
+        pawl_attempt_outcome others;
+    } ends[]          = {{NULL, PAWL_ATTEMPT_TRANSIENT}, {"publish", PAWL_ATTEMPT_UNREACHABLE}};
+    pawl_arena *arena = test_arena();
+    for (int i = 0; i < 2; i++) {
+        server        s = {.acked = 1, .blocked_at = ends[i].blocked_at};
+        pawl_delivery items[ITEMS];
+        pawl_code     code;
+        deliver(&s, items, arena, &code);
+        assert_int_equal(code, PAWL_OK);
+        assert_int_equal(items[0].outcome, PAWL_ATTEMPT_SUCCESS);
+        for (int j = 1; j < ITEMS; j++) {
+            assert_int_equal(items[j].outcome, ends[i].others);
+            assert_true(items[j].error.size > 0);
+        }
     }
 }
 
