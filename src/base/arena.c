@@ -224,6 +224,11 @@ static void *take_raw(pawl_arena *arena, size_t size)
     return memory;
 }
 
+void *pawl__arena_take_unset(pawl_arena *arena, size_t size)
+{
+    return take_raw(arena, size);
+}
+
 void *pawl_arena_take(pawl_arena *arena, size_t size)
 {
     void *memory = take_raw(arena, size != 0 ? size : 1);

@@ -1,4 +1,4 @@
-/* arena.h - memory that is zeroed in part; shortage of memory, as an arena knows it; ids as texts; memory that is over.
+/* arena.h - memory that is zeroed in part or not at all; shortage of memory; ids as texts; memory that is over.
  *
  * Tests: tests/unit/engine/test_engine_memory.c, test_engine_random.c
  *
@@ -12,6 +12,9 @@
 /* Memory of which only the first bytes are zero: an array behind them that is read up to its count takes no page of
  * the machine before it is used. NULL: no memory; freed by pawl_free. */
 void *pawl__allocate_zeroed(size_t size, size_t zeroed);
+
+/* Memory as it comes, for one that writes before it reads. NULL: no memory. */
+void *pawl__arena_take_unset(pawl_arena *arena, size_t size);
 
 /* Since the last reset, was there no memory for something that was asked of it? Tells a
  * shortage from the PAWL_ENOMEM that an application's function answers of its own. */

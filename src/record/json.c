@@ -2,18 +2,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/arena.h"
 #include "record_internal.h"
 
+/* A reader asks for six times the size of its text, and uses a small part of it for a text with few values. */
 static void *take(void *context, size_t size)
 {
-    return pawl_arena_take(context, size);
+    return pawl__arena_take_unset(context, size);
 }
 
 static void *retake(void *context, void *memory, size_t old_size, size_t size)
 {
     if (size <= old_size)
         return memory;
-    void *larger = pawl_arena_take(context, size);
+    void *larger = take(context, size);
     if (larger != NULL)
         memcpy(larger, memory, old_size);
     return larger;

@@ -278,7 +278,7 @@ TEST(o10_a_server_that_is_blocked_counts_as_away)
     }
 }
 
-/* What has its ack is delivered, whatever happens to the others of the call. */
+/* A message that has its ack is delivered, whatever happens to the others of the call. */
 TEST(o10_what_was_confirmed_before_the_connection_was_lost_stands)
 {
     static const struct {
