@@ -18,6 +18,10 @@ for id in $'a\033[2Jb' $'e\xcc\x81xx'; do expect 0 '' pawl send --to calm --type
 expect 0 '^a\?\[2Jb +parcel ' pawl queue peek calm
 grep -q $'^e\xcc\x81xx         parcel ' "$work/out" || die "columns are not below each other"
 expect 0 '' pawl queue purge calm --yes
+expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
+expect 0 '^c\?\[2Jd +1 ' pawl queue list
+expect 0 '^c\?\[2Jd +1 ' pawl stats
+expect 0 '' pawl queue purge $'c\033[2Jd' --yes
 
 echo "== the command that goes on with a queue is one whatever its name has"
 odd="it's; touch $work/touched"
