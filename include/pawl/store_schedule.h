@@ -2,7 +2,7 @@
  * resume, run now. operations.h says what is the same for all of these calls; schedule.h what a
  * schedule is.
  *
- *     schedule_list -> schedule_add | schedule_settle
+ *     schedule_list -> schedule_add | schedule_settle -> schedule_actions: who, when and why
  *
  * Threads: as the handle's.
  * Tests: tests/unit/runtime/test_schedule_operations.c, tests/system/command_schedule.sh
@@ -12,6 +12,7 @@
 #ifndef PAWL_STORE_SCHEDULE_H
 #define PAWL_STORE_SCHEDULE_H
 
+#include "pawl/event_store_rows.h"
 #include "pawl/schedule.h"
 #include "pawl/store.h"
 
@@ -69,6 +70,20 @@ typedef enum pawl_schedule_action {
 PAWL_API pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id,
                                               pawl_schedule_action action, pawl_text by,
                                               pawl_text reason, pawl_time now, pawl_error *error);
+
+/* Types of the events that these calls leave, one stream for each schedule. Headers: "by" and "reason".
+ * The body of PAWL_SCHEDULE_REMOVED is a JSON object of what the schedule's row said. Such events are
+ * never swept. */
+#define PAWL_SCHEDULE_STREAMS "pawl.schedule" /* the name of a stream begins so, then a slash */
+#define PAWL_SCHEDULE_ADDED "pawl.schedule_added"
+#define PAWL_SCHEDULE_PAUSED "pawl.schedule_paused"
+#define PAWL_SCHEDULE_RESUMED "pawl.schedule_resumed"
+#define PAWL_SCHEDULE_REMOVED "pawl.schedule_removed"
+#define PAWL_SCHEDULE_WAS_RUN "pawl.schedule_run"
+
+/* The events of the schedule "QUEUE/NAME", oldest first, after its removal, too. */
+PAWL_API pawl_code pawl_store_schedule_actions(pawl_store *store, pawl_text id, pawl_arena *arena,
+                                               pawl_event_rows *rows, pawl_error *error);
 
 /* The first moment after `after` that a line of cron names by the clocks of `zone` (NULL: UTC);
  * PAWL_TIME_MAX when there is none. PAWL_EINVAL names the field, its value and what it may be, or the

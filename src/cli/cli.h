@@ -254,6 +254,8 @@ pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, c
 #define PAWL__USER_SIZE 190
 #define PAWL__REASON_SIZE_MAX 300 /* with the name it fits into the text of an error */
 pawl_text pawl__user(void);       /* the same at each call, of main */
+/* An id made here and not by the library, so that it can be printed. */
+pawl_code pawl__id_make(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error);
 
 /* A file read to its end, or line by line. */
 typedef struct pawl__input {

@@ -137,6 +137,9 @@ expect 6 'outbox row 3 is pending' pawl outbox retry 3
 expect 0 '^\{"discarded":1,"no_longer_dead":0\}$' pawl outbox discard 5 --json
 expect 0 '^next +nothing: it was discarded$' pawl outbox show 5
 grep -qE '^ +2  discarded  .* by [^:]+$' "$work/out" || die "no word who discarded it"
+expect 0 '^.* outbox_discarded ' pawl events list --operators
+grep -qE ' outbox_retried .* the bank is back' "$work/out" || die "the operators' actions lack the retry"
+lines 3
 
 echo "== what is behind what: within one endpoint, and not behind a row that was retried"
 fill neighbour
@@ -202,6 +205,10 @@ if command -v python3 >/dev/null; then
     wait "$asking" || die "discard failed"
     grep -q "discarded 298 outbox rows; 2 were no longer dead" "$work/out" || die "the count is another one"
     ids '7 8 ' --state pending
+    expect 0 '^' pawl events list --type pawl.outbox_discarded --json
+    lines 2
+    stream=$(sed -nE '1s/.*"stream":"([^"]*)".*/\1/p' "$work/out")
+    expect 0 '"reason":"gone".*"body":"?\[1,2,3,4,5,6,9,10,' pawl events show "$stream" --reveal --json
 fi
 
 echo "== workers"

@@ -74,13 +74,23 @@ expect 0 '"upcoming":\[("20[^"]*",?){5}\]' pawl schedule show office/n --json
 echo "== pause, run, resume, remove"
 expect 0 '^paused office/h$' pawl schedule pause h --reason 'too loud'
 expect 0 '"state":"paused","next":null,"by":"operator".*"reason":"too loud"' pawl schedule list --json
-expect 0 '^sent one message of office/h$' pawl schedule run h
+expect 0 '^sent one message of office/h$' pawl schedule run h --reason 'to see it'
 grep -q '^pawl: queue office has no consumer just now' "$work/err" || die "run does not say that nobody reads the queue"
 has_ready office 1 || die "nothing was sent"
 expect 0 '^resumed office/h$' pawl schedule resume h
 expect 0 '"id":"office/h".*"state":"active","next":"20' pawl schedule list --json
-expect 0 '^removed other/n$' pawl schedule remove other/n
+expect 0 '^removed other/n$' pawl schedule remove other/n --reason 'its queue is gone'
 expect 6 'there is no schedule other/n' pawl schedule remove other/n
+
+echo "== who changed it, when and why, after its removal, too"
+expect 0 '^ *added +20' pawl schedule show h
+expect 0 '"actions":\[\{"action":"added",.*"action":"paused",.*"reason":"too loud".*"action":"run",.*"reason":"to see it".*"action":"resumed",' \
+    pawl schedule show office/h --json
+expect 0 '^schedule other/n is gone$' pawl schedule show other/n
+grep -qE '^ *removed +20.* its queue is gone$' "$work/out" || die "the removal is not told"
+expect 0 '^\{"actions":\[\{"action":"added",.*"action":"removed",.*"reason":"its queue is gone"\}\]\}$' \
+    pawl schedule show other/n --json
+expect 0 '"stream":"pawl.schedule/other/n"' pawl events list --type pawl.schedule_removed --json
 
 echo "== the table of a program"
 start office "$work/office.so"

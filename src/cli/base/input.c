@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,4 +165,16 @@ pawl_code pawl__body_read(const char *body, const char *file, pawl_arena *arena,
         *text = pawl__must_text(arena, *text);
     pawl__input_close(&input);
     return code;
+}
+
+pawl_code pawl__id_make(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error)
+{
+    uint64_t    seed;
+    pawl_random random;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return pawl_error_set(error, PAWL_EPERSIST, "no random number for an id: %s",
+                              strerror(errno));
+    pawl_random_seed(&random, seed);
+    pawl_uuid_format(pawl_uuid_v7(&random, pawl_clock_now(NULL)), text);
+    return PAWL_OK;
 }

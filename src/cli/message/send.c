@@ -7,9 +7,7 @@
  */
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define COMMIT_LINES 256 /* as many as a worker takes in one commit */
 
@@ -83,19 +81,6 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
     return PAWL_OK;
 }
 
-/* Makes an id, in place of the library, so that it can be printed. */
-static pawl_code make_id(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error)
-{
-    uint64_t    seed;
-    pawl_random random;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-        return pawl_error_set(error, PAWL_EPERSIST, "no random number for an id: %s",
-                              strerror(errno));
-    pawl_random_seed(&random, seed);
-    pawl_uuid_format(pawl_uuid_v7(&random, pawl_clock_now(NULL)), text);
-    return PAWL_OK;
-}
-
 /* ---- One message ----------------------------------------------------------- */
 
 static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count)
@@ -117,7 +102,7 @@ static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
     char      made[PAWL_UUID_TEXT_SIZE + 1];
     pawl_code code = PAWL_OK;
     if (fields->id == NULL)
-        code = make_id(made, error);
+        code = pawl__id_make(made, error);
     options->id = fields->id != NULL ? fields->id : made;
     if (code == PAWL_OK)
         code = pawl_sender_send_json(sender, fields->queue, options, fields->type, body, error);

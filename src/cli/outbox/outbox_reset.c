@@ -11,6 +11,10 @@
  */
 #include "cli/outbox/outbox.h"
 
+#include "store/core/action.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_retry(const pawl__outbox_fields *fields)
@@ -93,29 +97,83 @@ typedef struct settling {
     pawl_outbox_reset like;
 } settling;
 
-/* Each row is a group of its own, but for rows that are named. */
+#define NUMBER_SIZE 21 /* "," and 64 bits */
+
+/* The event says who settles the rows, when and why; its body is their numbers. A stream of its own for each commit,
+ * so that nobody waits for it. */
+static pawl_code make_event(const settling *it, const pawl_outbox_reset *items, size_t count,
+                            pawl_event_append *event, pawl_error *error)
+{
+    bool      is_sent = it->like.action == PAWL_OUTBOX_RETRY;
+    size_t    size    = 0;
+    char      stream[PAWL_UUID_TEXT_SIZE + 1];
+    char     *body = pawl__must_take(it->arena, count * (NUMBER_SIZE) + 2);
+    pawl_code code = pawl__id_make(stream, error);
+    if (code != PAWL_OK)
+        return code;
+    const pawl__action action = {
+        "pawl.outbox",        "outbox rows",
+        pawl_text_of(stream), is_sent ? "pawl.outbox_retried" : "pawl.outbox_discarded",
+        pawl__user(),         pawl_text_of(it->loop.words->reason)};
+    code = pawl__action_event(it->store, &action, pawl__texts_begin(), it->like.at, it->arena,
+                              event, error);
+    for (size_t i = 0; i < count; i++)
+        size += (size_t)sprintf(body + size, "%c%" PRId64, i == 0 ? '[' : ',', items[i].id);
+    body[size++]      = ']';
+    event->event.body = (pawl_text){.data = body, .size = size};
+    return code;
+}
+
+/* Takes out the rows that were refused; how many are left. */
+static size_t leave_out(const pawl_refusals *refused, pawl_outbox_reset *items, size_t count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_refused = false;
+        for (size_t k = 0; k < refused->count; k++)
+            is_refused = is_refused || refused->items[k].unit == items[i].unit;
+        if (!is_refused)
+            items[left++] = items[i];
+    }
+    return left;
+}
+
+/* Rows that are named are settled all or none; of the others those that are still dead. */
 static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *done,
                              pawl_error *error)
 {
-    settling *it       = context;
-    bool      is_whole = !it->loop.words->is_all;
+    settling *it = context;
     pawl_arena_reset(it->arena);
     pawl_refusals      refused = {.arena = it->arena};
     pawl_outbox_reset *items   = pawl__must_take(it->arena, count * sizeof *items);
-    it->like.at                = pawl_clock_now(NULL);
+    pawl_event_append  event;
+    pawl_code          code = PAWL_OK;
+    it->like.at             = pawl_clock_now(NULL);
     for (size_t i = 0; i < count; i++) {
-        items[i]       = it->like;
-        items[i].id    = it->chosen.ids[first + i];
-        items[i].unit  = (uint32_t)i;
-        items[i].group = is_whole ? 0 : (uint32_t)i;
+        items[i]    = it->like;
+        items[i].id = it->chosen.ids[first + i];
     }
-    pawl_changes changes = {.now          = it->like.at,
-                            .unit_count   = (uint32_t)count,
-                            .group_count  = is_whole ? 1 : (uint32_t)count,
-                            .outbox_reset = {items, count}};
-    pawl_code    code = pawl_store_commit(it->store, &changes, is_whole ? NULL : &refused, error);
-    it->loop.left[0].count += refused.count;
-    *done = count - refused.count;
+    for (*done = count; *done > 0; *done = leave_out(&refused, items, *done)) {
+        for (size_t i = 0; i < *done; i++)
+            items[i].unit = (uint32_t)i;
+        code                 = make_event(it, items, *done, &event, error);
+        event.unit           = (uint32_t)*done;
+        pawl_changes changes = {.now          = it->like.at,
+                                .unit_count   = (uint32_t)*done + 1,
+                                .group_count  = 1,
+                                .event_append = {&event, 1},
+                                .outbox_reset = {items, *done}};
+        refused.count        = 0;
+        if (code == PAWL_OK)
+            code = pawl_store_commit(it->store, &changes, it->loop.words->is_all ? &refused : NULL,
+                                     error);
+        if (code != PAWL_OK || refused.count == 0)
+            break;
+        if (refused.items[0].kind != pawl_change_outbox_reset)
+            return pawl_error_set(error, refused.items[0].reason, "outbox rows: %.*s",
+                                  PAWL_TEXT_ARGS(refused.items[0].text));
+    }
+    it->loop.left[0].count += count - *done;
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* schedule.c - `pawl schedule`: messages that come again; who added, paused or resumed them, and why.
+/* schedule.c - `pawl schedule`: messages that come again; who changed them, when and why.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,17 +10,16 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-#define ACTIONS(X)                                                                                \
-    X(ADD, "add", "NAME",                                                                         \
-      "one that stands in no program: --to, --type, --body, --cron or --every", add)              \
-    X(LIST, "list", "", "what comes again, when it comes next, what is paused", list)             \
-    X(PAUSE, "pause", "NAME", "no time comes until it is resumed", settle)                        \
-    X(REMOVE, "remove", "NAME", "take away one that add made", settle)                            \
-    X(RESUME, "resume", "NAME", "go on; times that passed in the pause are not made up for",      \
-      settle)                                                                                     \
-    X(RUN, "run", "NAME", "send it once more, now", settle)                                       \
-    X(SHOW, "show", "NAME", "one of them, its next times, and who changed it last, when and why", \
-      show)
+#define ACTIONS(X)                                                                           \
+    X(ADD, "add", "NAME",                                                                    \
+      "one that stands in no program: --to, --type, --body, --cron or --every", add)         \
+    X(LIST, "list", "", "what comes again, when it comes next, what is paused", list)        \
+    X(PAUSE, "pause", "NAME", "no time comes until it is resumed", settle)                   \
+    X(REMOVE, "remove", "NAME", "take away one that add made", settle)                       \
+    X(RESUME, "resume", "NAME", "go on; times that passed in the pause are not made up for", \
+      settle)                                                                                \
+    X(RUN, "run", "NAME", "send it once more, now", settle)                                  \
+    X(SHOW, "show", "NAME", "one of them, its next times, and who changed it, when and why", show)
 PAWL__ACTIONS(ACTIONS)
 static const char *const missed_names[] = {
     [PAWL_MISSED_ONCE] = "once", [PAWL_MISSED_ALL] = "all", [PAWL_MISSED_SKIP] = "skip", NULL};
@@ -28,8 +27,9 @@ static const char *const missed_names[] = {
 #define FOR_ADD (1U << ACTION_ADD)
 #define FOR_SHOW (1U << ACTION_SHOW)
 #define FOR_LIST (1U << ACTION_LIST)
-#define FOR_CHANGE \
-    (1U << ACTION_ADD | 1U << ACTION_PAUSE | 1U << ACTION_REMOVE | 1U << ACTION_RESUME)
+#define FOR_CHANGE                                                                       \
+    (1U << ACTION_ADD | 1U << ACTION_PAUSE | 1U << ACTION_REMOVE | 1U << ACTION_RESUME | \
+     1U << ACTION_RUN)
 
 typedef struct verb_fields {
     pawl__store_fields at;
@@ -115,6 +115,7 @@ static const pawl__noun schedules = {"schedule", columns, sizeof(shown_row)};
 
 const pawl__report pawl__schedule_verb_reports[] = {
     {"list, show", columns, NULL},
+    {"actions, of show", pawl__action_columns, NULL},
     {"add, pause, remove, resume, run", NULL, "done id"},
     {.what = NULL},
 };
@@ -198,18 +199,30 @@ static void find_upcoming(shown_row *shown, pawl_arena *arena)
     }
 }
 
+/* A schedule that is gone is still told of: by its whole name. */
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
+    pawl_text          id     = pawl_text_of(fields->name);
     pawl__view         view   = pawl__view_of(&schedules, fields->is_json, arena);
-    pawl_schedule_row  row;
-    view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
-    pawl_code code = find(store, fields->name, arena, &row, error);
+    pawl_event_rows    events = {.count = 0};
+    pawl_schedule_row  row    = {.next = 0};
+    pawl_code          found  = find(store, fields->name, arena, &row, error);
+    if (found != PAWL_OK && found != PAWL_ENOTFOUND)
+        return found;
+    pawl_error none = *error;
+    pawl_code  code =
+        pawl_store_schedule_actions(store, found == PAWL_OK ? row.id : id, arena, &events, error);
     if (code != PAWL_OK)
         return code;
+    if (found == PAWL_ENOTFOUND && events.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "%s", none.text);
     shown_row shown = shown_of(&row, arena);
     find_upcoming(&shown, arena);
-    return pawl__row_show(&view, &shown, NULL, 0);
+    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    if (found != PAWL_OK && !view.is_json)
+        printf("schedule %s is gone\n", fields->name);
+    return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &events, "pawl.schedule_");
 }
 
 /* ---- Changes --------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 /* schedule_operations.c - operators list schedules, add, pause, resume, run and remove them.
  *
+ * A change and the event that says who made it, when and why are one unit.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/schedule/schedule.h"
@@ -7,11 +9,14 @@
 #include "base/dispatch.h"
 #include "pawl/limits.h"
 #include "pawl/store_schedule.h"
+#include "store/core/action.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_MEMORY(error) pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule")
+#define NOUN "schedule"
 
 /* ---- List ------------------------------------------------------------------ */
 
@@ -67,48 +72,25 @@ pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena, pawl_sc
 
 /* ---- Writing ----------------------------------------------------------------- */
 
-static pawl_code check_by(pawl_text by, pawl_text reason, pawl_error *error)
-{
-    if (by.size == 0)
-        return pawl_error_set(error, PAWL_EINVAL, "schedules: say by whom they are changed");
-    if (by.size + reason.size > PAWL_ERROR_TEXT_SIZE_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT,
-                              "schedules: the reason and by whom have %zu bytes together, limit %d",
-                              by.size + reason.size, PAWL_ERROR_TEXT_SIZE_MAX);
-    return PAWL_OK;
-}
-
-static pawl_code sign(pawl__schedule *schedule, pawl_text by, pawl_text reason, pawl_time now,
-                      pawl_arena *arena)
-{
-    char at[PAWL_TIME_TEXT_SIZE + 1];
-    pawl_time_format(now, at);
-    schedule->changed_by = by;
-    schedule->reason     = reason;
-    schedule->changed_at = pawl_arena_text(arena, pawl_text_of(at));
-    return schedule->changed_at.data != NULL ? PAWL_OK : PAWL_ENOMEM;
-}
-
-/* Commits the schedule's row, due for the first time after `now`. */
-static pawl_code write_row(pawl_store *store, const pawl__schedule *schedule, bool is_new,
-                           pawl_time now, pawl_arena *arena, pawl_error *error)
+/* Commits the schedule's row, due for the first time after now, with who changed it and why. */
+static pawl_code write_row(pawl__act *act, pawl__schedule *schedule, bool is_new, pawl_error *error)
 {
     pawl_timeout_set set;
-    pawl_refusals    refused = {.arena = arena};
-    pawl_changes     changes = {
-            .group_count = 1, .unit_count = 1, .now = now, .timeout_set = {&set, 1}};
-    pawl_time first = PAWL_TIME_MAX;
-    pawl_code code  = pawl__schedule_first(schedule, now, &first, error);
-    if (code == PAWL_OK && pawl__schedule_write(schedule, first, arena, &set) != PAWL_OK)
+    char             at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time        first = PAWL_TIME_MAX;
+    pawl_code        code  = pawl__schedule_first(schedule, act->now, &first, error);
+    pawl_time_format(act->now, at);
+    schedule->changed_by = act->action.by;
+    schedule->reason     = act->action.reason;
+    schedule->changed_at = pawl_text_of(at);
+    if (code == PAWL_OK && pawl__schedule_write(schedule, first, act->arena, &set) != PAWL_OK)
         code = NO_MEMORY(error);
     if (code != PAWL_OK)
         return code;
-    set.is_new = is_new;
-    code       = pawl_store_commit(store, &changes, &refused, error);
-    if (code == PAWL_OK && refused.count > 0)
-        return pawl_error_set(error, PAWL_EDUPLICATE, "there is a schedule %.*s already",
-                              PAWL_TEXT_ARGS(set.name));
-    return code;
+    set.is_new                     = is_new;
+    act->changes.timeout_set.items = &set;
+    act->changes.timeout_set.count = 1;
+    return pawl__act_commit(act, pawl__texts_begin(), error);
 }
 
 /* ---- Add --------------------------------------------------------------------- */
@@ -156,8 +138,7 @@ static pawl_code check_plan(const pawl_schedule_row *row, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code add(pawl_store *store, const pawl_schedule_row *row, pawl_text by,
-                     pawl_text reason, pawl_time now, pawl_arena *arena, pawl_error *error)
+static pawl_code add(pawl__act *act, const pawl_schedule_row *row, pawl_error *error)
 {
     bool           is_all   = row->missed == PAWL_MISSED_ALL;
     pawl__schedule schedule = {.name       = row->name,
@@ -172,138 +153,155 @@ static pawl_code add(pawl_store *store, const pawl_schedule_row *row, pawl_text 
                                .missed_max = row->missed_max != 0 ? row->missed_max
                                              : is_all             ? PAWL__MISSED_DEFAULT
                                                                   : 1};
-    if (sign(&schedule, by, reason, now, arena) != PAWL_OK)
-        return NO_MEMORY(error);
-    return write_row(store, &schedule, true, now, arena, error);
+    pawl_code      code     = write_row(act, &schedule, true, error);
+    return code != PAWL_EDUPLICATE ? code
+                                   : pawl_error_set(error, code, "there is a schedule %.*s already",
+                                                    PAWL_TEXT_ARGS(act->action.name));
 }
 
 pawl_code pawl_store_schedule_add(pawl_store *store, const pawl_schedule_row *row, pawl_text by,
                                   pawl_text reason, pawl_time now, pawl_error *error)
 {
-    pawl_code code = check_by(by, reason, error);
-    if (code == PAWL_OK)
-        code = check_names(row, error);
+    char      id[PAWL_NAME_SIZE_MAX + 1];
+    pawl__act act;
+    pawl_code code = check_names(row, error);
     if (code == PAWL_OK)
         code = check_plan(row, error);
     if (code != PAWL_OK)
         return code;
-    pawl_arena *arena = pawl_arena_create(4096);
-    code = arena != NULL ? add(store, row, by, reason, now, arena, error) : NO_MEMORY(error);
-    pawl_arena_destroy(arena);
+    snprintf(id, sizeof id, "%.*s/%.*s", PAWL_TEXT_ARGS(row->queue), PAWL_TEXT_ARGS(row->name));
+    code = pawl__act_begin(&act, store,
+                           &(pawl__action){PAWL_SCHEDULE_STREAMS, NOUN, pawl_text_of(id),
+                                           PAWL_SCHEDULE_ADDED, by, reason},
+                           now, error);
+    if (code == PAWL_OK)
+        code = add(&act, row, error);
+    pawl_arena_destroy(act.arena);
     return code;
 }
 
 /* ---- Settle ------------------------------------------------------------------- */
 
-static pawl_code find(pawl_store *store, pawl_text id, pawl_arena *arena, pawl__schedule *schedule,
+/* The schedule that is acted on, and its row. */
+static pawl_code find(pawl__act *act, pawl_timeout_row *row, pawl__schedule *schedule,
                       pawl_error *error)
 {
     pawl_timeout_rows rows = {.count = 0};
-    pawl_code code = pawl_store_timeout_list(store, pawl__schedules_saga, 0, arena, &rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        if (pawl_text_equal(rows.items[i].name, id))
-            return pawl__schedule_read(&rows.items[i], arena, schedule, error);
+    pawl_code         code =
+        pawl_store_timeout_list(act->store, pawl__schedules_saga, 0, act->arena, &rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        *row = rows.items[i];
+        if (pawl_text_equal(row->name, act->action.name))
+            return pawl__schedule_read(row, act->arena, schedule, error);
+    }
     return code != PAWL_OK ? code
                            : pawl_error_set(error, PAWL_ENOTFOUND, "there is no schedule %.*s",
-                                            PAWL_TEXT_ARGS(id));
+                                            PAWL_TEXT_ARGS(act->action.name));
 }
 
 /* Has a program that runs the schedule in its table? */
-static pawl_code check_removal(pawl_store *store, pawl_text id, const pawl__schedule *schedule,
-                               pawl_arena *arena, pawl_error *error)
+static pawl_code check_removal(const pawl__act *act, const pawl__schedule *schedule,
+                               pawl_error *error)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     if (!schedule->is_declared)
         return PAWL_OK;
-    pawl_text type =
-        pawl_arena_printf(arena, "\"" PAWL__SCHEDULE_TYPE "\"", PAWL_TEXT_ARGS(schedule->name));
-    pawl_code code = type.data != NULL ? pawl_store_worker_list(store, arena, &items, &count, error)
-                                       : NO_MEMORY(error);
+    pawl_text type = pawl_arena_printf(act->arena, "\"" PAWL__SCHEDULE_TYPE "\"",
+                                       PAWL_TEXT_ARGS(schedule->name));
+    pawl_code code = type.data != NULL
+                         ? pawl_store_worker_list(act->store, act->arena, &items, &count, error)
+                         : NO_MEMORY(error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (items[i].types.data != NULL && strstr(items[i].types.data, type.data) != NULL)
             code = pawl_error_set(error, PAWL_EINVAL,
                                   "schedule %.*s stands in the table of a program that runs, which "
                                   "would write it again: pause it, or take it out of the table",
-                                  PAWL_TEXT_ARGS(id));
+                                  PAWL_TEXT_ARGS(act->action.name));
     return code;
 }
 
-static pawl_code cancel(pawl_store *store, pawl_text id, pawl_time now, pawl_arena *arena,
-                        pawl_error *error)
+/* The event keeps what the row said. */
+static pawl_code cancel(pawl__act *act, const pawl_timeout_row *row, pawl_error *error)
 {
-    pawl_timeout_cancel gone    = {.saga_id = pawl__schedules_saga, .name = id};
-    pawl_refusals       refused = {.arena = arena};
-    pawl_changes        changes = {
-               .group_count = 1, .unit_count = 1, .now = now, .timeout_cancel = {&gone, 1}};
-    return pawl_store_commit(store, &changes, &refused, error);
+    pawl_timeout_cancel gone          = {.saga_id = pawl__schedules_saga, .name = row->name};
+    act->changes.timeout_cancel.items = &gone;
+    act->changes.timeout_cancel.count = 1;
+    act->body                         = row->headers;
+    return pawl__act_commit(act, pawl__texts_begin(), error);
 }
 
 /* A run asked for sends a message now. Index 1 keeps its id apart from that of a time that comes by itself. */
-static pawl_code run(pawl_store *store, pawl_text row, const pawl__schedule *schedule, pawl_text by,
-                     pawl_time now, pawl_arena *arena, pawl_error *error)
+static pawl_code run(pawl__act *act, const pawl__schedule *schedule, pawl_error *error)
 {
-    pawl_queue_send send    = {.queue = schedule->queue, .due = now};
-    pawl_refusals   refused = {.arena = arena};
-    pawl_changes    changes = {
-           .group_count = 1, .unit_count = 1, .now = now, .queue_send = {&send, 1}};
+    pawl_queue_send  send = {.queue = schedule->queue, .due = act->now};
     char             id[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
     pawl_text        headers;
     pawl_dispatch_id made =
-        pawl__dispatch_id_of(schedule->queue, PAWL__SUBJECT_MESSAGE, row, now, 1);
+        pawl__dispatch_id_of(schedule->queue, PAWL__SUBJECT_MESSAGE, act->action.name, act->now, 1);
     pawl_uuid_format(made.uuid, id);
-    pawl_time_format(now, at);
-    if (pawl__headers_set(schedule->headers, PAWL_HEADER_PLANNED, pawl_text_of(at), arena,
+    pawl_time_format(act->now, at);
+    if (pawl__headers_set(schedule->headers, PAWL_HEADER_PLANNED, pawl_text_of(at), act->arena,
                           &headers) != PAWL_OK ||
-        pawl__headers_set(headers, PAWL_HEADER_SCHEDULE_RUN_BY, by, arena, &headers) != PAWL_OK)
+        pawl__headers_set(headers, PAWL_HEADER_SCHEDULE_RUN_BY, act->action.by, act->arena,
+                          &headers) != PAWL_OK)
         return NO_MEMORY(error);
-    send.message = (pawl_message){.id             = pawl_text_of(id),
-                                  .type           = schedule->type,
-                                  .body           = schedule->body,
-                                  .headers        = headers,
-                                  .correlation_id = pawl_text_of(id)};
-    return pawl_store_commit(store, &changes, &refused, error);
+    send.message                  = (pawl_message){.id             = pawl_text_of(id),
+                                                   .type           = schedule->type,
+                                                   .body           = schedule->body,
+                                                   .headers        = headers,
+                                                   .correlation_id = pawl_text_of(id)};
+    act->changes.queue_send.items = &send;
+    act->changes.queue_send.count = 1;
+    return pawl__act_commit(act, pawl__texts_begin(), error);
 }
 
-static pawl_code settle(pawl_store *store, pawl_text id, pawl_schedule_action action, pawl_text by,
-                        pawl_text reason, pawl_time now, pawl_arena *arena, pawl_error *error)
+static pawl_code settle(pawl__act *act, pawl_schedule_action action, pawl_error *error)
 {
-    pawl__schedule schedule;
-    bool           is_pause = action == PAWL_SCHEDULE_PAUSE;
-    pawl_code      code     = find(store, id, arena, &schedule, error);
+    pawl__schedule   schedule;
+    pawl_timeout_row row;
+    bool             is_pause = action == PAWL_SCHEDULE_PAUSE;
+    pawl_code        code     = find(act, &row, &schedule, error);
     if (code == PAWL_EDECODE &&
         action == PAWL_SCHEDULE_REMOVE) /* a member that it lacks is not needed */
         code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
     switch (action) {
-    case PAWL_SCHEDULE_RUN: return run(store, id, &schedule, by, now, arena, error);
+    case PAWL_SCHEDULE_RUN: return run(act, &schedule, error);
     case PAWL_SCHEDULE_REMOVE:
-        code = check_removal(store, id, &schedule, arena, error);
-        return code == PAWL_OK ? cancel(store, id, now, arena, error) : code;
+        code = check_removal(act, &schedule, error);
+        return code == PAWL_OK ? cancel(act, &row, error) : code;
     case PAWL_SCHEDULE_PAUSE:
     case PAWL_SCHEDULE_RESUME: break;
     }
     if (schedule.is_paused == is_pause)
         return PAWL_OK;
     schedule.is_paused = is_pause;
-    if (sign(&schedule, by, reason, now, arena) != PAWL_OK)
-        return NO_MEMORY(error);
-    return write_row(store, &schedule, false, now, arena, error);
+    return write_row(act, &schedule, false, error);
 }
 
 pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id, pawl_schedule_action action,
                                      pawl_text by, pawl_text reason, pawl_time now,
                                      pawl_error *error)
 {
-    pawl_code code = check_by(by, reason, error);
-    if (code == PAWL_OK && (unsigned)action > PAWL_SCHEDULE_RUN)
-        code = pawl_error_set(error, PAWL_EINVAL, "%d is no action on a schedule", (int)action);
-    if (code != PAWL_OK)
-        return code;
-    pawl_arena *arena = pawl_arena_create(4096);
-    code =
-        arena != NULL ? settle(store, id, action, by, reason, now, arena, error) : NO_MEMORY(error);
-    pawl_arena_destroy(arena);
+    static const char *const types[] = {[PAWL_SCHEDULE_REMOVE] = PAWL_SCHEDULE_REMOVED,
+                                        [PAWL_SCHEDULE_PAUSE]  = PAWL_SCHEDULE_PAUSED,
+                                        [PAWL_SCHEDULE_RESUME] = PAWL_SCHEDULE_RESUMED,
+                                        [PAWL_SCHEDULE_RUN]    = PAWL_SCHEDULE_WAS_RUN};
+    if ((unsigned)action > PAWL_SCHEDULE_RUN)
+        return pawl_error_set(error, PAWL_EINVAL, "%d is no action on a schedule", (int)action);
+    const pawl__action what = {PAWL_SCHEDULE_STREAMS, NOUN, id, types[action], by, reason};
+    pawl__act          act;
+    pawl_code          code = pawl__act_begin(&act, store, &what, now, error);
+    if (code == PAWL_OK)
+        code = settle(&act, action, error);
+    pawl_arena_destroy(act.arena);
     return code;
+}
+
+pawl_code pawl_store_schedule_actions(pawl_store *store, pawl_text id, pawl_arena *arena,
+                                      pawl_event_rows *rows, pawl_error *error)
+{
+    return pawl__action_list(store, PAWL_SCHEDULE_STREAMS, id, arena, rows, error);
 }

@@ -188,6 +188,7 @@ pawl_code pawl__act_commit(pawl__act *act, yyjson_mut_doc *headers, pawl_error *
         pawl__action_event(act->store, action, headers, act->now, act->arena, &act->event, error);
     if (code != PAWL_OK)
         return code;
+    act->event.event.body           = act->body;
     act->changes.event_append.items = &act->event;
     act->changes.event_append.count = 1;
     code                            = pawl_store_commit(act->store, &act->changes, NULL, error);

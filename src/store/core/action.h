@@ -79,6 +79,7 @@ typedef struct pawl__act {
     pawl__action      action;
     pawl_time         now;
     pawl_arena       *arena; /* to be destroyed in any case */
+    pawl_text         body;  /* of the event; it may be empty */
     pawl_event_append event;
     pawl_changes      changes;
 } pawl__act;

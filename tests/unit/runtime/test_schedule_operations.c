@@ -189,7 +189,7 @@ ON_ALL_STORES(each_mistake_is_named, const char *url)
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_store_schedule_add(it->store, &hourly, NONE, NONE, 0, &error),
                      PAWL_EINVAL);
-    assert_string_equal(error.text, "schedules: say by whom they are changed");
+    assert_string_equal(error.text, "schedule office/h: say who does it");
     char      reason[PAWL_ERROR_TEXT_SIZE_MAX];
     pawl_text longest = {.data = memset(reason, 'r', sizeof reason), .size = sizeof reason - 3};
     assert_int_equal(pawl_store_schedule_add(it->store, &hourly, BY, longest, 0, &error),
@@ -262,6 +262,50 @@ ON_ALL_STORES(one_of_a_table_is_not_removed, const char *url)
     assert_int_equal(all(other).count, 1);
     assert_int_equal(settle(other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_OK);
     assert_int_equal(all(other).count, 0);
+}
+
+/* "added by ruth: ticket 7" and so on, and the last body. */
+static pawl_text actions_of(world *it, const char *id, pawl_text *body)
+{
+    pawl_event_rows rows = {.count = 0};
+    pawl_text       text = NONE;
+    must(pawl_store_schedule_actions(it->store, pawl_text_of(id), it->arena, &rows, world_error()));
+    *body = NONE;
+    for (size_t i = 0; i < rows.count; i++) {
+        const pawl_event *event = &rows.items[i].event;
+        assert_true(world_says(event->headers, "\"by\":\"ruth\"") &&
+                    world_says(event->headers, "\"reason\":\"ticket 7\""));
+        assert_int_equal(event->at, WORLD_START);
+        text  = pawl_arena_printf(it->arena, "%.*s%.*s ", PAWL_TEXT_ARGS(text),
+                                  PAWL_TEXT_ARGS(event->type));
+        *body = event->body;
+    }
+    return text;
+}
+
+/* An action that changes nothing leaves no event. */
+ON_ALL_STORES(each_change_leaves_who_and_why, const char *url)
+{
+    pawl_text body;
+    world    *it = world_begin(url, &plain, NULL, NULL);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_ENOTFOUND);
+    add(it, &nightly);
+    assert_int_equal(pawl_store_schedule_add(it->store, &nightly, BY, WHY, WORLD_START, NULL),
+                     PAWL_EDUPLICATE);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_OK);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_OK);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RUN), PAWL_OK);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RESUME), PAWL_OK);
+    assert_true(is(actions_of(it, "office/n", &body),
+                   "pawl.schedule_added pawl.schedule_paused pawl.schedule_run "
+                   "pawl.schedule_resumed "));
+    assert_int_equal(body.size, 0);
+    add(it, &hourly);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_OK);
+    assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_ENOTFOUND);
+    assert_true(world_says(actions_of(it, "office/n", &body), "resumed pawl.schedule_removed "));
+    assert_true(world_says(body, "\"pawl.schedule.cron\":\"0 3 * * *\""));
+    assert_true(is(actions_of(it, "office/h", &body), "pawl.schedule_added "));
 }
 
 ON_ALL_STORES(wrong_words_change_nothing, const char *url)
