@@ -249,8 +249,9 @@ pawl_code pawl__audit_put(pawl__batch *batch);
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error); /* unit.c */
-/* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. */
-void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle);
+/* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. PAWL_ENOMEM. */
+pawl_code pawl__schedule_settle(pawl__batch *batch, const pawl__unit *unit,
+                                pawl_timeout_settle *settle);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void    pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                         int64_t asked_delay);

@@ -26,6 +26,8 @@ static pawl_code reserve(pawl__batch *batch)
         timeouts += batch->entries[i]->timeouts.count + 1;
         events += batch->entries[i]->stream != NULL ? batch->entries[i]->stream->event_count : 0;
     }
+    for (size_t i = 0; i < units; i++)
+        timeouts += batch->units[i].kind == PAWL__UNIT_SCHEDULE;
     bool is_good =
         RESERVE(batch, queue_settle, units) && RESERVE(batch, inbox_entry, units) &&
         RESERVE(batch, saga_delete, entries) && RESERVE(batch, saga_insert, entries) &&
@@ -181,10 +183,11 @@ static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
     batch->counters.messages++;
 }
 
-static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
+    pawl_code code = PAWL_OK;
     if (unit->end == PAWL__END_SUPERSEDED)
-        return;
+        return code;
     pawl_timeout_settle *settle = NEXT(batch, timeout_settle);
     *settle                     = (pawl_timeout_settle){.unit       = unit->index,
                                                         .group      = group,
@@ -195,21 +198,21 @@ static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
                                                         .generation = unit->timeout.generation};
     if (unit->end == PAWL__END_RELEASED) {
         settle->action = PAWL_TIMEOUT_RELEASE;
-        return;
+        return code;
     }
     log_failed(batch, unit);
-    if (is_later(unit)) {
+    if (unit->kind == PAWL__UNIT_SCHEDULE) {
+        code = pawl__schedule_settle(batch, unit, settle);
+    } else if (is_later(unit)) {
         settle->action   = PAWL_TIMEOUT_RETRY;
         settle->due      = unit->due;
         settle->attempts = unit->timeout.attempts + (unit->end == PAWL__END_RETRY);
-        return;
-    }
-    if (unit->kind == PAWL__UNIT_SCHEDULE)
-        pawl__schedule_settle(unit, settle);
-    else if (unit->end == PAWL__END_DEAD)
+    } else if (unit->end == PAWL__END_DEAD) {
         put_dead(batch, unit, group);
-    batch->counters.messages++;
-    batch->counters.timeouts++;
+    }
+    batch->counters.messages += !is_later(unit);
+    batch->counters.timeouts += !is_later(unit);
+    return code;
 }
 
 static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
@@ -450,7 +453,7 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
     case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_TIMEOUT:
     case PAWL__UNIT_SCHEDULE:
-    case PAWL__UNIT_FORWARD: put_timeout(batch, unit, group); return PAWL_OK;
+    case PAWL__UNIT_FORWARD: return put_timeout(batch, unit, group);
     case PAWL__UNIT_FLUSH: return put_flush(batch, unit, group);
     case PAWL__UNIT_EVENT: return PAWL_OK; /* one checkpoint stands for all */
     }

@@ -23,6 +23,11 @@
 /* The saga of a timeout that is a schedule's row (runtime/schedule/schedule.h); schedule.c. */
 #define PAWL__SCHEDULE_SAGA "pawl/schedule"
 extern const pawl_saga_id pawl__schedules_saga;
+/* A header of a schedule's row that was put back. */
+#define PAWL__SCHEDULE_LATE "pawl.schedule.late"
+/* The time that the due row stands for, which is not when it is due where it was put back. */
+pawl_code pawl__schedule_planned(const pawl_timeout_row *row, pawl_arena *arena,
+                                 pawl_time *planned);
 
 /* The messages that a due schedule sends, and its next time. */
 typedef struct pawl__schedule_plan {

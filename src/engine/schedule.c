@@ -4,11 +4,16 @@
  * due is still good (E13): of two workers only one commits. A message's id is made of the row's name and
  * the planned time, so that a time is handled once, even when a row comes back from a backup.
  *
+ * A row that cannot be planned or sent now is due again in a minute. Its header LATE keeps the planned
+ * time meanwhile: "DUE PLANNED" in microseconds, which counts as long as the row is due at DUE.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/context.h"
 
 #include "base/dispatch.h"
+
+#include <stdlib.h>
 
 #define PLAN_WAIT PAWL_MINUTES(1)
 
@@ -71,15 +76,66 @@ pawl_code pawl__schedule_run(pawl_context *ctx)
     return code;
 }
 
-void pawl__schedule_settle(const pawl__unit *unit, pawl_timeout_settle *settle)
+/* ---- A row that is put back ------------------------------------------------ */
+
+pawl_code pawl__schedule_planned(const pawl_timeout_row *row, pawl_arena *arena, pawl_time *planned)
 {
-    if (unit->end == PAWL__END_DISCARDED)
-        return;
+    pawl_text late;
+    char     *end;
+    pawl_code code =
+        pawl__headers_value(row->headers, PAWL_TEXT(PAWL__SCHEDULE_LATE), arena, &late);
+    *planned = row->due;
+    if (code == PAWL_OK && late.size > 0 && strtoll(late.data, &end, 10) == row->due)
+        *planned = strtoll(end, NULL, 10);
+    return code;
+}
+
+/* Only a row that is written anew can have other headers. Those that are no JSON stay. */
+static pawl_code write_again(pawl__batch *batch, const pawl__unit *unit, pawl_time due,
+                             pawl_timeout_settle *settle, pawl_timeout_set *set)
+{
+    const pawl_timeout_row *row = &unit->timeout;
+    pawl_time               planned;
+    pawl_text               late, headers;
     settle->action = PAWL_TIMEOUT_RETRY;
-    settle->due    = unit->due;
-    if (unit->end != PAWL__END_DEAD)
-        return;
-    settle->due = pawl_time_add(unit->now, PLAN_WAIT);
-    pawl_log(PAWL_LOG_ERROR, "schedule %.*s: %.*s; tried again in a minute",
-             PAWL_TEXT_ARGS(unit->timeout.name), PAWL_TEXT_ARGS(unit->error));
+    settle->due    = due;
+    pawl_code code = pawl__schedule_planned(row, batch->arena, &planned);
+    if (code == PAWL_OK) {
+        late = pawl_arena_printf(batch->arena, "%lld %lld", (long long)due, (long long)planned);
+        code = late.data != NULL ? pawl__headers_set(row->headers, PAWL__SCHEDULE_LATE, late,
+                                                     batch->arena, &headers)
+                                 : PAWL_ENOMEM;
+    }
+    if (code != PAWL_OK)
+        return code == PAWL_ENOMEM ? code : PAWL_OK;
+    settle->action = PAWL_TIMEOUT_REMOVE;
+    *set           = (pawl_timeout_set){.unit        = settle->unit,
+                                        .group       = settle->group,
+                                        .id          = row->id,
+                                        .saga_id     = row->saga_id,
+                                        .saga_type   = row->saga_type,
+                                        .name        = row->name,
+                                        .destination = row->destination,
+                                        .due         = due,
+                                        .headers     = headers};
+    batch->changes.timeout_set.count++;
+    return PAWL_OK;
+}
+
+pawl_code pawl__schedule_settle(pawl__batch *batch, const pawl__unit *unit,
+                                pawl_timeout_settle *settle)
+{
+    pawl_timeout_set *set = &batch->changes.timeout_set.items[batch->changes.timeout_set.count];
+    switch (unit->end) {
+    case PAWL__END_DISCARDED: return PAWL_OK;
+    case PAWL__END_HANDLED:
+        settle->action = PAWL_TIMEOUT_RETRY;
+        settle->due    = unit->due;
+        return PAWL_OK;
+    case PAWL__END_DEAD:
+        pawl_log(PAWL_LOG_ERROR, "schedule %.*s: %.*s; tried again in a minute",
+                 PAWL_TEXT_ARGS(unit->timeout.name), PAWL_TEXT_ARGS(unit->error));
+        return write_again(batch, unit, pawl_time_add(unit->now, PLAN_WAIT), settle, set);
+    default: return write_again(batch, unit, unit->due, settle, set);
+    }
 }

@@ -142,14 +142,17 @@ pawl_code pawl__worker_schedule(void *runtime, const pawl_timeout_row *row, pawl
     pawl__worker  *worker = runtime;
     pawl_time      begin  = worker->endpoint->begin;
     pawl__schedule schedule;
+    pawl_time      planned;
     pawl_code      code = pawl__schedule_read(row, arena, &schedule, error);
+    if (code == PAWL_OK)
+        code = pawl__schedule_planned(row, arena, &planned);
     if (code == PAWL_OK)
         code = look_for(worker, &schedule, &plan->is_gone, error);
     if (code != PAWL_OK || plan->is_gone)
         return code;
     if (worker->engine.is_virtual && now < begin)
         now = begin;
-    return pawl__schedule_due(&schedule, row->due, now, arena, plan, error);
+    return pawl__schedule_due(&schedule, planned, now, arena, plan, error);
 }
 
 /* ---- The endpoint's table --------------------------------------------------- */

@@ -24,9 +24,20 @@
 #define BY_TABLE "table"
 #define BY_OPERATOR "operator"
 
-static const char *const of_plan[] = {CRON,       ZONE,       EVERY, TYPE,   BODY,
-                                      MISSED,     MISSED_MAX, BY,    PAUSED, CHANGED_BY,
-                                      CHANGED_AT, REASON,     NULL};
+static const char *const of_plan[] = {CRON,
+                                      ZONE,
+                                      EVERY,
+                                      TYPE,
+                                      BODY,
+                                      MISSED,
+                                      MISSED_MAX,
+                                      BY,
+                                      PAUSED,
+                                      CHANGED_BY,
+                                      CHANGED_AT,
+                                      REASON,
+                                      PAWL__SCHEDULE_LATE,
+                                      NULL};
 
 static const char *const policies[] = {
     [PAWL_MISSED_ONCE] = "once", [PAWL_MISSED_ALL] = "all", [PAWL_MISSED_SKIP] = "skip"};

@@ -6,6 +6,8 @@
 #include "support/hook.h"
 #include "support/world.h"
 
+#include "engine/engine.h"
+
 #include "pawl/upgrade.h"
 
 #define DAY PAWL_DAYS(1)
@@ -178,7 +180,7 @@ ON_ALL_STORES(of_missed_times_all_up_to_a_limit, const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "0 n 01-02T03:00:00 0 n 01-03T03:00:00 ");
     world_forget(&seen);
-    be_away(it, &all_missed, 5 * DAY);
+    be_away(it, &all_missed, 5 * DAY + PAWL_HOURS(17));
     world_drain(it);
     assert_string_equal(seen.text, "0 n 01-06T03:00:00 0 n 01-07T03:00:00 0 n 01-08T03:00:00 ");
 }
@@ -361,6 +363,78 @@ ON_ALL_STORES(e37_a_row_that_discards_is_not_for_schedules, const char *url)
 {
     const pawl_recovery *rows = PAWL_RECOVERY({.delayed = -1, .then = PAWL_THEN_DISCARD});
     spoil_type(world_begin(url, &often, NULL, &(pawl_endpoint_options){.recovery = rows}));
+}
+
+/* Writes the row with `right` for `wrong` in its headers, due when it is. */
+static void mend_row(world *it, const char *wrong, const char *right)
+{
+    pawl_text   headers = world_timeouts(it).items[0].headers;
+    const char *at      = strstr(headers.data, wrong);
+    assert_non_null(at);
+    put_row(it, pawl_arena_printf(it->arena, "%.*s%s%s", (int)(at - headers.data), headers.data,
+                                  right, at + strlen(wrong)));
+}
+
+/* The connection is lost before each commit that is tried, and again behind it, when it landed. */
+static pawl_code lose_each(hook_point point, void *context)
+{
+    int *lost = context;
+    return (point == HOOK_BEFORE_COMMIT || point == HOOK_AFTER_COMMIT) && ++*lost % 3 != 0
+               ? PAWL_ELOST
+               : PAWL_OK;
+}
+
+static void go_and_lose(world *it, int64_t duration)
+{
+    int       lost = 0;
+    pawl_code code;
+    hook_set(lose_each, &lost);
+    pawl_clock_set(it->business, world_now(it) + duration);
+    do {
+        pawl_step step = PAWL_STEP_INIT;
+        code           = pawl_endpoint_drain(it->endpoint, &step, NULL);
+    } while (code == PAWL_ELOST && lost < 50);
+    hook_set(NULL, NULL);
+    assert_int_equal(code, PAWL_OK);
+    assert_true(lost > 6);
+}
+
+/* The zone's file comes back after two tries in vain: the time that was planned is sent, not that of the third try. */
+ON_ALL_STORES(a_time_that_waited_is_still_the_planned_one, const char *url)
+{
+    world_forget(&seen);
+    world *it = world_begin(hook_url(url), &often, NULL, NULL);
+    put_row(it, PAWL_TEXT("{\"pawl.schedule\":\"e\",\"pawl.schedule.type\":\"task\","
+                          "\"pawl.schedule.body\":\"{}\",\"pawl.schedule.cron\":\"*/5 * * * *\","
+                          "\"pawl.schedule.zone\":\"Europe/Atlantis\"}"));
+    pawl_log_set(keep_line, PAWL_LOG_ERROR, NULL);
+    go_and_lose(it, PAWL_MINUTES(11) + PAWL_SECONDS(30));
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_MINUTES(12));
+    world_quiet();
+    mend_row(it, "Europe/Atlantis", "Europe/Berlin");
+    world_go(it, PAWL_MINUTES(4));
+    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 ");
+    pawl_time        planned;
+    pawl_timeout_row row = world_timeouts(it).items[0];
+    assert_int_equal(row.due, WORLD_START + PAWL_MINUTES(20));
+    must(pawl__schedule_planned(&row, it->arena, &planned));
+    assert_int_equal(planned, row.due);
+    world_go(it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 0 e 01-01T09:20:00 ");
+}
+
+/* An interval goes on from the time that waited, whose message had a type that no store takes. */
+ON_ALL_STORES(an_interval_that_waited_keeps_its_times, const char *url)
+{
+    world_forget(&seen);
+    world *it = world_begin(url, &often, NULL, NULL);
+    spoil_type(it);
+    char type[PAWL_NAME_SIZE_MAX + 2];
+    memset(type, 't', sizeof type);
+    type[sizeof type - 1] = '\0';
+    mend_row(it, type, "task");
+    world_go(it, PAWL_MINUTES(2));
+    assert_string_equal(seen.text, "0  01-01T09:11:00 0  01-01T09:12:00 ");
 }
 
 /* Another worker writes the row while this one has it in hand. */
