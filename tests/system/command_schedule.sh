@@ -74,11 +74,18 @@ expect 0 '"upcoming":\[("20[^"]*",?){5}\]' pawl schedule show office/n --json
 echo "== pause, run, resume, remove"
 expect 0 '^paused office/h$' pawl schedule pause h --reason 'too loud'
 expect 0 '"state":"paused","next":null,"by":"operator".*"reason":"too loud"' pawl schedule list --json
+expect 0 '^waits for +the end of its pause: .* paused it at 20.*: too loud$' pawl why office/h
+grep -q '^run: pawl schedule resume office/h' "$work/out" || die "no word how it is resumed"
 expect 0 '^sent one message of office/h$' pawl schedule run h --reason 'to see it'
 grep -q '^pawl: queue office has no consumer just now' "$work/err" || die "run does not say that nobody reads the queue"
 has_ready office 1 || die "nothing was sent"
 expect 0 '^resumed office/h$' pawl schedule resume h
 expect 0 '"id":"office/h".*"state":"active","next":"20' pawl schedule list --json
+expect 0 '"place":"schedule","name":"office/h, message tick for queue office","waits_for":"its time, [^"]*","since":null,.*"next":"nothing, until a worker of the endpoint runs"' \
+    pawl why h --json
+expect 0 '' pawl queue pause office --reason night
+expect 0 'night' pawl why h
+expect 0 '' pawl queue resume office
 expect 0 '^removed other/n$' pawl schedule remove other/n --reason 'its queue is gone'
 expect 6 'there is no schedule other/n' pawl schedule remove other/n
 

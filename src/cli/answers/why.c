@@ -22,8 +22,8 @@ const pawl__argument pawl__why_verb_arguments[] = {
      .offset = offsetof(verb_fields, word),
      .help =
          "id of a message, dead letter or timeout; number or dispatch id of an outbox row; TYPE/VALUE "
-         "of a saga (with --app) or its id; TYPE/KEY of a process or an entity; name of a projection or "
-         "of a partition"},
+         "of a saga (with --app) or its id; TYPE/KEY of a process or an entity; name of a schedule, of a "
+         "projection or of a partition"},
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
@@ -51,9 +51,9 @@ const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.wha
 /* ---- Looking and printing ----------------------------------------------- */
 
 static pawl__why_fn *const places[] = {
-    pawl__why_letters,     pawl__why_queues,  pawl__why_outbox,     pawl__why_timeout,
-    pawl__why_saga,        pawl__why_stream,  pawl__why_projection, pawl__why_partition,
-    pawl__why_whole_queue, pawl__why_handled,
+    pawl__why_letters,   pawl__why_queues,      pawl__why_outbox,   pawl__why_timeout,
+    pawl__why_saga,      pawl__why_stream,      pawl__why_schedule, pawl__why_projection,
+    pawl__why_partition, pawl__why_whole_queue, pawl__why_handled,
 };
 
 static pawl_code print(const pawl__why *why, bool is_json)
@@ -91,12 +91,13 @@ static pawl_code explain(const void *context, pawl_store *store, pawl_arena *are
     if (code != PAWL_OK)
         return code;
     if (why.count == 0)
-        return pawl_error_set(error, PAWL_ENOTFOUND,
-                              "'%s' is no dead letter, message in a queue, outbox row, timeout, "
-                              "stream, projection, partition, queue or message that was handled%s",
-                              fields->word,
-                              fields->book.app != NULL ? ", and no saga of this program"
-                                                       : "; sagas are found with --app APP.so");
+        return pawl_error_set(
+            error, PAWL_ENOTFOUND,
+            "'%s' is no dead letter, message in a queue, outbox row, timeout, "
+            "stream, schedule, projection, partition, queue or message that was handled%s",
+            fields->word,
+            fields->book.app != NULL ? ", and no saga of this program"
+                                     : "; sagas are found with --app APP.so");
     return print(&why, fields->is_json);
 }
 

@@ -1,6 +1,6 @@
 /* why.h - answers about an id, for the parts of `pawl why`: why.c asks and prints,
  * why_answer.c keeps the list, why_messages.c looks among messages, why_saga.c among sagas, why_rows.c in the outbox, among
- * timeouts, streams, projections, partitions and queues.
+ * timeouts, streams, schedules, projections, partitions and queues.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_why.sh
@@ -74,6 +74,6 @@ typedef pawl_code pawl__why_fn(pawl__why *why);
 
 pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;
 pawl__why_fn pawl__why_outbox, pawl__why_timeout, pawl__why_saga, pawl__why_stream;
-pawl__why_fn pawl__why_projection, pawl__why_partition, pawl__why_whole_queue;
+pawl__why_fn pawl__why_schedule, pawl__why_projection, pawl__why_partition, pawl__why_whole_queue;
 
 #endif

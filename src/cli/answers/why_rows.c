@@ -1,5 +1,5 @@
-/* why_rows.c - an id in the outbox, among timeouts and streams, or that is the name of a projection, of a partition of an
- * aggregator, or of a queue.
+/* why_rows.c - an id in the outbox, among timeouts and streams, or that is the name of a schedule, of a projection,
+ * of a partition of an aggregator, or of a queue.
  *
  * A process or an entity waits for messages; the deliveries of its source say what holds it back.
  *
@@ -9,6 +9,7 @@
 #include "cli/outbox/outbox.h"
 #include "cli/queue/queue.h"
 #include "cli/timeout/timeout.h"
+#include "pawl/store_schedule.h"
 #include "runtime/common/clock.h"
 
 #include <inttypes.h>
@@ -254,6 +255,55 @@ pawl_code pawl__why_projection(pawl__why *why)
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         if (pawl_text_equal(rows.items[i].name, why->word))
             code = add_projection(why, &rows.items[i]);
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
+/* ---- Schedules ---------------------------------------------------------- */
+
+static pawl_code add_schedule(pawl__why *why, const pawl_schedule_row *row)
+{
+    char         span[PAWL__SPAN_SIZE];
+    pawl_arena  *arena   = why->arena;
+    pawl_text    workers = pawl__why_workers(why, row->queue);
+    bool         is_held = row->is_paused;
+    bool         is_due  = !row->is_paused && row->next <= why->now;
+    pawl__answer answer  = {.place = "schedule", .since = is_due ? row->next : 0};
+    answer.name =
+        pawl__must_printf(arena, "%.*s, message %.*s for queue %.*s", PAWL_TEXT_ARGS(row->id),
+                          PAWL_TEXT_ARGS(row->type), PAWL_TEXT_ARGS(row->queue));
+    answer.waits_for  = is_due && workers.size != 0 ? PAWL_TEXT("a worker that is free")
+                        : is_due                    ? PAWL_TEXT("a worker of its endpoint")
+                                                    : pawl__must_printf(arena, "its time, %s",
+                                                                        pawl__age_text(row->next, why->now, span));
+    answer.claimed_by = PAWL_TEXT("nobody, or the worker that sends its message just now");
+    answer.next = workers.size != 0 ? PAWL_TEXT("a worker of the endpoint sends its message then")
+                                    : PAWL_TEXT("nothing, until a worker of the endpoint runs");
+    if (workers.size == 0)
+        answer.commands[0] = PAWL_TEXT("pawl run APP.so");
+    answer.commands[1] = pawl__why_command("pawl schedule show", row->id, arena);
+    if (row->is_paused) {
+        answer.waits_for =
+            pawl__must_printf(arena, "the end of its pause: %.*s paused it at %.*s%s%.*s",
+                              PAWL_TEXT_ARGS(row->changed_by), PAWL_TEXT_ARGS(row->changed_at),
+                              row->reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(row->reason));
+        answer.next        = PAWL_TEXT("nothing, until somebody resumes it");
+        answer.commands[0] = pawl__why_command("pawl schedule resume", row->id, arena);
+    }
+    pawl_code code = is_held ? PAWL_OK : pawl__why_pause(why, row->queue, &answer, &is_held);
+    if (code == PAWL_OK && !is_held)
+        code = pawl__why_breaker(why, row->queue, &answer, &is_held);
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
+}
+
+/* By QUEUE/NAME, or by the name alone. */
+pawl_code pawl__why_schedule(pawl__why *why)
+{
+    pawl_schedule_rows rows = {.count = 0};
+    pawl_code          code = pawl_store_schedule_list(why->store, why->arena, &rows, why->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].id, why->word) ||
+            pawl_text_equal(rows.items[i].name, why->word))
+            code = add_schedule(why, &rows.items[i]);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
