@@ -200,7 +200,7 @@ typedef struct pawl_outbox_add {
 typedef struct pawl_outbox_block {
     PAWL__CHANGE_BASE
     pawl_text source;
-    int64_t   after; /* rows of the ordering key with a larger id */
+    int64_t   after; /* untried rows of the ordering key with a larger id */
     bool      is_unblock;
 } pawl_outbox_block;
 

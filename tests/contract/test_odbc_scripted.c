@@ -118,6 +118,29 @@ SCRIPTED(positions_sweeps_and_reaps_are_done_behind_a_deadlock)
     assert_int_equal(scripted_count(p, "1 run rollback"), 3);
 }
 
+#define LEASE_LOOK "on select l.`Worker`*\n"
+#define OTHER "'01890a5d-0000-7000-8000-000000000001'"
+
+/* Another worker took the lease while the commit of this one met a deadlock: it is not ours. */
+SCRIPTED(e27_a_lease_that_was_lost_behind_a_deadlock_is_not_ours)
+{
+    bool is_ours = true;
+    scripted_open(p,
+                  LEASE_LOOK
+                  " times 2\n columns 6\n" LEASE_LOOK "  row " OTHER
+                  " '1' '2026-01-01 00:01:00.000000' " OTHER " '0' " TIME
+                  "\non select `Epoch` from `pawl_leases`*\n columns 1\n"
+                  "on select concat(utc_timestamp*\n row '1'\n"
+                  "on insert into `pawl_leases`*\non commit\n times 1\non commit" DEADLOCK,
+                  DEADLINE_MS);
+    scripted_code(p,
+                  pawl_store_lead(p->store, PAWL_TEXT("x"), SCRIPTED_NOW, PAWL_SECONDS(60),
+                                  &is_ours, &p->error),
+                  PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run insert into `pawl_leases`*"), 1);
+    assert_false(is_ours);
+}
+
 /* ---- Counts ------------------------------------------------------------------ */
 
 /* No row of that worker and epoch: the driver has a code of its own for none, or the count. */

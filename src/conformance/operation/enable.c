@@ -186,6 +186,20 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
         EXPECT_EQ(s, suite_outbox_row(s, a, i).state, states[i - 1]);
 }
 
+/* Row 2 is the one that the others wait for. */
+static void a_row_that_was_tried_is_not_blocked(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    insert(s, a, 1, "Held/1");
+    insert(s, a, 2, "Held/1");
+    insert(s, a, 3, "Held/1");
+    suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
+    COMMIT_ONE(s, a, outbox_block, .source = TEXT("Held/1"), .after = 0);
+    EXPECT_EQ(s, suite_outbox_row(s, a, 1).state, PAWL_OUTBOX_BLOCKED);
+    EXPECT_EQ(s, suite_outbox_row(s, a, 2).state, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, suite_outbox_row(s, a, 3).state, PAWL_OUTBOX_BLOCKED);
+}
+
 /* ---- Find --------------------------------------------------------------- */
 
 static void expect_found(suite *s, pawl_store *store, pawl_outbox_query query, const char *expected)
@@ -298,6 +312,7 @@ static const suite_case cases[] = {
     {"O19 a discarded row goes with the dispatched", a_discarded_row_goes_with_the_dispatched},
     {"O19 only a dead row can be enabled or discarded",
      only_a_dead_row_can_be_enabled_or_discarded},
+    {"O14 a row that was tried is not blocked", a_row_that_was_tried_is_not_blocked},
     {"O8 O19 rows are found by what they carry", rows_are_found_by_what_they_carry},
     {"O14 rows are found by how often they were tried",
      rows_are_found_by_how_often_they_were_tried},

@@ -197,6 +197,14 @@ static void note_step(pawl__worker *worker)
     it->longest += more > 0 ? more : more / 8;
 }
 
+static void resign(pawl__worker *worker)
+{
+    if (!worker->ordered->is_leader)
+        return;
+    worker->ordered->is_leader = false;
+    atomic_store(&worker->endpoint->ordered_end, 0);
+}
+
 static pawl_code ask(pawl__worker *worker, pawl_error *error)
 {
     struct pawl__ordered *it      = worker->ordered;
@@ -207,7 +215,7 @@ static pawl_code ask(pawl__worker *worker, pawl_error *error)
     pawl_code code = pawl_store_lead(worker->store, it->name, now, lease, &is_ours, error);
     it->ask_due    = pawl_time_add(now, is_ours ? RENEWAL : TRIAL);
     if (code != PAWL_OK || !is_ours) {
-        it->is_leader = false;
+        resign(worker);
         return code;
     }
     /* Before a take-over, which may last: siblings do not begin one, too. */
@@ -242,14 +250,6 @@ pawl_code pawl__ordered_lead(pawl__worker *worker, bool *leads, pawl_error *erro
     it->begin                                          = pawl__lease_clock(worker->endpoint);
     *leads                                             = code == PAWL_OK && it->is_leader;
     return code;
-}
-
-static void resign(pawl__worker *worker)
-{
-    if (!worker->ordered->is_leader)
-        return;
-    worker->ordered->is_leader = false;
-    atomic_store(&worker->endpoint->ordered_end, 0);
 }
 
 void pawl__ordered_forget(pawl__worker *worker)

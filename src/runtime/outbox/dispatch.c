@@ -175,13 +175,25 @@ static pawl_code run_rows(pawl__service *service, const pawl_outbox_rows *rows, 
     return code == PAWL_OK ? run_round(service, round, step, error) : code;
 }
 
+/* Rows that are read do not take off what woke the handle, as a claim does: the next wait would end at once. */
+static pawl_code take_wake_off(const pawl__service *service, pawl_time now, pawl_error *error)
+{
+    pawl_outbox_rows rows = {.count = 0};
+    return pawl__store_is_server(service->store)
+               ? pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint, now, 1,
+                                         service->arena, &rows, error)
+               : PAWL_OK;
+}
+
 /* The same while a route is away: rows of that route are left, and others go on behind them. */
 static pawl_code drain_others(pawl__service *service, pawl_time now, pawl_step *step,
                               pawl_error *error)
 {
     pawl_outbox_rows rows  = {.count = 0};
     pawl__round      round = {.count = 0};
-    pawl_code        code  = pawl__unavailable_read(service, now, &rows, error);
+    pawl_code        code  = take_wake_off(service, now, error);
+    if (code == PAWL_OK)
+        code = pawl__unavailable_read(service, now, &rows, error);
     if (code == PAWL_OK && rows.count > 0)
         code = run_rows(service, &rows, &round, step, error);
     if (code == PAWL_OK && service->is_leader)

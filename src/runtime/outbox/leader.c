@@ -61,7 +61,6 @@ static void forget_waiting(pawl__service *service)
     if (service->waiting.arena != NULL)
         pawl_arena_reset(service->waiting.arena);
     service->waiting = (pawl__source_table){.arena = service->waiting.arena};
-    pawl__unavailable_forget(service);
 }
 
 /* Publishes the end of the lease: to another thread that asks, a lease that was not renewed ends by
@@ -82,6 +81,7 @@ void pawl__outbox_forget(pawl__service *service)
     service->lease_renewal = PAWL_TIME_MIN;
     service->outbox_due    = PAWL_TIME_MIN;
     forget_waiting(service);
+    pawl__unavailable_forget(service);
 }
 
 /* ---- Order at the receiver ------------------------------------------------------------ */
@@ -281,12 +281,17 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     return pawl__leader_commit(service, &changes, &refused, error);
 }
 
-/* Releases held rows that no row holds. No row is delivered meanwhile. */
+/* Reads which sources wait, since an operator or another program may have settled rows, and releases held rows that no
+ * row holds. No row is delivered meanwhile. */
 static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 {
-    pawl_time begin      = lease_now(service);
-    pawl_code code       = for_rows(service, PAWL_OUTBOX_BLOCKED, 0, release_orphans, error);
-    int64_t   pause      = (lease_now(service) - begin) * ORPHAN_PAUSE;
+    pawl_time begin = lease_now(service);
+    pawl_code code;
+    forget_waiting(service);
+    code = for_rows(service, PAWL_OUTBOX_PENDING, 1, note_waiting, error);
+    if (code == PAWL_OK)
+        code = for_rows(service, PAWL_OUTBOX_BLOCKED, 0, release_orphans, error);
+    int64_t pause        = (lease_now(service) - begin) * ORPHAN_PAUSE;
     service->orphans_due = pawl_time_add(pawl__machine_now(service->endpoint),
                                          pause > ORPHAN_PERIOD ? pause : ORPHAN_PERIOD);
     return code;
@@ -294,12 +299,9 @@ static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 
 static pawl_code take_over(pawl__service *service, pawl_error *error)
 {
-    forget_waiting(service);
+    pawl__unavailable_forget(service);
     service->term++;
-    pawl_code code = raise_number(service, error);
-    if (code == PAWL_OK && service->is_leader)
-        code = for_rows(service, PAWL_OUTBOX_PENDING, 1, note_waiting, error);
-    return code;
+    return raise_number(service, error);
 }
 
 /* ---- Leading -------------------------------------------------------------------------- */

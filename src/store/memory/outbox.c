@@ -341,7 +341,8 @@ pawl_code pawl__memory_apply_outbox_block(memory_commit *commit, const void *ite
     for (outbox_row *row = first_of_source(data, change->source); code == PAWL_OK && row != NULL;
          row             = next) {
         next = next_of_source(data, row);
-        if (row->fields.state != from || (!change->is_unblock && row->fields.id <= change->after))
+        if (row->fields.state != from ||
+            (!change->is_unblock && (row->fields.id <= change->after || row->fields.attempts > 0)))
             continue;
         outbox_row model   = *row;
         model.fields.state = to;

@@ -196,6 +196,6 @@ const pawl__mongo_rule pawl__mongo_outbox_add_rule = {
 const pawl__mongo_rule pawl__mongo_outbox_block_rule = {
     .collection = "outbox",
     .writes     = {"when source !is_unblock: maybe updates q: {source: @source, state: 'pending', "
-                       "_id: {$gt: @after}}, u: {$set: {state: 'held'}}",
+                       "attempts: 0, _id: {$gt: @after}}, u: {$set: {state: 'held'}}",
                    "when source: maybe updates q: {source: @source, state: 'held'}, "
                        "u: {$set: {state: 'pending'}}"}};

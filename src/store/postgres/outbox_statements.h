@@ -113,7 +113,7 @@
      * are. */                           \
     X(OUTBOX_HOLD,                                                                                                        \
       "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                          \
-      "and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                                            \
+      "and [Attempts] = 0 and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                         \
       "from unnest(?2, ?3) as k (source, after)) "                                                                        \
       "->> [Source])::bigint " PAWL__PG_OUTBOX_ORDER                                                                      \
       ") update {outbox} as o set [State] = 'held' from behind "                                                          \

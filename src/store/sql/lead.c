@@ -106,6 +106,7 @@ static pawl_code lead(pawl_store *store, pawl_text name, pawl_time now, int64_t 
     int64_t                   process  = 0;
     bool                      is_taken = false;
     pawl_code                 code     = pawl__sql_lease_name(store, "lead:", name, &full, error);
+    *is_ours                           = false; /* a try before this one may have said otherwise */
     if (code == PAWL_OK)
         code = pawl__sql_ops_of(store)->own_lock(store, &process, error);
     if (code == PAWL_OK)

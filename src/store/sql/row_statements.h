@@ -169,7 +169,7 @@
     X(OUTBOX_HOLD, "update {outbox} set [State] = 'held' where [Id] = ?1 "                            \
                    "and [State] = 'pending'")                                                         \
     X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} {index:outbox_pending}"                    \
-                      "where [State] = 'pending' and [Id] > ?1 order by [Id]")                        \
+                      "where [State] = 'pending' and [Attempts] = 0 and [Id] > ?1 order by [Id]")     \
     X(OUTBOX_RELEASE,                                                                                 \
       "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")             \
     X(HISTORY_ADD, "insert into {history} (" PAWL__SQL_HISTORY ") values "                            \

@@ -524,7 +524,8 @@ where [OutboxId] = ?;
 update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [State] = 'pending';
 
 -- OUTBOX_SOURCES
-select [Id], [Source] from [dbo].[pawl_outbox] where [State] = 'pending' and [Id] > ? order by [Id];
+select [Id], [Source] from [dbo].[pawl_outbox] where [State] = 'pending' and [Attempts] = 0 and [Id]
+> ? order by [Id];
 
 -- OUTBOX_RELEASE
 update [dbo].[pawl_outbox] set [State] = 'pending' where [State] = 'held' and [Source] = ?;
@@ -652,8 +653,8 @@ select [Due] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, readcommi
 index([pawl_queue_due])) where [Queue] = ? order by [Due] offset 0 rows fetch next 1 rows only;
 
 -- OUTBOX_HOLD_BACK
-update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [Id] > ? and [Source]
-= ?;
+update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [Attempts] = 0 and
+[Id] > ? and [Source] = ?;
 
 -- OUTBOX_SAME, for OUTBOX_SAME
 select 1 from [dbo].[pawl_outbox] where [DispatchId] = ? and [Type] = ? and [Body] = cast(? as

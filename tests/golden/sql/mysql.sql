@@ -558,7 +558,7 @@ update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending'
 
 -- OUTBOX_SOURCES
 select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
-'pending' and `Id` > ? order by `Id`;
+'pending' and `Attempts` = 0 and `Id` > ? order by `Id`;
 
 -- OUTBOX_RELEASE
 update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source` = ?;
@@ -714,7 +714,7 @@ from `pawl_subscriptions` as s where s.`Queue` = d.name) having due is not null 
 
 -- OUTBOX_HOLD_BACK
 update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
-'pending' and `Id` > ? and `Source` = ?;
+'pending' and `Attempts` = 0 and `Id` > ? and `Source` = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +

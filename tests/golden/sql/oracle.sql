@@ -547,7 +547,8 @@ select ?, coalesce(max("ATTEMPT"), 0) + 1, ?, ?, ?, ? from "PAWL_OUTBOX_ATTEMPTS
 update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "STATE" = 'pending';
 
 -- OUTBOX_SOURCES
-select "ID", "SOURCE" from "PAWL_OUTBOX" where "STATE" = 'pending' and "ID" > ? order by "ID";
+select "ID", "SOURCE" from "PAWL_OUTBOX" where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
+order by "ID";
 
 -- OUTBOX_RELEASE
 update "PAWL_OUTBOX" set "STATE" = 'pending' where "STATE" = 'held' and "SOURCE" = ?;
@@ -695,7 +696,8 @@ locked; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; 
 from dual where d is not null; dbms_sql.return_result(r); end;
 
 -- OUTBOX_HOLD_BACK
-update "PAWL_OUTBOX" set "STATE" = 'held' where "STATE" = 'pending' and "ID" > ? and "SOURCE" = ?;
+update "PAWL_OUTBOX" set "STATE" = 'held' where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
+and "SOURCE" = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD
 merge into "PAWL_WORKERS" t using (select "MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES",

@@ -870,9 +870,9 @@ update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source"
 
 -- OUTBOX_HOLD
 with behind as materialized (select ctid as tid from "pawl_outbox" where "State" = 'pending' and
-"Id" > $1 and "Id" > ((select jsonb_object_agg(k.source, k.after) from unnest($2, $3) as k (source,
-after)) ->> "Source")::bigint order by "Id", "NextAttempt" ) update "pawl_outbox" as o set "State" =
-'held' from behind where o.ctid = behind.tid;
+"Attempts" = 0 and "Id" > $1 and "Id" > ((select jsonb_object_agg(k.source, k.after) from unnest($2,
+$3) as k (source, after)) ->> "Source")::bigint order by "Id", "NextAttempt" ) update "pawl_outbox"
+as o set "State" = 'held' from behind where o.ctid = behind.tid;
 
 -- AGGREGATOR_CLAIM
 with free as (select ctid as tid from "pawl_aggregator" where "Partition" = $1 and ("LeaseExpires"

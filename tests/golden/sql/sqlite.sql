@@ -522,7 +522,7 @@ update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending
 
 -- OUTBOX_SOURCES
 select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
-and "Id" > ?1 order by "Id";
+and "Attempts" = 0 and "Id" > ?1 order by "Id";
 
 -- OUTBOX_RELEASE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = ?1;

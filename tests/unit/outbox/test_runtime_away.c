@@ -182,6 +182,36 @@ ON_ALL_STORES(a_route_that_is_away_is_tried_now_and_then, const char *url)
     assert_untried(it, 1);
 }
 
+/* ---- Rows whose numbers are not in the order of their versions ----------------------- */
+
+static void insert(world *it, const char *to, int64_t version)
+{
+    char            body[30];
+    pawl_outbox_row row = {.dispatch_id = {{{(uint8_t)version}}},
+                           .source      = PAWL_TEXT("Flow/s"),
+                           .version     = version,
+                           .endpoint    = PAWL_TEXT("source"),
+                           .destination = pawl_text_of(to)};
+    snprintf(body, sizeof body, "{\"number\":%d}", (int)version);
+    row.message =
+        (pawl_message){.id = PAWL_TEXT("m"), .type = PAWL_TEXT("note"), .body = pawl_text_of(body)};
+    must(pawl_store_outbox_insert(it->store, &row, pawl_clock_now(it->machine), world_error()));
+}
+
+/* The row that failed has the higher number: the other one is blocked, and not that one. */
+ON_ALL_STORES(o14_the_row_that_failed_is_not_blocked_by_itself, const char *url)
+{
+    world *it = open_world(url);
+    insert(it, "a", 2);
+    insert(it, "a", 1);
+    a.busy = 1;
+    world_drain(it);
+    assert_heard("");
+    for (int i = 0; i < 5; i++)
+        world_go_machine(it, PAWL_MINUTES(2));
+    assert_heard("a1 a2 ");
+}
+
 /* ---- Others go on ------------------------------------------------------------------ */
 
 ON_ALL_STORES(o14_other_routes_go_on_behind_many_rows, const char *url)

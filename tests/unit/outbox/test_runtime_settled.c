@@ -128,6 +128,22 @@ ON_ALL_STORES(o14_rows_behind_one_that_another_settled_go_on, const char *url)
     }
 }
 
+/* Nothing is in flight while the row before them is settled. */
+ON_ALL_STORES(o14_rows_behind_one_that_was_settled_between_two_tries_go_on, const char *url)
+{
+    open_source(url, 0);
+    t.busy = 1;
+    for (int number = 1; number <= 3; number++)
+        advance_flow("f0", number);
+    world_drain(&t.it);
+    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count, 2);
+    settle_all();
+    for (int i = 0; i < 12; i++)
+        world_go_machine(&t.it, PAWL_SECONDS(15));
+    assert_string_equal(t.heard, "2 3 ");
+    world_close(&t.it);
+}
+
 /* Each of them is refused in the commit of all. */
 ON_ALL_STORES(o16_many_rows_that_another_settled_are_left, const char *url)
 {

@@ -272,3 +272,30 @@ ON_STORES(e27_the_lease_is_kept_while_a_long_queue_is_read, const char *url)
     assert_int_equal(sibling->ordered->ask_due, PAWL_TIME_MIN);
     pawl__worker_destroy(sibling);
 }
+
+/* ---- A renewal that fails ------------------------------------------------------------ */
+
+static pawl_code lose_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
+                           bool *is_ours, pawl_error *error)
+{
+    (void)store, (void)name, (void)now, (void)time, (void)is_ours;
+    return pawl_error_set(error, PAWL_ELOST, "the connection is lost");
+}
+
+/* No worker of the process leads then, and none waits for one that would. */
+ON_STORES(e27_after_a_lost_renewal_the_next_step_leads, const char *url)
+{
+    world        *it;
+    pawl_step     step   = {0};
+    pawl__worker *second = open_two(&it, url), *first = it->endpoint->worker;
+    pawl_store   *store = first->store;
+    behind_slow         = store->ops;
+    slow                = *behind_slow;
+    slow.lead           = lose_lead;
+    store->ops          = &slow;
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(20));
+    assert_int_equal(pawl__worker_step(first, &step, NULL), PAWL_ELOST);
+    assert_true(leads(first));
+    assert_false(leads(second));
+    pawl__worker_destroy(second);
+}

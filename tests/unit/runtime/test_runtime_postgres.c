@@ -201,6 +201,42 @@ ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
     }
 }
 
+/* While a route is away no claim takes its rows off the outbox, whose rows would wake the service again and again. */
+ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
+{
+    char            sql[300];
+    patience        left = patience_of(THREAD_SECONDS);
+    pawl_alarm_rows rows = {.count = 0};
+    world_make_tables(p->url, &application);
+    keep_row(p);
+    raw_run(p->pg, "insert into pawl_outbox select * from kept");
+    pawl_store *store = open_store(p, p->url);
+    snprintf(sql, sizeof sql,
+             "select sum(extract(epoch from state_change) * 1000000)::bigint "
+             "from pg_stat_activity where application_name = '%s'",
+             p->schema);
+    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
+             p->schema);
+    runner_begin(&application, "plain", p->url,
+                 (pawl_endpoint_options){.workers          = 1,
+                                         .routes           = no_routes,
+                                         .outbox_delay     = PAWL_MINUTES(1),
+                                         .outbox_delay_max = PAWL_MINUTES(1)});
+    while (rows.count == 0) {
+        patience_wait(&left, "no alarm stands");
+        ok(p, pawl_store_alarms(store, p->arena, &rows, &p->error));
+    }
+    wait_for_sleepers(p, 2);
+    int64_t last = 0;
+    for (int same = 0; same < SAME_MAX;) {
+        int64_t now = raw_number(p->pg, sql);
+        same        = now == last ? same + 1 : 0;
+        last        = now;
+        if (same == 0)
+            patience_wait(&left, "the sessions do not sleep");
+    }
+}
+
 /* Nobody calls there. */
 ON_GROUND(behind_a_pooler_workers_poll, ground *p)
 {

@@ -62,8 +62,9 @@
       "(select 1 from {leases} as c where c.[Name] = " PAWL__MYSQL_STAMP                                                                                     \
       ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(TIMEOUT_FOREIGN, PAWL__MYSQL_FOREIGN_TEXT)                                                                                                             \
-    X(OUTBOX_HOLD_BACK, "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                               \
-                        "where [State] = 'pending' and [Id] > ?2 and [Source] = ?1")                                                                         \
+    X(OUTBOX_HOLD_BACK,                                                                                                                                      \
+      "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                                                 \
+      "where [State] = 'pending' and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                                        \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \

@@ -70,7 +70,7 @@
                    "; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; "                                  \
                    "open r for select d from dual where d is not null" PAWL__ORACLE_RETURN)                                      \
     X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                        \
-                        "and [Id] > ?2 and [Source] = ?1")                                                                       \
+                        "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                    \
     X(WORKER_FOLD,                                                                                                               \
       "merge into {workers} t using (select " PAWL__SQL_COUNTERS                                                                 \
       " from {workers} where [Id] = ?2) w on (t.[Id] = ?1) when matched then update "                                            \

@@ -41,7 +41,7 @@
     X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " LOCKED)            \
     X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 order by [Due] limit 1 " LOCKED) \
     X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "         \
-                        "and [Id] > ?2 and [Source] = ?1")                                        \
+                        "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                     \
     X(INBOX_SWEEP, AT_PLACE("inbox", "where [At] < ?1 order by [At] limit ?2"))                   \
     X(OUTBOX_SWEEP, AT_PLACE("outbox", "where [DispatchedAt] < ?1 "                               \
                                        "order by [DispatchedAt] limit ?2"))                       \
