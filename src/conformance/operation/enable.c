@@ -200,6 +200,21 @@ static void a_row_that_was_tried_is_not_blocked(suite *s)
     EXPECT_EQ(s, suite_outbox_row(s, a, 3).state, PAWL_OUTBOX_BLOCKED);
 }
 
+/* Two endpoints may share a process, whose events are one ordering key: each has its own rows of it. */
+static void a_claim_is_of_one_endpoint_of_a_shared_source(suite *s)
+{
+    pawl_store      *store = suite_open(s);
+    pawl_outbox_rows rows  = {0};
+    insert(s, store, 1, "Stay/1");
+    COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(2), .source = TEXT("Stay/1"),
+               .version = 2, .endpoint = TEXT("other"), .destination = TEXT("billing"),
+               .message = suite_message(s, TEXT("m-2")), .at = SUITE_NOW);
+    EXPECT_OK(
+        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].dispatch_id.uuid.bytes[15], 2);
+}
+
 /* ---- Find --------------------------------------------------------------- */
 
 static void expect_found(suite *s, pawl_store *store, pawl_outbox_query query, const char *expected)
@@ -313,6 +328,8 @@ static const suite_case cases[] = {
     {"O19 only a dead row can be enabled or discarded",
      only_a_dead_row_can_be_enabled_or_discarded},
     {"O14 a row that was tried is not blocked", a_row_that_was_tried_is_not_blocked},
+    {"O8 O14 a claim is of one endpoint of a shared source",
+     a_claim_is_of_one_endpoint_of_a_shared_source},
     {"O8 O19 rows are found by what they carry", rows_are_found_by_what_they_carry},
     {"O14 rows are found by how often they were tried",
      rows_are_found_by_how_often_they_were_tried},

@@ -181,16 +181,17 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
                                  item->is_by_size);
 }
 
-/* Ends the round of a partition whose piece failed: the partition waits for its next try. */
-static void end_failed(const pawl__worker *worker, targets *list)
+/* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused
+ * another worker has them, and the next check finds the rest. */
+static void end_failed(const pawl__worker *worker, targets *list, bool is_refused)
 {
     for (size_t i = 0; i < worker->batch->unit_count; i++) {
         const pawl__unit *unit = &worker->batch->units[i];
-        if (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED)
+        if (!is_refused && (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED))
             continue;
         for (size_t j = 0; j < list->count; j++)
             if (pawl_text_equal(list->items[j].partition, unit->flush.partition))
-                list->items[j].is_done = unit->end != PAWL__END_RELEASED;
+                list->items[j].is_done = is_refused || unit->end != PAWL__END_RELEASED;
     }
 }
 
@@ -253,9 +254,7 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     code            = worker->has_turn ? run_alone(worker, list, step, error)
                                        : pawl__worker_run(worker, step, error);
     if (code == PAWL_OK)
-        end_failed(worker, list);
-    for (size_t i = 0; i < list->count && step->refused > refused; i++)
-        list->items[i].is_done = true; /* another worker has it; the next check finds the rest */
+        end_failed(worker, list, step->refused > refused);
     return code;
 }
 
@@ -321,21 +320,46 @@ static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *ag
     return code;
 }
 
-static pawl_code take_requests(pawl__worker *worker, targets *list, pawl_error *error)
+typedef struct requested {
+    pawl__flush_request items[PAWL__FLUSH_REQUESTS_MAX];
+    size_t              count;
+} requested;
+
+static void take_requests(pawl_endpoint *endpoint, requested *taken)
 {
-    pawl_endpoint      *endpoint = worker->endpoint;
-    pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX];
     pthread_mutex_lock(&endpoint->mutex);
-    size_t count = endpoint->request_count;
-    memcpy(requests, endpoint->requests, count * sizeof requests[0]);
+    taken->count = endpoint->request_count;
+    memcpy(taken->items, endpoint->requests, taken->count * sizeof taken->items[0]);
     endpoint->request_count = 0;
     pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* After a failure: the next step does what was asked for. Those for which there is no room were asked for anew. */
+static void put_requests_back(pawl_endpoint *endpoint, const requested *taken)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    for (size_t i = 0; i < taken->count && endpoint->request_count < PAWL__FLUSH_REQUESTS_MAX; i++)
+        endpoint->requests[endpoint->request_count++] = taken->items[i];
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+static pawl_code flush_requested(pawl__worker *worker, pawl_time now, bool *did, pawl_step *step,
+                                 pawl_error *error)
+{
+    targets   list = {NULL, 0, 0};
+    requested taken;
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        code = requests[i].partition[0] != '\0'
-                   ? add_target(worker, list, requests[i].aggregator,
-                                pawl_text_of(requests[i].partition), false)
-                   : list_due(worker, requests[i].aggregator, PAWL_TIME_MAX, false, list, error);
+    take_requests(worker->endpoint, &taken);
+    for (size_t i = 0; i < taken.count && code == PAWL_OK; i++) {
+        const pawl__flush_request *it = &taken.items[i];
+        code                          = it->partition[0] != '\0'
+                                            ? add_target(worker, &list, it->aggregator, pawl_text_of(it->partition), false)
+                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, &list, error);
+    }
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &list, now, did, step, error);
+    if (code != PAWL_OK)
+        put_requests_back(worker->endpoint, &taken);
     return code;
 }
 
@@ -347,10 +371,10 @@ static bool take_check(pawl__worker *worker)
     pawl_time      now      = worker->engine.machine_now;
     pawl_time      next     = pawl_time_add(now, CHECK_PERIOD);
     pawl_time      due      = atomic_load(&endpoint->flush_check);
-    if (now < worker->flush_check)
+    if (now < worker->flush_check && worker->flush_check <= next) /* else the clock was set back */
         return false;
     bool is_first = worker->flush_check == PAWL_TIME_MIN;
-    bool is_ours  = (is_first || now >= due) &&
+    bool is_ours  = (is_first || now >= due || due > next) &&
                    atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
     worker->flush_check = is_ours ? next : due;
     return is_ours || is_first;
@@ -440,18 +464,16 @@ static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due
 pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                           pawl_error *error)
 {
-    targets   asked = {NULL, 0, 0}, due = {NULL, 0, 0}, full = {NULL, 0, 0};
+    targets   due = {NULL, 0, 0}, full = {NULL, 0, 0};
     pawl_time now      = worker->engine.is_virtual ? due_max : worker->engine.business_now;
     pawl_time last     = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
                              ? worker->virtual_now
                              : now;
     bool      is_check = worker->has_check;
-    pawl_code code     = take_requests(worker, &asked, error);
+    pawl_code code     = flush_requested(worker, last, did, step, error);
     if (code == PAWL_OK)
         code = is_check ? check_all(worker, due_max, &due, &full, error)
                         : list_all_due(worker, due_max, &due, error);
-    if (code == PAWL_OK)
-        code = flush_targets(worker, &asked, last, did, step, error);
     if (code == PAWL_OK)
         code = flush_targets(worker, &due, now, did, step, error);
     if (code == PAWL_OK)

@@ -15,6 +15,7 @@
 #include "runtime/common/wake_fd.h"
 #include "runtime/endpoint/threads.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -98,12 +99,14 @@ void pawl__heartbeat_start(pawl__heartbeat *heartbeat, pawl_endpoint *endpoint,
     for (size_t i = 0; i < count; i++)
         heartbeat->app_calls[heartbeat->count++] = threads[i]->app_call;
     pthread_mutex_init(&heartbeat->mutex, NULL);
-    int failure           = pthread_create(&heartbeat->thread, NULL, run, heartbeat);
+    int failure = heartbeat->stop_fd >= 0 ? pthread_create(&heartbeat->thread, NULL, run, heartbeat)
+                                          : errno; /* without it the thread could not be ended */
     heartbeat->is_started = failure == 0;
     if (heartbeat->is_started)
         return;
     pthread_mutex_destroy(&heartbeat->mutex);
-    close(heartbeat->stop_fd);
+    if (heartbeat->stop_fd >= 0)
+        close(heartbeat->stop_fd);
     pawl_log(PAWL_LOG_WARNING, "endpoint %s: no thread for heartbeats: %s",
              endpoint->model->endpoint.data, strerror(failure));
 }

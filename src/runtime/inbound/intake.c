@@ -9,6 +9,7 @@
 
 #include "engine/order.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define BEHIND_MAX PAWL_SECONDS(2) /* a clock set back by more was wrong before */
@@ -124,16 +125,25 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
     return PAWL_OK;
 }
 
-/* A body that is too large for any store is lost, and the letter says how large it was. Left unacknowledged, such messages would
+/* A body that no store takes, or not this one, is lost, and the letter says why. Left unacknowledged, such messages would
  * fill the prefetch, and nothing more would come. */
-static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit, pawl_message *message)
+static pawl_code add_bodiless(pawl__intake *it, passage *to, uint32_t unit,
+                              const pawl_message *from, pawl_code reason, const char *says)
 {
-    pawl_text why = pawl_arena_printf(it->arena,
-                                      "its body has %zu bytes, the limit is %d: it is left out "
-                                      "of this dead letter, and gone",
-                                      message->body.size, PAWL_BODY_SIZE_MAX);
-    message->body = (pawl_text){.data = "", .size = 0};
-    return why.data != NULL ? add_dead(it, to, unit, message, PAWL_ELIMIT, why) : PAWL_ENOMEM;
+    pawl_message message = *from;
+    pawl_text    why     = pawl_arena_printf(
+               it->arena, "%s: its body is left out of this dead letter, and gone", says);
+    message.body = (pawl_text){.data = "", .size = 0};
+    return why.data != NULL ? add_dead(it, to, unit, &message, reason, why) : PAWL_ENOMEM;
+}
+
+static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit,
+                               const pawl_message *message)
+{
+    char says[80];
+    (void)snprintf(says, sizeof says, "its body has %zu bytes, the limit is %d", message->body.size,
+                   PAWL_BODY_SIZE_MAX);
+    return add_bodiless(it, to, unit, message, PAWL_ELIMIT, says);
 }
 
 /* The queue is read by due time: a clock that is set back a little does not change the order of what an
@@ -180,6 +190,13 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
 
 /* ---- The commit ---------------------------------------------------------------------------------- */
 
+/* Is it about a row, which the store does not take, and not about the store? */
+static bool is_of_row(pawl_code code)
+{
+    return code == PAWL_EINVAL || code == PAWL_ELIMIT || code == PAWL_EUNSUPPORTED ||
+           code == PAWL_EDECODE;
+}
+
 /* A letter that is refused is that of a message handled or dead already, which is dropped. */
 static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, pawl_error *error)
 {
@@ -191,7 +208,7 @@ static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, p
     /* A connection that broke while nothing came is noticed only now: that is worth one more try at once. */
     if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
         code = pawl_store_commit(it->store, changes, &refused, error);
-    if (code != PAWL_OK) {
+    if (code != PAWL_OK && !is_of_row(code)) {
         pawl_store_close(it->store);
         it->store = NULL;
     }
@@ -232,7 +249,7 @@ pawl_code pawl__intake_store_kept(pawl__intake *it, pawl_error *error)
 {
     it->kept.now   = pawl__machine_now(it->endpoint);
     pawl_code code = commit(it, &it->kept, it->kept.queue_send.count, error);
-    if (code == PAWL_OK || pawl_code_retry(code) != PAWL_RETRY_LATER)
+    if (code == PAWL_OK || is_of_row(code))
         it->kept.queue_send.count = 0;
     return code;
 }
@@ -265,6 +282,28 @@ pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t 
     return code;
 }
 
+/* Each message in a commit of its own: one that the store does not take is a dead letter. */
+static pawl_code store_each(pawl__intake *it, const pawl_takings *takings, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < takings->count && code == PAWL_OK; i++) {
+        passage made = {.settled_count = 0};
+        code         = make_passage(it, 1, &made);
+        if (code == PAWL_OK)
+            code = add_taken(it, &made, &takings->items[i]);
+        if (code == PAWL_OK)
+            code = commit(it, &made.changes, 1, error);
+        if (!is_of_row(code))
+            continue;
+        made.changes.queue_send.count      = made.changes.dead_set.count =
+            made.changes.inbox_entry.count = 0;
+        code = add_bodiless(it, &made, 0, &takings->items[i].message, code, error->text);
+        if (code == PAWL_OK)
+            code = commit(it, &made.changes, 1, error);
+    }
+    return code;
+}
+
 pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl_error *error)
 {
     passage made = {.settled_count = 0};
@@ -277,7 +316,9 @@ pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl
         return pawl_error_set(error, code, "no memory for %zu messages of a broker",
                               takings->count);
     code = commit(it, &made.changes, made.settled_count, error);
-    if (pawl_code_retry(code) == PAWL_RETRY_LATER)
+    if (is_of_row(code))
+        code = store_each(it, takings, error);
+    if (code != PAWL_OK && !is_of_row(code))
         keep(it, &made);
     if (code != PAWL_OK)
         return code;

@@ -160,9 +160,16 @@ void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error 
         }
 }
 
+/* A timeout's claim lasts for its lease: a shorter call that ran again behind a conflict is not to blame. */
+static bool may_outlive(const pawl__worker *worker, const pawl__unit *unit)
+{
+    return unit->kind != PAWL__UNIT_TIMEOUT ||
+           worker->longest.time >= worker->endpoint->settings.timeout_lease / 2;
+}
+
 void pawl__outlived_gone(pawl__worker *worker, const pawl__unit *unit, pawl_text why)
 {
-    if (is_long(worker) && key_of_unit(unit) == worker->longest.unit)
+    if (is_long(worker) && key_of_unit(unit) == worker->longest.unit && may_outlive(worker, unit))
         remember(worker, unit, why);
 }
 

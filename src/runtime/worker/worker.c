@@ -418,8 +418,10 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));
-    if (is_short && pawl__claim_less(worker, &inner))
+    if (is_short && pawl__claim_less(worker, &inner)) {
+        step->is_idle = false; /* there is no store to ask when something is due */
         return PAWL_OK;
+    }
     if (error != NULL)
         *error = inner;
     return code;

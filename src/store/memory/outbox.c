@@ -111,12 +111,14 @@ static bool is_due(const outbox_row *row, pawl_time now)
  *     source  a     b     a       ->      a     b     a
  *     version 8     1     7               7     1     8
  */
-static outbox_row *in_order(const memory_data *data, outbox_row *row, pawl_time now)
+static outbox_row *in_order(const memory_data *data, outbox_row *row, pawl_text endpoint,
+                            pawl_time now)
 {
     if (row->fields.source.size == 0)
         return row;
     outbox_row *found = first_of_source(data, row->fields.source);
-    while (!is_due(found, now) || found->stamp == data->last_stamp)
+    while (!is_due(found, now) || found->stamp == data->last_stamp ||
+           !pawl__memory_is_like(endpoint, found->fields.endpoint))
         found = next_of_source(data, found);
     return found;
 }
@@ -128,7 +130,7 @@ static void list_due(memory_data *data, pawl_text endpoint, pawl_time now, memor
     for (; row != NULL && is_more; row = pawl__tree_next_of(states(data), row)) {
         if (!is_due(row, now) || !pawl__memory_is_like(endpoint, row->fields.endpoint))
             continue;
-        outbox_row *taken = in_order(data, row, now);
+        outbox_row *taken = in_order(data, row, endpoint, now);
         taken->stamp      = data->last_stamp;
         is_more           = pawl__memory_list_take(list, taken);
     }

@@ -80,10 +80,11 @@ static pawl_code find_due(pawl_store *store, pawl_text endpoint, pawl_time now, 
     if (code != PAWL_OK || rows->count == 0)
         return code;
     put_found(&either, rows);
-    code = pawl__mongo_read(store, &outbox, arena, &full.items, &full.count, error,
-                            "filter: {state: 'pending', next_attempt: {$lte: %i}, $or: %a}, "
-                            "sort: {source: 1, version: 1, index: 1, _id: 1}",
-                            now, &either);
+    code = pawl__mongo_read(
+        store, &outbox, arena, &full.items, &full.count, error,
+        "filter: {state: 'pending', next_attempt: {$lte: %i}, endpoint?: %t, $or: %a}, "
+        "sort: {source: 1, version: 1, index: 1, _id: 1}",
+        now, endpoint, &either);
     bson_destroy(&either);
     bool *is_taken = pawl_arena_take(arena, full.count + 1);
     if (code == PAWL_OK && is_taken == NULL)

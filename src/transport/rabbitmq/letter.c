@@ -34,7 +34,17 @@ static bool take_number(pawl_text *text, char end, int64_t *number)
 #define SPAN_DAYS_MAX \
     1000000 /* as much in hours: a producer may write any digits, and the sum has 64 bits */
 
-/* A TimeSpan of .NET, "1.23:59:59.1234567" or "00:00:10"; fractions are left out. */
+/* Digits behind the point of seconds; what is below a microsecond counts as one. */
+static int64_t fraction_read(pawl_text digits)
+{
+    int64_t unit = PAWL_SECONDS(1) / 10, fraction = 0;
+    for (size_t i = 0; i < digits.size && unit > 0; i++, unit /= 10)
+        fraction +=
+            digits.data[i] >= '0' && digits.data[i] <= '9' ? (digits.data[i] - '0') * unit : 0;
+    return fraction + (digits.size > 6 && digits.data[6] != '0');
+}
+
+/* A TimeSpan of .NET, "1.23:59:59.1234567" or "00:00:10". */
 static bool span_read(pawl_text text, int64_t *span)
 {
     int64_t   days = 0, hours = 0, minutes = 0, seconds = 0;
@@ -46,7 +56,8 @@ static bool span_read(pawl_text text, int64_t *span)
     if (days > SPAN_DAYS_MAX || !take_number(&rest, ':', &hours) || hours > SPAN_DAYS_MAX * 24 ||
         !take_number(&rest, ':', &minutes) || !take_number(&rest, '.', &seconds))
         return false;
-    *span = PAWL_DAYS(days) + PAWL_HOURS(hours) + PAWL_MINUTES(minutes) + PAWL_SECONDS(seconds);
+    *span = PAWL_DAYS(days) + PAWL_HOURS(hours) + PAWL_MINUTES(minutes) + PAWL_SECONDS(seconds) +
+            fraction_read(rest);
     return true;
 }
 
@@ -184,7 +195,8 @@ static bool find_expiry(const amqp_basic_properties_t *properties, const amqp_ta
     bool has_sent = sent_read(header_of(headers, sents, arena), end);
     if (!has_sent && (properties->_flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0 &&
         properties->timestamp < (uint64_t)(PAWL_TIME_MAX / PAWL_SECONDS(1))) {
-        *end     = PAWL_SECONDS((int64_t)properties->timestamp);
+        *end     = PAWL_SECONDS((int64_t)properties->timestamp +
+                                1); /* the message was sent within that second */
         has_sent = true;
     }
     *end = pawl_time_add(*end, span);

@@ -304,3 +304,39 @@ ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed, const char *url)
     assert_int_equal(world_aggregated(it, "Stamps", "stamp").ready, 2);
     pawl_endpoint_destroy(endpoint);
 }
+
+/* ---- What is asked for, and a clock that is set back ------------------------------------ */
+
+static pawl_code lose_lease(hook_point point, void *context)
+{
+    int *left = context;
+    return point == HOOK_BEFORE_LEASE && (*left)-- > 0 ? PAWL_ELOST : PAWL_OK;
+}
+
+ON_ALL_STORES(e20_a_flush_that_was_asked_for_is_made_behind_a_failure, const char *url)
+{
+    int       left = 1;
+    pawl_step step = PAWL_STEP_INIT;
+    world    *it   = open_world(hook_url(url));
+    post_cards(it, 1, 2);
+    world_drain(it);
+    hook_set(lose_lease, &left);
+    must(pawl_endpoint_flush(it->endpoint, "Cards", NULL, world_error()));
+    assert_int_equal(pawl_endpoint_drain(it->endpoint, &step, NULL), PAWL_ELOST);
+    assert_string_equal(seen.text, "");
+    world_drain(it);
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "cards@0:2,1,2 ");
+}
+
+/* Rows that another program added are found by the check of all, ten seconds later at the latest. */
+ON_ALL_STORES(e20_a_clock_that_was_set_back_does_not_put_off_the_check, const char *url)
+{
+    world *it = open_world(url);
+    world_drain(it);
+    world_set_back(it, PAWL_HOURS(1));
+    add_row(it, "Coins", "1", "coin", 0);
+    add_row(it, "Coins", "2", "coin", 0);
+    world_go_machine(it, PAWL_SECONDS(11));
+    assert_non_null(strstr(seen.text, "coins@"));
+}

@@ -302,12 +302,52 @@ ON_STORES(when_the_store_is_away_nothing_is_taken, const char *url)
     assert_string_equal(happened.text, "note(1) ");
 }
 
-/* A store whose disk is full can be read. RabbitMQ drops a message that was returned too often. */
-ON_STORES(e27_a_full_store_is_asked_before_more_is_taken, const char *url)
+/* ---- What a store does not take --------------------------------------------------------- */
+
+static pawl_store_ops        picky;
+static const pawl_store_ops *behind_picky;
+
+/* As a server whose packets are smaller than a body: m-2 is too large for it, with its neighbours, too. */
+static pawl_code commit_small(pawl_store *store, const pawl_changes *changes,
+                              pawl_refusals *refused, pawl_error *error)
+{
+    for (size_t i = 0; i < changes->queue_send.count; i++)
+        if (pawl_text_equal(changes->queue_send.items[i].message.id, PAWL_TEXT("m-2")))
+            return pawl_error_set(error, PAWL_ELIMIT, "a packet of 9 MB");
+    return behind_picky->commit(store, changes, refused, error);
+}
+
+/* RabbitMQ drops what was returned too often, with what was taken beside it. */
+ON_STORES(e28_a_message_that_this_store_does_not_take_is_dead_and_others_go_on, const char *url)
+{
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
+    put("m-0", "note", "{\"number\":0}");
+    takes_in(r, 1);
+    behind_picky           = r->inbound->store->ops;
+    picky                  = *behind_picky;
+    picky.commit           = commit_small;
+    r->inbound->store->ops = &picky;
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "note", "{\"number\":2}");
+    put("", "note", "{\"number\":3}");
+    takes_in(r, 3);
+    r->inbound->store->ops = behind_picky;
+    assert_int_equal(count_settled(), 4);
+    world_drain(&r->it);
+    assert_string_equal(happened.text, "note(0) note(1) note(3) ");
+    assert_int_equal(world_dead(&r->it).count, 1);
+    dead_says(r, 0, "m-2", "a packet of 9 MB: its body is left out of this dead letter, and gone");
+    assert_int_equal(world_dead(&r->it).items[0].message.body.size, 0);
+    assert_string_equal(world_dead(&r->it).items[0].code.data, "ELIMIT");
+}
+
+/* A store whose disk is full, or where a right was taken away, can be read. RabbitMQ drops a message that was returned
+ * too often. */
+static void ask_before_more(const char *url, pawl_code code)
 {
     size_t           count = 0;
     char             inner[300];
-    const fault_plan full = {.kind = FAULT_BEFORE, .op = fault_op_commit, .code = PAWL_EFULL};
+    const fault_plan full = {.kind = FAULT_BEFORE, .op = fault_op_commit, .code = code};
     scenario_url_like(url, inner, sizeof inner);
     world_hold(inner);
     fault_bind("full", inner);
@@ -325,6 +365,17 @@ ON_STORES(e27_a_full_store_is_asked_before_more_is_taken, const char *url)
     assert_int_equal(count_settled(), 2);
     test_now(r);
     scenario_forget(inner);
+}
+
+ON_STORES(e27_a_full_store_is_asked_before_more_is_taken, const char *url)
+{
+    ask_before_more(url, PAWL_EFULL);
+}
+
+ON_STORES(e27_a_store_that_takes_nothing_is_asked_before_more_is_taken, const char *url)
+{
+    ask_before_more(url, PAWL_EPERSIST);
+    ask_before_more(url, PAWL_EDENIED);
 }
 
 /* A program that steps, under a virtual clock: a message is due now, or when it says. */

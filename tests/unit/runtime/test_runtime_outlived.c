@@ -298,11 +298,11 @@ ON_STORES(the_limit_alone_fails_nothing, const char *url)
     assert_int_equal(world_dead(&t.it).count, 0);
 }
 
-/* Others took the claim while the handler ran, as if its worker were dead. */
-ON_STORES(a_claim_that_is_gone_counts_as_an_attempt, const char *url)
+/* Others took the claim while the handler ran for 20 s, as if its worker were dead. */
+static void lose_claim(const char *url, int64_t lease, int32_t attempts)
 {
     static const fault_plan steal = {.kind = FAULT_STEAL, .op = fault_op_timeout_claim, .n = 1};
-    begin(url, NULL);
+    begin(url, &(pawl_endpoint_options){.timeout_lease = lease});
     t.slow[1] = PAWL_SECONDS(20);
     world_post(&t.it, "j-1", PAWL_MESSAGE(job, .number = 1));
     world_post(&t.it, "j-2", PAWL_MESSAGE(job, .number = 2));
@@ -310,13 +310,25 @@ ON_STORES(a_claim_that_is_gone_counts_as_an_attempt, const char *url)
     fault_plan_set(&steal);
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
     assert_true(fault_is_met());
-    assert_int_equal(t.runs[1], 1);
+    assert_int_equal(t.runs[1], attempts > 0 ? 1 : 2);
     assert_int_equal(t.runs[2], 2);
-    assert_int_equal(world_timeouts(&t.it).count, 1);
-    assert_int_equal(world_timeouts(&t.it).items[0].attempts, 1);
+    assert_int_equal(world_timeouts(&t.it).count, attempts);
+    if (attempts > 0)
+        assert_int_equal(world_timeouts(&t.it).items[0].attempts, attempts);
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
     assert_int_equal(t.runs[1], 2);
     assert_int_equal(world_timeouts(&t.it).count, 0);
+}
+
+ON_STORES(a_claim_that_is_gone_counts_as_an_attempt, const char *url)
+{
+    lose_claim(url, PAWL_SECONDS(30), 1);
+}
+
+/* A timeout may run again and again behind conflicts. */
+ON_STORES(a_claim_that_lasts_much_longer_than_its_handler_counts_none, const char *url)
+{
+    lose_claim(url, PAWL_MINUTES(5), 0);
 }
 
 /* Its handler had another timeout in hand, under the same id. */

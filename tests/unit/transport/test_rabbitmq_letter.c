@@ -317,7 +317,7 @@ TEST(a_time_to_be_processed_becomes_its_end)
     expires(&m, ""); /* nobody says since when; RabbitMQ has dropped it by then itself */
     m.message.properties._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
     m.message.properties.timestamp = 1767258000;
-    expires(&m, "2026-01-01T09:00:01.500000Z");
+    expires(&m, "2026-01-01T09:00:02.500000Z");
     header(&m, "NServiceBus.TimeSent", "2026-01-31 23:59:50:123456 Z");
     expires(&m, "2026-01-31T23:59:51.623456Z");
     header(&m, "NServiceBus.TimeToBeReceived", "1.00:00:10");
@@ -329,7 +329,13 @@ TEST(a_time_to_be_processed_becomes_its_end)
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
     header(&m, "NServiceBus.TimeToBeReceived", "00:00:09.9999999");
-    expires(&m, "2026-01-31T23:59:59.500000Z");
+    expires(&m, "2026-02-01T00:00:00.500000Z");
+    end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
+    header(&m, "NServiceBus.TimeToBeReceived", "00:00:00.0500000");
+    expires(&m, "2026-01-31T23:59:50.550000Z");
     end(&m);
     static const char *const odd[] = {"",        "x",         "10",  "00:10",
                                       "00:00:x", "-00:00:01", "1.2", "9999999999:00:00"};
