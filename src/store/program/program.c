@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_TRIES_MAX 8 /* random numbers that all are taken mean something else is wrong */
@@ -92,6 +93,18 @@ static void register_fork(void)
 
 /* ---- The lock file ------------------------------------------------------ */
 
+/* The file is for the users of the database, whoever's command made it: root's, or that of one of a group. */
+static void share_file(const char *path, int file)
+{
+    struct stat wanted, made;
+    if (stat(path, &wanted) != 0 || fstat(file, &made) != 0 || made.st_uid != geteuid())
+        return;
+    if (made.st_uid != wanted.st_uid || made.st_gid != wanted.st_gid)
+        (void)!fchown(file, wanted.st_uid, wanted.st_gid);
+    if (((made.st_mode ^ wanted.st_mode) & 0666) != 0)
+        (void)fchmod(file, wanted.st_mode & 0666);
+}
+
 static pawl_code open_lock_file(const char *path, int flags, int *file, pawl_error *error)
 {
     char name[PATH_MAX + 8];
@@ -100,7 +113,11 @@ static pawl_code open_lock_file(const char *path, int flags, int *file, pawl_err
                               strlen(path), PATH_MAX);
     *file = open(name, flags | O_CLOEXEC, 0666);
     if (*file < 0 && errno != ENOENT)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: %s", name, strerror(errno));
+        return pawl_error_set(
+            error, PAWL_EUNREACHABLE, "%s: %s%s", name, strerror(errno),
+            errno == EACCES ? "; it must have the owner and the mode of the database" : "");
+    if (*file >= 0 && (flags & O_CREAT) != 0)
+        share_file(path, *file);
     return PAWL_OK;
 }
 

@@ -48,8 +48,9 @@ static const pawl__sql_check checks[] = {
 /* SQLite makes files beside the database: so the folder must be writable, too. */
 static pawl_code check_rights(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 {
-    char        folder[PAWL_URL_SIZE_MAX + 2];
+    char        folder[PAWL_URL_SIZE_MAX + 2], lock_file[PAWL_URL_SIZE_MAX + 8];
     const char *denied = NULL;
+    (void)snprintf(lock_file, sizeof lock_file, "%s-pawl", store->path);
     (void)snprintf(folder, sizeof folder, "%s", store->path);
     char *slash = strrchr(folder, '/');
     if (slash == NULL)
@@ -60,12 +61,14 @@ static pawl_code check_rights(pawl__sql_doctor *doctor, const pawl__sqlite *stor
         denied = store->path;
     else if (access(folder, W_OK | X_OK) != 0)
         denied = folder;
+    else if (access(lock_file, R_OK | W_OK) != 0 && errno != ENOENT)
+        denied = lock_file;
     if (denied == NULL)
         return pawl__sql_findf(doctor, "rights", PAWL_FINDING_OK, "",
                                "file and folder can be written");
     return pawl__sql_findf(doctor, "rights", PAWL_FINDING_FAIL, "",
-                           "%s cannot be written: %s; a worker needs the file and its folder "
-                           "(chown, chmod u+w)",
+                           "%s cannot be written: %s; a worker needs the file, its folder and "
+                           "the files beside it (chown, chmod u+w)",
                            denied, strerror(errno));
 }
 
