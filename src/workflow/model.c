@@ -323,7 +323,12 @@ static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row
 static pawl_code check_missing(const char *name, const pawl_on *row, pawl_error *error)
 {
     if (row->not_found != PAWL_NOT_FOUND_CALL)
-        return PAWL_OK;
+        return row->missing == NULL
+                   ? PAWL_OK
+                   : pawl_error_set(error, PAWL_ECONFIG,
+                                    "%s: .missing would never run: it goes with .not_found = "
+                                    "PAWL_NOT_FOUND_CALL",
+                                    name);
     if (row->missing == NULL || row->missing->state != NULL || row->missing->is_list ||
         row->missing->message == NULL || row->handle->message == NULL ||
         strcmp(pawl_record_type(row->missing->message()),

@@ -51,6 +51,8 @@ expect 0 '' pawl schedule add n --to other --type tick --every 1h --body '{}'
 echo "== a schedule is no timeout"
 expect 0 '' pawl timeout list --json
 lines 0
+expect 0 '' pawl timeout list
+grep -qx 'no timeout matches' "$work/err" || die "no word that there is none"
 expect 0 '^cancelled 0 timeouts$' pawl timeout cancel --all --yes
 row=935ee9cc-6579-50f7-971c-ed63b817e60b # made of office/n
 expect 6 "$row is the next time of schedule office/n: see .pawl schedule.$" pawl timeout cancel "$row"

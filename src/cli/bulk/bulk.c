@@ -226,6 +226,11 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     bool has_all = kind->all == NULL;
     for (size_t i = 0; i < count; i++)
         has_all = has_all || strcmp(words[i], kind->all) == 0;
+    if (!has_all && count == 2)
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "pawl bulk start -- %s %s: say which, by --all or what they have in common", words[0],
+            words[1]);
     if (!has_all)
         pawl__bulk_word(words, &count, kind->all);
     pawl_code code = freeze(fields, kind, words, &count, &total, arena, error);

@@ -340,9 +340,12 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
                           pawl__shell_quoted(letter->message.id, arena).data,
                           PAWL_TEXT_ARGS(pawl__shell_word(letter->endpoint, arena)));
     shown->next = pawl__must_printf(
-        arena, "nothing by itself: `%s` %s%.*s%s", pawl__shell_command(command, arena).data,
+        arena, "nothing by itself: `%s` %s%.*s%s%s", pawl__shell_command(command, arena).data,
         is_known ? "sends it to queue " : "removes it: it has no type or queue",
         PAWL_TEXT_ARGS(letter->queue),
+        is_known && pawl_text_equal(letter->code, PAWL_TEXT("EDECODE"))
+            ? ", where it fails again unless `pawl dead edit` mends its body first, or another program handles it"
+            : "",
         is_read ? "" : "; no worker of the endpoint is alive, which would handle it");
     return PAWL_OK;
 }

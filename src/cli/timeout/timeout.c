@@ -93,6 +93,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
         code = pawl__rows_print(&view, shown, count);
     if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
         fprintf(stderr, "these are %zu; there are more: --limit N shows N\n", count);
+    if (code == PAWL_OK && count == 0 && !fields->words.is_json)
+        fputs("no timeout matches\n", stderr);
     return code;
 }
 

@@ -142,10 +142,27 @@ const char *pawl__module_searched(const char *name, char *text, size_t size)
     return text;
 }
 
+/* Is there a package of that module? */
+static bool is_known(const char *name)
+{
+    static const char *const names[] = {"sqlite", "postgres", "mysql",  "odbc",
+                                        "mongo",  "rabbitmq", "observe"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strncmp(name, "bench", strlen("bench")) == 0;
+}
+
 const char *pawl__module_absent(const char *name, const char *other, char *text, size_t size)
 {
     char package[PACKAGE_SIZE];
-    int used = snprintf(text, size, "install the package %s%s; ", package_of(name, package), other);
+    int  used =
+        is_known(name)
+             ? snprintf(text, size, "install the package %s%s; ", package_of(name, package), other)
+             : snprintf(text, size,
+                        "pawl has none of that name, but memory, sqlite, postgres, mysql, mariadb, "
+                         "odbc, mssql, oracle, mongodb and amqp%s; ",
+                        other);
     if (used > 0 && (size_t)used < size)
         (void)pawl__module_searched(name, text + used, size - (size_t)used);
     return text;

@@ -174,13 +174,13 @@ TEST(a_missing_driver_names_its_package)
     assert_int_equal(pawl_store_open("nosuch://u:secret@host/db", NULL, &store, &error),
                      PAWL_EUNREACHABLE);
     const char *expected =
-        "no driver for 'nosuch://': install the package libpawl-driver-nosuch, or load "
-        "one of your own; looked for libpawl-nosuch.so in /";
+        "no driver for 'nosuch://': pawl has none of that name, but memory, sqlite, postgres, "
+        "mysql, mariadb, odbc, mssql, oracle, mongodb and amqp, or load one of your own; looked "
+        "for libpawl-nosuch.so in /";
     assert_memory_equal(error.text, expected, strlen(expected));
     assert_null(strstr(error.text, "secret"));
     assert_int_equal(pawl_store_open("nosuch:file", NULL, &store, &error), PAWL_EUNREACHABLE);
-    expected = "no driver for 'nosuch:': install the package libpawl-driver-nosuch, or load one of "
-               "your own;";
+    expected = "no driver for 'nosuch:': pawl has none of that name, but memory, sqlite,";
     assert_memory_equal(error.text, expected, strlen(expected));
 }
 
