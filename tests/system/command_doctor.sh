@@ -174,6 +174,14 @@ finds warn retention "the oldest pending outbox row is from 8 d ago" "pawl outbo
     die "no sql"
 sick
 finds fail routes "endpoint shop has no route named [a-z]+: row 1 and others" "pawl run APP.so --route"
+"$work/sql" "$work/doctor.db" "delete from pawl_outbox_attempts; update pawl_outbox set Endpoint = 'billing', Attempts = 0
+    where Id = 1" || die "no sql"
+start app "$work/dead.so"
+sick
+finds fail routes "endpoint billing has no route named [a-z]+: row 1 and others" "pawl run APP.so --route"
+expect 0 'waits for +a program of endpoint billing with the route' pawl why 1
+grep -q '^run: pawl run APP.so --route .[a-z]*=URL' "$work/out" || die "no command with the route"
+stop "$pid" TERM 0
 "$work/sql" "$work/doctor.db" "delete from pawl_outbox" || die "no sql"
 "$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all', 'batch', 1, 9, 1, 'x')" ||
     die "no sql"

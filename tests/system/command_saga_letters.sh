@@ -81,7 +81,7 @@ grep -q '"pawl dead list --saga Trip/4 --app ' "$work/out" || die "no command fo
 grep -q 'l-2' "$work/out" && die "a letter of another saga"
 why Trip/6 place 'dead letter of the saga, by its key trip'
 why Trip/6 error 'EDECODE: message begin: driver'
-expect 0 'sends it to queue trips, where it fails again unless .pawl dead edit. mends its body' pawl dead show b-6
+expect 0 'sends it to queue trips, where it fails again unless .pawl dead edit. fixes its body' pawl dead show b-6
 expect 6 'no saga of this program' pawl why Trip/7 "${at[@]}"
 id=$(pawl saga show Trip/4 "${at[@]}" --json | sed -E 's/.*"id":"([^"]*)","version".*/\1/')
 own 'l-1 r-1 ' "Trip/$id"

@@ -14,6 +14,7 @@
 #include "cli/answers/why.h"
 #include "cli/outbox/outbox.h"
 #include "engine/batch.h"
+#include "runtime/common/clock.h"
 #include "runtime/operate/upgrade/upgrade.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@
 #define NAMED_MAX 10           /* findings of one kind; a last one says how many more there are */
 #define RETENTION PAWL_DAYS(7) /* of inbox marks, when the endpoint has no own */
 #define LAG_MAX 10000          /* as in health */
+#define UNTRIED_MIN PAWL_SECONDS(10) /* a dispatcher would have tried the row by then */
 #define NO_ROUTE "no route to another store is named"
 #define SAGAS_MAX 2000 /* of each type: those that began first */
 #define SAGAS_PAGE 200
@@ -273,6 +275,38 @@ static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
 }
 
+static bool has_live_worker(const pawl__doctor *doctor, pawl_text endpoint)
+{
+    for (size_t i = 0; i < doctor->worker_count; i++)
+        if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
+            return true;
+    return false;
+}
+
+/* A program without any route has no dispatcher: its workers live, nobody leads its outbox, and no row is tried. */
+static pawl_code find_without_dispatcher(pawl__doctor *doctor)
+{
+    const pawl_outbox_query untried = {.states = 1U << PAWL_OUTBOX_PENDING, .count_max = ROWS_MAX};
+    pawl_outbox_rows        rows    = {.count = 0};
+    pawl_lead_row          *leads   = NULL;
+    size_t                  count   = 0;
+    pawl_code code = pawl_store_lead_list(doctor->store, doctor->now, doctor->arena, &leads, &count,
+                                          doctor->error);
+    if (code == PAWL_OK)
+        code = pawl_store_outbox_find(doctor->store, &untried, doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+        const pawl_outbox_row *row   = &rows.items[i];
+        pawl_text              name  = pawl__lease_name("outbox", row->endpoint, doctor->arena);
+        size_t                 found = 0;
+        while (found < count && !pawl_text_equal(leads[found].name, name))
+            found++;
+        if (found == count && row->attempts == 0 && row->at <= doctor->now - UNTRIED_MIN &&
+            has_live_worker(doctor, row->endpoint) && is_first_for(&rows, i))
+            code = find_route(doctor, row);
+    }
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
 pawl_code pawl__doctor_routes(pawl__doctor *doctor)
 {
     const pawl_outbox_query tried = {
@@ -288,7 +322,8 @@ pawl_code pawl__doctor_routes(pawl__doctor *doctor)
         if (code == PAWL_OK && is_missing)
             code = find_route(doctor, &rows.items[i]);
     }
-    return code;
+    return code == PAWL_OK && doctor->stats.outbox_pending > 0 ? find_without_dispatcher(doctor)
+                                                               : code;
 }
 
 /* ---- Projections and partitions ----------------------------------------- */

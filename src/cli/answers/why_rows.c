@@ -58,7 +58,8 @@ static void offer_commands(const pawl__why *why, const pawl_outbox_row *row, int
 }
 
 /* The leader of the endpoint delivers, and no other worker. */
-static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
+static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, bool *is_led,
+                             pawl__answer *answer)
 {
     pawl_lead_row *leads = NULL;
     size_t         count = 0;
@@ -66,8 +67,11 @@ static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__a
     pawl_code      code =
         pawl_store_lead_list(why->store, why->now, why->arena, &leads, &count, why->error);
     answer->claimed_by = PAWL_TEXT("nobody");
+    *is_led            = code != PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        if (pawl_text_equal(leads[i].name, name) && row->state <= PAWL_OUTBOX_BLOCKED)
+        bool is_it = pawl_text_equal(leads[i].name, name);
+        *is_led |= is_it;
+        if (is_it && row->state <= PAWL_OUTBOX_BLOCKED)
             answer->claimed_by =
                 pawl__must_printf(why->arena, "worker %s, which leads the outbox",
                                   pawl__uuid_text(leads[i].worker.uuid, why->arena).data);
@@ -75,8 +79,20 @@ static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, pawl__a
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
+/* A program without any route delivers nothing, and has no leader of the outbox. */
+static void say_routeless(const pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
+{
+    pawl_text route = pawl__must_printf(why->arena, "%.*s=URL", PAWL_TEXT_ARGS(row->destination));
+    answer->waits_for =
+        pawl__must_printf(why->arena, "a program of endpoint %.*s with the route %.*s",
+                          PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination));
+    answer->next        = PAWL_TEXT("nothing: the workers of the endpoint have no route");
+    answer->commands[1] = pawl__why_command("pawl run APP.so --route", route, why->arena);
+}
+
 static pawl_code add_row(pawl__why *why, const pawl_outbox_row *row, const char *place)
 {
+    bool         is_led  = true;
     int64_t      blocker = 0;
     pawl_text    workers = pawl__why_workers(why, row->endpoint);
     pawl__answer answer  = {
@@ -92,8 +108,10 @@ static pawl_code add_row(pawl__why *why, const pawl_outbox_row *row, const char 
     if (code == PAWL_OK)
         code = read_attempts(why, row, &answer);
     if (code == PAWL_OK)
-        code = name_leader(why, row, &answer);
+        code = name_leader(why, row, &is_led, &answer);
     offer_commands(why, row, blocker, workers.size != 0, &answer);
+    if (!is_led && workers.size != 0 && row->state == PAWL_OUTBOX_PENDING && blocker == 0)
+        say_routeless(why, row, &answer);
     if (code == PAWL_OK && row->state == PAWL_OUTBOX_PENDING && blocker == 0 && workers.size != 0)
         code = pawl__why_route(why, row, &answer);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
