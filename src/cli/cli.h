@@ -125,6 +125,8 @@ typedef struct pawl__store_fields {
 
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
 pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
+/* The same, of a store that other processes have, too: not memory:. */
+pawl_code pawl__shared_store_url(pawl__store_fields *fields, pawl_error *error);
 /* The options to open the store with. */
 pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode);
 

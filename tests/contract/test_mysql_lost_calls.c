@@ -178,6 +178,33 @@ ON_BOTH(e8_a_claim_that_was_lost_is_nobodys, ground *p)
     lose_in_turn(p, claim_two);
 }
 
+/* Its connection is another one, which has the worker's row locked; the server does not notice that it is gone. */
+static bool send_beside_a_claim(trip *t)
+{
+    ground         *p     = t->p;
+    pawl_store     *store = open_worker(p, t->url);
+    pawl_queue_rows rows;
+    ok(p, send_next(p, store));
+    ok(p, claim(p, store, 1, &rows));
+    assert_int_equal(rows.count, 1);
+    long long before = queued(p);
+    proxy_cut(t->between, t->loss, t->number, true);
+    pawl_code code = send_next(p, store);
+    bool      was  = was_lost(t);
+    if (code != PAWL_OK && code != PAWL_ELOST)
+        fail_msg("request %d lost: is %s: %s", t->number, pawl_code_name(code), p->error.text);
+    assert_int_equal(queued(p), before + (code == PAWL_OK));
+    ok(p, send_next(p, store));
+    settle(p, store, &rows);
+    end_worker(p, store);
+    return was;
+}
+
+ON_BOTH(o32_a_send_beside_a_claim_is_told_of, ground *p)
+{
+    lose_in_turn(p, send_beside_a_claim);
+}
+
 /* ---- Walks ------------------------------------------------------------------ */
 
 /* The row that the page must have; a page that was lost is asked for again. */

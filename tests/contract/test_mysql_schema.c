@@ -118,6 +118,16 @@ static void differs(ground *p, const char *sql, const char *words, const char *u
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
 
+/* The table may be another program's. */
+ON_BOTH(d20_a_saga_table_that_ignores_case_is_refused, ground *p)
+{
+    apply(p);
+    raw_run(p->raw, "alter table shop_Order modify Correlation_order_id varchar(200) character set "
+                    "utf8mb4 collate utf8mb4_general_ci null");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
+    expect_text(p, "its collation utf8mb4_general_ci takes 'A' and 'a' for equal");
+}
+
 #define EXACT(p) (strcmp((p)->scheme, "mysql") == 0 ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
 
 ON_BOTH(d38_verify_sees_every_difference, ground *p)

@@ -55,7 +55,7 @@ is_json || die "not one object a line"
 grep -q '"item":"T5",.*"result":"fail","reason":"store/timeout.c' "$work/out" || die "no reason"
 
 echo "== a store that cannot be used"
-expect 3 'install the package libpawl-driver-nowhere' pawl conformance --store nowhere://x
+expect 3 'pawl has none of that name, but memory, sqlite, ' pawl conformance --store nowhere://x
 expect 2 'no store: give --store' pawl conformance
 
 need_sqlite

@@ -42,6 +42,7 @@ expect 6 "time zone 'Europe/Atlantis': there is no file of it" \
 expect 2 'an interval of 500000 microseconds' $add --body '{}' --every 500ms
 expect 0 '^added office/n$' $add --body '{"number":7}' --cron '30 4 * * mon' --zone Europe/Berlin \
     --missed all --missed-max 3 --reason 'ticket 7'
+grep -q '^pawl: queue office has no consumer just now' "$work/err" || die "add does not say that nobody reads the queue"
 expect 6 'there is a schedule office/n already' $add --body '{}' --every 1h
 echo '{"number":8}' >"$work/body.json"
 expect 0 '^\{"done":"added","id":"office/h"\}$' \

@@ -90,6 +90,8 @@ usage "pawl stats has no option --stroe; did you mean --store\?" pawl stats --st
 usage "pawl version has no option --store; valid are --json" pawl version --store x
 usage "pawl stats has no option -j; valid are" pawl stats -j
 usage "pawl stats: 'extra' is one argument too many" pawl stats extra
+usage "memory: is a store inside one process" pawl stats --store memory:
+usage "memory:x is a store inside one process" pawl send --store memory:x --to q --type t --body '{}'
 usage "--store is given twice" pawl stats --store memory: --store memory:
 usage "--store needs a value: URL" pawl stats --store
 usage "--json takes no value, but has '1'" pawl stats --json=1
@@ -134,7 +136,7 @@ for word in "$url" "$url#q" "$url?a=b" "=$url" postgres:u:Sesame@h; do
 done
 
 echo "== send"
-to=(send --store memory: --to q --type t)
+to=(send --store sqlite:none.db --to q --type t)
 usage "needs --to QUEUE and --type TYPE" pawl send --store memory: --body 1
 usage "needs --body JSON, --body-file FILE or --lines" pawl "${to[@]}"
 usage "give --body or --lines, not both" pawl "${to[@]}" --body 1 --lines

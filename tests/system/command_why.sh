@@ -121,6 +121,11 @@ says 1 error 'EUNREACHABLE: the bank is away'
 says 1 claimed_by 'nobody, or one of worker [0-9a-f-]{36} \(pid [1-9]'
 says 1 next 'a worker handles it in '
 paste_line 1 0
+expect 0 '' pawl send --to billing --type cooked --id x-1 --delay 1h --body '{}'
+sql "update pawl_queue set WaitingSince = Due where MessageId = 'x-1'"
+why 1 x-1
+says 1 waits_for 'a worker that handles type cooked: process [1-9][0-9]*, which reads the queue, does not'
+sql "delete from pawl_queue where MessageId = 'x-1'"
 rm "$PAWL_TEST_AWAY"
 
 echo "== rows of the outbox are held by the leader of their endpoint, those that nobody delivers by nobody"

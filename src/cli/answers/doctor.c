@@ -76,15 +76,6 @@ static pawl_code check_workers(pawl__doctor *doctor)
 }
 
 /* Whether the JSON array of a worker's types has the type. */
-static bool handles(const pawl_worker_info *worker, pawl_text type)
-{
-    const char *at = worker->types.data, *end = at + worker->types.size;
-    for (; at != NULL && at + type.size + 2 <= end; at++)
-        if (at[0] == '"' && at[type.size + 1] == '"' && memcmp(at + 1, type.data, type.size) == 0)
-            return true;
-    return false;
-}
-
 /* An endpoint's queue has its name, or another one: then it is known by the types that it takes. */
 static bool is_read(const pawl__doctor *doctor, pawl_text queue)
 {
@@ -93,7 +84,7 @@ static bool is_read(const pawl__doctor *doctor, pawl_text queue)
             return true;
         for (size_t s = 0; s < doctor->subscriptions.count; s++)
             if (pawl_text_equal(doctor->subscriptions.items[s].queue, queue) &&
-                handles(&doctor->workers[w], doctor->subscriptions.items[s].type))
+                pawl__worker_handles(&doctor->workers[w], doctor->subscriptions.items[s].type))
                 return true;
     }
     return false;
@@ -401,7 +392,7 @@ int pawl__doctor_verb(const pawl__verb *verb, int count, char **words)
     pawl_code    code   = pawl__verb_parse(verb, count, words, &fields, &error);
     pawl__interrupt_says(NULL);
     if (code == PAWL_OK)
-        code = pawl__store_url(&fields.at, &error);
+        code = pawl__shared_store_url(&fields.at, &error);
     doctor.book = fields.book;
     if (code == PAWL_OK)
         code = pawl__saga_book_open(&doctor.book, &error);

@@ -52,6 +52,10 @@ pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
 /* The workers of an endpoint, or of the one that reads the queue of that name: "worker 019a... (pid 17)", or empty, none
  * lives. */
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name);
+/* Does the worker's program handle the type? */
+bool pawl__worker_handles(const pawl_worker_info *worker, pawl_text type);
+/* A process that reads the queue and does not handle the type; 0: none lives, or it is not known. */
+int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type);
 /* The last failure in the JSON of a history, and when it was. */
 pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at);
 

@@ -53,6 +53,25 @@ static pawl_text reader_of(const pawl__why *why, pawl_text queue)
     return queue;
 }
 
+bool pawl__worker_handles(const pawl_worker_info *worker, pawl_text type)
+{
+    const char *at = worker->types.data, *end = at + worker->types.size;
+    for (; at != NULL && at + type.size + 2 <= end; at++)
+        if (at[0] == '"' && at[type.size + 1] == '"' && memcmp(at + 1, type.data, type.size) == 0)
+            return true;
+    return false;
+}
+
+int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type)
+{
+    pawl_text endpoint = reader_of(why, queue);
+    for (size_t i = 0; i < why->worker_count; i++)
+        if (pawl_text_equal(why->workers[i].endpoint, endpoint) &&
+            !pawl__worker_handles(&why->workers[i], type))
+            return why->workers[i].pid;
+    return 0;
+}
+
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
 {
     pawl_text endpoint = reader_of(why, name);

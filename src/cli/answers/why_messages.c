@@ -67,11 +67,20 @@ static bool say_unread(const pawl__why *why, const pawl_queue_message *message, 
     return true;
 }
 
-static void say_due(const pawl__why *why, const pawl_queue_row *row, pawl__answer *answer)
+static void say_due(const pawl__why *why, pawl_text queue, const pawl_queue_row *row,
+                    pawl__answer *answer)
 {
-    char span[PAWL__SPAN_SIZE];
+    char    span[PAWL__SPAN_SIZE];
+    int64_t other =
+        row->waiting_since != 0 ? pawl__why_process_without(why, queue, row->message.type) : 0;
     pawl__age_text(row->due, why->now, span);
-    if (row->waiting_since != 0) {
+    if (other != 0) {
+        answer->waits_for = pawl__must_printf(
+            why->arena,
+            "a worker that handles type %.*s: process %lld, which reads the queue, does not",
+            PAWL_TEXT_ARGS(row->message.type), (long long)other);
+        answer->since = row->waiting_since;
+    } else if (row->waiting_since != 0) {
         answer->waits_for = PAWL_TEXT("the message that begins its saga: there is none yet");
         answer->since     = row->waiting_since;
     } else if (row->due > why->now && row->attempts > 0)
@@ -157,7 +166,7 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
                                                : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
     };
     answer.error = pawl__why_last(why, row->history, &answer.since);
-    say_due(why, row, &answer);
+    say_due(why, queue, row, &answer);
     pawl_code code = say_held(why, queue, message, &answer);
     if (code == PAWL_OK)
         code = pawl__why_pause(why, queue, &answer, &is_stopped);

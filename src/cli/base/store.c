@@ -19,6 +19,17 @@ pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
+pawl_code pawl__shared_store_url(pawl__store_fields *fields, pawl_error *error)
+{
+    pawl_code code = pawl__store_url(fields, error);
+    if (code == PAWL_OK && strncmp(fields->store, "memory:", strlen("memory:")) == 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s is a store inside one process: this command would have an empty "
+                              "one of its own",
+                              fields->store);
+    return code;
+}
+
 pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -32,7 +43,7 @@ int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
-    pawl_code   code  = pawl__store_url(at, &error);
+    pawl_code   code  = pawl__shared_store_url(at, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     pawl_arena        *arena   = pawl__must_create();

@@ -175,7 +175,7 @@ int pawl__console_verb(const pawl__verb *verb, int count, char **words)
     init_monotonic(&console.is_bulk);
     pawl_code code = pawl__verb_parse(verb, count, words, &fields, &error);
     if (code == PAWL_OK)
-        code = pawl__store_url(&fields.at, &error);
+        code = pawl__shared_store_url(&fields.at, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     console.store       = fields.at.store;

@@ -187,7 +187,7 @@ static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__input *in
 {
     pawl_code code = check_fields(fields, error);
     if (code == PAWL_OK)
-        code = pawl__store_url(&fields->at, error);
+        code = pawl__shared_store_url(&fields->at, error);
     if (code == PAWL_OK)
         code = read_headers(&fields->headers, arena, &options->headers, error);
     if (code != PAWL_OK)

@@ -291,7 +291,7 @@ pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     if (fields->from == NULL || getenv("PAWL_STORE") != NULL)
-        code = pawl__store_url(&fields->at, error);
+        code = pawl__shared_store_url(&fields->at, error);
     if (code == PAWL_OK && fields->resume != NULL && fields->at.store == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "--resume: there are no rows to go on with: give --store URL");

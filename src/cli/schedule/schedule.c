@@ -279,7 +279,8 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
     if (code != PAWL_OK)
         return code;
     row.id = pawl__must_printf(arena, "%s/%s", fields->queue, fields->name);
-    return print_done(fields, "added", row.id, arena);
+    code   = pawl__reader_warn(store, row.queue, arena, error);
+    return code == PAWL_OK ? print_done(fields, "added", row.id, arena) : code;
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -281,15 +281,35 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     return pawl__leader_commit(service, &changes, &refused, error);
 }
 
-/* Reads which sources wait, since an operator or another program may have settled rows, and releases held rows that no
- * row holds. No row is delivered meanwhile. */
+static pawl_code read_waiting(pawl__service *service, pawl_error *error)
+{
+    forget_waiting(service);
+    return for_rows(service, PAWL_OUTBOX_PENDING, 1, note_waiting, error);
+}
+
+static pawl_code has_blocked(pawl__service *service, bool *has, pawl_error *error)
+{
+    const pawl_outbox_query query = {.states    = 1u << PAWL_OUTBOX_BLOCKED,
+                                     .endpoint  = service->endpoint->model->endpoint,
+                                     .count_max = 1};
+    pawl_outbox_rows        rows  = {.count = 0};
+    pawl_arena_point        point = pawl_arena_position(service->arena);
+    pawl_code code = pawl_store_outbox_find(service->store, &query, service->arena, &rows, error);
+    pawl_arena_rewind(service->arena, point);
+    *has = code == PAWL_OK && rows.count > 0;
+    return code;
+}
+
+/* Releases held rows that no row holds. Which sources wait is read anew before, since an operator or another program may
+ * have settled rows. No row is delivered meanwhile. */
 static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 {
     pawl_time begin = lease_now(service);
-    pawl_code code;
-    forget_waiting(service);
-    code = for_rows(service, PAWL_OUTBOX_PENDING, 1, note_waiting, error);
-    if (code == PAWL_OK)
+    bool      has   = false;
+    pawl_code code  = has_blocked(service, &has, error);
+    if (code == PAWL_OK && has)
+        code = read_waiting(service, error);
+    if (code == PAWL_OK && has)
         code = for_rows(service, PAWL_OUTBOX_BLOCKED, 0, release_orphans, error);
     int64_t pause        = (lease_now(service) - begin) * ORPHAN_PAUSE;
     service->orphans_due = pawl_time_add(pawl__machine_now(service->endpoint),
@@ -299,9 +319,11 @@ static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 
 static pawl_code take_over(pawl__service *service, pawl_error *error)
 {
+    forget_waiting(service);
     pawl__unavailable_forget(service);
     service->term++;
-    return raise_number(service, error);
+    pawl_code code = raise_number(service, error);
+    return code == PAWL_OK && service->is_leader ? read_waiting(service, error) : code;
 }
 
 /* ---- Leading -------------------------------------------------------------------------- */

@@ -131,13 +131,23 @@ void pawl__sql_remote_close(pawl_store *store)
     pawl__sql_claims_free(&remote->claims);
 }
 
+/* The server may not have noticed that the second session is lost, whose transaction has the worker's row: a new one
+ * of its number ends it. */
+static void end_lost_side(pawl__sql_session *side)
+{
+    if (side->is_made && side->is_lost && side->is_unsure)
+        (void)pawl__sql_session_connect(side, NULL);
+}
+
 /* A lost connection took the row locks of the claims and the worker's lock with it, and what the handler has written:
  * until its transaction is given up, a new session would commit the rest alone. */
 pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);
-    if (remote->main->is_made && !remote->main->is_lost)
+    if (remote->main->is_made && !remote->main->is_lost) {
+        end_lost_side(remote->side);
         return PAWL_OK;
+    }
     if (remote->sql.in_hold)
         return pawl_error_set(error, PAWL_ELOST,
                               "%s: the connection was lost, and the handler transaction with it",

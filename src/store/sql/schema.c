@@ -164,6 +164,21 @@ static pawl_code refuse_type(const schema_state *l, const pawl_saga_table *saga,
                           count >= PAWL__REACH_COUNT_MAX ? " or more" : "", count == 1 ? "" : "s");
 }
 
+static bool ends_in_bin(pawl_text collation)
+{
+    return collation.size > 4 && memcmp(collation.data + collation.size - 4, "_bin", 4) == 0;
+}
+
+/* MySQL compares by the column's collation, and only those that end so tell 'A' from 'a' (D20): a saga would be found
+ * by the value of another one. */
+static bool is_caseless(const pawl__sql_dialect *dialect, pawl__sql_type type,
+                        const pawl__sql_found_column *column)
+{
+    return pawl__sql_is_bytewise(type) && dialect->collation != NULL &&
+           ends_in_bin(pawl_text_of(dialect->collation)) && column->collation.size > 0 &&
+           !ends_in_bin(column->collation);
+}
+
 /* A column of another type is an error (D28). */
 static pawl_code check_type(const schema_state *l, const pawl_saga_table *saga,
                             const pawl_correlation *correlation)
@@ -173,6 +188,14 @@ static pawl_code check_type(const schema_state *l, const pawl_saga_table *saga,
     pawl_code         code = find_correlation(l, saga, correlation, &found);
     pawl__sql_type    type = pawl__sql_correlation_type(correlation);
     pawl__sql_type_name(l->schema, type, expected);
+    if (code == PAWL_OK && found.column != NULL &&
+        is_caseless(l->schema->dialect, type, found.column))
+        return pawl_error_set(
+            l->error, PAWL_ESCHEMA,
+            "table %.*s: column Correlation_%.*s: its collation %.*s takes 'A' and "
+            "'a' for equal, and sagas would be mixed; %s is needed",
+            PAWL_TEXT_ARGS(saga->name), PAWL_TEXT_ARGS(correlation->property),
+            PAWL_TEXT_ARGS(found.column->collation), l->schema->dialect->collation);
     if (code != PAWL_OK || found.column == NULL || pawl__sql_is_type(found.column, expected) ||
         pawl__sql_is_old_type(l->schema->dialect, type, found.column))
         return code;

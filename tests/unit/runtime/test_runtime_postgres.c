@@ -150,35 +150,29 @@ static pawl_code refuse(pawl_transport *transport, pawl_delivery *items, size_t 
 static const pawl_transport_ops nowhere = PAWL_OUTBOUND(refuse);
 static const pawl_route no_routes[]     = {{.name = "far", .outbound = &nowhere}, {.name = NULL}};
 
-/* The only alarm, once its worker or that one's epoch is another than that of `last`. */
-#define SAME_MAX 100 /* looks at the last alarm, each of 3 ms, or of 15 on a busy machine */
-
-/* An alarm other than the last one. A service that lost its connection between two commits takes its lock again in
- * the same epoch, and what it raised stands: its sessions are ended again. */
-static pawl_alarm wait_for_alarm(ground *p, pawl_store *store, pawl_alarm last, const char *end)
+/* The alarm stands, and both sessions are from after that time, in microseconds. */
+static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
 {
+    char            sql[300];
     patience        left = patience_of(THREAD_SECONDS);
     pawl_alarm_rows rows = {.count = 0};
-    size_t          same = 0;
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where application_name = '%s' "
+             "and extract(epoch from backend_start) * 1000000 > %lld",
+             p->schema, (long long)after);
     for (;;) {
         ok(p, pawl_store_alarms(store, p->arena, &rows, &p->error));
-        if (rows.count == 1 &&
-            (pawl_uuid_compare(rows.items[0].worker.uuid, last.worker.uuid) != 0 ||
-             rows.items[0].epoch != last.epoch))
-            return rows.items[0];
+        if (rows.count == 1 && raw_number(p->pg, sql) == 2)
+            return;
         patience_wait(&left, "%zu alarms stand", rows.count);
-        same += rows.count;
-        if (same == SAME_MAX) {
-            (void)raw_number(p->pg, end);
-            same = 0;
-        }
     }
 }
 
+/* A service that lost its connection between two commits takes its lock again in the same epoch, and what it raised
+ * stands; else it raises it anew. */
 ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
 {
-    char       sql[300];
-    pawl_alarm last = {.epoch = 0};
+    char sql[300];
     world_make_tables(p->url, &application);
     keep_row(p);
     raw_run(p->pg, "insert into pawl_outbox select * from kept");
@@ -189,15 +183,17 @@ ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
              p->schema);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    /* A new epoch raises the alarm with its first try: none is far away, however often the sessions have to be ended. */
     runner_begin(&application, "plain", p->url,
                  (pawl_endpoint_options){.workers          = 1,
                                          .routes           = no_routes,
                                          .outbox_delay     = PAWL_MILLISECONDS(100),
                                          .outbox_delay_max = PAWL_SECONDS(1)});
-    for (int i = 0; i < 2; i++) {
-        last = wait_for_alarm(p, store, last, sql);
+    wait_for_alarm(p, store, 0);
+    for (int i = 0; i < 3; i++) {
+        int64_t now =
+            raw_number(p->pg, "select (extract(epoch from clock_timestamp()) * 1000000)::bigint");
         assert_true(raw_number(p->pg, sql) > 0);
+        wait_for_alarm(p, store, now);
     }
 }
 
@@ -228,7 +224,7 @@ ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
     }
     wait_for_sleepers(p, 2);
     int64_t last = 0;
-    for (int same = 0; same < SAME_MAX;) {
+    for (int same = 0; same < 20;) { /* without rest they change with each look */
         int64_t now = raw_number(p->pg, sql);
         same        = now == last ? same + 1 : 0;
         last        = now;

@@ -243,9 +243,11 @@ CASE(the_table_of_a_module_is_found)
 CASE(what_is_no_module_is_refused)
 {
     (void)state;
-    expect_refused("missing", PAWL_STORE_DRIVER_SYMBOL, PAWL_EUNREACHABLE,
-                   "no module for trying: install the package libpawl-driver-missing; looked for "
-                   "libpawl-missing.so in /");
+    expect_refused(
+        "missing", PAWL_STORE_DRIVER_SYMBOL, PAWL_EUNREACHABLE,
+        "no module for trying: pawl has none of that name, but memory, sqlite, postgres, mysql, "
+        "mariadb, odbc, mssql, oracle, mongodb and amqp; looked for "
+        "libpawl-missing.so in /");
     expect_refused("nameless", PAWL_STORE_DRIVER_SYMBOL, PAWL_ECONFIG,
                    "libpawl-nameless.so has no symbol pawl_store_driver");
     expect_refused("older", PAWL_STORE_DRIVER_SYMBOL, PAWL_ECONFIG,
