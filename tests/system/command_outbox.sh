@@ -23,8 +23,10 @@ echo "== wrong words"
 expect 2 "pawl outbox show needs one ID, got 0" pawl outbox show
 expect 2 "got 2" pawl outbox show 1 2
 expect 2 "did you mean show 17\?" pawl outbox list 17
+words=sqlite:$work/words.db
+expect 0 '' pawl schema apply --store "$words?create=yes"
 expect 2 "'seventeen' is neither the number of an outbox row nor a dispatch id" \
-    pawl outbox retry seventeen --store memory:
+    pawl outbox retry seventeen --store "$words"
 expect 2 "--state: 'deda' is no STATE; did you mean dead\?" pawl outbox list --state pending,deda
 expect 2 "--dispatch-id: .*'x'" pawl outbox list --dispatch-id x
 expect 2 "pawl outbox show has no option --limit: it is for list" pawl outbox show 1 --limit 3
@@ -57,7 +59,7 @@ expect 2 "--endpoint: byte 0 is no UTF-8" pawl worker list --endpoint $'\xff'
 expect 2 "--reason: byte 2 is no UTF-8" pawl outbox retry 3 --reason $'it\xff'
 
 echo "== a failure is one line, whatever is in it"
-expect 2 "'a b.\[31mc' is neither the number" pawl outbox show $'a\nb\e[31mc' --store memory:
+expect 2 "'a b.\[31mc' is neither the number" pawl outbox show $'a\nb\e[31mc' --store "$words"
 [ "$(wc -l <"$work/err")" = 1 ] || die "more than one line"
 ! grep -q $'\e' "$work/err" || die "a terminal would obey it"
 
