@@ -135,14 +135,6 @@ static pawl_code check_timeouts(pawl__doctor *doctor)
 
 /* ---- The outbox --------------------------------------------------------- */
 
-static bool has_worker(const pawl__doctor *doctor, pawl_text endpoint)
-{
-    for (size_t i = 0; i < doctor->worker_count; i++)
-        if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
-            return true;
-    return false;
-}
-
 /* Pending rows are delivered by the endpoint that made them, and by nobody else. */
 static pawl_code check_orphans(pawl__doctor *doctor)
 {
@@ -154,7 +146,7 @@ static pawl_code check_orphans(pawl__doctor *doctor)
         bool                   is_first = true;
         for (size_t j = 0; j < i; j++)
             is_first &= !pawl_text_equal(rows.items[j].endpoint, row->endpoint);
-        if (is_first && !has_worker(doctor, row->endpoint))
+        if (is_first && !pawl__doctor_has_worker(doctor, row->endpoint))
             code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
                                      "nobody delivers what endpoint %.*s produced, row %" PRId64
                                      " and others: no worker of it lives",

@@ -28,6 +28,8 @@ typedef struct pawl__doctor {
     pawl_subscriptions subscriptions;
 } pawl__doctor;
 
+/* Does a worker of the endpoint live? */
+bool pawl__doctor_has_worker(const pawl__doctor *doctor, pawl_text endpoint);
 /* Adds a finding that is made. */
 pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding);
 /* Makes one of the check that is under way. `remedy`, a command of pawl without its store, gets the store's options; other

@@ -275,7 +275,7 @@ static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
 }
 
-static bool has_live_worker(const pawl__doctor *doctor, pawl_text endpoint)
+bool pawl__doctor_has_worker(const pawl__doctor *doctor, pawl_text endpoint)
 {
     for (size_t i = 0; i < doctor->worker_count; i++)
         if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
@@ -301,7 +301,7 @@ static pawl_code find_without_dispatcher(pawl__doctor *doctor)
         while (found < count && !pawl_text_equal(leads[found].name, name))
             found++;
         if (found == count && row->attempts == 0 && row->at <= doctor->now - UNTRIED_MIN &&
-            has_live_worker(doctor, row->endpoint) && is_first_for(&rows, i))
+            pawl__doctor_has_worker(doctor, row->endpoint) && is_first_for(&rows, i))
             code = find_route(doctor, row);
     }
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;

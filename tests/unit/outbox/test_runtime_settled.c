@@ -96,9 +96,8 @@ static void open_source(const char *url, int32_t batch)
 
 /* ---- The cases ------------------------------------------------------------------------ */
 
-/* Rows 2 and 3 are held behind the first one, which is dead when its second attempt is told of; the
- * fourth comes meanwhile. Nobody waits for a time. */
-static void rows_behind_one_that_is_gone(const char *url, bool is_old, bool is_answer)
+/* Rows 2 and 3 are held behind the first one, which failed. */
+static void hold_two(const char *url)
 {
     open_source(url, 0);
     t.busy = 1;
@@ -106,6 +105,13 @@ static void rows_behind_one_that_is_gone(const char *url, bool is_old, bool is_a
         advance_flow("f0", number);
     world_drain(&t.it);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count, 2);
+}
+
+/* Rows 2 and 3 are held behind the first one, which is dead when its second attempt is told of; the
+ * fourth comes meanwhile. Nobody waits for a time. */
+static void rows_behind_one_that_is_gone(const char *url, bool is_old, bool is_answer)
+{
+    hold_two(url);
     t.settles   = true;
     t.is_old    = is_old;
     t.is_answer = is_answer;
@@ -131,12 +137,7 @@ ON_ALL_STORES(o14_rows_behind_one_that_another_settled_go_on, const char *url)
 /* Nothing is in flight while the row before them is settled. */
 ON_ALL_STORES(o14_rows_behind_one_that_was_settled_between_two_tries_go_on, const char *url)
 {
-    open_source(url, 0);
-    t.busy = 1;
-    for (int number = 1; number <= 3; number++)
-        advance_flow("f0", number);
-    world_drain(&t.it);
-    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count, 2);
+    hold_two(url);
     settle_all();
     for (int i = 0; i < 60; i++) /* within the lease, whose next leader would read all anew */
         world_go_machine(&t.it, PAWL_SECONDS(2));

@@ -150,6 +150,26 @@ static pawl_code refuse(pawl_transport *transport, pawl_delivery *items, size_t 
 static const pawl_transport_ops nowhere = PAWL_OUTBOUND(refuse);
 static const pawl_route no_routes[]     = {{.name = "far", .outbound = &nowhere}, {.name = NULL}};
 
+/* A row of the outbox is there; a handle of the test's own. */
+static pawl_store *put_row(ground *p)
+{
+    world_make_tables(p->url, &application);
+    keep_row(p);
+    raw_run(p->pg, "insert into pawl_outbox select * from kept");
+    return open_store(p, p->url);
+}
+
+static void begin_unreachable(ground *p, int64_t delay, int64_t delay_max)
+{
+    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
+             p->schema);
+    runner_begin(&application, "plain", p->url,
+                 (pawl_endpoint_options){.workers          = 1,
+                                         .routes           = no_routes,
+                                         .outbox_delay     = delay,
+                                         .outbox_delay_max = delay_max});
+}
+
 /* The alarm stands, and both sessions are from after that time, in microseconds. */
 static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
 {
@@ -172,22 +192,13 @@ static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
  * stands; else it raises it anew. */
 ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
 {
-    char sql[300];
-    world_make_tables(p->url, &application);
-    keep_row(p);
-    raw_run(p->pg, "insert into pawl_outbox select * from kept");
-    pawl_store *store = open_store(p, p->url);
+    char        sql[300];
+    pawl_store *store = put_row(p);
     snprintf(sql, sizeof sql,
              "select count(pg_terminate_backend(pid)) from pg_stat_activity where "
              "application_name = '%s'",
              p->schema);
-    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
-             p->schema);
-    runner_begin(&application, "plain", p->url,
-                 (pawl_endpoint_options){.workers          = 1,
-                                         .routes           = no_routes,
-                                         .outbox_delay     = PAWL_MILLISECONDS(100),
-                                         .outbox_delay_max = PAWL_SECONDS(1)});
+    begin_unreachable(p, PAWL_MILLISECONDS(100), PAWL_SECONDS(1));
     wait_for_alarm(p, store, 0);
     for (int i = 0; i < 3; i++) {
         int64_t now =
@@ -201,23 +212,14 @@ ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
 ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
 {
     char            sql[300];
-    patience        left = patience_of(THREAD_SECONDS);
-    pawl_alarm_rows rows = {.count = 0};
-    world_make_tables(p->url, &application);
-    keep_row(p);
-    raw_run(p->pg, "insert into pawl_outbox select * from kept");
-    pawl_store *store = open_store(p, p->url);
+    patience        left  = patience_of(THREAD_SECONDS);
+    pawl_alarm_rows rows  = {.count = 0};
+    pawl_store     *store = put_row(p);
     snprintf(sql, sizeof sql,
              "select sum(extract(epoch from state_change) * 1000000)::bigint "
              "from pg_stat_activity where application_name = '%s'",
              p->schema);
-    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
-             p->schema);
-    runner_begin(&application, "plain", p->url,
-                 (pawl_endpoint_options){.workers          = 1,
-                                         .routes           = no_routes,
-                                         .outbox_delay     = PAWL_MINUTES(1),
-                                         .outbox_delay_max = PAWL_MINUTES(1)});
+    begin_unreachable(p, PAWL_MINUTES(1), PAWL_MINUTES(1));
     while (rows.count == 0) {
         patience_wait(&left, "no alarm stands");
         ok(p, pawl_store_alarms(store, p->arena, &rows, &p->error));
