@@ -75,6 +75,7 @@ expect 0 '"actions":\[\{"action":"restarted","at":"[^"]+Z","by":"[^"]+","reason"
 expect 6 'worker [0-9a-f-]{36} reads for projection all: stop the programs .*; with a .reset, or handlers that write the same rows again: --while-read$' pawl projection rebuild all --yes
 
 echo "== nobody reads"
+poll 20 has_projection all '"position":5,"lag":0' || die "all does not read on"
 stop "$pid" TERM 0
 has_projection names '"state":"failing".*"worker":null' || die "a dead worker reads"
 expect 0 '^next +nothing by itself, as no worker that runs the projection is alive; event Box/b-1' pawl projection show names
