@@ -28,3 +28,15 @@ int64_t pawl__jittered_max(int64_t delay)
 {
     return pawl_time_add(delay, spread_of(delay));
 }
+
+pawl_code pawl__check_unit(const char *kind, const char *name, const char *where, int64_t value,
+                           pawl_error *error)
+{
+    if (value <= 0 || value >= PAWL_MILLISECONDS(1))
+        return PAWL_OK;
+    return pawl_error_set(
+        error, PAWL_ECONFIG,
+        "%s%s%s is %lld microseconds, the least is 1 ms; in C a duration is written "
+        "with its unit, as PAWL_SECONDS(%lld)",
+        kind, name, where, (long long)value, (long long)value);
+}

@@ -24,5 +24,9 @@ int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit);
 int64_t pawl__jittered(int64_t delay, pawl_random *random);
 /* The longest that pawl__jittered makes of a delay. */
 int64_t pawl__jittered_max(int64_t delay);
+/* Refuses a duration below a millisecond: in C it is a number of seconds whose PAWL_SECONDS was forgotten. The error
+ * names it by the three texts. */
+pawl_code pawl__check_unit(const char *kind, const char *name, const char *where, int64_t value,
+                           pawl_error *error);
 
 #endif

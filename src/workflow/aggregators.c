@@ -4,6 +4,7 @@
  */
 #include "workflow/model.h"
 
+#include "base/delay.h"
 #include "workflow/names.h"
 
 #include <string.h>
@@ -33,7 +34,10 @@ static pawl_code check(const pawl_aggregator *aggregator, pawl_error *error)
                               "aggregator %s: size %lld is above max %lld, so it would never "
                               "flush by size",
                               name, (long long)aggregator->size, (long long)aggregator->max);
-    return PAWL_OK;
+    code = pawl__check_unit(".period of aggregator ", name, "", aggregator->period, error);
+    return code != PAWL_OK
+               ? code
+               : pawl__check_unit(".lease of aggregator ", name, "", aggregator->lease, error);
 }
 
 static pawl_code check_key(const pawl_aggregator *aggregator, const pawl_record *message,

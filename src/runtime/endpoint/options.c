@@ -53,6 +53,11 @@ static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoin
     }
     if (value == 0)
         value = row->value_default;
+    pawl_code code = PAWL_OK;
+    if (row->kind == PAWL__NUMBER_DURATION && row->low != 1)
+        code = pawl__check_unit("option ", row->field, from, value, error);
+    if (code != PAWL_OK)
+        return code;
     if (value < row->low || value > row->high)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "option %s%s is %lld, the limits are %lld to %lld", row->field, from,

@@ -9,6 +9,7 @@
 #ifndef PAWL_RUNTIME_RECOVERY_H
 #define PAWL_RUNTIME_RECOVERY_H
 
+#include "base/delay.h"
 #include "engine/engine.h"
 #include "pawl/endpoint.h"
 #include "workflow/model.h"
@@ -72,7 +73,8 @@ static inline pawl_code pawl__recovery_check_numbers(const pawl_recovery *row, p
         return pawl_error_set(error, PAWL_ECONFIG, "delay is longer than delay_max");
     if (row->delayed < 0 && (row->delay != 0 || row->delay_max != 0))
         return pawl_error_set(error, PAWL_ECONFIG, "a delay, and no delayed retries");
-    return PAWL_OK;
+    pawl_code code = pawl__check_unit("", "delay", "", row->delay, error);
+    return code != PAWL_OK ? code : pawl__check_unit("", "delay_max", "", row->delay_max, error);
 }
 
 /* PAWL_ECONFIG says what is wrong with the row by itself. */

@@ -184,7 +184,12 @@ TEST(a_number_out_of_range_is_named)
     refuse(with(PAWL_OPTIONS(.outbox_batch = 99999)),
            "option outbox_batch in the endpoint's table is 99999, the limits are 1 to ");
     refuse(with(PAWL_OPTIONS(.outbox_retention = -1)),
-           "option outbox_retention in the endpoint's table is -1, the limits are 1 to ");
+           "option outbox_retention in the endpoint's table is -1, the limits are 1000 to ");
+    refuse(
+        with(PAWL_OPTIONS(.retry_delay = 30)),
+        "option retry_delay in the endpoint's table is 30 microseconds, the least is 1 ms; in C a "
+        "duration is written with its unit, as PAWL_SECONDS(30)");
+    refuse(with(PAWL_OPTIONS(.history = 7)), "option history in the endpoint's table is 7 micro");
     refuse(with(PAWL_OPTIONS(.inbox_retention = PAWL_SECONDS(1))),
            "option inbox_retention is 1 s, and delayed retries go on for up to ");
     pawl_endpoint_options unsized = *PAWL_OPTIONS(.workers = 1);
@@ -203,7 +208,7 @@ TEST(marks_outlast_every_delay_between_two_tries)
     test_now(open_test(with(&options), NULL));
     options.inbox_retention--;
     refuse(with(&options), "and delayed retries go on for up to 33 s");
-    options.retry_delay_max = 1; /* the first delay is the longest then */
+    options.retry_delay_max = PAWL_MILLISECONDS(1); /* the first delay is the longest then */
     refuse(with(&options), "and delayed retries go on for up to 33 s");
     options.delayed_retries = 1;
     refuse(with(&options), "and tries of the outbox go on for up to 33 s");

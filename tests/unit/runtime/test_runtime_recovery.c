@@ -106,6 +106,8 @@ TEST(e37_a_bad_row_is_refused_by_its_number)
     refuse_row((pawl_recovery){.delay_max = PAWL_DAYS(366)}, "delay_max is ");
     refuse_row((pawl_recovery){.then = (pawl_then)2}, "then is 2, the limits are 0 to 1");
     refuse_row((pawl_recovery){.delay = 2, .delay_max = 1}, "delay is longer than delay_max");
+    refuse_row((pawl_recovery){.delay = 30}, "delay is 30 microseconds, the least is 1 ms");
+    refuse_row((pawl_recovery){.delay_max = 30}, "delay_max is 30 microseconds, the least is 1 ms");
     refuse_row((pawl_recovery){.delayed = -1, .delay = 2}, "a delay, and no delayed retries");
     refuse_row((pawl_recovery){.delayed = -1, .delay_max = 2}, "a delay, and no delayed retries");
     refuse_row((pawl_recovery){.code = PAWL_EFULL}, "row 1 takes all that it is for");

@@ -356,7 +356,8 @@ ON_ALL_STORES(e29_what_does_not_return_is_named, const char *url)
         ground p;
         open_ground(&p, url, &application);
         post_json(&p, all[i].id, all[i].type);
-        start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .not_found_wait = 1});
+        start(&p, &p.first,
+              (pawl_endpoint_options){.workers = 1, .not_found_wait = PAWL_MILLISECONDS(1)});
         gate_wait(1);
         stop_and_give_up(&p, &p.first);
         expect_said(&p.first, all[i].words);
@@ -364,7 +365,8 @@ ON_ALL_STORES(e29_what_does_not_return_is_named, const char *url)
         wait_until_back(&p.first);
         runner_destroy(&p.first);
         /* Somebody else handles it. */
-        start(&p, &p.second, (pawl_endpoint_options){.workers = 1, .not_found_wait = 1});
+        start(&p, &p.second,
+              (pawl_endpoint_options){.workers = 1, .not_found_wait = PAWL_MILLISECONDS(1)});
         wait_for_queued(&p, "holding", 0);
         patience left = patience_of(THREAD_SECONDS);
         while (stats_of(&p).aggregator_rows > 0)

@@ -347,6 +347,6 @@ TEST(marks_outlive_the_last_retry)
         .delayed_retries = 1000, .retry_delay = PAWL_DAYS(365), .retry_delay_max = PAWL_DAYS(365)};
     assert_int_equal(create(endless, &error), PAWL_ECONFIG);
     pawl_endpoint_options none = {
-        .delayed_retries = -1, .outbox_attempts = 1, .inbox_retention = 1};
+        .delayed_retries = -1, .outbox_attempts = 1, .inbox_retention = PAWL_MILLISECONDS(1)};
     must(create(none, world_error()));
 }

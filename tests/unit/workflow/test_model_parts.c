@@ -252,10 +252,10 @@ TEST(e17_an_aggregator_has_defaults)
     } cases[] = {
         {{.size = 0}, 10, PAWL_MINUTES(5), 10},
         {{.size = 3}, 3, PAWL_MINUTES(5), 10},
-        {{.period = 7}, 0, PAWL_MINUTES(5), 10},
-        {{.size = 4, .period = 7, .max = 9, .lease = 5, .attempts_max = 2, .own_sql = true},
+        {{.period = 7000}, 0, PAWL_MINUTES(5), 10},
+        {{.size = 4, .period = 7000, .max = 9, .lease = 5000, .attempts_max = 2, .own_sql = true},
          4,
-         5,
+         5000,
          2},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
