@@ -25,16 +25,10 @@ typedef struct verb_fields {
 PAWL__ACTIONS(SHELLS)
 
 const pawl__argument pawl__completion_verb_arguments[] = {
-    {.name    = "SHELL",
-     .offset  = offsetof(verb_fields, action),
-     .choices = action_names,
-     .lines   = action_lines},
-    {.name        = "-- WORD",
-     .offset      = offsetof(verb_fields, words),
-     .is_optional = true,
-     .is_list     = true,
-     .is_open     = true,
-     .help        = "of words: those of the line that is typed"},
+    PAWL__ARGUMENT(verb_fields, "SHELL", action, NULL, .choices = action_names,
+                   .lines = action_lines),
+    PAWL__ARGUMENT(verb_fields, "-- WORD", words, "of words: those of the line that is typed",
+                   .is_optional = true, .is_list = true, .is_open = true),
     {.name = NULL},
 };
 const pawl__option pawl__completion_verb_options[] = {{.name = NULL}};

@@ -15,14 +15,11 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__help_verb_arguments[] = {
-    {.name        = "VERB",
-     .offset      = offsetof(verb_fields, verb),
-     .is_optional = true,
-     .help        = "one of those that pawl help lists"},
-    {.name        = "ACTION",
-     .offset      = offsetof(verb_fields, action),
-     .is_optional = true,
-     .help        = "one of those that pawl help VERB lists: its options alone"},
+    PAWL__ARGUMENT(verb_fields, "VERB", verb, "one of those that pawl help lists",
+                   .is_optional = true),
+    PAWL__ARGUMENT(verb_fields, "ACTION", action,
+                   "one of those that pawl help VERB lists: its options alone",
+                   .is_optional = true),
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)

@@ -37,10 +37,9 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__aggregator_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(verb_fields, action),
-    {.name        = "PARTITION",
-     .offset      = offsetof(verb_fields, partition),
-     .is_optional = true,
-     .help        = "NAME of the aggregator; with a key NAME/KEY, as list has it"},
+    PAWL__ARGUMENT(verb_fields, "PARTITION", partition,
+                   "NAME of the aggregator; with a key NAME/KEY, as list has it",
+                   .is_optional = true),
     {.name = NULL},
 };
 

@@ -18,12 +18,11 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__why_verb_arguments[] = {
-    {.name   = "ID",
-     .offset = offsetof(verb_fields, word),
-     .help =
-         "id of a message, dead letter or timeout; number or dispatch id of an outbox row; TYPE/VALUE "
-         "of a saga (with --app) or its id; TYPE/KEY of a process or an entity; name of a schedule, of a "
-         "projection or of a partition"},
+    PAWL__ARGUMENT(
+        verb_fields, "ID", word,
+        "id of a message, dead letter or timeout; number or dispatch id of an outbox row; TYPE/VALUE "
+        "of a saga (with --app) or its id; TYPE/KEY of a process or an entity; name of a schedule, of a "
+        "projection or of a partition"),
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)

@@ -87,14 +87,20 @@ typedef struct pawl__choice_line {
 typedef struct pawl__argument {
     const char        *name; /* NULL ends the list */
     size_t             offset;
+    const char        *help;    /* of a word that has no choices; NULL: said elsewhere */
     const char *const *choices; /* ends with NULL; NULL: any word */
     /* In the order of the choices; NULL: none, as where any word goes. */
     const pawl__choice_line *lines;
-    const char              *help; /* of a word that has no choices; NULL: said elsewhere */
     bool                     is_optional;
     bool                     is_list;
     bool                     is_open; /* may be empty, and of any bytes */
 } pawl__argument;
+
+/* A row: behind the member stands the help, then others by name. */
+#define PAWL__ARGUMENT(fields, name_, member, ...)                     \
+    {                                                                  \
+        .name = name_, .offset = offsetof(fields, member), __VA_ARGS__ \
+    }
 
 /* The actions of a verb as one list, a row each: X(LIST, "list", words behind it, its help, its function). It becomes the
  * numbers ACTION_LIST ..., the words and the help's rows, and in front of the verb's function the functions. */
@@ -108,11 +114,8 @@ typedef struct pawl__argument {
     static const pawl__choice_line action_lines[] = {list(PAWL__ACTION_LINE)};
 #define PAWL__ACTION_TABLE(list) \
     static pawl__action_fn *const actions[] = {list(PAWL__ACTION_FUNCTION)};
-#define PAWL__ARGUMENT_ACTION(fields, member)                                          \
-    {                                                                                  \
-        .name = "ACTION", .offset = offsetof(fields, member), .choices = action_names, \
-        .lines = action_lines                                                          \
-    }
+#define PAWL__ARGUMENT_ACTION(fields, member) \
+    PAWL__ARGUMENT(fields, "ACTION", member, NULL, .choices = action_names, .lines = action_lines)
 
 /* ---- Options that many verbs have ---------------------------------------- */
 

@@ -25,12 +25,10 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__bulk_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(pawl__bulk_fields, action),
-    {.name        = "WORD",
-     .offset      = offsetof(pawl__bulk_fields, words),
-     .is_optional = true,
-     .is_list     = true,
-     .is_open     = true,
-     .help = "the ID, as list has it; start: the words of the command whose selection is frozen"},
+    PAWL__ARGUMENT(
+        pawl__bulk_fields, "WORD", words,
+        "the ID, as list has it; start: the words of the command whose selection is frozen",
+        .is_optional = true, .is_list = true, .is_open = true),
     {.name = NULL},
 };
 

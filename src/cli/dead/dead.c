@@ -33,11 +33,8 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__dead_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(pawl__dead_fields, words.action),
-    {.name        = "ID",
-     .offset      = offsetof(pawl__dead_fields, words.ids),
-     .is_optional = true,
-     .is_list     = true,
-     .help        = "the message's id, as list has it"},
+    PAWL__ARGUMENT(pawl__dead_fields, "ID", words.ids, "the message's id, as list has it",
+                   .is_optional = true, .is_list = true),
     {.name = NULL},
 };
 

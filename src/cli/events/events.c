@@ -27,14 +27,11 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__events_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(verb_fields, action),
-    {.name        = "STREAM",
-     .offset      = offsetof(verb_fields, shown_stream),
-     .is_optional = true,
-     .help        = "TYPE/KEY of a process or an entity, as list has it"},
-    {.name        = "VERSION",
-     .offset      = offsetof(verb_fields, shown_version),
-     .is_optional = true,
-     .help        = "number of the event in it; the newest where none is given"},
+    PAWL__ARGUMENT(verb_fields, "STREAM", shown_stream,
+                   "TYPE/KEY of a process or an entity, as list has it", .is_optional = true),
+    PAWL__ARGUMENT(verb_fields, "VERSION", shown_version,
+                   "number of the event in it; the newest where none is given",
+                   .is_optional = true),
     {.name = NULL},
 };
 

@@ -31,16 +31,13 @@ typedef struct verb_fields {
 } verb_fields;
 
 const pawl__argument pawl__find_verb_arguments[] = {
-    {.name        = "NAME=VALUE",
-     .offset      = offsetof(verb_fields, words),
-     .is_optional = true,
-     .is_list     = true,
-     .is_open     = true,
-     .help =
-         "customer_id=4711: a member of the body; of.trip=3: a member of a member, or of an array's "
-         "elements; 4711 finds the number and the text, '\"4711\"' the text alone. header:NAME=VALUE, "
-         "correlation=ID, causation=ID, type=TYPE, id=ID; body:id=7 is the member of that name. Of several, "
-         "all must hold"},
+    PAWL__ARGUMENT(
+        verb_fields, "NAME=VALUE", words,
+        "customer_id=4711: a member of the body; of.trip=3: a member of a member, or of an array's "
+        "elements; 4711 finds the number and the text, '\"4711\"' the text alone. header:NAME=VALUE, "
+        "correlation=ID, causation=ID, type=TYPE, id=ID; body:id=7 is the member of that name. Of several, "
+        "all must hold",
+        .is_optional = true, .is_list = true, .is_open = true),
     {.name = NULL},
 };
 

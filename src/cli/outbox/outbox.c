@@ -30,11 +30,9 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__outbox_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(pawl__outbox_fields, words.action),
-    {.name        = "ID|DISPATCH-ID",
-     .offset      = offsetof(pawl__outbox_fields, words.ids),
-     .is_optional = true,
-     .is_list     = true,
-     .help        = "number of the row, as list has it, or its dispatch id"},
+    PAWL__ARGUMENT(pawl__outbox_fields, "ID|DISPATCH-ID", words.ids,
+                   "number of the row, as list has it, or its dispatch id", .is_optional = true,
+                   .is_list = true),
     {.name = NULL},
 };
 

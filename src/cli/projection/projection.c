@@ -34,10 +34,7 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__projection_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(verb_fields, action),
-    {.name        = "NAME",
-     .offset      = offsetof(verb_fields, name),
-     .is_optional = true,
-     .help        = "as list has it"},
+    PAWL__ARGUMENT(verb_fields, "NAME", name, "as list has it", .is_optional = true),
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)

@@ -31,14 +31,11 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__queue_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(pawl__queue_fields, words.action),
-    {.name        = "QUEUE",
-     .offset      = offsetof(pawl__queue_fields, queue),
-     .is_optional = true,
-     .help        = "as list has it: the name of its endpoint, or where messages were sent"},
-    {.name        = "TO",
-     .offset      = offsetof(pawl__queue_fields, to),
-     .is_optional = true,
-     .help        = "move: the queue that they go to"},
+    PAWL__ARGUMENT(pawl__queue_fields, "QUEUE", queue,
+                   "as list has it: the name of its endpoint, or where messages were sent",
+                   .is_optional = true),
+    PAWL__ARGUMENT(pawl__queue_fields, "TO", to, "move: the queue that they go to",
+                   .is_optional = true),
     {.name = NULL},
 };
 

@@ -30,9 +30,8 @@ typedef struct verb_fields {
 static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
 
 const pawl__argument pawl__run_verb_arguments[] = {
-    {.name   = "APP.so",
-     .offset = offsetof(verb_fields, application),
-     .help   = "the application: a shared object that PAWL_EXPORT_APPLICATION is in"},
+    PAWL__ARGUMENT(verb_fields, "APP.so", application,
+                   "the application: a shared object that PAWL_EXPORT_APPLICATION is in"),
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)

@@ -40,11 +40,10 @@ static const char *const format_names[] = {"dot", "json", "mermaid", "text", "xe
 
 const pawl__argument pawl__saga_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(verb_fields, action),
-    {.name        = "TYPE/VALUE",
-     .offset      = offsetof(verb_fields, shown),
-     .is_optional = true,
-     .help =
-         "the saga by its correlation value, with --app; TYPE/ID, as list has it; of history also a message's id"},
+    PAWL__ARGUMENT(
+        verb_fields, "TYPE/VALUE", shown,
+        "the saga by its correlation value, with --app; TYPE/ID, as list has it; of history also a message's id",
+        .is_optional = true),
     {.name = NULL},
 };
 

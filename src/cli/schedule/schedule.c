@@ -42,10 +42,9 @@ typedef struct verb_fields {
 
 const pawl__argument pawl__schedule_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(verb_fields, action),
-    {.name        = "NAME",
-     .offset      = offsetof(verb_fields, name),
-     .is_optional = true,
-     .help        = "QUEUE/NAME, as list has it, or NAME alone where one queue has it"},
+    PAWL__ARGUMENT(verb_fields, "NAME", name,
+                   "QUEUE/NAME, as list has it, or NAME alone where one queue has it",
+                   .is_optional = true),
     {.name = NULL},
 };
 

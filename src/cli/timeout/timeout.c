@@ -31,11 +31,8 @@ PAWL__ACTIONS(ACTIONS)
 
 const pawl__argument pawl__timeout_verb_arguments[] = {
     PAWL__ARGUMENT_ACTION(pawl__timeout_fields, words.action),
-    {.name        = "ID",
-     .offset      = offsetof(pawl__timeout_fields, words.ids),
-     .is_optional = true,
-     .is_list     = true,
-     .help        = "as list has it"},
+    PAWL__ARGUMENT(pawl__timeout_fields, "ID", words.ids, "as list has it", .is_optional = true,
+                   .is_list = true),
     {.name = NULL},
 };
 

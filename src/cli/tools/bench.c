@@ -32,10 +32,8 @@ typedef struct verb_fields {
 PAWL__ACTIONS(WORKLOADS)
 
 const pawl__argument pawl__bench_verb_arguments[] = {
-    {.name    = "WORKLOAD",
-     .offset  = offsetof(verb_fields, bench.workload),
-     .choices = action_names,
-     .lines   = action_lines},
+    PAWL__ARGUMENT(verb_fields, "WORKLOAD", bench.workload, NULL, .choices = action_names,
+                   .lines = action_lines),
     {.name = NULL},
 };
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
