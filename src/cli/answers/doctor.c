@@ -75,7 +75,6 @@ static pawl_code check_workers(pawl__doctor *doctor)
                              PAWL__PLURAL(waiting), waiting == 1 ? "y is" : "ies are");
 }
 
-/* Whether the JSON array of a worker's types has the type. */
 /* An endpoint's queue has its name, or another one: then it is known by the types that it takes. */
 static bool is_read(const pawl__doctor *doctor, pawl_text queue)
 {

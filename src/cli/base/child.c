@@ -4,6 +4,8 @@
  */
 #include "cli/base/child.h"
 
+#include "cli/cli.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +15,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ERR_SIZE_MAX ((size_t)64 * 1024)
@@ -22,13 +23,6 @@
 #define PARENT "PAWL_PARENT" /* the process that runs the verb */
 
 extern char **environ;
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 /* ---- The process -------------------------------------------------------------- */
 
@@ -199,10 +193,10 @@ static bool exchange(process *it, const pawl__child *child, int wait_ms)
  * goes on all the same, or prints too much, is killed. */
 static void talk(process *it, const pawl__child *child)
 {
-    int64_t begun = now_ms(), tick = begun + TICK_MS;
+    int64_t begun = pawl__steady_now() / 1000, tick = begun + TICK_MS;
     bool    is_well = true, is_told = false;
     while (is_well && (it->ours[OUT] >= 0 || it->ours[ERR] >= 0)) {
-        int64_t now = now_ms(), left = tick - now;
+        int64_t now = pawl__steady_now() / 1000, left = tick - now;
         if (left <= 0) {
             tick = now + TICK_MS;
             if (!is_told && child->goes_on != NULL &&

@@ -123,11 +123,6 @@ static size_t word_size(pawl_text rest)
     return i;
 }
 
-static bool begins(pawl_text text, const char *with)
-{
-    return text.size >= strlen(with) && memcmp(text.data, with, strlen(with)) == 0;
-}
-
 /* Two parts: `first` ends before "--", `last` is empty or begins with it. Where no argument begins with a dash, all is in
  * the first one. */
 static void split_arguments(pawl_text command, pawl_arena *arena, pawl_text *first, pawl_text *last)
@@ -139,8 +134,8 @@ static void split_arguments(pawl_text command, pawl_arena *arena, pawl_text *fir
     for (size_t at = 0, size; at < command.size; at += size + 1) {
         pawl_text word = {.data = command.data + at, .size = command.size - at};
         word.size = size = word_size(word);
-        bool is_option = begins(word, "--"), is_argument = !is_option && !is_value;
-        if (is_argument && !is_last && begins(word, "'-")) {
+        bool is_option = pawl__text_begins(word, "--"), is_argument = !is_option && !is_value;
+        if (is_argument && !is_last && pawl__text_begins(word, "'-")) {
             memcpy(parts[1], " --", 3);
             sizes[1] = 3;
             is_last  = true;

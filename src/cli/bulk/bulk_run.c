@@ -158,8 +158,7 @@ static bool is_over(const running *it, pawl__bulk_state state)
     pawl__bulk_row  row;
     pawl_event_rows events;
     pawl_arena     *arena = pawl__must_create();
-    bool            is_so = arena != NULL &&
-                 pawl__bulk_load(it->store, it->id, arena, &row, &events, &error) == PAWL_OK &&
+    bool is_so = pawl__bulk_load(it->store, it->id, arena, &row, &events, &error) == PAWL_OK &&
                  row.state == state;
     pawl_arena_destroy(arena);
     return is_so;

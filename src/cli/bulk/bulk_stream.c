@@ -121,10 +121,6 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
             (void)pawl__texts_put(doc, what->keys[j], what->values[j]);
         if (doc != NULL)
             (void)pawl__texts_put(doc, "id", id);
-        if (arena == NULL) {
-            yyjson_mut_doc_free(doc);
-            return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-        }
         code = pawl__action_event(store, &action, doc, now, arena, &event, error);
         if (code == PAWL_OK && strcmp(what->type, PAWL__BULK_STARTED_EVENT) != 0)
             code = check_open(store, id, event.version, arena, error);

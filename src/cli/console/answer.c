@@ -14,6 +14,7 @@
  */
 #include "cli/console/console.h"
 
+#include "base/calm.h"
 #include "store/core/action.h"
 
 #include <stdlib.h>
@@ -48,19 +49,12 @@ static void set(pawl_serve_answer *answer, int status, const char *type, pawl_te
 }
 
 /* The text with a question mark for each byte that is no UTF-8: a request may have such bytes, JSON may not. */
-static pawl_text valid_text(const char *data, size_t size, pawl_arena *arena)
+static pawl_text valid_text(pawl_text text, pawl_arena *arena)
 {
-    size_t at   = 0;
-    char  *made = pawl_arena_take(arena, size + 1);
-    if (made == NULL)
-        return (pawl_text){0};
-    memcpy(made, data, size);
-    made[size] = '\0';
-    for (size_t from = 0;
-         !pawl_text_is_valid((pawl_text){.data = made + from, .size = size - from}, &at);
-         from += at + 1)
-        made[from + at] = '?';
-    return (pawl_text){.data = made, .size = size};
+    pawl_text made = pawl_arena_text(arena, text);
+    if (made.data != NULL)
+        pawl__make_utf8((char *)(uintptr_t)made.data, made.size);
+    return made;
 }
 
 /* {"error":"..."} */
@@ -68,7 +62,7 @@ static void refuse(pawl_serve_answer *answer, pawl_arena *arena, int status, con
 {
     yyjson_mut_doc *doc  = pawl__texts_begin();
     pawl_text       body = {0};
-    pawl_text       why  = valid_text(text, strlen(text), arena);
+    pawl_text       why  = valid_text(pawl_text_of(text), arena);
     if (doc != NULL && why.data != NULL)
         yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), "error", why.data, why.size);
     if (why.data != NULL)
@@ -97,7 +91,7 @@ static pawl_text notes_of(pawl_text lines, pawl_arena *arena)
 {
     yyjson_mut_doc *doc   = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root  = yyjson_mut_arr(doc);
-    pawl_text       valid = valid_text(lines.data, lines.size, arena);
+    pawl_text       valid = valid_text(lines, arena);
     yyjson_mut_doc_set_root(doc, root);
     for (size_t at = 0; valid.data != NULL && at < lines.size;) {
         const char *end  = memchr(lines.data + at, '\n', lines.size - at);

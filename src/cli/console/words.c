@@ -125,18 +125,12 @@ pawl_text pawl__console_paths(pawl_arena *arena)
 /* The option of the verb, when the route's action has it. */
 static const pawl__option *find_option(const pawl__console_route *way, const char *name)
 {
-    const pawl__verb *verb   = pawl__verb_find(way->verb);
-    unsigned          action = 0;
-    for (size_t i = 0; way->action != NULL && verb->arguments[0].choices != NULL &&
-                       verb->arguments[0].choices[i] != NULL;
-         i++)
-        if (strcmp(verb->arguments[0].choices[i], way->action) == 0)
-            action = 1U << i;
-    for (const pawl__option *option = verb->options; option->name != NULL; option++)
-        if (strcmp(option->name, name) == 0 &&
-            (option->actions == 0 || (option->actions & action) != 0))
-            return option;
-    return NULL;
+    const pawl__verb   *verb   = pawl__verb_find(way->verb);
+    const pawl__option *option = pawl__option_find(verb->options, name, strlen(name));
+    if (option == NULL || option->actions == 0)
+        return option;
+    size_t action = pawl__choice_of(verb->arguments[0].choices, pawl_text_of(way->action));
+    return (option->actions & 1U << action) != 0 ? option : NULL;
 }
 
 /* ---- The words of a call ------------------------------------------------------------ */

@@ -226,18 +226,6 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-static pawl_code print_events(pawl__view *view, const pawl_event_row *rows, size_t count)
-{
-    if (view->is_json)
-        return pawl__rows_print(view, rows, count);
-    for (size_t i = 0; i < count; i++) {
-        if (view->printed++ > 0)
-            fputc('\n', view->out);
-        pawl__row_page(view, &rows[i]);
-    }
-    return PAWL_OK;
-}
-
 /* Prints the whole stream, page by page, or the one event right behind the cursor. */
 static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page_size,
                               bool is_one_page, pawl_error *error)
@@ -249,7 +237,7 @@ static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page
         pawl_arena_reset(view->arena);
         pawl_code code = next_page(cursor, page_size, view->arena, &rows, &count, error);
         if (code == PAWL_OK)
-            code = print_events(view, rows, count);
+            code = pawl__rows_print(view, rows, count);
         if (code != PAWL_OK)
             return code;
     } while (count == page_size && !is_one_page);
@@ -263,7 +251,8 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     list_cursor        cursor = {store, {.stream = pawl_text_of(fields->shown_stream)}};
     bool               is_one = fields->shown_version != NULL;
     int64_t            version;
-    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    view.level    = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    view.is_pages = true;
     if (is_one && pawl__number_parse(fields->shown_version, &version))
         cursor.query.after = version - 1;
     pawl_code code = print_stream(&view, &cursor, is_one ? 1 : 100, is_one, error);

@@ -207,7 +207,7 @@ static pawl_text add_option(pawl_text command, const char *name, const char *val
                              PAWL_TEXT_ARGS(word));
 }
 
-/* The same search from the cursor on. Data NULL without memory. */
+/* The same search from the cursor on. */
 static pawl_text command_on(const search *it, pawl_text cursor, pawl_arena *arena)
 {
     const verb_fields *fields  = it->fields;

@@ -109,7 +109,7 @@ void pawl__find_pass(pawl__find_cursor *cursor, const pawl__found *row);
 pawl_code pawl__find_detail(const pawl__find_cursor *cursor, pawl__found *row, pawl_arena *arena,
                             bool *is_there, pawl_error *error);
 
-/* "queue:4711": where the search goes on. Data NULL without memory. */
+/* "queue:4711": where the search goes on. */
 pawl_text pawl__find_cursor_text(const pawl__find_cursor *cursor, pawl_arena *arena);
 /* PAWL_EINVAL: no cursor, or one of a search with another --queue. */
 pawl_code pawl__find_cursor_read(const char *text, pawl__find_cursor *cursor, pawl_error *error);

@@ -104,7 +104,7 @@ typedef enum pawl__letter_relation {
 /* Of a saga that was found. */
 pawl__saga_letters pawl__saga_letters_of(const pawl__saga_book *book, const pawl_saga_table *table,
                                          const pawl_saga_row *row, pawl_arena *arena);
-/* Of TYPE/VALUE or TYPE/ID; the saga need not be there: its first message may be the letter.
+/* Of a word that pawl__saga_split takes; the saga need not be there: its first message may be the letter.
  * PAWL_EINVAL: the program has no saga of the type. */
 pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *store, const char *word,
                                    pawl_arena *arena, pawl__saga_letters *of, pawl_error *error);

@@ -31,10 +31,7 @@ pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *stor
     const pawl_saga_table *table = NULL;
     pawl_text              type, value;
     pawl_saga_row          row;
-    *of = (pawl__saga_letters){.model = NULL};
-    if (!pawl__saga_split(pawl_text_of(word), &type, &value))
-        return pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: give TYPE/VALUE, or TYPE/ID",
-                              word);
+    (void)pawl__saga_split(pawl_text_of(word), &type, &value);
     *of = (pawl__saga_letters){
         .model = pawl__saga_model_of(book, type), .type = type, .id = value, .value = value};
     if (of->model == NULL)
