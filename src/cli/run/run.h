@@ -3,7 +3,7 @@
  *     run.c         the verb: load -> settings -> pawl_application_run until a signal -> unload
  *     settings.c    the options of the command line, the file and the application, by precedence
  *     words.c       routes, rows of recovery and limits of health, as words
- *     supervise.c   --restart: a parent that starts the process again; notify.c: systemd is told
+ *     supervise.c   --restart: a parent that starts the process again; and systemd is told
  *     worker.c      `pawl worker`: the processes that run now
  *
  * Tests: tests/system/command_run.sh, command_options.sh, command_restart.sh, command_service.sh

@@ -21,10 +21,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #ifdef __linux__
@@ -56,6 +59,61 @@ typedef struct guard {
     pawl_random               random;
     pawl_uuid                 process; /* of the child: its death is noted under this id */
 } guard;
+
+/* ---- systemd ---------------------------------------------------------------- */
+
+static int manager = -1;
+
+/* "@NAME" is in the abstract namespace, whose names begin with a NUL. */
+static int connect_to(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t             size    = strlen(name);
+    if (size >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, name, size);
+    if (name[0] == '@')
+        address.sun_path[0] = '\0';
+    int       made   = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size);
+    if (made >= 0 && connect(made, (struct sockaddr *)&address, length) != 0) {
+        int reason = errno;
+        close(made);
+        errno = reason;
+        return -1;
+    }
+    return made;
+}
+
+void pawl__notify_open(void)
+{
+    const char *name = getenv("NOTIFY_SOCKET");
+    if (name == NULL || name[0] == '\0' || manager >= 0)
+        return;
+    manager = connect_to(name);
+    if (manager < 0)
+        pawl_log(PAWL_LOG_WARNING, "NOTIFY_SOCKET: cannot connect to %s: %s", name,
+                 strerror(errno));
+}
+
+void pawl__notify_through(int socket)
+{
+    if (manager >= 0)
+        close(manager);
+    manager = socket;
+}
+
+void pawl__notify(const char *state)
+{
+    int reason = errno;
+    if (manager >= 0) {
+        ssize_t sent = send(manager, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);
+        (void)sent;
+    }
+    errno = reason;
+}
 
 /* ---- Signals ---------------------------------------------------------------- */
 
