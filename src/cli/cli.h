@@ -136,10 +136,23 @@ typedef pawl_code pawl__action_fn(const void *fields, pawl_store *store, pawl_ar
 /* Refuses words that the table of options cannot, before the store is opened. */
 typedef pawl_code pawl__check_fn(void *fields, pawl_error *error);
 /* A whole verb: reads its words into the fields, checks them, and runs the action's of `actions` on the store at `at`, a part
- * of the fields; of a verb without actions the only one. `check` may be NULL. */
+ * of the fields; of a verb without actions the only one. */
 int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *fields,
                         pawl__store_fields *at, pawl__check_fn *check,
                         pawl__action_fn *const *actions);
+/* The function of such a verb: behind the type of its fields, which are zero but for its words and have `at`, stand its
+ * actions. It checks by check_words; what that opened, the member, `close` closes. */
+#define PAWL__VERB_ON_STORE(name, type, ...) PAWL__VERB_CLOSED(name, type, (void), at, __VA_ARGS__)
+#define PAWL__VERB_CLOSED(name, type, close, member, ...)                                       \
+    int pawl__##name##_verb(const pawl__verb *verb, int count, char **words)                    \
+    {                                                                                           \
+        static pawl__action_fn *const actions[] = {__VA_ARGS__};                                \
+        type                          fields    = {.at = {.store = NULL}};                      \
+        int                           exit_code =                                               \
+            pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions); \
+        close(&fields.member);                                                                  \
+        return exit_code;                                                                       \
+    }
 /* Opens the store to look at it (a mistyped path is no new database), runs `action` and closes it;
  * prints a failure and returns the exit code. */
 int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *fields);

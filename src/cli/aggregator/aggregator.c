@@ -277,13 +277,5 @@ static pawl_code check_words(void *context, pawl_error *error)
                : code;
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__aggregator_verb(const pawl__verb *verb, int count, char **words)
-{
-    verb_fields fields = {.action = NULL};
-    int         exit_code =
-        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-    pawl__application_unload(&fields.loaded);
-    return exit_code;
-}
+PAWL__VERB_CLOSED(aggregator, verb_fields, pawl__application_unload, loaded,
+                  ACTIONS(PAWL__ACTION_FUNCTION))

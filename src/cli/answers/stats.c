@@ -189,9 +189,4 @@ static pawl_code check_words(void *context, pawl_error *error)
     return pawl__limits_read(&fields->health, &fields->limits, error);
 }
 
-int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
-{
-    static pawl__action_fn *const actions[] = {show};
-    verb_fields                   fields    = {.is_json = false};
-    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-}
+PAWL__VERB_ON_STORE(stats, verb_fields, show)

@@ -103,18 +103,10 @@ static pawl_code explain(const void *context, pawl_store *store, pawl_arena *are
 static pawl_code check_words(void *context, pawl_error *error)
 {
     verb_fields *fields = context;
+    pawl__interrupt_says(NULL);
     if (fields->book.app == NULL && fields->book.prefix != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --app APP.so");
     return pawl__saga_book_open(&fields->book, error);
 }
 
-int pawl__why_verb(const pawl__verb *verb, int count, char **words)
-{
-    static pawl__action_fn *const actions[] = {explain};
-    verb_fields                   fields    = {.is_json = false};
-    pawl__interrupt_says(NULL);
-    int exit_code =
-        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-    pawl__saga_book_close(&fields.book);
-    return exit_code;
-}
+PAWL__VERB_CLOSED(why, verb_fields, pawl__saga_book_close, book, explain)

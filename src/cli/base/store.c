@@ -62,7 +62,7 @@ int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *f
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = pawl__verb_parse(verb, count, words, fields, &error);
-    if (code == PAWL_OK && check != NULL)
+    if (code == PAWL_OK)
         code = check(fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);

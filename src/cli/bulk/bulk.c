@@ -280,8 +280,6 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
-PAWL__ACTION_TABLE(ACTIONS)
-
 static pawl_code check_words(void *context, pawl_error *error)
 {
     pawl__bulk_fields *fields = context;
@@ -292,8 +290,4 @@ static pawl_code check_words(void *context, pawl_error *error)
                : error->code;
 }
 
-int pawl__bulk_verb(const pawl__verb *verb, int count, char **words)
-{
-    pawl__bulk_fields fields = {.action = NULL};
-    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-}
+PAWL__VERB_ON_STORE(bulk, pawl__bulk_fields, ACTIONS(PAWL__ACTION_FUNCTION))

@@ -396,20 +396,13 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl__dead_fields *fields = context;
     bool               is_look =
         strcmp(fields->words.action, "list") == 0 || strcmp(fields->words.action, "show") == 0;
-    pawl_code code = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
+    fields->words.verb = "dead";
+    pawl_code code     = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
     if (code == PAWL_OK)
         code = check_saga(fields, error);
     return code != PAWL_OK || fields->saga == NULL ? code
                                                    : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__dead_verb(const pawl__verb *verb, int count, char **words)
-{
-    pawl__dead_fields fields = {.words.verb = "dead"};
-    int               exit_code =
-        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-    pawl__saga_book_close(&fields.book);
-    return exit_code;
-}
+PAWL__VERB_CLOSED(dead, pawl__dead_fields, pawl__saga_book_close, book,
+                  ACTIONS(PAWL__ACTION_FUNCTION))

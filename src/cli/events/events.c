@@ -271,6 +271,7 @@ static pawl_code check_words(void *context, pawl_error *error)
 {
     const verb_fields *fields = context;
     int64_t            version;
+    pawl__interrupt_says(NULL);
     if (fields->shown_version != NULL && !pawl__number_parse(fields->shown_version, &version))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' is no version of an event: they begin at 1",
                               fields->shown_version);
@@ -285,11 +286,4 @@ static pawl_code check_words(void *context, pawl_error *error)
     return PAWL_OK;
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__events_verb(const pawl__verb *verb, int count, char **words)
-{
-    verb_fields fields = {.action = NULL};
-    pawl__interrupt_says(NULL);
-    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-}
+PAWL__VERB_ON_STORE(events, verb_fields, ACTIONS(PAWL__ACTION_FUNCTION))

@@ -414,19 +414,12 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl_outbox_query    query;
     bool                 is_look =
         strcmp(fields->words.action, "list") == 0 || strcmp(fields->words.action, "show") == 0;
-    pawl_code code = is_look ? PAWL_OK : pawl__outbox_reset_check(fields, error);
+    fields->words.verb = "outbox";
+    pawl_code code     = is_look ? PAWL_OK : pawl__outbox_reset_check(fields, error);
     if (code == PAWL_OK)
         code = pawl__outbox_query(fields, &query, error);
     return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
-{
-    pawl__outbox_fields fields = {.words.verb = "outbox"};
-    int                 exit_code =
-        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-    pawl__saga_book_close(&fields.book);
-    return exit_code;
-}
+PAWL__VERB_CLOSED(outbox, pawl__outbox_fields, pawl__saga_book_close, book,
+                  ACTIONS(PAWL__ACTION_FUNCTION))

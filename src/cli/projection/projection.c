@@ -283,10 +283,4 @@ static pawl_code check_words(void *context, pawl_error *error)
     return code == PAWL_OK ? check_from(fields->from, error) : code;
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__projection_verb(const pawl__verb *verb, int count, char **words)
-{
-    verb_fields fields = {.action = NULL};
-    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-}
+PAWL__VERB_ON_STORE(projection, verb_fields, ACTIONS(PAWL__ACTION_FUNCTION))

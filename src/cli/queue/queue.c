@@ -396,13 +396,9 @@ static pawl_code check_words(void *context, pawl_error *error)
 {
     pawl__queue_fields *fields = context;
     pawl_code           code   = pawl__queue_take_check(fields, error);
+    fields->words.verb         = "queue";
+    fields->words.is_all       = true;
     return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__queue_verb(const pawl__verb *verb, int count, char **words)
-{
-    pawl__queue_fields fields = {.words = {.verb = "queue", .is_all = true}};
-    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-}
+PAWL__VERB_ON_STORE(queue, pawl__queue_fields, ACTIONS(PAWL__ACTION_FUNCTION))

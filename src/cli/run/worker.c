@@ -229,16 +229,10 @@ static pawl_code check_words(void *context, pawl_error *error)
     const verb_fields *fields = context;
     pawl_uuid          id;
     pawl_code          code = PAWL_OK;
+    pawl__interrupt_says(NULL);
     if (fields->id != NULL)
         code = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "ID");
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
-{
-    verb_fields fields = {.action = NULL};
-    pawl__interrupt_says(NULL);
-    return pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-}
+PAWL__VERB_ON_STORE(worker, verb_fields, ACTIONS(PAWL__ACTION_FUNCTION))

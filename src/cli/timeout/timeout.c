@@ -146,6 +146,7 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl__timeout_fields *fields = context;
     const char           *action = fields->words.action;
     pawl_code             code   = PAWL_OK;
+    fields->words.verb           = "timeout";
     for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
         pawl_uuid id;
         code = pawl_uuid_parse(pawl_text_of(fields->words.ids.items[i]), &id, error);
@@ -161,13 +162,5 @@ static pawl_code check_words(void *context, pawl_error *error)
     return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__timeout_verb(const pawl__verb *verb, int count, char **words)
-{
-    pawl__timeout_fields fields = {.words.verb = "timeout"};
-    int                  exit_code =
-        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-    pawl__saga_book_close(&fields.book);
-    return exit_code;
-}
+PAWL__VERB_CLOSED(timeout, pawl__timeout_fields, pawl__saga_book_close, book,
+                  ACTIONS(PAWL__ACTION_FUNCTION))
