@@ -8,7 +8,6 @@
 #include "cli/console/console.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -140,13 +139,9 @@ static void *run(void *context)
 
 pawl_code pawl__console_bulk_start(pawl__console *console, pawl_error *error)
 {
-    sigset_t all, before;
     if (!console->may_write)
         return PAWL_OK;
-    (void)sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     console->has_bulk_thread = pthread_create(&console->bulk_thread, NULL, run, console) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return console->has_bulk_thread
                ? PAWL_OK
                : pawl_error_set(error, PAWL_ENOMEM, "no thread for bulk actions");

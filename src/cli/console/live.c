@@ -8,7 +8,6 @@
 #include "cli/console/console.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -93,11 +92,7 @@ static void *run(void *context)
 
 pawl_code pawl__console_live_start(pawl__console *console, pawl_error *error)
 {
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     console->has_thread = pthread_create(&console->thread, NULL, run, console) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return console->has_thread ? PAWL_OK
                                : pawl_error_set(error, PAWL_ENOMEM, "no thread for live figures");
 }

@@ -112,8 +112,8 @@ static pawl_code serve(pawl__console *console, const pawl_observe_ops *ops, int 
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGINT);
     (void)sigaddset(&ends, SIGTERM);
-    (void)pthread_sigmask(SIG_BLOCK, &ends,
-                          NULL); /* sigwait takes them, so that the console stops in order */
+    /* sigwait takes them, so that the console stops in order: all threads are started behind this. */
+    (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
     pawl_code code = pawl__console_live_start(console, error);
     if (code == PAWL_OK)
