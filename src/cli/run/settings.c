@@ -11,25 +11,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNSAID (-1)
-
 static const char *const word_names[PAWL__WORDS_COUNT] = {[PAWL__WORD_AUDIT]     = "audit",
                                                           [PAWL__WORD_ORDERED]   = "ordered",
                                                           [PAWL__WORD_TRANSPORT] = "transport"};
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
+/* Options by key: the numbers, and behind them the words. */
+#define KEY_COUNT (pawl__number_count + PAWL__WORDS_COUNT)
+#define KEY_OF(word) (pawl__number_count + PAWL__WORD_##word)
+
+static const char *name_of(size_t key)
+{
+    return key < pawl__number_count ? number_rows[key].name : word_names[key - pawl__number_count];
+}
+
+/* An option in one place. */
+typedef struct said {
+    bool        is_there;
+    int64_t     number;
+    const char *word;
+    size_t      line; /* of the file; 0: on the command line */
+} said;
+
 /* One part of the file: a heading and the lines below it. */
 typedef struct part {
     const char *endpoint; /* NULL: the lines above the first heading, for all */
     size_t      line;     /* line of its heading */
-    int64_t     numbers[pawl__number_count];
-    size_t      lines[pawl__number_count]; /* 0: the key is not there */
+    said        keys[KEY_COUNT];
     pawl_route  routes[PAWL__TEXTS_MAX];
     size_t      route_lines[PAWL__TEXTS_MAX];
     size_t      route_count;
-    const char *words[PAWL__WORDS_COUNT]; /* NULL: the key is not there */
-    size_t      word_lines[PAWL__WORDS_COUNT];
 
     pawl__recovery_rows recovery;
 } part;
@@ -40,7 +52,7 @@ struct pawl__settings {
     const pawl_application     *application;
     const char                 *file;
     pawl_arena                 *arena;
-    part                       *command; /* the routes and rows of the command line */
+    part                       *command; /* the command line as a part */
     part                      **parts;   /* of the file; the first part is for all endpoints */
     size_t                      part_count;
     pawl__limits                limits; /* of the file */
@@ -133,35 +145,41 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
 
 static pawl_code refuse_key(const char *key, pawl_error *error)
 {
-    const char *names[pawl__number_count + PAWL__WORDS_COUNT + 4] = {NULL};
+    const char *names[KEY_COUNT + 4] = {NULL};
     char        suggestion[600], word[PAWL__WORD_SIZE];
-    for (size_t i = 0; i < pawl__number_count; i++)
-        names[i] = number_rows[i].name;
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        names[i < pawl__number_count ? i : i + 3] = name_of(i);
     names[pawl__number_count]     = "route";
     names[pawl__number_count + 1] = "recovery";
     names[pawl__number_count + 2] = "health";
-    for (size_t i = 0; i < PAWL__WORDS_COUNT; i++)
-        names[pawl__number_count + 3 + i] = word_names[i];
     pawl__suggest(key, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
                           suggestion);
 }
 
-static pawl_code take_number(const pawl__settings *settings, const char *key, const char *value,
-                             size_t line, pawl_error *error)
+/* A queue of a broker is read by a single endpoint. */
+static pawl_code take_value(const pawl__settings *settings, const char *key, const char *value,
+                            size_t line, pawl_error *error)
 {
-    part  *to = settings->parts[settings->part_count - 1];
-    size_t i  = 0;
-    while (i < pawl__number_count && strcmp(number_rows[i].name, key) != 0)
+    size_t i = 0;
+    while (i < KEY_COUNT && strcmp(name_of(i), key) != 0)
         i++;
-    if (i == pawl__number_count)
+    if (i == KEY_COUNT)
         return refuse_key(key, error);
-    if (to->lines[i] != 0)
-        return pawl_error_set(error, PAWL_EINVAL, "%s is given twice, first on line %zu", key,
-                              to->lines[i]);
-    to->lines[i]   = line;
+    said *to = &settings->parts[settings->part_count - 1]->keys[i];
+    if (to->is_there)
+        return pawl_error_set(error, PAWL_EINVAL, "%s%s is given twice, first on line %zu", key,
+                              i < pawl__number_count ? "" : ": it", to->line);
+    *to = (said){.is_there = true, .word = value, .line = line};
+    if (i == KEY_OF(TRANSPORT) && settings->part_count == 1 &&
+        settings->application->endpoints[1] != NULL && strchr(value, '#') != NULL)
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "%s: it names a queue, which one endpoint reads: give it under [ENDPOINT]", key);
+    if (i >= pawl__number_count)
+        return PAWL_OK;
     pawl_code code = pawl__option_number(pawl__option_find(settings->options, key, strlen(key)),
-                                         value, &to->numbers[i], error);
+                                         value, &to->number, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
 }
 
@@ -179,32 +197,6 @@ pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *li
 {
     *limits = settings->limits;
     return pawl__limits_read(&settings->words->health, limits, error);
-}
-
-/* A queue of a broker is read by a single endpoint. */
-static pawl_code take_word(const pawl__settings *settings, part *to, size_t word, const char *value,
-                           size_t line, pawl_error *error)
-{
-    if (to->words[word] != NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "it is given twice, first on line %zu",
-                              to->word_lines[word]);
-    if (word == PAWL__WORD_TRANSPORT && settings->part_count == 1 &&
-        settings->application->endpoints[1] != NULL && strchr(value, '#') != NULL)
-        return pawl_error_set(
-            error, PAWL_EINVAL,
-            "it names a queue, which one endpoint reads: give it under [ENDPOINT]");
-    to->words[word]      = value;
-    to->word_lines[word] = line;
-    return PAWL_OK;
-}
-
-/* PAWL__WORDS_COUNT: it is none of them. */
-static size_t word_of(const char *key)
-{
-    size_t i = 0;
-    while (i < PAWL__WORDS_COUNT && strcmp(key, word_names[i]) != 0)
-        i++;
-    return i;
 }
 
 /* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
@@ -227,10 +219,8 @@ static pawl_code take_key(pawl__settings *settings, char *text, size_t line, paw
         code = add_route(to, value, line, settings->arena, error);
     else if (strcmp(key, "recovery") == 0)
         code = pawl__recovery_add(&to->recovery, value, line, settings->arena, error);
-    else if (word_of(key) < PAWL__WORDS_COUNT)
-        code = take_word(settings, to, word_of(key), value, line, error);
     else
-        return take_number(settings, key, value, line, error);
+        return take_value(settings, key, value, line, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "%s", key);
 }
 
@@ -283,7 +273,14 @@ static pawl_code read_words(pawl__settings *settings, pawl_error *error)
 {
     const pawl__texts *routes = &settings->words->routes;
     const pawl__texts *rows   = &settings->words->recovery;
+    said              *keys   = settings->command->keys;
     pawl_code          code   = PAWL_OK;
+    for (size_t i = 0; i < pawl__number_count; i++)
+        keys[i] = (said){.is_there = settings->words->numbers[i] != -1,
+                         .number   = settings->words->numbers[i]};
+    for (size_t i = 0; i < PAWL__WORDS_COUNT; i++)
+        keys[pawl__number_count + i] = (said){.is_there = settings->words->words[i] != NULL,
+                                              .word     = settings->words->words[i]};
     for (size_t i = 0; code == PAWL_OK && i < routes->count; i++)
         code = add_route(settings->command, routes->items[i], 0, settings->arena, error);
     if (code != PAWL_OK)
@@ -330,36 +327,14 @@ static const part *part_of(const pawl__settings *settings, const char *endpoint)
     return NULL;
 }
 
-typedef struct said {
-    int64_t value; /* UNSAID: neither by command line nor file */
-    size_t  line;  /* of the file; 0: on the command line */
-} said;
-
-static said number_of(const pawl__settings *settings, const char *endpoint, size_t i)
+/* By the command line, else the endpoint's part of the file, else the file's for all. */
+static said said_of(const pawl__settings *settings, const char *endpoint, size_t key)
 {
-    const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
-    if (settings->words->numbers[i] != UNSAID)
-        return (said){.value = settings->words->numbers[i]};
-    for (size_t j = 0; j < 2; j++)
-        if (parts[j] != NULL && parts[j]->lines[i] != 0)
-            return (said){.value = parts[j]->numbers[i], .line = parts[j]->lines[i]};
-    return (said){.value = UNSAID};
-}
-
-/* NULL: neither command line nor file has it. */
-static const char *said_word(const pawl__settings *settings, const char *endpoint, size_t word,
-                             size_t *line)
-{
-    const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
-    *line               = 0;
-    if (settings->words->words[word] != NULL)
-        return settings->words->words[word];
-    for (size_t j = 0; j < 2; j++)
-        if (parts[j] != NULL && parts[j]->words[word] != NULL) {
-            *line = parts[j]->word_lines[word];
-            return parts[j]->words[word];
-        }
-    return NULL;
+    const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
+    for (size_t j = 0; j < 3; j++)
+        if (parts[j] != NULL && parts[j]->keys[key].is_there)
+            return parts[j]->keys[key];
+    return (said){.is_there = false};
 }
 
 /* Routes of the command line, then the endpoint's of the file, then the file's for all; of one name
@@ -403,18 +378,18 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
                               pawl_endpoint_options *options, pawl_error *error)
 {
     for (size_t i = 0; i < pawl__number_count; i++) {
-        said number = number_of(settings, endpoint, i);
-        if (number.value != UNSAID)
-            put_number(options, &number_rows[i], number.value);
+        said own = said_of(settings, endpoint, i);
+        if (own.is_there)
+            put_number(options, &number_rows[i], own.number);
     }
     pawl__recovery_rows *rows;
     pawl_route          *routes =
         pawl__must_take(settings->arena, (PAWL__TEXTS_MAX * 3 + 1) * sizeof *routes);
     routes_of(settings, endpoint, routes, NULL);
     options->routes    = routes;
-    options->transport = said_word(settings, endpoint, PAWL__WORD_TRANSPORT, &(size_t){0});
-    options->ordered   = said_word(settings, endpoint, PAWL__WORD_ORDERED, &(size_t){0});
-    options->audit     = said_word(settings, endpoint, PAWL__WORD_AUDIT, &(size_t){0});
+    options->transport = said_of(settings, endpoint, KEY_OF(TRANSPORT)).word;
+    options->ordered   = said_of(settings, endpoint, KEY_OF(ORDERED)).word;
+    options->audit     = said_of(settings, endpoint, KEY_OF(AUDIT)).word;
     pawl_code code     = recovery_of(settings, endpoint, &rows, error);
     if (code == PAWL_OK) {
         pawl_recovery *list =
@@ -459,24 +434,24 @@ static void add_setting(pawl__setting_list *list, pawl__setting made, const char
 static void list_number(const pawl__settings *settings, const char *endpoint,
                         const pawl_endpoint_options *table, size_t i, pawl__setting_list *list)
 {
-    const pawl__number_row *row    = &number_rows[i];
-    said                    number = number_of(settings, endpoint, i);
-    int64_t                 own    = get_number(table, row);
+    const pawl__number_row *row   = &number_rows[i];
+    said                    value = said_of(settings, endpoint, i);
+    int64_t                 own   = get_number(table, row);
     char                    text[40];
     const char             *from = "command line";
-    if (number.value == UNSAID) {
+    if (!value.is_there) {
         from         = own != 0 ? "application" : "built in";
-        number.value = own != 0 ? own : row->value_default;
-        number.value = number.value < 0 ? 0 : number.value;
+        value.number = own != 0 ? own : row->value_default;
+        value.number = value.number < 0 ? 0 : value.number;
     }
     pawl__setting made = {.endpoint = pawl_text_of(endpoint), .option = pawl_text_of(row->name)};
-    pawl_text     json = pawl__must_printf(settings->arena, "%lld", (long long)number.value);
+    pawl_text     json = pawl__must_printf(settings->arena, "%lld", (long long)value.number);
     *(row->kind == PAWL__NUMBER_DURATION ? &made.microseconds : &made.count) = json;
     add_setting(
         list, made,
         pawl__option_text(pawl__option_find(settings->options, row->name, strlen(row->name)),
-                          number.value, text, sizeof text),
-        number.line, from);
+                          value.number, text, sizeof text),
+        value.line, from);
 }
 
 static void list_route(const char *endpoint, const pawl_route *route, size_t line, const char *from,
@@ -512,22 +487,19 @@ static void list_routes(const pawl__settings *settings, const char *endpoint,
     }
 }
 
-static void list_word(const pawl__settings *settings, const char *endpoint, size_t word,
+static void list_word(const pawl__settings *settings, const char *endpoint, size_t key,
                       const char *own, pawl__setting_list *list)
 {
     char                text[PAWL_URL_SIZE_MAX + 1];
-    size_t              line      = 0;
-    const char         *word_said = said_word(settings, endpoint, word, &line);
-    const char         *from      = word_said != NULL ? "command line" : "application";
-    const pawl__setting made      = {.endpoint = pawl_text_of(endpoint),
-                                     .option   = pawl_text_of(word_names[word])};
-    if (word_said == NULL && own == NULL)
+    said                value = said_of(settings, endpoint, key);
+    const char         *word  = value.is_there ? value.word : own;
+    const pawl__setting made  = {.endpoint = pawl_text_of(endpoint),
+                                 .option   = pawl_text_of(name_of(key))};
+    if (word == NULL)
         return;
-    if (word_said == NULL)
-        word_said = own;
-    if (word_said[0] != '#') /* a queue of this store hides nothing */
-        word_said = pawl__masked(word_said, text, sizeof text);
-    add_setting(list, made, word_said, line, from);
+    if (word[0] != '#') /* a queue of this store hides nothing */
+        word = pawl__masked(word, text, sizeof text);
+    add_setting(list, made, word, value.line, value.is_there ? "command line" : "application");
 }
 
 /* Adds the rows that hold, in the order in which they are looked at. */
@@ -564,9 +536,9 @@ pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoin
     list->file                  = settings->file;
     for (size_t i = 0; i < pawl__number_count; i++)
         list_number(settings, endpoint->name, &table, i, list);
-    list_word(settings, endpoint->name, PAWL__WORD_AUDIT, table.audit, list);
-    list_word(settings, endpoint->name, PAWL__WORD_ORDERED, table.ordered, list);
-    list_word(settings, endpoint->name, PAWL__WORD_TRANSPORT, NULL, list);
+    list_word(settings, endpoint->name, KEY_OF(AUDIT), table.audit, list);
+    list_word(settings, endpoint->name, KEY_OF(ORDERED), table.ordered, list);
+    list_word(settings, endpoint->name, KEY_OF(TRANSPORT), NULL, list);
     list_routes(settings, endpoint->name, &table, list);
     return list_recovery(settings, endpoint->name, &table, list, error);
 }
