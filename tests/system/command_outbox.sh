@@ -35,6 +35,8 @@ expect 2 "pawl outbox retry needs rows, or --all" pawl outbox retry
 expect 2 "pawl outbox discard needs rows, or --all" pawl outbox discard --type x
 expect 2 "discard: a filter goes with --all, not with rows that are named" pawl outbox discard 3 --type x
 expect 2 "discard: a filter goes with --all" pawl outbox discard 3 --attempts 1
+expect 2 "retry: a filter goes with --all, not with rows that are named" \
+    pawl outbox retry 3 --saga order/0193a1b0-0000-7000-8000-000000000001
 expect 2 "retry: --yes goes with --all, not with rows that are named" pawl outbox retry 3 --yes
 expect 2 "pawl outbox has no option -3; valid are" pawl outbox show -3
 expect 2 "--attempts" pawl outbox list --attempts 0

@@ -180,9 +180,10 @@ static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *
 pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error)
 {
     bool has_filter = fields->id != 0 || fields->dispatch_id != NULL || fields->endpoint != NULL ||
-                      fields->source != NULL || fields->destination != NULL ||
-                      fields->type != NULL || fields->causation_id != NULL ||
-                      fields->states != NULL || fields->attempts != 0;
+                      fields->source != NULL || fields->saga != NULL ||
+                      fields->destination != NULL || fields->type != NULL ||
+                      fields->causation_id != NULL || fields->states != NULL ||
+                      fields->attempts != 0;
     pawl_code code = pawl__bulk_words_check(&fields->words, "rows", "rows", has_filter, error);
     if (code != PAWL_OK)
         return code;
