@@ -215,38 +215,51 @@ pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *s
                                                            arena, &cursor->of, error);
 }
 
-/* Adds the saga's letters of a page of the store, up to `wanted`; the cursor stands behind the last that was
- * looked at. */
-static void keep_own(pawl__dead_cursor *cursor, const pawl_dead_rows *page, size_t wanted,
-                     size_t *capacity, pawl_arena *arena, pawl_dead_rows *found)
+static pawl_dead_row copy_of(const pawl_dead_row *letter, pawl_arena *arena)
 {
-    for (size_t i = 0; i < page->count && found->count < wanted; i++) {
-        pawl_text             by;
-        pawl__letter_relation relation =
-            pawl__saga_letter_is(&cursor->of, &page->items[i], arena, &by);
-        keep_key(cursor, &page->items[i]);
-        if (relation != PAWL__LETTER_OWN)
-            continue;
-        found->items =
-            pawl__must_grow(arena, found->items, found->count, capacity, sizeof *found->items);
-        found->items[found->count++] = page->items[i];
-    }
+    pawl_dead_row copy    = *letter;
+    pawl_text    *texts[] = {&copy.endpoint,
+                             &copy.queue,
+                             &copy.code,
+                             &copy.error,
+                             &copy.history,
+                             &copy.message.id,
+                             &copy.message.type,
+                             &copy.message.body,
+                             &copy.message.headers,
+                             &copy.message.correlation_id,
+                             &copy.message.causation_id};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        *texts[i] = pawl__must_text(arena, *texts[i]);
+    return copy;
 }
 
-/* Pages of the store are read until so many letters of the saga are found. */
+/* Pages of the store are read until so many letters of the saga are found, which are copied: one page at a time is in
+ * memory. The cursor stands behind the last letter that was looked at. */
 static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_arena *arena,
                               pawl_dead_rows *found, pawl_error *error)
 {
     size_t         capacity = 0;
     pawl_dead_rows page     = {.count = SAGA_PAGE};
+    pawl_arena    *looked   = pawl__must_create(); /* at, of one page */
     pawl_code      code     = PAWL_OK;
+    pawl_text      by;
     *found                  = (pawl_dead_rows){.count = 0};
     cursor->query.count_max = SAGA_PAGE;
     while (code == PAWL_OK && page.count == SAGA_PAGE && found->count < wanted) {
-        code = pawl_store_dead_find(cursor->store, &cursor->query, arena, &page, error);
-        if (code == PAWL_OK)
-            keep_own(cursor, &page, wanted, &capacity, arena, found);
+        pawl_arena_reset(looked);
+        code = pawl_store_dead_find(cursor->store, &cursor->query, looked, &page, error);
+        for (size_t i = 0; code == PAWL_OK && i < page.count && found->count < wanted; i++) {
+            const pawl_dead_row *letter = &page.items[i];
+            keep_key(cursor, letter);
+            if (pawl__saga_letter_is(&cursor->of, letter, looked, &by) != PAWL__LETTER_OWN)
+                continue;
+            found->items =
+                pawl__must_grow(arena, found->items, found->count, &capacity, sizeof *found->items);
+            found->items[found->count++] = copy_of(letter, arena);
+        }
     }
+    pawl_arena_destroy(looked);
     return code;
 }
 
