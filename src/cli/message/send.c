@@ -69,8 +69,9 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
     char         word[PAWL__WORD_SIZE];
     pawl_header *list = pawl__must_take(arena, (texts->count + 1) * sizeof *list);
     for (size_t i = 0; i < texts->count; i++) {
-        char *name   = pawl_arena_copy(arena, texts->items[i], strlen(texts->items[i]) + 1);
-        char *equals = name != NULL ? strchr(name, '=') : NULL;
+        const char *text   = texts->items[i];
+        char       *name   = pawl__must(pawl_arena_copy(arena, text, strlen(text) + 1));
+        char       *equals = strchr(name, '=');
         if (equals == NULL || equals == name)
             return pawl_error_set(error, PAWL_EINVAL, "--header: expected NAME=VALUE, got '%s'",
                                   pawl__shown(name, word));
