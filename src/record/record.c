@@ -212,3 +212,66 @@ pawl_code pawl_record_check(const pawl_record *record, pawl_error *error)
         return pawl_error_set(error, PAWL_ECONFIG, "record without a name");
     return check_record(&root, error);
 }
+
+/* ---- Two descriptors ------------------------------------------------------ */
+
+/* The pairs on the way from the roots, so that records that contain themselves are compared once. */
+typedef struct same_step {
+    const struct same_step *parent;
+    const pawl_record      *left, *right;
+} same_step;
+
+static bool is_same_text(const char *left, const char *right)
+{
+    return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
+}
+
+static bool is_same_enum(const pawl_enum *left, const pawl_enum *right)
+{
+    bool is_same = left->count == right->count;
+    for (size_t i = 0; is_same && i < left->count; i++)
+        is_same = is_same_text(left->names[i], right->names[i]);
+    return is_same;
+}
+
+static bool is_same_record(const same_step *step);
+
+static bool is_same_field(const same_step *step, const pawl_field *left, const pawl_field *right)
+{
+    if (!is_same_text(pawl_field_json(left), pawl_field_json(right)) || left->kind != right->kind ||
+        left->shape != right->shape || left->offset != right->offset ||
+        left->value_offset != right->value_offset || left->item_size != right->item_size ||
+        left->fixed_size != right->fixed_size)
+        return false;
+    if (left->kind == PAWL_KIND_ENUM)
+        return is_same_enum(left->enumeration(), right->enumeration());
+    return left->kind != PAWL_KIND_RECORD ||
+           is_same_record(&(same_step){step, left->record(), right->record()});
+}
+
+static bool is_same_record(const same_step *step)
+{
+    const pawl_record *left = step->left, *right = step->right;
+    bool               is_same = left == right;
+    for (const same_step *above = step->parent; above != NULL && !is_same; above = above->parent)
+        is_same = above->left == left && above->right == right;
+    if (is_same)
+        return true;
+    is_same = left->size == right->size && left->field_count == right->field_count &&
+              pawl_record_version(left) == pawl_record_version(right);
+    for (size_t i = 0; is_same && i < left->field_count; i++)
+        is_same = is_same_field(step, pawl__field_at(left, i), pawl__field_at(right, i));
+    return is_same;
+}
+
+pawl_code pawl__record_check_twin(const pawl_record *known, const pawl_record *record,
+                                  pawl_error *error)
+{
+    pawl_code code = known == record ? PAWL_OK : pawl_record_check(record, error);
+    if (code != PAWL_OK || is_same_record(&(same_step){NULL, known, record}))
+        return code;
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "record %s is declared twice, and not alike: a handler of one would read "
+                          "the other's struct; declare it in one header",
+                          pawl_record_type(record));
+}

@@ -86,6 +86,11 @@ const char *pawl__times_expected(unsigned flags);
 /* NULL when out of memory. */
 yyjson_mut_val *pawl__times_value(unsigned flags, yyjson_mut_doc *doc, pawl_time time);
 
+/* Checks that two descriptors of one type describe the same struct and the same JSON: `known`, which was checked, and
+ * another, which is checked here. PAWL_ECONFIG says that they do not. */
+pawl_code pawl__record_check_twin(const pawl_record *known, const pawl_record *record,
+                                  pawl_error *error);
+
 /* ---- Memory of fields --------------------------------------------------- */
 
 static inline const pawl_field *pawl__field_at(const pawl_record *record, size_t index)

@@ -7,8 +7,10 @@
  */
 #include "workflow/model.h"
 
+#include "base/delay.h"
 #include "pawl/loop.h"
 #include "pawl/process.h"
+#include "record/record_internal.h"
 #include "workflow/names.h"
 
 #include <stdio.h>
@@ -107,6 +109,12 @@ static pawl_code build_saga(pawl__model *model, const pawl_saga *given, pawl_tex
     if (saga->state == NULL || saga->on == NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "saga %s has no %s", saga->name,
                               saga->state == NULL ? ".state" : ".on");
+    if (saga->idle_after < 0)
+        return pawl_error_set(error, PAWL_ECONFIG, "saga %s: .idle_after may not be negative",
+                              saga->name);
+    code = pawl__check_unit(".idle_after of saga ", saga->name, "", saga->idle_after, error);
+    if (code != PAWL_OK)
+        return code;
     made->saga  = saga;
     made->index = model->saga_count;
     made->state = saga->state();
@@ -132,7 +140,7 @@ static pawl_code add_type(pawl__model *model, const pawl_record *record, pawl__t
     size_t    index = pawl__model_type_index(model, type);
     if (index < model->type_count && pawl_text_equal(model->types[index]->type, type)) {
         *added = model->types[index];
-        return PAWL_OK;
+        return pawl__record_check_twin(model->types[index]->record, record, error);
     }
     pawl_code code = pawl_record_check(record, error);
     if (code != PAWL_OK)
@@ -232,10 +240,11 @@ static pawl_code need_timeout(const pawl__saga_model *saga, const pawl_on *row,
                               const pawl_record *message, pawl_error *error)
 {
     (void)message;
-    if (row->timeout != NULL)
+    if (row->timeout != NULL && !pawl__row_finds_saga(row))
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_ECONFIG, "%s %s: a timeout handler needs .timeout",
-                          pawl__model_kind(saga), saga->saga->name);
+    return pawl_error_set(error, PAWL_ECONFIG, "%s %s: a timeout handler %s",
+                          pawl__model_kind(saga), saga->saga->name,
+                          row->timeout == NULL ? "needs .timeout" : "has " PAWL__FINDING_MEMBERS);
 }
 
 static pawl_code need_owner_of_timeouts(const pawl__saga_model *saga, const pawl_on *row,
@@ -314,7 +323,7 @@ static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row
         strcmp(row->handle->state()->name, saga->state->name) != 0)
         return refuse_handler(saga, row, message, error);
     requirement *const *needs = requirements[kind_of_row(saga, row, message)];
-    pawl_code           code  = PAWL_OK;
+    pawl_code           code  = pawl__record_check_twin(saga->state, row->handle->state(), error);
     for (size_t i = 0; code == PAWL_OK && i < REQUIREMENTS_MAX && needs[i] != NULL; i++)
         code = needs[i](saga, row, message, error);
     return code;
@@ -337,7 +346,7 @@ static pawl_code check_missing(const char *name, const pawl_on *row, pawl_error 
                               "%s: PAWL_NOT_FOUND_CALL needs .missing, a handler of the same "
                               "message without state",
                               name);
-    return PAWL_OK;
+    return pawl__record_check_twin(row->handle->message(), row->missing->message(), error);
 }
 
 static pawl_code add_timeout(pawl__model *model, const pawl__saga_model *saga, const char *name,
@@ -430,6 +439,11 @@ static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
                                   "endpoint %s: handler %zu of .handlers is not made by "
                                   "PAWL_MESSAGE_HANDLER",
                                   model->spec->name, i + 1);
+        if (row.timeout != NULL || pawl__row_finds_saga(&row))
+            return pawl_error_set(
+                error, PAWL_ECONFIG, "endpoint %s: handler %zu of .handlers has %s",
+                model->spec->name, i + 1,
+                row.timeout != NULL ? ".timeout, and no saga" : PAWL__FINDING_MEMBERS);
         pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
         if (binding == NULL)
             return PAWL_ENOMEM;

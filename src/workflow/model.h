@@ -210,6 +210,13 @@ const pawl__projection_on *pawl__model_projection_on(const pawl__projection_mode
  * bytes each. Fields beyond an older, smaller row read as zero. */
 void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size);
 
+/* Does the row say which saga a message goes to, and what is done without one? A timeout, a handler without state and a
+ * projection know that. */
+bool pawl__row_finds_saga(const pawl_on *row);
+#define PAWL__FINDING_MEMBERS                                                \
+    "one of .key, .transitional_key, .starts, .find, .not_found, .missing, " \
+    "which a message to a saga alone has"
+
 /* Items of a list of pointers that ends with NULL; 0 for no list. */
 size_t pawl__list_count(const void *list);
 

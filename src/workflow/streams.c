@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/process.h"
+#include "record/record_internal.h"
 #include "workflow/model.h"
 #include "workflow/names.h"
 
@@ -40,7 +41,9 @@ static pawl_code build_apply(const pawl__saga_model *made, const pawl_apply *row
                               "%s: a function of .apply is not made for its state record %s", name,
                               made->state->name);
     *apply         = (pawl__apply_model){.event = row->event(), .call = row->call};
-    pawl_code code = pawl_record_check(apply->event, error);
+    pawl_code code = pawl__record_check_twin(made->state, row->state(), error);
+    if (code == PAWL_OK)
+        code = pawl_record_check(apply->event, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, PAWL_ECONFIG, "%s: event %s", name, apply->event->name);
     apply->type = pawl_text_of(pawl_record_type(apply->event));
@@ -200,9 +203,7 @@ static int by_event(const void *left, const void *right)
 /* A key, a timeout or effects of a row would be passed over in silence. */
 static bool has_more_than_handle(const pawl_on *row)
 {
-    return row->timeout != NULL || row->key != NULL || row->transitional_key != NULL ||
-           row->starts || row->own_sql || row->not_found != PAWL_NOT_FOUND_DROP ||
-           row->missing != NULL || row->find != NULL || row->does != NULL;
+    return row->timeout != NULL || row->own_sql || row->does != NULL || pawl__row_finds_saga(row);
 }
 
 static pawl_code build_projection_rows(pawl__model *model, const pawl_projection *projection,

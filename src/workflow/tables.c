@@ -86,7 +86,19 @@ static pawl_code check_size(const pawl_application *application, const size_row 
                           row->name, said, row->least);
 }
 
-/* An endpoint is found by its name: a second one of that name would never run, and the first twice. */
+bool pawl__row_finds_saga(const pawl_on *row)
+{
+    return row->key != NULL || row->transitional_key != NULL || row->starts || row->find != NULL ||
+           row->not_found != PAWL_NOT_FOUND_DROP || row->missing != NULL;
+}
+
+static const char *queue_of(const pawl_endpoint_spec *endpoint)
+{
+    return endpoint->queue != NULL ? endpoint->queue : endpoint->name;
+}
+
+/* An endpoint is found by its name: a second one of that name would never run, and the first twice. Of two that read one
+ * queue either may claim a message that only the other handles. */
 static pawl_code check_endpoints(const pawl_application *application, pawl_error *error)
 {
     size_t count = pawl__list_count(application->endpoints);
@@ -99,6 +111,14 @@ static pawl_code check_endpoints(const pawl_application *application, pawl_error
             if (strcmp(application->endpoints[before]->name, name) == 0)
                 return pawl_error_set(error, PAWL_ECONFIG,
                                       "application has two endpoints named '%s'", name);
+        for (size_t before = 0; before < i; before++)
+            if (strcmp(queue_of(application->endpoints[before]),
+                       queue_of(application->endpoints[i])) == 0)
+                return pawl_error_set(error, PAWL_ECONFIG,
+                                      "endpoints %s and %s read one queue, '%s': each would take "
+                                      "messages that only the other handles",
+                                      application->endpoints[before]->name, name,
+                                      queue_of(application->endpoints[i]));
     }
     return PAWL_OK;
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "record/record_internal.h"
 #include "unit/record/test_record_sample.h"
 
 static pawl_code upcast_one(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
@@ -287,6 +288,109 @@ STATE_TEST(upcasts_lead_to_the_current_version, void **state)
         PAWL_EVERSION);
     assert_string_equal(
         error.text, "order of version 0: this program has version 1 and no upcast from older ones");
+}
+
+/* ---- Two descriptors of one type ------------------------------------------- */
+
+/* A list of records that holds a list of the same record, twice. */
+static const pawl_record *ring_one(void);
+static const pawl_record *ring_two(void);
+#define RING(own)                                                                       \
+    {                                                                                   \
+        .name = "inner", .kind = PAWL_KIND_RECORD, .shape = PAWL_LIST,                  \
+        .offset = sizeof(pawl_text), .item_size = sizeof(pawl_text) + 16, .record = own \
+    }
+static const pawl_field  ring_fields[] = {RING(ring_one), RING(ring_two)};
+static const pawl_record rings[]       = {
+          {sizeof(pawl_record), sizeof(pawl_field), .name = "ring", .size = sizeof(pawl_text) + 16,
+           .fields = &ring_fields[0], .field_count = 1},
+          {sizeof(pawl_record), sizeof(pawl_field), .name = "ring", .size = sizeof(pawl_text) + 16,
+           .fields = &ring_fields[1], .field_count = 1}};
+
+static const pawl_record *ring_one(void)
+{
+    return &rings[0];
+}
+
+static const pawl_record *ring_two(void)
+{
+    return &rings[1];
+}
+
+static const pawl_enum *other_colors(void)
+{
+    static const char *const names[] = {"red", "green", "navy"};
+    static const pawl_enum   colors  = {"color", names, 3};
+    return &colors;
+}
+
+static const pawl_enum *fewer_colors(void)
+{
+    static pawl_enum colors;
+    colors       = *PAWL_ENUM_OF(color)();
+    colors.count = 2;
+    return &colors;
+}
+
+static void twin(pawl_code expected, const pawl_record *other)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl__record_check_twin(PAWL_RECORD_OF(sample)(), other, &error), expected);
+    if (expected != PAWL_OK)
+        assert_string_equal(error.text, "record sample is declared twice, and not alike: a handler "
+                                        "of one would read the other's struct; declare it in one "
+                                        "header");
+}
+
+STATE_TEST(descriptors_of_one_type_are_alike, void **state)
+{
+    (void)state;
+    pawl_field  fields[64];
+    pawl_record other = *PAWL_RECORD_OF(sample)();
+    memcpy(fields, other.fields, other.field_count * sizeof fields[0]);
+    other.fields = fields;
+    twin(PAWL_OK, &other);
+    other.size += 8;
+    twin(PAWL_ECONFIG, &other);
+    other.size -= 8, other.version = 2;
+    twin(PAWL_ECONFIG, &other);
+    other.version = 1, other.field_count--;
+    twin(PAWL_ECONFIG, &other);
+    other.field_count++;
+    fields[0].json = "of_another_name";
+    twin(PAWL_ECONFIG, &other);
+    fields[0].json = fields[0].name, fields[0].name = "of_another_name_in_c";
+    twin(PAWL_OK, &other);
+    fields[3].kind = PAWL_KIND_UINT64; /* an INT64: of the same size */
+    twin(PAWL_ECONFIG, &other);
+    fields[3].kind  = PAWL_KIND_INT64;
+    pawl_field *one = (pawl_field *)pawl_record_field(&other, "a_int64"), whole = *one;
+    one->offset = pawl_record_field(&other, "a_uint64")->offset;
+    twin(PAWL_ECONFIG, &other);
+    *one = whole;
+    one = (pawl_field *)pawl_record_field(&other, "a_enum"), whole = *one;
+    one->enumeration = other_colors;
+    twin(PAWL_ECONFIG, &other);
+    one->enumeration = fewer_colors;
+    twin(PAWL_ECONFIG, &other);
+    *one = whole;
+    twin(PAWL_OK, &other);
+    assert_int_equal(pawl__record_check_twin(&rings[0], &rings[1], NULL), PAWL_OK);
+}
+
+/* Another struct within: of the same size, and its members change places. */
+#define SWAPPED(F) F(TEXT, street, .json = "Street") F(INT32, zip) F(TEXT, city)
+PAWL_RECORD_WITH(swapped, SWAPPED, .type = "address");
+
+STATE_TEST(descriptors_within_are_alike_too, void **state)
+{
+    (void)state;
+    pawl_field  fields[64];
+    pawl_record other = *PAWL_RECORD_OF(sample)();
+    memcpy(fields, other.fields, other.field_count * sizeof fields[0]);
+    other.fields                                                  = fields;
+    ((pawl_field *)pawl_record_field(&other, "o_record"))->record = PAWL_RECORD_OF(swapped);
+    twin(PAWL_ECONFIG, &other);
 }
 
 int main(void)

@@ -25,6 +25,20 @@ PAWL_RECORD(other_state, OTHER_STATE);
     F(DOUBLE, weight)
 PAWL_RECORD(place, PLACE);
 
+/* Another struct of the same message, as a second file declares it. */
+#define OTHER_PLACE(F) \
+    F(UUID, uuid)      \
+    F(TEXT, order_id)  \
+    F(DOUBLE, weight)
+PAWL_RECORD_WITH(other_place, OTHER_PLACE, .type = "place");
+
+static pawl_code on_other_place(pawl_context *ctx, const other_place *message)
+{
+    (void)ctx, (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_other_place, other_place);
+
 static pawl_code on_place(pawl_context *ctx, order_state *state, const place *message)
 {
     (void)ctx, (void)state, (void)message;
@@ -120,6 +134,25 @@ static const mistake mistakes[] = {
     {.says = "saga S handles timeout 't' twice",
      .saga = S_ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "t"},
                   {.handle = PAWL_HANDLE(on_late), .timeout = "t"})},
+    {.says = "saga S: a timeout handler has one of .key, .transitional_key, .starts",
+     .saga = S_ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "t", .starts = true})},
+    {.says = "endpoint books: handler 1 of .handlers has one of .key, .transitional_key, .starts",
+     .handler = {.handle = PAWL_HANDLE(on_plain), .not_found = PAWL_NOT_FOUND_DEAD}},
+    {.says    = "endpoint books: handler 1 of .handlers has .timeout, and no saga",
+     .handler = {.handle = PAWL_HANDLE(on_plain), .timeout = "t"}},
+    {.says    = "record place is declared twice, and not alike",
+     .saga    = S_ON(START),
+     .handler = {.handle = PAWL_HANDLE(on_other_place)}},
+    {.says = "record place is declared twice, and not alike",
+     .saga = S_ON({.handle    = PAWL_HANDLE(on_place),
+                   .key       = "order_id",
+                   .starts    = true,
+                   .not_found = PAWL_NOT_FOUND_CALL,
+                   .missing   = PAWL_HANDLE(on_other_place)})},
+    {.says = "saga S: .idle_after may not be negative",
+     .saga = {.name = "S", STATE, .correlation = "order_id", .idle_after = -1, ON(START)}},
+    {.says = ".idle_after of saga S is 60 microseconds, the least is 1 ms",
+     .saga = {.name = "S", STATE, .correlation = "order_id", .idle_after = 60, ON(START)}},
     {.says = "PAWL_NOT_FOUND_CALL needs .missing",
      .saga = S_ON({.handle    = PAWL_HANDLE(on_place),
                    .key       = "order_id",

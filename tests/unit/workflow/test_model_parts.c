@@ -428,7 +428,14 @@ TEST(endpoints_of_an_application_have_different_names)
     second.name = NULL;
     assert_int_equal(pawl_application_check(&application, &error), PAWL_ECONFIG);
     assert_string_equal(error.text, "endpoint 2 of the application has no name");
-    second.name = "f";
+    second.name = "f", second.queue = "e";
+    assert_int_equal(pawl_application_check(&application, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text,
+                        "endpoints e and f read one queue, 'e': each would take messages "
+                        "that only the other handles");
+    first.queue = "f";
+    must(pawl_application_check(&application, world_error()));
+    first.queue = second.queue = NULL;
     must(pawl_application_check(&application, world_error()));
 }
 
