@@ -78,7 +78,7 @@ PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
  * it. */
 PAWL_API pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay);
 PAWL_API pawl_code pawl_timeout_at(pawl_context *ctx, const char *name, pawl_time due);
-/* Harmless when it is not set. */
+/* Harmless when it is not set. PAWL_EINVAL for an empty name. */
 PAWL_API pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name);
 /* Ends the saga: its row and its timeouts go. Ends the process: its timeouts go, its
  * events stay, the last one says so, and no message begins it anew. PAWL_EINVAL for an

@@ -431,15 +431,17 @@ static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due,
         return pawl__context_refuse(
             ctx, PAWL_EINVAL, "timeout '%s': the handler has no saga or process to set it for",
             name != NULL ? name : "");
+    if (pawl__context_check_name(ctx, "name of a timeout", name) != PAWL_OK)
+        return ctx->failed; /* to a store, no name is every timeout of the saga */
     if (touch->entry->stream != NULL && touch->entry->model->stream->is_entity)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "timeout '%s': only a process has timeouts, %s is an entity",
-                                    name != NULL ? name : "", touch->entry->stream->text.data);
+                                    name, touch->entry->stream->text.data);
     if (!is_cancel && pawl__model_timeout(ctx->batch->engine->model,
                                           touch->entry->model->table.type, text) == NULL)
         return pawl__context_refuse(ctx, PAWL_EINVAL, "%s %s has no handler for timeout '%s'",
                                     pawl__model_kind(touch->entry->model),
-                                    touch->entry->model->saga->name, name != NULL ? name : "");
+                                    touch->entry->model->saga->name, name);
     if (!is_cancel && pawl__context_declared(ctx, PAWL_EFFECT_TIMEOUT, NULL, name) != PAWL_OK)
         return ctx->failed;
     pawl__timeout_ops *ops   = &touch->timeouts;

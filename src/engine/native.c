@@ -4,13 +4,11 @@
  */
 #include "engine/context.h"
 
-/* Does the running handler declare .own_sql? An event and a flush are alone in their
- * transactions. */
+/* Does the running handler declare .own_sql? In a filter and in a call before the commit, one handler of the message is
+ * enough. */
 static bool has_sql(const pawl_context *ctx)
 {
-    if (ctx->lookup != NULL)
-        return ctx->lookup->binding->has_sql;
-    return ctx->unit->kind == PAWL__UNIT_EVENT || ctx->unit->kind == PAWL__UNIT_FLUSH;
+    return ctx->lookup != NULL ? ctx->lookup->binding->has_sql : ctx->unit->has_sql;
 }
 
 /* A store without SQL is met in the test kit alone: elsewhere the endpoint is refused. */

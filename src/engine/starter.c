@@ -76,6 +76,18 @@ static pawl_code read_type(pawl__batch *batch, const pawl__binding *binding, paw
                            : code;
 }
 
+/* Reads those of the binding's type, and those of types made from it, which it handles as well. */
+static pawl_code read_types(pawl__batch *batch, const pawl__binding *binding,
+                            const pawl__type_model *type, pawl_error *error)
+{
+    const pawl__model *model = batch->engine->model;
+    pawl_code          code  = read_type(batch, binding, type->type, error);
+    for (size_t i = 0; i < model->type_count && code == PAWL_OK; i++)
+        if (pawl__record_is_derived(model->types[i]->record, type->type))
+            code = read_type(batch, binding, model->types[i]->type, error);
+    return code;
+}
+
 pawl_code pawl__starters_read(pawl__batch *batch, const pawl__saga_model *saga, pawl_error *error)
 {
     const pawl__model *model = batch->engine->model;
@@ -85,7 +97,7 @@ pawl_code pawl__starters_read(pawl__batch *batch, const pawl__saga_model *saga, 
             const pawl__binding *binding = model->types[i]->bindings[j];
             if (binding->kind == PAWL__BINDING_SAGA && binding->saga == saga && binding->starts &&
                 binding->key != NULL)
-                code = read_type(batch, binding, model->types[i]->type, error);
+                code = read_types(batch, binding, model->types[i], error);
         }
     return code;
 }

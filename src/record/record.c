@@ -34,8 +34,11 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
                               pawl_record_type(record), version, current,
                               version > current ? "no way back" : "no upcast from older ones");
     pawl_code code = record->upcast(version, json, arena, upcast, error);
-    if (code == PAWL_ENOMEM && !pawl__arena_is_short(arena))
-        code = PAWL_ECONFIG; /* the function's own answer, not the arena's shortage */
+    /* The function's own answer is no shortage of the arena, and codes of handlers mean nothing here: PAWL_DISCARD would
+     * lose the message. */
+    if ((code == PAWL_ENOMEM && !pawl__arena_is_short(arena)) ||
+        (code >= PAWL_RETRY && code <= PAWL_DISCARD))
+        code = PAWL_ECONFIG;
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "%s: upcast from version %d to %d",
                                pawl_record_type(record), version, current);

@@ -94,8 +94,7 @@ static pawl_code build(pawl__model *model, const pawl_aggregator *given, pawl_er
     return pawl__model_bind(model, made->message, binding, error);
 }
 
-/* Is the record made from the type, directly or through others? */
-static bool is_derived(const pawl_record *record, pawl_text type)
+bool pawl__record_is_derived(const pawl_record *record, pawl_text type)
 {
     for (int depth = 0; record->base != NULL && depth < PAWL__BASES_MAX; depth++) {
         record = record->base();
@@ -114,7 +113,7 @@ static pawl_code find_types(const pawl__model *model, pawl__aggregator_model *ma
         return PAWL_ENOMEM;
     made->types[made->type_count++] = made->type;
     for (size_t i = 0; i < model->type_count; i++)
-        if (is_derived(model->types[i]->record, made->type))
+        if (pawl__record_is_derived(model->types[i]->record, made->type))
             made->types[made->type_count++] = model->types[i]->type;
     return PAWL_OK;
 }

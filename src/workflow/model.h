@@ -206,6 +206,9 @@ const pawl__apply_model *pawl__model_apply(const pawl__stream_model *stream, paw
 const pawl__projection_on *pawl__model_projection_on(const pawl__projection_model *projection,
                                                      pawl_text                     type);
 
+/* Is the record made from the type, directly or through others? */
+bool pawl__record_is_derived(const pawl_record *record, pawl_text type);
+
 /* Row `index` of a table whose rows the application was built with `stride`
  * bytes each. Fields beyond an older, smaller row read as zero. */
 void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size);

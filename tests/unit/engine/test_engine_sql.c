@@ -228,6 +228,28 @@ static void ask_by_name(pawl_context *ctx)
     assert_true((native != NULL) == (other_type[0] != '\0'));
 }
 
+static bool is_filtered; /* the filters write rows, too */
+
+/* The row of what runs beside the handler. */
+static pawl_code write_beside(pawl_context *ctx, void *name)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "insert into {own_rows} values (7, '%s')", (const char *)name);
+    return native_in(ctx, here, sql);
+}
+
+static pawl_code filter_before(pawl_context *ctx, const pawl_message *message, void *context)
+{
+    (void)message, (void)context;
+    return is_filtered ? write_beside(ctx, "before") : PAWL_OK;
+}
+
+static pawl_code filter_after(pawl_context *ctx, const pawl_message *message, void *context)
+{
+    (void)message, (void)context;
+    return is_filtered ? write_beside(ctx, "after") : PAWL_OK;
+}
+
 static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
 {
     char sql[200];
@@ -241,6 +263,8 @@ static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
         return PAWL_OK;
     }
     pawl_code code = native_in(ctx, here, sql);
+    if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("around")))
+        code = pawl_before_commit(ctx, write_beside, "callback");
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
         code = pawl_send_now(ctx, "out", PAWL_MESSAGE(plain, .number = 1));
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("reject")))
@@ -267,7 +291,9 @@ static const pawl_endpoint_spec ledger = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_write_row), .own_sql = true},
                         {.handle = PAWL_HANDLE(on_no_sql)})};
 
-static const pawl_application with_sql = APPLICATION("sql", &ledger);
+static const pawl_application with_sql = {
+    PAWL_APPLICATION_HEAD, .name = "sql", .endpoints = PAWL_ENDPOINTS(&ledger),
+    .filters = PAWL_FILTERS({.before = filter_before, .after = filter_after})};
 
 /* Rows that a second connection sees. */
 static int64_t count_rows(const char *url, const char *condition)
@@ -301,6 +327,22 @@ ON_SQL_STORES(e24_retries_leave_exactly_one_row, const char *url)
     assert_int_equal(count_rows(url, "number = 1"), 1);
     assert_int_equal(count_rows(url, "number = 2"), 1);
     assert_int_equal(world_queue(it, "out").count, 2);
+}
+
+/* docs/own-sql.md, "Where else". */
+ON_SQL_STORES(s33_filters_and_calls_before_the_commit_have_the_connection, const char *url)
+{
+    world *it = open_world(url, &with_sql);
+    make_table(url);
+    is_filtered = true;
+    fails       = 1;
+    post_write(it, "a", 1, "around");
+    assert_int_equal(world_drain(it).handled, 1);
+    is_filtered = false;
+    assert_string_equal(seen.text, "write1 write1 ");
+    assert_int_equal(count_rows(url, "number = 7 and id = 'before'"), 1);
+    assert_int_equal(count_rows(url, "number = 7 and id = 'after'"), 1);
+    assert_int_equal(count_rows(url, "number = 7 and id = 'callback'"), 1);
 }
 
 ON_SQL_STORES(e24_a_connection_says_what_it_is, const char *url)

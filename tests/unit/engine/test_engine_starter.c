@@ -16,6 +16,7 @@ PAWL_RECORD(room_state, ROOM_STATE);
     F(TEXT, name) \
     F(INT64, number)
 PAWL_RECORD(open_room, NAMED);
+PAWL_RECORD_WITH(open_suite, NAMED, .base = PAWL_RECORD_OF(open_room));
 PAWL_RECORD(enter_room, NAMED);
 PAWL_RECORD(leave_room, NAMED);
 #define TOUR_STATE(F) F(TEXT, name)
@@ -109,9 +110,19 @@ static const pawl_process tour = {
            {.handle = PAWL_HANDLE(on_join_tour), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD}),
     .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_tour_begun))};
 
-static const pawl_endpoint_spec house = {
-    .name = "house", .sagas = PAWL_SAGAS(&room_saga), .processes = PAWL_PROCESSES(&tour)};
-static const pawl_application application = APPLICATION("starters", &house);
+static pawl_code on_open_suite(pawl_context *ctx, const open_suite *message)
+{
+    (void)ctx, (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_open_suite, open_suite);
+
+static const pawl_endpoint_spec house       = {.name = "house",
+                                               .handlers =
+                                                   PAWL_ON({.handle = PAWL_HANDLE(on_open_suite)}),
+                                               .sagas     = PAWL_SAGAS(&room_saga),
+                                               .processes = PAWL_PROCESSES(&tour)};
+static const pawl_application   application = APPLICATION("starters", &house);
 
 static world *open_world(const char *url, int count)
 {
@@ -158,6 +169,19 @@ ON_ALL_STORES_IN_TIME(e3_waits_as_long_as_its_starter_is_retried, const char *ur
     assert_true(world_is_marked(it, "e") && world_is_marked(it, "f"));
     world_json_equal(it, world_saga_text(it, "Room", "r", NULL),
                      "{\"name\":\"r\",\"number\":1,\"guests\":2}");
+}
+
+/* A suite begins the saga as the room that it is made from. */
+ON_ALL_STORES_IN_TIME(e3_a_starter_of_a_derived_type_is_waited_for, const char *url)
+{
+    world *it = open_world(url, 1);
+    world_post(it, NULL, PAWL_MESSAGE(open_suite, .name = PAWL_TEXT("r"), .number = 1));
+    world_drain(it);
+    post_enter(it, "e", "r");
+    pass(it, 2);
+    assert_string_equal(seen.text, "open ");
+    pass(it, 12);
+    assert_string_equal(seen.text, "open open enter ");
 }
 
 /* Waiting costs a look for each delivery of the starter, not one for each second. */

@@ -218,6 +218,18 @@ ON_ALL_STORES(cancelled_and_several_names, const char *url)
     assert_int_equal(world_timeouts(it).count, 0);
 }
 
+/* To a store, no name is every timeout of the saga. */
+ON_ALL_STORES(a_cancel_without_a_name_is_refused, const char *url)
+{
+    world *it = open_world(url);
+    on_at(it, 0, "l", "+a:60+b:70", "");
+    touch_at(it, 10, "l", "-");
+    world_go(it, PAWL_SECONDS(20));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_non_null(strstr(world_dead(it).items[0].error.data, "name of a timeout has 0 bytes"));
+    assert_int_equal(world_timeouts(it).count, 2);
+}
+
 ON_ALL_STORES(timeouts_die_with_their_saga, const char *url)
 {
     world *it = open_world(url);

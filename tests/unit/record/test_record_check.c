@@ -6,9 +6,13 @@
 #include "record/record_internal.h"
 #include "unit/record/test_record_sample.h"
 
+static pawl_code upcast_code; /* the answer of upcast_one, if not PAWL_OK */
+
 static pawl_code upcast_one(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                             pawl_error *error)
 {
+    if (upcast_code != PAWL_OK)
+        return upcast_code;
     if (version < 2)
         return pawl_error_set(error, PAWL_EDECODE, "too old");
     *upcast = pawl_arena_printf(arena, "[%d,%.*s]", version, PAWL_TEXT_ARGS(json));
@@ -288,6 +292,20 @@ STATE_TEST(upcasts_lead_to_the_current_version, void **state)
         PAWL_EVERSION);
     assert_string_equal(
         error.text, "order of version 0: this program has version 1 and no upcast from older ones");
+}
+
+/* Codes of handlers would be taken for those of a message: PAWL_DISCARD loses it. */
+STATE_TEST(an_upcast_answers_no_code_of_handlers, void **state)
+{
+    pawl_text  json;
+    pawl_error error = PAWL_ERROR_INIT;
+    for (int code = PAWL_RETRY; code <= PAWL_DISCARD; code++) {
+        upcast_code = (pawl_code)code;
+        assert_int_equal(
+            pawl_record_upcast(PAWL_RECORD_OF(placed)(), 2, PAWL_TEXT("{}"), *state, &json, &error),
+            PAWL_ECONFIG);
+    }
+    upcast_code = PAWL_OK;
 }
 
 /* ---- Two descriptors of one type ------------------------------------------- */
