@@ -1,4 +1,5 @@
-/* test_odbc_postgres.c - PostgreSQL behind an ODBC driver: what is refused at open, and in which words.
+/* test_odbc_postgres.c - PostgreSQL behind an ODBC driver: what is refused at open, and in which words;
+ * an add to a partition while a flush ends it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +10,10 @@
 #include "contract/odbc_ground.h"
 #include "pawl/base.h"
 #include "pawl/pawl.h"
+#include "support/thread.h"
+
+#include <sql.h>
+#include <sqlext.h>
 
 #define SKIPPED 77
 
@@ -50,6 +55,128 @@ TEST(a_refusal_says_why)
         name[8]    = 'w';
         refused_at(url, PAWL_EUNSUPPORTED, "whose failures pawl cannot read");
     }
+}
+
+/* ---- An add while a flush ends ------------------------------------------------ */
+
+#define PREFIX "pawl_ending_"
+#define NOW (WORLD_START)
+
+typedef struct flush {
+    pawl_store *store;
+    pawl_code   code;
+    atomic_bool is_over;
+} flush;
+
+static pawl_store *open_ending(const char *url)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.system_prefix      = PREFIX;
+    must(pawl_store_open(url, &options, &store, world_error()));
+    return store;
+}
+
+static SQLHDBC dial(SQLHENV *env, const char *url)
+{
+    SQLHDBC dbc = NULL;
+    char    text[ODBC_URL_SIZE];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(url + 5, "?"), url + 5);
+    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
+    SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
+    SQLAllocHandle(SQL_HANDLE_DBC, *env, &dbc);
+    assert_true(SQL_SUCCEEDED(
+        SQLDriverConnect(dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)));
+    return dbc;
+}
+
+static pawl_changes add_of(pawl_aggregator_add *add, const char *id)
+{
+    *add = (pawl_aggregator_add){
+        .name      = PAWL_TEXT("bills"),
+        .partition = PAWL_TEXT("bills/k"),
+        .key       = pawl_text_of(id),
+        .at        = NOW,
+        .due       = NOW,
+        .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("bill"), .body = PAWL_TEXT("{}")}};
+    return (pawl_changes){.now            = NOW,
+                          .group_count    = 1,
+                          .unit_count     = 1,
+                          .aggregator_add = {.items = add, .count = 1}};
+}
+
+/* The messages that were there are handed over, and the partition is over. */
+static void *end_flush(void *context)
+{
+    flush                 *it      = context;
+    pawl_aggregator_remove gone    = {.partition      = PAWL_TEXT("bills/k"),
+                                      .correlation_id = {.size = 0}};
+    pawl_flush_set         done    = {.partition = PAWL_TEXT("bills/k"), .is_done = true};
+    pawl_changes           changes = {.now               = NOW,
+                                      .group_count       = 1,
+                                      .unit_count        = 1,
+                                      .aggregator_remove = {.items = &gone, .count = 1},
+                                      .flush_set         = {.items = &done, .count = 1}};
+    it->code                       = pawl_store_commit(it->store, &changes, NULL, NULL);
+    atomic_store(&it->is_over, true);
+    return NULL;
+}
+
+/* Sessions that wait for a lock on the flush row. */
+static bool is_waiting(SQLHDBC dbc)
+{
+    SQLHSTMT   stmt  = NULL;
+    SQLINTEGER count = 0;
+    SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
+    assert_true(SQL_SUCCEEDED(SQLExecDirect(
+        stmt,
+        (SQLCHAR *)"select count(*)::int from pg_stat_activity where wait_event_type = 'Lock' "
+                   "and query like '%" PREFIX "aggregator_flush%'",
+        SQL_NTS)));
+    SQLFetch(stmt);
+    SQLGetData(stmt, 1, SQL_C_SLONG, &count, 0, NULL);
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    return count != 0;
+}
+
+/* The add has the flush row's lock: the flush waits, finds the message and leaves the row. */
+TEST(an_add_that_is_not_committed_keeps_the_flush_row)
+{
+    char                url[ODBC_URL_SIZE];
+    pawl_aggregator_add add;
+    pawl_flush_rows     rows;
+    pthread_t           thread;
+    pawl_arena         *arena = pawl_arena_create(0);
+    pawl_schema_spec    spec  = {.system_prefix = PREFIX};
+    SQLHENV             env = NULL, other_env = NULL;
+    assert_true(odbc_postgres_url("", url));
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
+    pawl_store  *store   = open_ending(url);
+    flush        ending  = {.store = open_ending(url)};
+    pawl_changes changes = add_of(&add, "first");
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    SQLHDBC dbc = dial(&env, url), looker = dial(&other_env, url);
+    SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
+    changes = add_of(&add, "second");
+    must(pawl_store_enlist(store, dbc, &changes, world_error()));
+    assert_int_equal(pthread_create(&thread, NULL, end_flush, &ending), 0);
+    patience left = patience_of(THREAD_SECONDS);
+    while (!atomic_load(&ending.is_over) && !is_waiting(looker))
+        patience_wait(&left, "the flush neither waits nor ends");
+    SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT);
+    pthread_join(thread, NULL);
+    assert_int_equal(ending.code, PAWL_OK);
+    must(pawl_store_flush_list(store, PAWL_TEXT("bills"), PAWL_TIME_MAX, 9, arena, &rows,
+                               world_error()));
+    assert_int_equal(rows.count, 1);
+    SQLDisconnect(dbc), SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQLFreeHandle(SQL_HANDLE_ENV, env);
+    SQLDisconnect(looker), SQLFreeHandle(SQL_HANDLE_DBC, looker);
+    SQLFreeHandle(SQL_HANDLE_ENV, other_env);
+    pawl_store_close(store);
+    pawl_store_close(ending.store);
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+    pawl_arena_destroy(arena);
 }
 
 int main(void)

@@ -51,6 +51,26 @@ pawl_code pawl__sql_apply_leased_batch_remove(pawl__sql_writer *writer, const vo
     return code;
 }
 
+/* ---- Flushes -------------------------------------------------------------- */
+
+static const pawl__sql_write flush_touch = {
+    .statement  = PAWL__SQL_FLUSH_TOUCH,
+    .parameters = PAWL__FIELDS(PAWL__AS(flush_set, partition, TEXT)),
+};
+
+/* Locks the flush row in a statement of its own, before the one that deletes it where its partition has no messages: an
+ * add locks the row, too, and a statement that waits for a lock goes on with the snapshot that it began with. SQLite has
+ * one writer. */
+pawl_code pawl__sql_apply_flush_set(pawl__sql_writer *writer, const void *change, pawl_error *why)
+{
+    const pawl_flush_set *flush = change;
+    pawl__sql_fate        fate;
+    return flush->is_done && pawl__sql_ops_of(writer->store)->lock_begin != NULL
+               ? pawl__sql_write_rows(writer->store, &flush_touch, flush, sizeof *flush, 1, &fate,
+                                      why)
+               : PAWL_OK;
+}
+
 /* ---- Holding back ------------------------------------------------------- */
 
 /* By source; changes of one source stay in the order of the set. */

@@ -389,6 +389,8 @@ static const pawl__sql_write *choose_outbox_reset(const void *change)
 #undef OF
 #define OF(member, as) PAWL__AS(aggregator_add, member, as)
 
+/* The flush row that is there is locked, so that no flush deletes it before this add is committed: by the failed insert
+ * (MySQL, MariaDB) or by the statement (PostgreSQL, Oracle, SQL Server). */
 static const pawl__sql_write flush_add = {
     .is_there   = true,
     .statement  = PAWL__SQL_FLUSH_ADD,
@@ -562,8 +564,8 @@ const pawl__sql_kind_rule pawl__sql_kind_rules[pawl_change_kind_count] = {
     [pawl_change_aggregator_add]       = {.write = &aggregator_add},
     [pawl_change_aggregator_remove]    = {.choose = choose_aggregator_remove},
     [pawl_change_leased_batch_release] = {.write = &leased_batch_release},
-    [pawl_change_flush_set]            = {.choose = choose_flush_set},
-    [pawl_change_dead_set]             = {.choose = choose_dead_set},
-    [pawl_change_subscription_set]     = {.choose = choose_subscription_set},
-    [pawl_change_history_add]          = {.write = &history_add},
+    [pawl_change_flush_set] = {.choose = choose_flush_set, .apply = pawl__sql_apply_flush_set},
+    [pawl_change_dead_set]  = {.choose = choose_dead_set},
+    [pawl_change_subscription_set] = {.choose = choose_subscription_set},
+    [pawl_change_history_add]      = {.write = &history_add},
 };

@@ -70,6 +70,7 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
 
 pawl__sql_apply_fn pawl__sql_check_settle;
 pawl__sql_apply_fn pawl__sql_apply_leased_batch_remove;
+pawl__sql_apply_fn pawl__sql_apply_flush_set;
 pawl__sql_apply_fn pawl__sql_apply_outbox_block;
 
 /* The sum of the holds and releases of a set for each source, sorted by it: releases come first. */

@@ -229,6 +229,7 @@
     X(FLUSH_ADD,                                                                                      \
       "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], "              \
       "[Error]) values (?1, ?2, ?3, 0, 0, '') {ignore:[Partition]}")                                  \
+    X(FLUSH_TOUCH, "update {aggregator_flush} set [Name] = [Name] where [Partition] = ?1")            \
     X(FLUSH_DONE, "delete from {aggregator_flush} where [Partition] = ?1 and not exists "             \
                   "(select 1 from {aggregator} where [Partition] = ?1)")                              \
     X(FLUSH_SET,                                                                                      \

@@ -589,9 +589,8 @@ delete from [dbo].[pawl_aggregator] where [Id] = (select [Id] from [dbo].[pawl_a
 update [dbo].[pawl_aggregator] set [Session] = null, [LeaseExpires] = null, [LeaseWorker] = null
 where [Partition] = ? and [Session] = ?;
 
--- FLUSH_ADD
-insert into [dbo].[pawl_aggregator_flush] ([Partition], [Name], [Due], [Attempts], [Dead], [Error])
-values (?, ?, ?, 0, 0, '') ;
+-- FLUSH_TOUCH
+update [dbo].[pawl_aggregator_flush] set [Name] = [Name] where [Partition] = ?;
 
 -- FLUSH_DONE
 delete from [dbo].[pawl_aggregator_flush] where [Partition] = ? and not exists (select 1 from
@@ -765,6 +764,12 @@ t.[Version] = k.[Version], t.[TypeVersion] = k.[TypeVersion], t.[State] = k.[Sta
 = k.[Dispatches], t.[At] = k.[At] when not matched then insert ([Stream], [Version], [TypeVersion],
 [State], [Dispatches], [At]) values (k.[Stream], k.[Version], k.[TypeVersion], k.[State],
 k.[Dispatches], k.[At]);
+
+-- FLUSH_ADD, for FLUSH_ADD
+merge into [dbo].[pawl_aggregator_flush] with (holdlock) as t using (select ? as [Partition], ? as
+[Name], ? as [Due]) as k on t.[Partition] = k.[Partition] when matched then update set t.[Name] =
+k.[Name] when not matched then insert ([Partition], [Name], [Due], [Attempts], [Dead], [Error])
+values (k.[Partition], k.[Name], k.[Due], 0, 0, '');
 
 -- AGGREGATOR_CLAIM, for AGGREGATOR_CLAIM
 select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],

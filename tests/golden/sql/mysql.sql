@@ -635,6 +635,9 @@ update `pawl_aggregator` set `Session` = null, `LeaseExpires` = null, `LeaseWork
 insert into `pawl_aggregator_flush` (`Partition`, `Name`, `Due`, `Attempts`, `Dead`, `Error`) values
 (?, ?, ?, 0, 0, '') ;
 
+-- FLUSH_TOUCH
+update `pawl_aggregator_flush` set `Name` = `Name` where `Partition` = ?;
+
 -- FLUSH_DONE
 delete from `pawl_aggregator_flush` where `Partition` = ? and not exists (select 1 from
 `pawl_aggregator` where `Partition` = ?);

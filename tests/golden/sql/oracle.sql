@@ -626,9 +626,8 @@ delete from "PAWL_AGGREGATOR" where "PARTITION" = ?;
 update "PAWL_AGGREGATOR" set "SESSION" = null, "LEASEEXPIRES" = null, "LEASEWORKER" = null where
 "PARTITION" = ? and "SESSION" = ?;
 
--- FLUSH_ADD
-insert into "PAWL_AGGREGATOR_FLUSH" ("PARTITION", "NAME", "DUE", "ATTEMPTS", "DEAD", "ERROR") values
-(?, ?, ?, 0, 0, chr(1)) ;
+-- FLUSH_TOUCH
+update "PAWL_AGGREGATOR_FLUSH" set "NAME" = "NAME" where "PARTITION" = ?;
 
 -- FLUSH_DONE
 delete from "PAWL_AGGREGATOR_FLUSH" where "PARTITION" = ? and not exists (select 1 from
@@ -711,6 +710,11 @@ merge into "PAWL_WORKERS" t using (select ? id from dual) k on (t."ID" = k.id) w
 update set t."EPOCH" = t."EPOCH" when not matched then insert ("ID", "ENDPOINT", "TYPES", "EPOCH",
 "PROCESS", "PID", "SEEN", "MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES", "CONFLICTS", "DEAD") values
 (k.id, chr(1), chr(1), 0, 0, 0, timestamp '1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0);
+
+-- FLUSH_ADD, for FLUSH_ADD
+merge into "PAWL_AGGREGATOR_FLUSH" t using (select ? p from dual) k on (t."PARTITION" = k.p) when
+matched then update set t."ATTEMPTS" = t."ATTEMPTS" when not matched then insert ("PARTITION",
+"NAME", "DUE", "ATTEMPTS", "DEAD", "ERROR") values (k.p, ?, ?, 0, 0, chr(1)) ;
 
 -- INBOX_SWEEP, for INBOX_SWEEP
 delete from "PAWL_INBOX" where rowid in (select rowid from "PAWL_INBOX" where "AT" < ? order by "AT"

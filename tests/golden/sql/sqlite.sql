@@ -612,6 +612,9 @@ update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWork
 insert into "pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts", "Dead", "Error") values
 (?1, ?2, ?3, 0, 0, '') on conflict ("Partition") do nothing;
 
+-- FLUSH_TOUCH
+update "pawl_aggregator_flush" set "Name" = "Name" where "Partition" = ?1;
+
 -- FLUSH_DONE
 delete from "pawl_aggregator_flush" where "Partition" = ?1 and not exists (select 1 from
 "pawl_aggregator" where "Partition" = ?1);

@@ -81,6 +81,10 @@
       "when matched then update set t.[Epoch] = t.[Epoch] when not matched then insert "                                         \
       "([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], [Seen], " PAWL__SQL_COUNTERS                                       \
       ") values (k.id, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0)")                                                             \
+    X(FLUSH_ADD,                                                                                                                 \
+      "merge into {aggregator_flush} t using (select ?1 p from dual) k on (t.[Partition] = k.p) "                                \
+      "when matched then update set t.[Attempts] = t.[Attempts] when not matched then insert "                                   \
+      "([Partition], [Name], [Due], [Attempts], [Dead], [Error]) values (k.p, ?2, ?3, 0, 0, '') {ignore:[Partition]}")           \
     X(INBOX_SWEEP, PAWL__ORACLE_AT_PLACE("inbox", "where [At] < ?1 order by [At] {limit:?2}"))                                   \
     X(OUTBOX_SWEEP, PAWL__ORACLE_AT_PLACE("outbox", "where [DispatchedAt] < ?1 "                                                 \
                                                     "order by [DispatchedAt] {limit:?2}"))                                       \

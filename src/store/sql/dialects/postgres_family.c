@@ -45,6 +45,10 @@
     X(INBOX_SWEEP, AT_PLACE("inbox", "where [At] < ?1 order by [At] limit ?2"))                   \
     X(OUTBOX_SWEEP, AT_PLACE("outbox", "where [DispatchedAt] < ?1 "                               \
                                        "order by [DispatchedAt] limit ?2"))                       \
+    X(FLUSH_ADD,                                                                                  \
+      "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], "          \
+      "[Error]) values (?1, ?2, ?3, 0, 0, '') "                                                   \
+      "on conflict ([Partition]) do update set [Name] = excluded.[Name]")                         \
     X(SCHEMA_COLUMNS,                                                                             \
       "select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), "           \
       "coalesce(l.collname::text, ''), a.attnotnull::int, "                                       \
@@ -72,6 +76,7 @@ static const int overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     [PAWL__SQL_QUEUE_FIRST]  = OWN_QUEUE_FIRST,
     [PAWL__SQL_INBOX_SWEEP]  = OWN_INBOX_SWEEP,
     [PAWL__SQL_OUTBOX_SWEEP] = OWN_OUTBOX_SWEEP,
+    [PAWL__SQL_FLUSH_ADD]    = OWN_FLUSH_ADD,
 };
 
 static const char *const templates[] = {
