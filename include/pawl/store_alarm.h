@@ -44,8 +44,9 @@ typedef struct pawl_alarm_rows {
 #define PAWL_ALARM_RAISED "pawl.alarm_raised"
 #define PAWL_ALARM_ENDED "pawl.alarm_ended"
 
-/* Of each endpoint's stream so many of the last events are read for alarms that stand. */
-#define PAWL_ALARM_EVENTS_MAX 64
+/* Of each endpoint's stream so many of the last events are read for alarms that stand, at most: back to the time at which
+ * the first of its workers was started. */
+#define PAWL_ALARM_EVENTS_MAX 4096
 
 /* `since` is the time at which it is written. An alarm of the same worker, endpoint and kind that stands
  * already is raised anew.

@@ -51,6 +51,20 @@ static void an_alarm_stands_until_it_ends(suite *s)
     EXPECT_EQ(s, alarms(s, b).count, 2);
 }
 
+static void an_alarm_stands_behind_many_of_others(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    raise_it(s, a, "route", "bank");
+    for (int i = 0; i < 40; i++) {
+        const pawl_alarm ended = alarm_of(b, "breaker", "");
+        raise_it(s, b, "breaker", "away");
+        EXPECT_OK(s, pawl_store_alarm_end(b, &ended, &s->error));
+    }
+    pawl_alarm_rows rows = alarms(s, b);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].what, TEXT("route"));
+}
+
 static void an_alarm_goes_with_its_worker(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -119,6 +133,7 @@ static void an_alarm_names_its_endpoint(suite *s)
 
 static const suite_case cases[] = {
     {"O23 an alarm stands until it ends", an_alarm_stands_until_it_ends},
+    {"O23 an alarm stands behind many of others", an_alarm_stands_behind_many_of_others},
     {"O23 an alarm goes with its worker", an_alarm_goes_with_its_worker},
     {"O23 an alarm goes with its worker's epoch", an_alarm_goes_with_its_workers_epoch},
     {"O23 an alarm goes with its lease", an_alarm_goes_with_its_lease},

@@ -13,6 +13,7 @@
 #include "pawl/store_calls.h"
 
 #define TRIES_MAX 5
+#define PAGE 64 /* events that are read at once */
 
 /* ---- Writing -------------------------------------------------------------- */
 
@@ -109,15 +110,35 @@ static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *even
     return PAWL_OK;
 }
 
+/* No living worker of the endpoint has an alarm from before this time. Clocks of machines differ a little. */
+static pawl_time first_start(const seen *it, pawl_text endpoint)
+{
+    pawl_time first = PAWL_TIME_MAX;
+    for (size_t i = 0; i < it->worker_count; i++)
+        if (pawl_text_equal(it->workers[i].endpoint, endpoint) && it->workers[i].started < first)
+            first = it->workers[i].started;
+    return pawl_time_add(first, -PAWL_MINUTES(10));
+}
+
 static pawl_code read_endpoint(pawl_store *store, seen *it, pawl_text endpoint, pawl_error *error)
 {
-    const pawl_event_query last = {.is_backward = true, .count_max = PAWL_ALARM_EVENTS_MAX};
-    pawl_event_rows        rows = {.count = 0};
-    pawl_code              code =
-        pawl__action_query(store, PAWL_ALARM_STREAMS, endpoint, last, it->arena, &rows, error);
-    it->told_from = it->told.count;
-    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = take_event(it, endpoint, &rows.items[i].event, error);
+    pawl_event_query last  = {.is_backward = true, .count_max = PAGE};
+    pawl_event_rows  rows  = {.count = PAGE};
+    pawl_time        first = first_start(it, endpoint);
+    pawl_code        code  = PAWL_OK;
+    it->told_from          = it->told.count;
+    for (size_t read = 0; code == PAWL_OK && rows.count == PAGE && read < PAWL_ALARM_EVENTS_MAX;
+         read += PAGE) {
+        code =
+            pawl__action_query(store, PAWL_ALARM_STREAMS, endpoint, last, it->arena, &rows, error);
+        for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
+            const pawl_event *event = &rows.items[i].event;
+            if (event->at < first)
+                return PAWL_OK;
+            last.after = rows.items[i].version;
+            code       = take_event(it, endpoint, event, error);
+        }
+    }
     return code;
 }
 
