@@ -59,6 +59,23 @@ static pawl_code from_source(pawl__batch *batch, const pawl_message *message, pa
     return code;
 }
 
+void pawl__order_warn(const char *text, const pawl__model *model)
+{
+    pawl__order_key key = {PAWL__ORDER_NONE, NULL};
+    if (!pawl__order_read(text, &key) || key.kind != PAWL__ORDER_PROPERTY)
+        return; /* how it is written was checked before */
+    for (size_t i = 0; i < model->type_count; i++) {
+        const pawl_field *field = pawl_record_field(model->types[i]->record, key.name);
+        pawl_value_type   type;
+        if (field != NULL && pawl_field_value_type(field, &type, NULL) == PAWL_OK)
+            return;
+    }
+    pawl_log(PAWL_LOG_WARNING,
+             "endpoint %.*s: option ordered is '%s', and no message that it handles has a property "
+             "of that name (in C) which can be a key: none waits for another",
+             PAWL_TEXT_ARGS(model->endpoint), text);
+}
+
 /* Reads a member of a body that is of a version which this program does not read. */
 static pawl_code from_json(pawl__batch *batch, pawl_text body, const char *path, pawl_text *key)
 {

@@ -99,6 +99,9 @@ typedef struct pawl__order {
 /* Reads "saga", "header:NAME" or "property:NAME"; NULL and "none" say that nothing is ordered. False:
  * it is none of them. */
 bool pawl__order_read(const char *text, pawl__order_key *key);
+/* Warns of a property that no message handled here has as a key: nothing is in order then. The option may be meant for other
+ * endpoints of the process. */
+void pawl__order_warn(const char *text, const pawl__model *model);
 /* Forgets all lanes. False: no memory for them. */
 bool pawl__order_begin(pawl__order *order);
 /* Notes a message that was put off, as it stands in the queue. PAWL_ENOMEM is the only failure. */

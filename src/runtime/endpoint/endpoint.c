@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/sized.h"
+#include "engine/order.h"
 #include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/pawl.h"
@@ -152,8 +153,10 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
     if (code == PAWL_OK)
         code = pawl__model_create(application, name, endpoint->settings.saga_prefix,
                                   &endpoint->model, error);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK) {
         pawl__recovery_warn(&endpoint->recovery, endpoint->model);
+        pawl__order_warn(endpoint->settings.ordered, endpoint->model);
+    }
     if (code == PAWL_OK && endpoint->settings.workers > 1 &&
         (endpoint->owners = pawl__owners_create()) == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
