@@ -141,7 +141,7 @@ expect 0 '^would be dead-lettered: 5 messages of queue wrong$' pawl queue purge 
 last=$(pawl queue peek wrong --json --id w-3 | sed -E 's/.*"seq":([0-9]+).*/\1/')
 expect 0 '^moved 3 messages of queue wrong to right$' pawl queue move wrong right --last "$last" --rate 1000 --yes
 warned '^pawl: queue right has no consumer just now: what is in it waits$'
-expect 0 '^\{"queue":"wrong","dead_lettered":1,"left":0,"last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
+expect 0 '^\{"queue":"wrong","dead_lettered":1,"left":0,"due_at":"[^"]*","last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
 expect 0 'PURGED.*a slip' pawl dead list
 expect 0 '^discarded 2 messages of queue wrong$' pawl queue purge wrong --discard --yes
 expect 0 '^\{"queue":"right","ready":3,' pawl queue show right --json

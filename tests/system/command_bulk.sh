@@ -120,6 +120,26 @@ expect 0 "\"discarded\":$before," pawl bulk run "$id" --json
 expect 0 '"code"' pawl dead list --type late --json
 fill letters 90 5000
 
+echo "== what --due selects is frozen: a message that becomes due later is not of it"
+expect 2 "--due-at is for --due" pawl queue purge soon --due-at 2026-01-01T00:00:00Z --dry-run
+for id in due-1 due-2; do expect 0 '' pawl send --to soon --type due --id $id --body '{}'; done
+expect 0 '' pawl send --to soon --type due --id later-1 --body '{}' --delay 4s
+expect 0 '^would be discarded: 2 messages of queue soon, as of 20[0-9T:.-]*Z$' pawl queue purge soon --due now --discard --dry-run
+expect 0 '"total":2\}$' pawl bulk start --json -- queue purge soon --due now --discard --rate 50
+id=$(id_of)
+expect 0 '"command":"queue purge --last=[0-9]* --due-at=20[0-9T:.-]*Z soon --due now --discard' pawl bulk show "$id" --json
+poll 60 has_ready soon 3 || die "the message does not become due"
+expect 0 '"discarded":2,"left":0,"due_at":"20[0-9T:.-]*Z","last":' pawl bulk run "$id" --json
+expect 0 '"message_id":"later-1"' pawl queue peek soon --json
+lines 1
+for id in due-3 due-4 due-5; do expect 0 '' pawl send --to soon --type due --id $id --body '{}'; done
+at=$(date -u +%Y-%m-%dT%H:%M:%SZ -d '1 hour')
+expect 0 '"matching":4,"left":0,"due_at":"20' pawl queue purge soon --due now --due-at "$at" --dry-run --json
+expect 0 '^\{"queue":"soon","matching":0,' pawl queue purge soon --due later --due-at "$at" --dry-run --json
+expect 0 '^moved 4 messages of queue soon to done$' pawl queue move soon done --due now --due-at "$at" --rate 1000 --yes
+grep -Eq '^pawl: if it is interrupted, the same command with --last [0-9]+ --due-at 20[0-9T:.-]+Z goes on$' "$work/err" ||
+    die "it does not say how to go on: $(cat "$work/err")"
+
 echo "== the words come from the store: no others run"
 expect 0 '' pawl bulk start --json -- dead retry --type charge
 id=$(id_of)

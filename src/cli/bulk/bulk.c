@@ -71,7 +71,7 @@ const pawl__report pawl__bulk_verb_reports[] = {
     {"start", NULL, "id total"},
     {"run", NULL, "id result"},
     {"result", NULL,
-     "retried discarded no_longer_dead already_queued unsendable queue moved dead_lettered left last"},
+     "retried discarded no_longer_dead already_queued unsendable queue moved dead_lettered left due_at last"},
     {"stop", NULL, "stopped"},
     {.what = NULL},
 };
@@ -196,10 +196,17 @@ static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *
               ? pawl__must_printf(arena, "%s=%s", kind->option, yyjson_get_str(end))
               : pawl__must_printf(arena, "%s=%lld", kind->option,
                                 yyjson_get_sint(end) > 0 ? (long long)yyjson_get_sint(end) : 1);
-    const char *from  = yyjson_get_str(yyjson_obj_get(root, "since"));
-    pawl_text   since = pawl__must_printf(arena, "--since=%s", from != NULL ? from : "");
-    *total            = yyjson_get_sint(yyjson_obj_get(root, "matching"));
+    const char *from    = yyjson_get_str(yyjson_obj_get(root, "since"));
+    pawl_text   since   = pawl__must_printf(arena, "--since=%s", from != NULL ? from : "");
+    const char *due_at  = yyjson_get_str(yyjson_obj_get(root, "due_at"));
+    pawl_text   due     = pawl__must_printf(arena, "--due-at=%s", due_at != NULL ? due_at : "");
+    bool        has_due = due_at != NULL;
+    *total              = yyjson_get_sint(yyjson_obj_get(root, "matching"));
     yyjson_doc_free(doc);
+    if (has_due) { /* what --due selects is another thing at each run */
+        (void)drop(words, count, "--due-at");
+        pawl__bulk_word(words, count, due.data);
+    }
     if (drop(words, count, "--newer")) { /* an age is another time at each run */
         (void)drop(words, count, "--since");
         pawl__bulk_word(words, count, since.data);

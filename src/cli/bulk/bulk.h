@@ -1,7 +1,7 @@
 /* bulk.h - actions on all that matches, which go on after whoever began them is gone.
  *
  * An action is a stream of the event store: what was selected, by whom, how far it is and how it ended. The selection is
- * frozen when it begins, by the verb's own --until or --last, and the verb works it off: what is done matches no longer, so
+ * frozen when it begins, by the verb's own --until, or --last and --due-at, and the verb works it off: what is done matches no longer, so
  * that the same words go on wherever they stopped.
  *
  *     pawl.bulk/ID   pawl.bulk_started   { pawl.bulk_progress }   pawl.bulk_finished or pawl.bulk_stopped

@@ -49,7 +49,7 @@ static pawl_code ask(const pawl__bulk_loop *it, pawl_error *error)
 static pawl_code print_json(const pawl__bulk_loop *it)
 {
     bool       is_dry                           = it->words->is_dry;
-    pawl__fact facts[PAWL__BULK_COUNTS_MAX + 4] = {
+    pawl__fact facts[PAWL__BULK_COUNTS_MAX + 5] = {
         it->first,
         {.key = is_dry ? "matching" : it->key, .number = (int64_t)(is_dry ? it->total : it->did)}};
     size_t count = 2;
@@ -57,6 +57,7 @@ static pawl_code print_json(const pawl__bulk_loop *it)
         facts[count++] = it->dry;
     for (const pawl__bulk_count *left = it->left; !is_dry && left->key != NULL; left++)
         facts[count++] = (pawl__fact){.key = left->key, .number = (int64_t)left->count};
+    facts[count++] = it->moment;
     facts[count++] = it->last;
     return pawl__facts_print(facts, count);
 }

@@ -51,6 +51,7 @@ typedef struct pawl__bulk_loop {
     const char *note;             /* behind a number that is not 0 */
     const char *resume;           /* "; --until TIME goes on" */
     pawl__fact  first, dry, last; /* the dry run has `dry`, and `last` */
+    pawl__fact  moment; /* the time that freezes the selection beside `last`; no key: none */
 
     /* Reads the next rows, at best `size`. NULL: the whole selection is one page. */
     pawl_code (*page)(void *context, size_t size, size_t *count, bool *is_last, pawl_error *error);

@@ -15,6 +15,7 @@ typedef struct pawl__queue_fields {
     const char        *due, *id, *type, *to; /* as they were given, or NULL */
     pawl__texts        where;                /* conditions as those of `pawl find` */
     int64_t            limit, last;
+    pawl_time          due_at; /* 0: --due is meant as of now */
     bool               is_revealed, is_discarding;
 } pawl__queue_fields;
 

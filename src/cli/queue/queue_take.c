@@ -1,8 +1,9 @@
 /* queue_take.c - `pawl queue purge|move`: messages leave a queue.
  *
- * The selection is frozen by the number of the last message: what is sent meanwhile is not of it. It is
- * worked off in the order in which it would be claimed, in the loop of bulk_loop.h. Taken messages are in the queue no
- * more: the same command with the same --last goes on after an interruption. Messages in a worker's hand stay with it.
+ * The selection is frozen by the number of the last message, and with --due by a time: what is sent or becomes due meanwhile
+ * is not of it. It is worked off in the order in which it would be claimed, in the loop of bulk_loop.h. Taken messages are in
+ * the queue no more: the same command with the same --last and --due-at goes on after an interruption. Messages in a worker's
+ * hand stay with it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,6 +42,8 @@ typedef struct taking {
     pawl__find_conditions     where;
     pawl_queue_messages       found; /* the page */
     size_t                    unreadable;
+    char due_at[PAWL_TIME_TEXT_SIZE + 1];  /* "": the selection is not by --due */
+    char resume[PAWL_TIME_TEXT_SIZE + 60]; /* "--last 7 --due-at TIME" */
 } taking;
 
 static bool is_move(const taking *it)
@@ -116,9 +119,8 @@ static pawl_code begin(void *context, pawl_error *error)
     if (is_move(it) && it->loop.total > 0)
         code = pawl__reader_warn(it->store, it->take.to, it->arena, error);
     if (it->loop.total > PAWL__BULK_PAGE || (it->fields->words.rate != 0 && it->loop.total > 1))
-        fprintf(stderr,
-                "pawl: if it is interrupted, the same command with --last %" PRId64 " goes on\n",
-                it->query.seq_max);
+        fprintf(stderr, "pawl: if it is interrupted, the same command with %s goes on\n",
+                it->resume);
     return code;
 }
 
@@ -151,19 +153,27 @@ static void fill_words(taking *it)
 
 static pawl_code work(taking *it, pawl_error *error)
 {
-    char place[PAWL_NAME_SIZE_MAX + 20], to[PAWL_NAME_SIZE_MAX + 20] = "", resume[60];
+    char place[PAWL_NAME_SIZE_MAX + 20], to[PAWL_NAME_SIZE_MAX + 20] = "";
+    char resume[sizeof it->resume + 20], until[sizeof it->due_at + 10];
     fill_words(it);
     pawl_code code = count_all(it, error);
     snprintf(place, sizeof place, " of queue %s", it->fields->queue);
     if (is_move(it))
         snprintf(to, sizeof to, " to %s", it->fields->to);
-    snprintf(resume, sizeof resume, "; --last %" PRId64 " goes on", it->query.seq_max);
+    snprintf(it->resume, sizeof it->resume, "--last %" PRId64 "%s%s", it->query.seq_max,
+             it->due_at[0] != '\0' ? " --due-at " : "", it->due_at);
+    snprintf(resume, sizeof resume, "; %s goes on", it->resume);
     it->loop.place  = place;
     it->loop.to     = to;
     it->loop.ending = is_move(it) ? to : it->take.action == PAWL_TAKE_DISCARD ? ", for good" : "";
     it->loop.resume = resume;
     it->loop.dry    = (pawl__fact){.key = "left"};
-    it->loop.last   = (pawl__fact){.key = "last", .number = it->query.seq_max};
+    if (it->due_at[0] != '\0') {
+        snprintf(until, sizeof until, ", as of %s", it->due_at);
+        it->loop.until  = until;
+        it->loop.moment = (pawl__fact){.key = "due_at", .text = it->due_at};
+    }
+    it->loop.last = (pawl__fact){.key = "last", .number = it->query.seq_max};
     return code == PAWL_OK ? pawl__bulk_loop_run(&it->loop, error) : code;
 }
 
@@ -185,11 +195,14 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
                                                      .type    = pawl_text_of(fields->type),
                                                      .seq_max = fields->last}};
     pawl_queue_info           info;
-    pawl_time                 now = pawl_clock_now(NULL);
+    pawl_time                 now    = pawl_clock_now(NULL);
+    pawl_time                 due_at = fields->due_at != 0 ? fields->due_at : now;
+    if (fields->due != NULL)
+        pawl_time_format(due_at, it.due_at);
     if (fields->due != NULL && strcmp(fields->due, "later") == 0)
-        it.query.due_min = now + 1;
+        it.query.due_min = due_at + 1;
     else if (fields->due != NULL)
-        it.query.due_max = now;
+        it.query.due_max = due_at;
     pawl_code code = pawl__queue_info_find(store, fields->queue, now, arena, &info, error);
     if (code != PAWL_OK)
         return code;
