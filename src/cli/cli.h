@@ -175,10 +175,9 @@ pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, p
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
                            pawl_error *error);
 
-/* Says on standard error when messages that went to the queue wait: it is paused, or nobody reads
- * it. A queue that only an endpoint of another name reads is not said to be read by nobody. */
-pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena,
-                            pawl_error *error);
+/* Says on standard error when messages that go to the queue wait: it is paused, or nobody reads it. One that
+ * only an endpoint of another name reads is not meant. Nothing is said where the look fails: a script that sees a failure behind the commit would send again. */
+void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena);
 
 /* ---- Applications --------------------------------------------------------- */
 

@@ -75,6 +75,14 @@ if [ -n "${PAWL_TEST_POSTGRES:-}" ]; then
         psql -XAtq "$url" -c "create role $(name_of $role) login" || die "no role"
     done
     roles postgres
+    echo "== a warning that needs a right which is missing is left out"
+    expect 0 '' pawl schema apply --store "$(url_of owner)"
+    pawl schema print --dialect postgres --rights worker --to "$(name_of worker)" | run_sql || die "no rights"
+    expect 0 '' pawl send --to left --type t --body '{}' --store "$(url_of worker)"
+    expect 0 '' pawl queue purge left --yes --store "$(url_of worker)"
+    echo "revoke select on pawl_subscriptions from $(name_of worker)" | run_sql || die "the right stays"
+    expect 0 '^retried 1 dead letter$' pawl dead retry --all --yes --store "$(url_of worker)"
+    ! grep -v 'if it is interrupted' "$work/err" || die "it warns: $(cat "$work/err")"
 fi
 
 for server in mariadb mysql; do

@@ -92,6 +92,19 @@ expect 0 '' pawl queue resume office
 expect 0 '^removed other/n$' pawl schedule remove other/n --reason 'its queue is gone'
 expect 6 'there is no schedule other/n' pawl schedule remove other/n
 
+echo "== what was done is said, even if nobody can tell who reads the queue: a script would do it again"
+rename()
+{
+    python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("alter table %s rename to %s" % (sys.argv[2], sys.argv[3]))' \
+        "$work/schedule.db" "$1" "$2" || die "$1 is not renamed"
+}
+rename pawl_subscriptions away
+expect 0 '^sent one message of office/h$' pawl schedule run h
+expect 0 '^added office/blind$' pawl schedule add blind --to office --type tick --every 1h --body '{}'
+rename away pawl_subscriptions
+expect 0 '^removed office/blind$' pawl schedule remove blind
+has_ready office 2 || die "not one message was sent"
+
 echo "== who changed it, when and why, after its removal, too"
 expect 0 '^ *added +20' pawl schedule show h
 expect 0 '"actions":\[\{"action":"added",.*"action":"paused",.*"reason":"too loud".*"action":"run",.*"reason":"to see it".*"action":"resumed",' \

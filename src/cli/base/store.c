@@ -205,24 +205,20 @@ static pawl_code find_reader(pawl_store *store, pawl_text queue, pawl_arena *are
     return code;
 }
 
-pawl_code pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena,
-                            pawl_error *error)
+void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena)
 {
     pawl_queue_pause pause   = {.is_paused = false};
-    bool             is_read = false;
-    pawl_code        code    = pawl_store_queue_pause_find(store, queue, arena, &pause, error);
-    if (code == PAWL_OK && pause.is_paused) {
+    pawl_error       none    = PAWL_ERROR_INIT;
+    bool             is_read = true;
+    if (pawl_store_queue_pause_find(store, queue, arena, &pause, &none) != PAWL_OK)
+        return;
+    if (pause.is_paused)
         fprintf(
             stderr,
             "pawl: queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume %s`\n",
             PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by),
             pawl__shell_argument(queue, arena).data);
-        return PAWL_OK;
-    }
-    if (code == PAWL_OK)
-        code = find_reader(store, queue, arena, &is_read, error);
-    if (code == PAWL_OK && !is_read)
+    else if (find_reader(store, queue, arena, &is_read, &none) == PAWL_OK && !is_read)
         fprintf(stderr, "pawl: queue %.*s has no consumer just now: what is in it waits\n",
                 PAWL_TEXT_ARGS(queue));
-    return code;
 }

@@ -87,12 +87,10 @@ static void add_queue(queue_names *names, pawl_text queue)
         names->items[names->count++] = pawl__must_text(names->arena, queue);
 }
 
-static pawl_code warn(const queue_names *names, pawl_store *store, pawl_error *error)
+static void warn(const queue_names *names, pawl_store *store)
 {
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < names->count; i++)
-        code = pawl__reader_warn(store, names->items[i], names->arena, error);
-    return code;
+    for (size_t i = 0; i < names->count; i++)
+        pawl__reader_warn(store, names->items[i], names->arena);
 }
 
 /* ---- Letters that are named ---------------------------------------------------- */
@@ -119,8 +117,7 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
                                       error);
     for (size_t i = 0; code == PAWL_OK && i < count && is_retry(fields); i++)
         add_queue(&queues, letters[i].queue);
-    if (code == PAWL_OK)
-        code = warn(&queues, store, error);
+    warn(&queues, store);
     loop.did = count;
     return code == PAWL_OK ? pawl__bulk_loop_print(&loop) : code;
 }
@@ -152,7 +149,9 @@ static pawl_code count_and_warn(bulk *it, pawl_error *error)
         for (size_t i = 0; code == PAWL_OK && i < found.count && is_retry(it->fields); i++)
             add_queue(&it->queues, found.items[i].queue);
     } while (code == PAWL_OK && found.count == PAWL__BULK_PAGE);
-    return code == PAWL_OK ? warn(&it->queues, it->cursor.store, error) : code;
+    if (code == PAWL_OK)
+        warn(&it->queues, it->cursor.store);
+    return code;
 }
 
 static pawl_code next_page(void *context, size_t size, size_t *count, bool *is_last,
@@ -353,7 +352,7 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
     if (code == PAWL_OK)
         code = pawl_store_dead_settle(store, letter, 1, &settle, pawl_clock_now(NULL), NULL, error);
     if (code == PAWL_OK)
-        code = pawl__reader_warn(store, letter->queue, arena, error);
+        pawl__reader_warn(store, letter->queue, arena);
     pawl__input_close(&input);
     pawl__bulk_loop loop = loop_of(fields, "edited");
     loop.did             = 1;

@@ -178,7 +178,7 @@ static void warn(verb_fields *fields, pawl_arena *arena)
     pawl_error         none    = PAWL_ERROR_INIT;
     pawl_store_options options = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     if (pawl_store_open(fields->at.store, &options, &store, &none) == PAWL_OK)
-        (void)pawl__reader_warn(store, pawl_text_of(fields->queue), arena, &none);
+        pawl__reader_warn(store, pawl_text_of(fields->queue), arena);
     pawl_store_close(store);
 }
 

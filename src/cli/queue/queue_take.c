@@ -114,14 +114,14 @@ static pawl_code take_some(void *context, size_t first, size_t count, size_t *do
 
 static pawl_code begin(void *context, pawl_error *error)
 {
-    taking   *it   = context;
-    pawl_code code = PAWL_OK;
+    taking *it = context;
+    (void)error;
     if (is_move(it) && it->loop.total > 0)
-        code = pawl__reader_warn(it->store, it->take.to, it->arena, error);
+        pawl__reader_warn(it->store, it->take.to, it->arena);
     if (it->loop.total > PAWL__BULK_PAGE || (it->fields->words.rate != 0 && it->loop.total > 1))
         fprintf(stderr, "pawl: if it is interrupted, the same command with %s goes on\n",
                 it->resume);
-    return code;
+    return PAWL_OK;
 }
 
 /* ---- The words ----------------------------------------------------------------- */

@@ -256,7 +256,7 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
             pawl_store_schedule_settle(store, row.id, kinds[i].action, pawl__user(),
                                        pawl_text_of(fields->reason), pawl_clock_now(NULL), error);
     if (code == PAWL_OK && i == ACTION_RUN)
-        code = pawl__reader_warn(store, row.queue, arena, error);
+        pawl__reader_warn(store, row.queue, arena);
     return code == PAWL_OK ? print_done(fields, kinds[i].done, row.id, arena) : code;
 }
 
@@ -278,8 +278,8 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
     if (code != PAWL_OK)
         return code;
     row.id = pawl__must_printf(arena, "%s/%s", fields->queue, fields->name);
-    code   = pawl__reader_warn(store, row.queue, arena, error);
-    return code == PAWL_OK ? print_done(fields, "added", row.id, arena) : code;
+    pawl__reader_warn(store, row.queue, arena);
+    return print_done(fields, "added", row.id, arena);
 }
 
 /* ---- The verb -------------------------------------------------------------- */
