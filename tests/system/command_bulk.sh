@@ -31,9 +31,12 @@ expect 2 "^pawl: --yes does not belong to the words" pawl bulk start -- dead ret
 expect 2 "^pawl: --store does not belong" pawl bulk start -- dead retry --store=sqlite:other.db
 expect 2 "^pawl: --reason does not belong" pawl bulk start -- dead retry --reason x
 expect 2 "^pawl: --app does not belong" pawl bulk start -- dead retry --saga order/1 --app=evil.so
-expect 2 "give --all or message IDs, not both" pawl bulk start -- dead retry -- m-1
+expect 2 "give --all or message IDs, not both" pawl bulk start -- dead retry --type x -- m-1
 expect 2 "dead discard: say which, by --all or what they have in common" pawl bulk start -- dead discard
-expect 2 "no option --nonsense" pawl bulk start -- dead retry --nonsense
+expect 2 "dead discard: say which, by --all or what they have in common" pawl bulk start -- dead discard --rate 50
+expect 2 "dead retry: say which, by --all" pawl bulk start -- dead retry --saga-prefix=x --deadline 5s
+expect 2 "dead retry: say which, by --all" pawl bulk start -- dead retry -- --type
+expect 2 "no option --nonsense" pawl bulk start -- dead retry --type x --nonsense
 expect 2 "pawl bulk run needs one ID" pawl bulk run
 expect 2 "pawl bulk list takes options, not 'x'" pawl bulk list x
 expect 6 "there is no bulk action 12345678: pawl bulk list" pawl bulk run 12345678

@@ -236,6 +236,7 @@ for path in dead/discard dead/retry outbox/discard outbox/retry queue/purge time
 done
 status 400 "/api/queue/purge?type=none" "${own[@]}" -d '{"arg":"billing"}'
 status 400 /api/bulk/start "${own[@]}" -d '{"verb":"dead","action":"discard","all":true,"type":[]}'
+status 400 /api/bulk/start "${own[@]}" -d '{"verb":"dead","action":"discard","rate":50}'
 expect 0 '"matching":28' pawl dead retry --all --dry-run --json
 status 200 /api/dead/retry "${own[@]}" -d "{\"arg\":[\"$id\"],\"reason\":\"mended\"}" -H "Origin: $at"
 answer '"retried":1'

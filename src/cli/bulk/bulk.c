@@ -159,6 +159,18 @@ static pawl_text new_id(pawl_arena *arena)
     return pawl__must_printf(arena, "%.8s", text);
 }
 
+/* Has it an option that says which rows? Those of `pawl dead`: the actions on queues need no --all. */
+static bool has_filter(const char *const *words, size_t count)
+{
+    static const char *const filters[] = {"--code", "--endpoint", "--error", "--newer", "--older",
+                                          "--saga", "--since",    "--type",  "--until"};
+    for (size_t i = 2; i < count && strcmp(words[i], "--") != 0; i++)
+        for (size_t j = 0; j < sizeof filters / sizeof filters[0]; j++)
+            if (pawl__bulk_is_option(words[i], filters[j]))
+                return true;
+    return false;
+}
+
 /* Takes the option and its value out of the words. False: they do not have it. */
 static bool drop(const char **words, size_t *count, const char *option)
 {
@@ -231,7 +243,7 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     bool has_all = kind->all == NULL;
     for (size_t i = 0; i < count; i++)
         has_all = has_all || strcmp(words[i], kind->all) == 0;
-    if (!has_all && count == 2)
+    if (!has_all && !has_filter(words, count))
         return pawl_error_set(
             error, PAWL_EINVAL,
             "pawl bulk start -- %s %s: say which, by --all or what they have in common", words[0],
