@@ -91,6 +91,14 @@ def mend(page, address):
     page.fill("#ask-reason", "no use")
     page.click("dialog button", "Discard")
     page.wait(".note.good", '"discarded":2')
+    page.wait("caption", "165 shown")
+    page.run("window.own = window.fetch; window.fetch = (path, ...more) => path.includes('dead/discard')"
+             " ? Promise.resolve(new Response('{\"items\":[{\"discarded\":0}],\"notes\":[]}')) : window.own(path, ...more);")
+    page.run("document.querySelector('tbody input').click()")
+    page.click("button", "Discard")
+    page.click("dialog button", "Discard")
+    page.wait(".note.warn", '"discarded":0')
+    page.run("window.fetch = window.own")
     page.go(f"{address}/#/dead?type=note")
     page.wait("caption", "166 shown")
     page.click("button", "Retry all that match")
@@ -100,6 +108,14 @@ def mend(page, address):
     page.click("dialog button", "Retry")
     page.wait("h1", "Bulk action")
     page.wait("p", "open")
+    page.run("""const own = window.fetch; window.fetch = (path, ...more) => path.includes("bulk/stop")
+        ? Promise.resolve(new Response('{"error":"the store is busy"}', {status: 503})) : own(path, ...more);""")
+    page.click("button", "Stop")
+    page.click("dialog button", "Stop")
+    page.wait(".note.bad", "the store is busy")
+    page.run("setTimeout(() => document.body.append(Object.assign(document.createElement('i'), {id: 'redrawn'})), 2500)")
+    page.wait("#redrawn")
+    must(page.find(".note.bad"), "the failure of a stop is gone with the next look")
 
 
 def come_back(page, address):

@@ -253,6 +253,18 @@ poll 60 eval '[ "$(queue_ready elsewhere)" = 4 ]' || die "the messages of a queu
 expect 0 '' pawl send --to billing --type note --id stays --body '{}'
 status 200 /api/queue/pause "${own[@]}" -d '{"arg":"billing","reason":"stop"}'
 expect 0 "\"state\":\"paused\".*\"paused_by\":\"$me\"" pawl queue show billing --json
+
+echo "== a change that the store was too busy for is no success"
+python3 -c 'import sqlite3, sys, time; held = sqlite3.connect(sys.argv[1]); held.execute("begin immediate"); print("held", flush=True); time.sleep(600)' \
+    "$work/console.db" >"$work/held" &
+holder=$!
+started+=($holder)
+poll 60 grep -q held "$work/held" || die "the store is not held"
+status 503 /api/queue/resume "${own[@]}" -d '{"arg":"billing"}'
+answer '^\{"error":"queue billing: .*another connection holds the write lock'
+kill -KILL $holder
+wait $holder 2>/dev/null
+expect 0 '"state":"paused"' pawl queue show billing --json
 stop "$pid" TERM 0
 
 echo "== users"

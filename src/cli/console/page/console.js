@@ -109,6 +109,10 @@ function prompt(title, text, fields, done) {
 }
 
 const note = (kind, ...children) => el("div", { class: `note ${kind}`, role: kind === "bad" ? "alert" : "status" }, children);
+// What came of an action. The first number of an item is how many were done; others have none.
+const isDone = (one) => one.items.length > 0 && one.items.every((item) => Object.values(item).find((value) => typeof value === "number") !== 0);
+const outcome = (answers) => note(answers.every(isDone) ? "good" : "warn", answers.flatMap((one) =>
+  [...one.items.map((item) => JSON.stringify(item)), ...one.notes]).map((text) => el("p", null, text)));
 const failure = (error) => note("bad", el("p", null, error.message));
 
 // ---- Live figures -------------------------------------------------------------------
@@ -375,8 +379,7 @@ async function act(noun, action, rows, result) {
     result.replaceChildren(failure(error));
   }
   if (done.length) {
-    const texts = done.flatMap((one) => [...one.items.map((item) => JSON.stringify(item)), ...one.notes]);
-    result.append(note("good", texts.map((text) => el("p", null, text))));
+    result.append(outcome(done));
     await route();
     view.querySelector("h1")?.after(result);
   }
@@ -434,9 +437,9 @@ async function stopBulk(id, result) {
   }
 }
 
-// Shows it anew every second while it is open and the page is looked at.
-async function bulkPage(id) {
-  const mine = turn, result = el("div");
+// Shows it anew every second while it is open and the page is looked at. What came of a stop stays.
+async function bulkPage(id, result = el("div")) {
+  const mine = turn;
   const row = (await get("bulk/show", { arg: id })).items[0];
   if (mine !== turn) return;
   const bar = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
@@ -446,7 +449,7 @@ async function bulkPage(id) {
   const again = () => {
     if (mine !== turn) return;
     if (document.hidden || live.isPaused || document.getElementById("ask").open) setTimeout(again, 1000);
-    else bulkPage(id).catch((error) => result.replaceChildren(failure(error)));
+    else bulkPage(id, result).catch((error) => result.replaceChildren(failure(error)));
   };
   if (row.state === "open") setTimeout(again, 1000);
 }
@@ -514,7 +517,7 @@ async function editDead(row, result) {
   try {
     const done = await post("dead/edit", { arg: row.message_id, endpoint: row.endpoint, body: values.body,
       ...(values.reason ? { reason: values.reason } : {}) });
-    result.replaceChildren(note("good", [...done.items.map((item) => JSON.stringify(item)), ...done.notes].map((text) => el("p", null, text))));
+    result.replaceChildren(outcome([done]));
   } catch (error) {
     result.replaceChildren(failure(error));
   }
