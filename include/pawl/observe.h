@@ -71,8 +71,9 @@ typedef struct pawl_health_figures {
     pawl_alarm_rows alarms; /* raised and not ended, of workers that live */
     /* Of the message that waits for the longest for a program that reads its version: since when, and its queue
      * with both versions; or 0 and empty. */
-    pawl_time version_awaited_since;
-    pawl_text version_awaited;
+    pawl_time          version_awaited_since;
+    pawl_text          version_awaited;
+    pawl_subscriptions subscriptions; /* to "reader:NAME": the endpoint NAME reads the queue */
 } pawl_health_figures;
 
 #define PAWL_HEALTH_FIGURES_INIT                    \
@@ -92,7 +93,8 @@ PAWL_API void pawl_health_judge(const pawl_health_figures *figures,
                                 pawl_health *health);
 /* How late the earliest timeout is, microseconds; 0 when none is due. */
 PAWL_API int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time now);
-/* How many of the workers alive are the endpoint's that reads the queue. */
+/* How many of the workers alive are the endpoint's that reads the queue: the one that said so by a subscription to
+ * "reader:NAME", else the one of the queue's name. */
 PAWL_API size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue);
 
 /* Queries the store and judges (O23). `now` is machine time; NULL options: all

@@ -262,6 +262,16 @@ why 1 tills
 says 1 name 'tills, 0 due, 0 scheduled'
 says 1 claimed_by 'worker [0-9a-f-]{36} .pid '
 stop "$pid" TERM 0
+touch "$PAWL_TEST_AWAY"
+expect 0 '' pawl send --to tills --type charge --id stuck-9 --body '{"n":9}'
+start till "$work/till.so" --breaker-rate 1 --breaker-window 1 --breaker-pause 1h --breaker-pause-max 1h
+tells_of_it() { pawl why stuck-9 --json 2>/dev/null | grep -q 'the breaker of endpoint till is open since '; }
+poll 60 tells_of_it || die "no word of the open breaker: $(pawl why stuck-9)"
+why 1 stuck-9
+grep -qF '"run":["pawl events show pawl.alarm/till --store ' "$work/out" || die "another command"
+stop "$pid" TERM 0
+rm "$PAWL_TEST_AWAY"
+expect 0 '' pawl queue purge tills --discard --yes
 expect 0 '' pawl send --to biling --type charge --body '{"n":1}'
 why 1 biling
 says 1 name 'biling, 1 due, 0 scheduled'

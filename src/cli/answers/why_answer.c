@@ -40,8 +40,7 @@ pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
                              book->prefix != NULL ? (int)own.size : 0, own.data);
 }
 
-/* The endpoint that reads a queue of another name than its own. */
-static pawl_text reader_of(const pawl__why *why, pawl_text queue)
+pawl_text pawl__why_reader(const pawl__why *why, pawl_text queue)
 {
     static const size_t size = sizeof PAWL_QUEUE_READER - 1;
     for (size_t i = 0; i < why->subscriptions.count; i++) {
@@ -64,7 +63,7 @@ bool pawl__worker_handles(const pawl_worker_info *worker, pawl_text type)
 
 int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type)
 {
-    pawl_text endpoint = reader_of(why, queue);
+    pawl_text endpoint = pawl__why_reader(why, queue);
     for (size_t i = 0; i < why->worker_count; i++)
         if (pawl_text_equal(why->workers[i].endpoint, endpoint) &&
             !pawl__worker_handles(&why->workers[i], type))
@@ -74,7 +73,7 @@ int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_te
 
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
 {
-    pawl_text endpoint = reader_of(why, name);
+    pawl_text endpoint = pawl__why_reader(why, name);
     pawl_text all      = PAWL_TEXT("");
     size_t    count    = 0;
     for (size_t i = 0; i < why->worker_count; i++) {
@@ -147,18 +146,19 @@ static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)
 {
-    const pawl_alarm *found = NULL;
-    pawl_code         code  = find_alarm(why, queue, "breaker", &found);
-    *is_open                = found != NULL;
+    const pawl_alarm *found    = NULL;
+    pawl_text         endpoint = pawl__why_reader(why, queue);
+    pawl_code         code     = find_alarm(why, endpoint, "breaker", &found);
+    *is_open                   = found != NULL;
     if (found == NULL)
         return code;
     answer->waits_for = pawl__must_printf(
         why->arena, "%.*s; the breaker of endpoint %.*s is open since %s: %.*s",
-        PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(queue),
+        PAWL_TEXT_ARGS(answer->waits_for), PAWL_TEXT_ARGS(endpoint),
         pawl__time_text(found->since, why->arena).data, PAWL_TEXT_ARGS(found->text));
     answer->next = PAWL_TEXT(
         "the endpoint probes by itself, one message at a time, and goes on when that succeeds");
-    answer->commands[0] = alarm_events(why, queue);
+    answer->commands[0] = alarm_events(why, endpoint);
     return PAWL_OK;
 }
 

@@ -161,7 +161,7 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
                      .claimed_by =
             workers.size != 0
                              ? pawl__must_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
-                             : PAWL_TEXT("nobody: no worker of an endpoint of that name lives"),
+                             : PAWL_TEXT("nobody: no worker of an endpoint that reads it lives"),
                      .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
                                                : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
     };
@@ -177,7 +177,8 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     else
-        answer.commands[0] = pawl__why_command("pawl worker list --endpoint", queue, arena);
+        answer.commands[0] =
+            pawl__why_command("pawl worker list --endpoint", pawl__why_reader(why, queue), arena);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 

@@ -242,6 +242,27 @@ TEST(o23_checks_that_only_warn)
     }
 }
 
+static pawl_subscription readers[] = {
+    {.type = PAWL_TEXT_INIT("note"), .queue = PAWL_TEXT_INIT("biling")},
+    {.type = PAWL_TEXT_INIT("reader:orders"), .queue = PAWL_TEXT_INIT("biling")},
+};
+
+/* Of a queue whose name is not the endpoint's. Figures of an older program do not say who reads it. */
+TEST(o23_an_endpoint_with_a_queue_of_another_name_reads_it)
+{
+    pawl_health_figures figures = {FIGURES, QUEUES(two_queues), ORDERS_READS,
+                                   .subscriptions = {.items = readers, .count = COUNT(readers)}};
+    pawl_health         health;
+    assert_int_equal(pawl_health_readers(&figures, PAWL_TEXT("biling")), 1);
+    assert_int_equal(pawl_health_readers(&figures, PAWL_TEXT("mail")), 0);
+    pawl_health_judge(&figures, NULL, NOW, &health);
+    assert_int_equal(result_of(&health, "queue_no_consumer")->state, PAWL_HEALTHY);
+    assert_string_equal(result_of(&health, "queue_age")->reason,
+                        "queue biling: the oldest is ready for 80 s, the limit is 60 s");
+    figures.figures_size = offsetof(pawl_health_figures, subscriptions);
+    assert_int_equal(pawl_health_readers(&figures, PAWL_TEXT("biling")), 0);
+}
+
 static const pawl_health_options strict = {.blocked_degraded       = 1,
                                            .retried_degraded       = 1,
                                            .retried_unhealthy      = 5,
@@ -389,6 +410,22 @@ ON_ALL_STORES(o23_a_store_is_asked, const char *url)
     assert_int_equal(health.checks[0].state, PAWL_HEALTHY);
     assert_int_equal(health.checks[1].state, PAWL_DEGRADED);
     assert_int_equal(health.state, PAWL_DEGRADED);
+    pawl_store_close(store);
+}
+
+ON_ALL_STORES(o23_the_reader_of_a_queue_is_asked_for, const char *url)
+{
+    pawl_error            error   = PAWL_ERROR_INIT;
+    pawl_store           *store   = NULL;
+    pawl_arena           *arena   = test_arena();
+    pawl_health_figures   figures = PAWL_HEALTH_FIGURES_INIT;
+    pawl_subscription_set set = {.type = PAWL_TEXT("reader:orders"), .queue = PAWL_TEXT("biling")};
+    pawl_changes          changes = {
+                 .group_count = 1, .unit_count = 1, .now = NOW, .subscription_set = {&set, 1}};
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    world_ok(pawl_health_query(store, NOW, arena, &figures, &error), &error);
+    assert_int_equal(figures.subscriptions.count, 1);
     pawl_store_close(store);
 }
 

@@ -130,7 +130,7 @@ TEST(figures_are_no_longer_than_the_programs)
     pawl_test          *test  = begin();
     pawl_health_figures wrong = {.figures_size = 1};
     pawl_arena         *arena = pawl_arena_create(0);
-    OLDER(pawl_health_figures, version_awaited);
+    OLDER(pawl_health_figures, subscriptions);
     must(
         pawl_health_query(pawl_test_store(test), PAWL_TEST_START, arena, &older.as, world_error()));
     assert_true(older.as.stats->workers > 0);

@@ -34,6 +34,12 @@ static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_health_
     return code;
 }
 
+static pawl_code read_subscriptions(pawl_store *store, pawl_arena *arena,
+                                    pawl_health_figures *figures, pawl_error *error)
+{
+    return or_none(pawl_store_subscriptions(store, arena, &figures->subscriptions, error), error);
+}
+
 static pawl_code read_timeouts(pawl_store *store, pawl_arena *arena, pawl_health_figures *figures,
                                pawl_error *error)
 {
@@ -149,6 +155,8 @@ static pawl_code read_all(pawl_store *store, pawl_time now, pawl_arena *arena,
     if (code == PAWL_OK)
         code = read_workers(store, arena, figures, error);
     if (code == PAWL_OK)
+        code = read_subscriptions(store, arena, figures, error);
+    if (code == PAWL_OK)
         code = read_timeouts(store, arena, figures, error);
     if (code == PAWL_OK)
         code = read_projections(store, now, arena, figures, error);
@@ -185,11 +193,28 @@ int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time n
     return age_of(figures->timeout_first, now);
 }
 
+/* The endpoint that reads the queue. Figures of a program that was built with older headers have no subscriptions. */
+static pawl_text reader_of(const pawl_health_figures *figures, pawl_text queue)
+{
+    const size_t              size = sizeof PAWL_QUEUE_READER - 1;
+    const pawl_subscriptions *list = &figures->subscriptions;
+    if (figures->figures_size < offsetof(pawl_health_figures, subscriptions) + sizeof *list)
+        return queue;
+    for (size_t i = 0; i < list->count; i++) {
+        pawl_text type = list->items[i].type;
+        if (type.size > size && memcmp(type.data, PAWL_QUEUE_READER, size) == 0 &&
+            pawl_text_equal(list->items[i].queue, queue))
+            return (pawl_text){.data = type.data + size, .size = type.size - size};
+    }
+    return queue;
+}
+
 size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue)
 {
-    size_t count = 0;
+    pawl_text endpoint = reader_of(figures, queue);
+    size_t    count    = 0;
     for (size_t i = 0; i < figures->worker_count; i++)
-        count += pawl_text_equal(figures->workers[i].endpoint, queue);
+        count += pawl_text_equal(figures->workers[i].endpoint, endpoint);
     return count;
 }
 
