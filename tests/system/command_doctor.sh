@@ -140,6 +140,12 @@ stop "$pid" TERM 0
 "$work/sql" "$work/doctor.db" "update pawl_queue set Placed = Placed - 8 * 86400000000" || die "no sql"
 sick
 finds warn retention "queue billing: a message that is tried again was due 8 d ago" "pawl queue peek billing --store"
+"$work/sql" "$work/doctor.db" "update pawl_queue set Due = Due + 7200 * 1000000" || die "no sql"
+seq 200 | sed 's/.*/{"n":&}/' | pawl send --to billing --type charge --delay 1h --lines >"$work/sent" 2>&1 || die "nothing is sent"
+sick
+finds warn retries "queue billing: 1 message failed and waits to be tried again, behind the 200 that are due next: the oldest was due 8 d ago" \
+    "pawl queue peek billing --due later --store"
+finds ok versions "queue billing: none of the 200 messages that are due next waits for a program that reads its version; the others were not checked"
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 rm "$PAWL_TEST_AWAY"
 

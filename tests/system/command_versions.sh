@@ -50,7 +50,11 @@ if [ -e "$build_dir/libpawl-observe.so" ]; then
     poll 20 not_ready || die "readiness does not name it"
     stop "$watch" TERM 0
 fi
-kill "${started[0]}"
+stop "${started[0]}" TERM 0
+seq 300 | sed 's/.*/{"n":&}/' | pawl send --to shop --type filler --delay 5s --lines >/dev/null || die "nothing is sent"
+sql "update pawl_queue set Due = (strftime('%s', 'now') + 13) * 1000000 where MessageId = 'm-1'"
+expect 0 '^  degraded  version_wait +queue shop: message place: place of version 2' pawl stats --health version_wait=1ms
+sql "delete from pawl_queue where Type = 'filler'"
 start new "$work/new.so"
 poll 40 handled m-1 || die "the newer program does not handle it: $(pawl why m-1 --json)"
 poll 20 well || die "doctor finds a message that was handled"

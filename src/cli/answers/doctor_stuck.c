@@ -36,6 +36,20 @@ static const char *command(const pawl__doctor *doctor, const char *verb, pawl_te
 
 /* ---- Delayed retries ---------------------------------------------------- */
 
+/* More messages are due before those that are tried again than are read: the statistics know of them alone. */
+static pawl_code find_unread_retries(pawl__doctor *doctor, const pawl_queue_stats *queue)
+{
+    char      since[PAWL__SPAN_SIZE];
+    pawl_text remedy = pawl__must_printf(doctor->arena, "%s --due later",
+                                         command(doctor, "pawl queue peek", queue->queue));
+    return pawl__doctor_find(doctor, PAWL_FINDING_WARN, remedy.data,
+                             "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried "
+                             "again, behind the %d that are due next: the oldest was due %s",
+                             PAWL_TEXT_ARGS(queue->queue), queue->retried,
+                             PAWL__PLURAL(queue->retried), queue->retried == 1 ? "s" : "", ROWS_MAX,
+                             pawl__age_text(queue->retried_since, doctor->now, since));
+}
+
 /* The one that should have been handled first; NULL: those that are looked at are not retried. */
 static const pawl_queue_message *oldest_of(const pawl_queue_messages *found)
 {
@@ -58,15 +72,19 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl_queue_stats *que
     pawl_code code =
         pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
     const pawl_queue_message *oldest = code == PAWL_OK ? oldest_of(&found) : NULL;
+    if (code == PAWL_OK && oldest == NULL && found.count == ROWS_MAX)
+        return find_unread_retries(doctor, queue);
     if (code != PAWL_OK || oldest == NULL)
         return code;
     const pawl_message *message = &oldest->row.message;
+    bool is_oldest = found.count < ROWS_MAX || oldest->row.placed <= queue->retried_since;
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", message->id),
-        "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried again, the oldest is %.*s "
+        "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried again, %s is %.*s "
         "(%.*s), due %s, tried again %s: %.*s",
         PAWL_TEXT_ARGS(queue->queue), queue->retried, PAWL__PLURAL(queue->retried),
-        queue->retried == 1 ? "s" : "", PAWL_TEXT_ARGS(message->id), PAWL_TEXT_ARGS(message->type),
+        queue->retried == 1 ? "s" : "", is_oldest ? "the oldest" : "one of them",
+        PAWL_TEXT_ARGS(message->id), PAWL_TEXT_ARGS(message->type),
         pawl__age_text(oldest->row.placed, doctor->now, since),
         pawl__age_text(oldest->row.due, doctor->now, due), PAWL_TEXT_ARGS(oldest->error));
 }
@@ -119,6 +137,12 @@ pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl_queue_stats *qu
         if (oldest == NULL || message->row.placed < oldest->row.placed)
             oldest = message;
     }
+    if (code == PAWL_OK && oldest == NULL && found.count == ROWS_MAX)
+        return pawl__doctor_find(
+            doctor, PAWL_FINDING_OK, "",
+            "queue %.*s: none of the %d messages that are due next waits for a "
+            "program that reads its version; the others were not checked",
+            PAWL_TEXT_ARGS(queue->queue), ROWS_MAX);
     if (code != PAWL_OK || oldest == NULL)
         return code;
     pawl_text programs = programs_of(doctor, queue->queue);

@@ -78,21 +78,19 @@ static pawl_code read_pauses(pawl_store *store, pawl_arena *arena, pawl_health_f
     return code;
 }
 
-#define UNREAD_LOOK_MAX 256
-#define UNREAD_LOOK_BACK PAWL_SECONDS(2) /* such a message is due again every few seconds */
+#define UNREAD_PAGE 256
+#define UNREAD_PAGES_MAX 16
+/* Such a message is due again every version_delay, by default 10 seconds. */
+#define UNREAD_LOOK_BACK PAWL_SECONDS(2)
+#define UNREAD_LOOK_AHEAD PAWL_SECONDS(15)
 
-/* The message of one queue that waits for the longest for a program that reads its version. */
-static pawl_code read_versions_of(pawl_store *store, pawl_text queue, pawl_time now,
-                                  pawl_arena *arena, pawl_health_figures *figures,
-                                  pawl_error *error)
+/* The message of a page that waits for the longest for a program that reads its version. */
+static void take_versions(const pawl_queue_messages *rows, pawl_text queue, pawl_arena *arena,
+                          pawl_health_figures *figures)
 {
-    const pawl_text        mark  = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
-    const pawl_queue_query query = {
-        .queue = queue, .due_min = now - UNREAD_LOOK_BACK, .count_max = UNREAD_LOOK_MAX};
-    pawl_queue_messages rows = {.count = 0};
-    pawl_code code = or_none(pawl_store_queue_find(store, &query, arena, &rows, error), error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
-        const pawl_queue_message *row = &rows.items[i];
+    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
+    for (size_t i = 0; i < rows->count; i++) {
+        const pawl_queue_message *row = &rows->items[i];
         if (row->error.size < mark.size || memcmp(row->error.data, mark.data, mark.size) != 0 ||
             (figures->version_awaited_since != 0 &&
              row->row.placed >= figures->version_awaited_since))
@@ -102,6 +100,34 @@ static pawl_code read_versions_of(pawl_store *store, pawl_text queue, pawl_time 
             pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(queue),
                               (int)(row->error.size - mark.size), row->error.data + mark.size);
     }
+}
+
+/* The first messages of one queue, and as long as none waits so, all that are due soon. */
+static pawl_code read_versions_of(pawl_store *store, pawl_text queue, pawl_time now,
+                                  pawl_arena *arena, pawl_health_figures *figures,
+                                  pawl_error *error)
+{
+    pawl_queue_query query = {
+        .queue = queue, .due_min = now - UNREAD_LOOK_BACK, .count_max = UNREAD_PAGE};
+    pawl_time      before = figures->version_awaited_since;
+    pawl_arena    *page   = pawl_arena_create(0);
+    pawl_queue_row last;
+    bool           is_last = false;
+    pawl_code      code =
+        page != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "no memory for messages");
+    for (int i = 0; code == PAWL_OK && !is_last && i < UNREAD_PAGES_MAX; i++) {
+        pawl_queue_messages rows = {.count = 0};
+        pawl_arena_reset(page);
+        code = or_none(pawl_store_queue_find(store, &query, page, &rows, error), error);
+        take_versions(&rows, queue, arena, figures);
+        if (rows.count > 0)
+            last = (pawl_queue_row){.due = rows.items[rows.count - 1].row.due,
+                                    .seq = rows.items[rows.count - 1].row.seq};
+        is_last = rows.count < UNREAD_PAGE || figures->version_awaited_since != before ||
+                  last.due > now + UNREAD_LOOK_AHEAD;
+        query.after = &last;
+    }
+    pawl_arena_destroy(page);
     return code;
 }
 
