@@ -188,6 +188,25 @@ finds fail routes "endpoint billing has no route named [a-z]+: row 1 and others"
 expect 0 'waits for +a program of endpoint billing with the route' pawl why 1
 grep -q '^run: pawl run APP.so --route .[a-z]*=URL' "$work/out" || die "no command with the route"
 stop "$pid" TERM 0
+"$work/sql" "$work/doctor.db" "delete from pawl_outbox where Id <> 1" || die "no sql"
+# rows N: as many copies of row 1 behind it.
+rows()
+{
+    "$work/sql" "$work/doctor.db" "with recursive n(i) as (select 1 union all select i + 1 from n where i < $1)
+        insert into pawl_outbox select 100 + i, printf('00000000-0000-4000-8000-%012d', i), State, Attempts, NextAttempt, Due, At, DispatchedAt, Source,
+            Version, \"Index\", $2, Destination, AttemptsBefore, MessageId, Type, CorrelationId, CausationId, Headers, Body
+        from pawl_outbox, n where Id = 1" || die "no sql"
+}
+rows 1500 "case when i = 1500 then 'lost' else Endpoint end"
+start app "$work/dead.so"
+sick
+finds fail outbox "nobody delivers what endpoint lost produced, row 1600 and others"
+! grep -q 'what endpoint billing produced' "$work/out" || die "an endpoint with a worker is named"
+"$work/sql" "$work/doctor.db" "delete from pawl_outbox where Id <> 1" || die "no sql"
+rows 10001 Endpoint
+sick
+finds ok outbox "none of the 10000 oldest pending rows is without a worker; the others were not checked"
+stop "$pid" TERM 0
 "$work/sql" "$work/doctor.db" "delete from pawl_outbox" || die "no sql"
 "$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all', 'batch', 1, 9, 1, 'x')" ||
     die "no sql"

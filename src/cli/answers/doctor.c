@@ -16,7 +16,8 @@
 
 #define EXIT_FINDINGS 1
 #define LATE PAWL_SECONDS(60)
-#define ROWS_MAX 200 /* of the outbox, the oldest ones */
+#define ROWS_MAX 10000 /* of the outbox, the oldest ones */
+#define ROWS_PAGE 500
 
 typedef struct verb_fields {
     pawl__store_fields at;
@@ -134,24 +135,65 @@ static pawl_code check_timeouts(pawl__doctor *doctor)
 
 /* ---- The outbox --------------------------------------------------------- */
 
-/* Pending rows are delivered by the endpoint that made them, and by nobody else. */
-static pawl_code check_orphans(pawl__doctor *doctor)
+/* The endpoints of pending rows, each once. */
+typedef struct producers {
+    pawl_text *items;
+    size_t     count, capacity;
+} producers;
+
+static bool is_new_producer(pawl__doctor *doctor, producers *all, pawl_text endpoint)
 {
-    pawl_outbox_rows rows;
-    pawl_code        code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_PENDING, ROWS_MAX,
-                                                   doctor->arena, &rows, doctor->error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
-        const pawl_outbox_row *row      = &rows.items[i];
-        bool                   is_first = true;
-        for (size_t j = 0; j < i; j++)
-            is_first &= !pawl_text_equal(rows.items[j].endpoint, row->endpoint);
-        if (is_first && !pawl__doctor_has_worker(doctor, row->endpoint))
+    for (size_t i = 0; i < all->count; i++)
+        if (pawl_text_equal(all->items[i], endpoint))
+            return false;
+    all->items =
+        pawl__must_grow(doctor->arena, all->items, all->count, &all->capacity, sizeof *all->items);
+    all->items[all->count++] = pawl__must_text(doctor->arena, endpoint);
+    return true;
+}
+
+/* Pending rows are delivered by the endpoint that made them, and by nobody else. */
+static pawl_code find_orphans(pawl__doctor *doctor, producers *all, const pawl_outbox_rows *rows)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
+        const pawl_outbox_row *row = &rows->items[i];
+        if (is_new_producer(doctor, all, row->endpoint) &&
+            !pawl__doctor_has_worker(doctor, row->endpoint))
             code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
                                      "nobody delivers what endpoint %.*s produced, row %" PRId64
                                      " and others: no worker of it lives",
                                      PAWL_TEXT_ARGS(row->endpoint), row->id);
     }
     return code;
+}
+
+/* In pages: one endpoint may have many rows before those of another. */
+static pawl_code check_orphans(pawl__doctor *doctor)
+{
+    pawl_outbox_query query = {.states = 1U << PAWL_OUTBOX_PENDING, .count_max = ROWS_PAGE};
+    producers         all   = {.count = 0};
+    pawl_arena       *page  = pawl__must_create();
+    size_t            seen = 0, found = doctor->found.count;
+    bool              is_last = false;
+    pawl_code         code    = PAWL_OK;
+    while (code == PAWL_OK && !is_last && seen < ROWS_MAX) {
+        pawl_outbox_rows rows = {.count = 0};
+        pawl_arena_reset(page);
+        code = pawl_store_outbox_find(doctor->store, &query, page, &rows, doctor->error);
+        if (code == PAWL_OK)
+            code = find_orphans(doctor, &all, &rows);
+        is_last = rows.count < ROWS_PAGE;
+        seen += rows.count;
+        query.after = rows.count > 0 ? rows.items[rows.count - 1].id : query.after;
+    }
+    pawl_arena_destroy(page);
+    if (code != PAWL_OK || is_last || doctor->found.count > found)
+        return code;
+    return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
+                             "none of the %d oldest pending rows is without a worker; the others "
+                             "were not checked",
+                             ROWS_MAX);
 }
 
 static pawl_code check_outbox(pawl__doctor *doctor)
