@@ -26,9 +26,9 @@ typedef struct run {
     pawl_arena              *arena; /* of a page */
     pawl__verify_cursor      cursor;
     char                     stage[300];
-    int64_t                  total;       /* rows that the store says it has; events not counted */
-    int64_t                  begun, rows; /* when this run began, and what it has looked at */
-    int64_t                  written;     /* when the cursor was */
+    int64_t total;       /* rows that the store says it has; events not counted; 0: unknown */
+    int64_t begun, rows; /* when this run began, and what it has looked at */
+    int64_t written;     /* when the cursor was */
 } run;
 
 /* Every second, so that an interrupted run repeats no more than that. */
@@ -41,24 +41,33 @@ static pawl_code write_cursor(run *it, pawl_error *error)
     return pawl__verify_resume_write(it->fields->resume, &it->cursor, it->report, error);
 }
 
-static pawl_code count_rows(run *it, pawl_error *error)
+/* For the line of progress alone: a count that fails, or ends at the limit of the statistics, leaves the total at 0. */
+static void count_rows(run *it)
 {
-    pawl_stats                    stats = {.stats_size = sizeof stats, .count_max = INT64_MAX};
+    pawl_stats                    stats = PAWL_STATS_INIT;
+    pawl_error                    none  = PAWL_ERROR_INIT;
     size_t                        count;
     const pawl_saga_table *const *tables = pawl_upgrade_tables(it->upgrade, &count);
-    pawl_code code = pawl_store_stats(it->store, pawl_clock_now(NULL), it->arena, &stats, error);
-    if (code != PAWL_OK)
-        return code;
-    it->total = stats.timeouts_pending + stats.outbox_pending + stats.outbox_blocked +
-                stats.outbox_dead + stats.aggregator_rows + stats.dead;
-    for (size_t i = 0; i < stats.queue_count; i++)
-        it->total += stats.queues[i].ready + stats.queues[i].scheduled;
+    if (pawl_store_stats(it->store, pawl_clock_now(NULL), it->arena, &stats, &none) != PAWL_OK)
+        return;
+    const int64_t counts[] = {stats.timeouts_pending, stats.outbox_pending,  stats.outbox_blocked,
+                              stats.outbox_dead,      stats.aggregator_rows, stats.dead};
+    int64_t       total = 0, largest = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        total += counts[i];
+        largest = counts[i] > largest ? counts[i] : largest;
+    }
+    for (size_t i = 0; i < stats.queue_count; i++) {
+        int64_t of_queue = stats.queues[i].ready + stats.queues[i].scheduled;
+        total += of_queue;
+        largest = of_queue > largest ? of_queue : largest;
+    }
     for (size_t i = 0; i < count; i++) {
         int64_t sagas = 0;
         if (pawl_store_saga_count(it->store, tables[i], &sagas, NULL) == PAWL_OK)
-            it->total += sagas;
+            total += sagas;
     }
-    return PAWL_OK;
+    it->total = largest < stats.count_max ? total : 0;
 }
 
 /* The key of the row, with texts that outlive the page: the last one's are overwritten. */
@@ -170,10 +179,10 @@ static pawl_code look_at_rows(const pawl__saga_fields *fields, pawl_store *store
     pawl_code code = PAWL_OK;
     if (fields->resume != NULL)
         code = pawl__verify_resume_read(fields->resume, &it.cursor, report, error);
-    if (code == PAWL_OK)
-        code = count_rows(&it, error);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK) {
+        count_rows(&it);
         code = look_at_all(&it, error);
+    }
     pawl__progress_end(report->rows);
     if (code == PAWL_OK && fields->resume != NULL)
         (void)remove(fields->resume);
