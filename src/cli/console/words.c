@@ -136,6 +136,7 @@ static const pawl__option *find_option(const pawl__console_route *way, const cha
 /* ---- The words of a call ------------------------------------------------------------ */
 
 typedef struct asking {
+    const pawl__console       *console;
     const pawl__console_route *way;
     pawl_arena                *arena;
     pawl__console_call         call;
@@ -222,6 +223,13 @@ static bool add_value(asking *it, const char *name, yyjson_val *value)
                : refuse_name(it, "a text, a whole number, true or false is wanted", name);
 }
 
+/* An option that the console gives, where the verb has it. */
+static bool add_own(asking *it, const char *name, const char *value)
+{
+    return value == NULL || find_option(it->way, name) == NULL ||
+           pawl__console_word(&it->call, it->arena, name, value);
+}
+
 /* The words behind `pawl bulk start --`: those of the verb and action that the object names, with their options. */
 static bool add_bulk(asking *it, yyjson_val *root)
 {
@@ -229,8 +237,9 @@ static bool add_bulk(asking *it, yyjson_val *root)
     const char *action = yyjson_get_str(yyjson_obj_get(root, "action"));
     pawl_text   path   = pawl_arena_printf(it->arena, "%s/%s", verb != NULL ? verb : "",
                                        action != NULL ? action : "");
-    asking      inner  = {.way   = path.data != NULL ? pawl__console_route_find(path.data) : NULL,
-                          .arena = it->arena};
+    asking      inner  = {.console = it->console,
+                          .way     = path.data != NULL ? pawl__console_route_find(path.data) : NULL,
+                          .arena   = it->arena};
     yyjson_val *name, *value;
     size_t      i, count;
     if (inner.way == NULL || !inner.way->writes)
@@ -244,6 +253,8 @@ static bool add_bulk(asking *it, yyjson_val *root)
         if (!add_value(to, key, value))
             return to == it ? false : refuse_name(it, "not for this action", inner.refusal);
     }
+    if (inner.has_saga && !add_own(&inner, "saga-prefix", it->console->saga_prefix))
+        return refuse_name(it, "too many words", inner.way->verb);
     if (inner.call.count + inner.argument_count + 3 > PAWL__CONSOLE_WORDS_MAX / 2)
         return refuse_name(it, "too many words", inner.way->verb);
     it->arguments[it->argument_count++] = inner.way->verb;
@@ -280,12 +291,6 @@ static bool add_body(asking *it, yyjson_val *root)
             return false;
     }
     return true;
-}
-
-static bool add_own(asking *it, const char *name, const char *value)
-{
-    return value == NULL || find_option(it->way, name) == NULL ||
-           pawl__console_word(&it->call, it->arena, name, value);
 }
 
 /* `pawl dead` takes the program with --saga only, and for an edit. */
@@ -329,7 +334,7 @@ bool pawl__console_words(const pawl__console *console, const pawl_serve_request 
                          const pawl__console_route *way, pawl_arena *arena,
                          pawl__console_call *call, char refusal[PAWL__CONSOLE_REFUSAL_SIZE])
 {
-    asking      it      = {.way = way, .arena = arena, .call = {.user = call->user}};
+    asking      it = {.console = console, .way = way, .arena = arena, .call = {.user = call->user}};
     bool        is_get  = strcmp(request->method, "GET") == 0;
     bool        is_well = pawl__console_word(&it.call, arena, NULL, way->verb);
     yyjson_doc *doc     = NULL;

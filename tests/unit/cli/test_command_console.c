@@ -53,7 +53,8 @@ static const char *header_of(const pawl_serve_request *request, const char *name
 static int ask(const char *method, const char *path, pawl_serve_pair query, const char *body,
                const char **said)
 {
-    pawl__console console = {.prefix = "pawl_", .address = "127.0.0.1", .may_write = true};
+    pawl__console console = {
+        .prefix = "pawl_", .address = "127.0.0.1", .may_write = true, .saga_prefix = "orders_"};
     const pawl_serve_request request = {.method         = method,
                                         .path           = path,
                                         .arguments      = &query,
@@ -111,6 +112,23 @@ TEST(an_array_without_a_value_is_refused)
     assert_string_equal(ran, "");
 }
 
+/* ---- Sagas ------------------------------------------------------------------------ */
+
+/* The prefix is one of the words that are stored: a run of the action has no console around it. */
+TEST(a_bulk_action_on_the_letters_of_a_saga_has_the_prefix)
+{
+    const char *said;
+    ending = (pawl__child_result){.exit_code = 0};
+    assert_int_equal(ask("POST", "/api/bulk/start", nothing,
+                         "{\"verb\":\"dead\",\"action\":\"retry\",\"saga\":\"Order/o-1\"}", &said),
+                     200);
+    assert_non_null(strstr(ran, "-- dead retry --saga=Order/o-1 --saga-prefix=orders_ "));
+    assert_int_equal(ask("POST", "/api/bulk/start", nothing,
+                         "{\"verb\":\"dead\",\"action\":\"retry\",\"type\":\"charge\"}", &said),
+                     200);
+    assert_null(strstr(ran, "saga-prefix"));
+}
+
 /* ---- A verb that takes too long ------------------------------------------------- */
 
 /* A verb that was asked to end says what it did; of one that had to be killed nobody knows. */
@@ -127,6 +145,17 @@ TEST(a_change_that_was_late_says_how_far_it_came)
     ending.exit_code = -1;
     assert_int_equal(ask("POST", "/api/dead/discard", nothing, "{\"all\":true}", &said), 504);
     assert_non_null(strstr(said, "it took too long; what was committed stays"));
+}
+
+/* The store was busy or full: nothing was done, and it may be asked for again. */
+TEST(a_change_that_did_nothing_is_no_success)
+{
+    const char *said;
+    ending = (pawl__child_result){.exit_code = 5,
+                                  .err = PAWL_TEXT("a note\npawl: queue q: the store is busy\n")};
+    assert_int_equal(ask("POST", "/api/queue/pause", nothing, "{\"arg\":\"q\"}", &said), 503);
+    assert_string_equal(said, "{\"error\":\"queue q: the store is busy\"}");
+    assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
 }
 
 /* Half of the rows would look like all of them. */
