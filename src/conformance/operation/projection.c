@@ -315,6 +315,10 @@ static void one_goes_back_to_a_position(suite *s)
     EXPECT_OK(s, rebuild(s, a, 1, false, &count));
     EXPECT_EQ(s, find(s, a, "totals").position, 0);
     EXPECT_EQ(s, action_count(s, a, "totals"), 4);
+    fail(s, a, TEXT("totals"), position_of(s, a, 1), 4, SUITE_NOW);
+    EXPECT_EQ(s, find(s, a, "totals").failure.position, position_of(s, a, 1));
+    EXPECT_OK(s, rebuild(s, a, 1, false, &count));
+    EXPECT_EQ(s, find(s, a, "totals").failure.position, 0);
 }
 
 static void one_that_is_read_is_rebuilt_when_asked_so(suite *s)

@@ -6,6 +6,7 @@
 #include "base/dispatch.h"
 #include "engine/batch.h"
 #include "engine/fold.h"
+#include "engine/stream.h"
 
 #include "base/dispatch.h"
 #include "support/tests.h"
@@ -43,6 +44,24 @@ TEST(streams_of_one_name_have_timeouts_apart_in_two_endpoints)
 }
 
 /* Subscribed to a type and to its base: one copy, and so one row of the outbox. */
+/* A message's id is a dispatch id where it is a UUID of version 5 alone: senders make others of version 4 or 7. */
+TEST(o17_a_uuid_of_another_version_is_no_dispatch)
+{
+    pawl_message message = {.id = PAWL_TEXT("5d3c1f00-0000-5000-8000-000000000001")};
+    pawl_uuid    carried = pawl__carried_dispatch(&message);
+    assert_int_equal(carried.bytes[0], 0x5d);
+    static const char *const others[] = {"5d3c1f00-0000-4000-8000-000000000001",
+                                         "5d3c1f00-0000-7000-8000-000000000001",
+                                         "5d3c1f00-0000-0000-8000-000000000001",
+                                         "5d3c1f00-0000-5000-8000-00000000000x",
+                                         "m-1",
+                                         ""};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        message.id = pawl_text_of(others[i]);
+        assert_true(pawl_uuid_is_zero(pawl__carried_dispatch(&message)));
+    }
+}
+
 TEST(a_queue_that_subscribed_twice_gets_one_copy)
 {
     pawl_subscription  items[] = {{.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("fans")},
