@@ -347,6 +347,12 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
                               (int)row->attempts, row->attempts == 1 ? "" : "es");
         answer.claimed_by = PAWL_TEXT("nobody");
         answer.next       = PAWL_TEXT("nothing");
+    } else if (row->attempts > 0) {
+        answer.waits_for =
+            pawl__must_printf(why->arena, "its next attempt: the last %d flush%s failed",
+                              (int)row->attempts, row->attempts == 1 ? "" : "es");
+        answer.next = pawl__must_printf(why->arena, "handed over again %s",
+                                        pawl__age_text(row->due, why->now, span));
     } else if (row->due != PAWL_TIME_MAX)
         answer.next = pawl__must_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
