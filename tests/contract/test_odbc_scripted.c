@@ -332,6 +332,39 @@ SCRIPTED(o32_a_commit_that_is_cut_off_is_resolved)
     assert_int_equal(scripted_count(p, "* run insert into `pawl_queue`*"), 1);
 }
 
+#define OTHER_COMMIT "'00000000-0000-0001-0000-000000000009'"
+
+/* A commit that SQLCancel broke off may have been through before: the fence row says it. */
+static void break_off_a_commit(scripted *p, const char *columns, const char *state)
+{
+    static const struct {
+        const char *last;
+        pawl_code   code;
+    } rows[] = {{"'00000000-0000-0001-0000-000000000001'", PAWL_OK}, {OTHER_COMMIT, PAWL_ELOST}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char rules[500];
+        snprintf(rules, sizeof rules,
+                 "on %s\n times 1\non %s\n times 1\n blocks\n error %s 0 Cancelled\n"
+                 "on select %s*\n times 1\n row '1' null\non select %s*\n row '2' %s\n",
+                 p->dialect->commit, p->dialect->commit, state, columns, columns, rows[i].last);
+        scripted_open(p, rules, DEADLINE_MS);
+        interrupt_when_blocked(p, rows[i].code);
+        assert_true(scripted_count(p, "* cancel *") >= 1);
+    }
+}
+
+SCRIPTED_ON(o32_a_commit_that_sql_server_was_asked_to_cancel_is_resolved, "mssql")
+{
+    break_off_a_commit(p, "[Epoch], [LastCommit]", "HY008");
+    break_off_a_commit(p, "[Epoch], [LastCommit]", "HY010");
+}
+
+SCRIPTED_ON(o32_a_commit_that_oracle_was_asked_to_cancel_is_resolved, "oracle")
+{
+    break_off_a_commit(p, "\"EPOCH\", \"LASTCOMMIT\"", "HY008");
+    break_off_a_commit(p, "\"EPOCH\", \"LASTCOMMIT\"", "HY010");
+}
+
 /* ---- Values -------------------------------------------------------------------- */
 
 static pawl_code claim_body(scripted *p, const char *rules, size_t size)

@@ -127,6 +127,12 @@ pawl_code pawl__odbc_code_of(const pawl__sql_failures   *failures,
     return row != NULL ? row->code : PAWL_EPERSIST;
 }
 
+/* The driver left the commit, which may be through on the server. */
+static bool is_cancelled(const pawl__odbc_diagnosis *diagnosis)
+{
+    return strcmp(diagnosis->state, "HY008") == 0 || strcmp(diagnosis->state, "HY010") == 0;
+}
+
 pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
                                     const pawl__odbc_diagnosis *diagnosis)
 {
@@ -136,7 +142,7 @@ pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
     if (diagnosis->state[0] != '\0' && diagnosis->number != 0 && failures->states == NULL)
         return pawl__sql_commit_code_of(failures, diagnosis->number);
     pawl_code code = pawl__odbc_code_of(failures, diagnosis, &left);
-    return left == CONNECTION ? PAWL_EUNKNOWN : code;
+    return left == CONNECTION || is_cancelled(diagnosis) ? PAWL_EUNKNOWN : code;
 }
 
 /* ---- Advice ------------------------------------------------------------------ */
