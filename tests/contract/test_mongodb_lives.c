@@ -1,7 +1,7 @@
 /* test_mongodb_lives.c - workers and leases by the server's clock, on MongoDB: machines whose clocks differ, workers
- * that another handle beats for, and claims of those that do not.
+ * that another handle beats for, claims of those that do not, and of those that a sweep has ended.
  *
- * The machine's clock is this program's own.
+ * The machine's clocks are this program's own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +21,8 @@
 /* ---- The machine's clock ----------------------------------------------------- */
 
 static int64_t ahead_s; /* of the real one */
+static int64_t
+    beats_later_s; /* the same of the monotonic one, by which a handle knows when to beat */
 
 /* Stands before the C library's, for pawl and its modules too. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *time);
@@ -30,6 +32,8 @@ int clock_gettime(clockid_t id, struct timespec *time)
     long code = syscall(SYS_clock_gettime, id, time);
     if (id == CLOCK_REALTIME)
         time->tv_sec += ahead_s;
+    if (id == CLOCK_MONOTONIC)
+        time->tv_sec += beats_later_s;
     return (int)code;
 }
 
@@ -244,6 +248,88 @@ ON_GROUND(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground 
     assert_null(beats_before);
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), 1);
+}
+
+/* ---- Workers that a sweep has ended ------------------------------------------------ */
+
+#define BEAT_S 6 /* a handle beats after 5 seconds */
+
+/* All workers were seen two days ago, and have not beaten for 20 seconds. */
+static void fall_silent(ground *p)
+{
+    change_workers(
+        p, BCON_NEW("$set", "{", "seen", BCON_INT64(pawl_time_add(now(), -PAWL_DAYS(2))), "}"));
+    stand_still(p, 20);
+}
+
+static int64_t sweep(ground *p, pawl_store *store)
+{
+    pawl_sweep what  = {.workers_before = pawl_time_add(now(), -PAWL_DAYS(1)), .count_max = 9};
+    int64_t    count = 0;
+    bool       more  = false;
+    if (pawl_store_sweep(store, &what, &count, &more, &p->error) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    return count;
+}
+
+/* A worker that stood still, was ended by another one's sweep, and claims a message before it beats again. */
+static pawl_store *claim_behind_the_end(ground *p, pawl_store **other)
+{
+    pawl_store *ended = open_claimer(p);
+    fall_silent(p);
+    *other = open_now(p);
+    assert_int_equal(sweep(p, *other), 1);
+    assert_int_equal(claim(p, ended), 1);
+    assert_int_equal(claim(p, *other), 0);
+    return ended;
+}
+
+ON_GROUND(o26_a_worker_that_was_ended_is_fenced_at_its_next_beat, ground *p)
+{
+    pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = PAWL_TIME_MAX, .count_max = 9};
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_store      *other, *ended = claim_behind_the_end(p, &other);
+    beats_later_s += BEAT_S;
+    expect_code(p, pawl_store_queue_claim(ended, &asked, p->arena, &rows, &p->error), PAWL_EFENCED);
+    assert_int_equal(claim(p, other), 1);
+    expect_code(p, pawl_store_queue_claim(ended, &asked, p->arena, &rows, &p->error), PAWL_EFENCED);
+    ok(p, pawl_store_worker_open(ended, TEXT("orders"), TEXT("[]"), now(), &p->error));
+    assert_int_equal(claim(p, ended), 0);
+}
+
+ON_GROUND(o26_a_worker_that_was_ended_frees_its_claims_as_it_closes, ground *p)
+{
+    pawl_store *other, *ended = claim_behind_the_end(p, &other);
+    ok(p, pawl_store_worker_close(ended, now(), &p->error));
+    assert_int_equal(claim(p, other), 1);
+}
+
+ON_GROUND(o26_a_worker_that_was_ended_frees_its_claims_as_it_opens_again, ground *p)
+{
+    pawl_store *other, *ended = claim_behind_the_end(p, &other);
+    ok(p, pawl_store_worker_open(ended, TEXT("orders"), TEXT("[]"), now(), &p->error));
+    assert_int_equal(claim(p, other), 1);
+}
+
+/* An idle worker commits nothing, but lives: a heartbeat says that it was seen. */
+ON_GROUND(o26_a_worker_that_beats_is_ended_by_no_sweep, ground *p)
+{
+    pawl_store    *idle    = open_now(p);
+    pawl_worker_id self    = pawl_store_worker(idle);
+    pawl_store    *sweeper = NULL;
+    if (ground_open(p, p->url, NULL, &sweeper) != PAWL_OK)
+        fail_msg("%s", p->error.text);
+    fall_silent(p);
+    beats_later_s += BEAT_S;
+    assert_int_equal(claim(p, idle), 0);
+    stand_still(p, 20);
+    assert_int_equal(sweep(p, sweeper), 0);
+    fall_silent(p);
+    ok(p, pawl_store_worker_beat(sweeper, &self, 1, now(), &p->error));
+    stand_still(p, 20);
+    assert_int_equal(sweep(p, sweeper), 0);
+    fall_silent(p);
+    assert_int_equal(sweep(p, sweeper), 1);
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

@@ -47,6 +47,7 @@ typedef struct pawl__mongo {
     char       database[PAWL__MONGO_DATABASE_SIZE];
     pawl__wait wait;
     int64_t    beat_ms;      /* monotonic: of the last heartbeat */
+    bool       is_fenced;    /* the last heartbeat found no document of this worker and epoch */
     int64_t    clock_ms;     /* monotonic: when the offset was measured; 0: never */
     int64_t    clock_offset; /* microseconds that the server's clock is ahead of this machine's */
     int64_t    news;         /* number that the last wait saw */
@@ -233,9 +234,10 @@ pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *tabl
 
 /* ---- Workers ------------------------------------------------------------- */
 
-/* Says that the worker lives, when the last time is long ago, and frees what dead ones have. */
 /* The server's clock; PAWL_TIME_MIN: it does not say. */
 pawl_code pawl__mongo_server_time(pawl_store *store, pawl_time *time, pawl_error *error);
+/* Says that the worker lives, when the last time is long ago, and frees what dead ones have. One that was ended or
+ * replaced is fenced from then on. */
 pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error);
 /* In the open transaction: the worker's document gets the commit's id; PAWL_EFENCED. */
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error);

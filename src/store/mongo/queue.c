@@ -152,7 +152,9 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
 {
     found_rows found   = {.count = 0};
     int64_t    stamped = 0;
-    pawl_code  code    = free_stray(store, error);
+    if (pawl__mongo_of(store)->is_fenced)
+        return pawl__why_fenced(store, "mongodb", error);
+    pawl_code code = free_stray(store, error);
     for (unsigned tries = 0; code == PAWL_OK && stamped == 0 && tries < CLAIM_TRIES_MAX; tries++) {
         code = find_wanted(store, claim, arena, &found, error);
         if (code != PAWL_OK || found.count == 0)

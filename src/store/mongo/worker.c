@@ -45,6 +45,10 @@ static const pawl__mongo_table fences = PAWL__MONGO_TABLE("workers", NULL, fence
 #define ALIVE BEAT("$gte")
 #define DEAD BEAT("$lt")
 #define BEATS "$currentDate: {beat: true}, $unset: {is_freed: 1}"
+/* A heartbeat without a commit: its worker was seen, too, so that no sweep ends one that has nothing to do. */
+#define BEATS_AND_SEEN                                                             \
+    "u: [{$set: {beat: '$$NOW', seen: {$multiply: [{$toLong: '$$NOW'}, 1000]}}}, " \
+    "{$unset: 'is_freed'}]"
 
 typedef struct worker_rows {
     pawl_worker_info *items;
@@ -99,17 +103,33 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
     return code;
 }
 
+/* Claims that were taken behind the end of their worker are freed by nobody else: the others look at documents. A
+ * document that is there is another handle's, with what it has. */
+static pawl_code free_left_over(pawl_store *store, pawl_error *error)
+{
+    bool      is_there = false;
+    pawl_code code     = pawl__mongo_read_one(store, &workers, NULL, NULL, &is_there, error,
+                                              "filter: {_id: %u}", store->worker.uuid);
+    return code == PAWL_OK && !is_there ? free_all(store, store->worker.uuid, error) : code;
+}
+
+/* A worker that another handle replaced, or a sweep ended, claims no message any more. */
 pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self   = pawl__mongo_of(store);
     int64_t      now_ms = pawl__clock_ms();
-    if (now_ms - self->beat_ms < BEAT_MS)
+    int64_t      done   = 0;
+    if (self->is_fenced || now_ms - self->beat_ms < BEAT_MS)
         return PAWL_OK;
-    pawl_code code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
-                                       "q: {_id: %u, epoch: %i}, u: {" BEATS "}",
+    pawl_code code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, &done, error,
+                                       "q: {_id: %u, epoch: %i}, " BEATS_AND_SEEN,
                                        store->worker.uuid, store->epoch);
-    if (code == PAWL_OK)
-        self->beat_ms = now_ms;
+    if (code == PAWL_OK && done == 0)
+        code = free_left_over(store, error);
+    if (code == PAWL_OK) {
+        self->beat_ms   = now_ms;
+        self->is_fenced = done == 0;
+    }
     return code == PAWL_OK ? free_dead(store, error) : code;
 }
 
@@ -121,7 +141,7 @@ pawl_code pawl__mongo_worker_beat(pawl_store *store, const pawl_worker_id *beati
     (void)now; /* the server's clock counts */
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, NULL, error,
-                                 "q: {_id: %u, beat: {$exists: true}}, u: {" BEATS "}",
+                                 "q: {_id: %u, beat: {$exists: true}}, " BEATS_AND_SEEN,
                                  beating[i].uuid);
     return code;
 }
@@ -141,15 +161,16 @@ pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
                                             "program_version: %t, pawl_version: %t, started: %i}, $inc: {epoch: 1}, " BEATS "}",
                           store->worker.uuid, endpoint, types, (int64_t)getpid(), now, about->host, about->program,
                           about->program_version, about->pawl_version, now);
-    if (code == PAWL_OK && row.epoch > 1)
+    if (code == PAWL_OK && (row.epoch > 1 || store->is_attached))
         code = free_all(store, store->worker.uuid, error);
     if (code == PAWL_OK)
         code = free_dead(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__mongo_of(store)->beat_ms = pawl__clock_ms();
-    store->epoch                   = row.epoch;
-    store->is_attached             = true;
+    pawl__mongo_of(store)->beat_ms   = pawl__clock_ms();
+    pawl__mongo_of(store)->is_fenced = false;
+    store->epoch                     = row.epoch;
+    store->is_attached               = true;
     return PAWL_OK;
 }
 
@@ -206,6 +227,8 @@ pawl_code pawl__mongo_worker_close(pawl_store *store, pawl_time now, pawl_error 
                                           "filter: {_id: %u, epoch?: %i}", end.worker, end.epoch);
     if (code == PAWL_OK && is_own)
         code = end_worker(store, &end, error);
+    else if (code == PAWL_OK && store->is_attached)
+        code = free_left_over(store, error);
     store->is_attached = false;
     return code;
 }
@@ -246,6 +269,7 @@ static pawl_code resolve_once(pawl_store *store, pawl_uuid commit_id, bool *is_a
     if (!is_there)
         return pawl__why_fenced(store, "mongodb", error);
     store->epoch    = row.epoch;
+    self->is_fenced = false;
     bool is_ours    = pawl_uuid_compare(row.last_commit, commit_id) == 0;
     *is_applied     = is_ours && row.part == self->part;
     self->is_partly = is_ours && !*is_applied;
