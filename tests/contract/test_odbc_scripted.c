@@ -365,6 +365,38 @@ SCRIPTED_ON(o32_a_commit_that_oracle_was_asked_to_cancel_is_resolved, "oracle")
     break_off_a_commit(p, "\"EPOCH\", \"LASTCOMMIT\"", "HY010");
 }
 
+#define STANDBY_WARNING " info 01000 -1 WARNING: canceling wait for synchronous replication\n"
+#define AWAY "on commit\n times 1\n blocks\n" STANDBY_WARNING
+#define PG_HEARS "on select pg_cancel_backend*\n wakes\n"
+#define PG_ROW                                                        \
+    "on select \"Epoch\", \"LastCommit\"*\n times 1\n row '1' null\n" \
+    "on select \"Epoch\", \"LastCommit\"*\n row '2' '00000000-0000-0001-0000-000000000001'\n"
+
+/* The server commits although the standby is away, and says so by a warning. `resolve` asks by a commit that waits for
+ * the standby, too: where that is confirmed, the first one is. */
+SCRIPTED_ON(o32_a_commit_that_no_standby_confirmed_is_unknown, "postgres")
+{
+    scripted_open(p, "on commit\n times 1\n" AWAY AWAY PG_HEARS PG_ROW, SHORT_MS);
+    interrupt_when_blocked(p, PAWL_EUNKNOWN);
+    scripted_text(p, "the synchronous standby did not confirm the commit");
+    assert_int_equal(scripted_count(p, "1 run commit"), 2);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 0);
+    scripted_open(p, "on commit\n times 1\n" AWAY PG_HEARS PG_ROW, SHORT_MS);
+    interrupt_when_blocked(p, PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run commit"), 2);
+}
+
+/* A trigger's warning, or a cancel that came too late, says nothing of a standby. */
+SCRIPTED_ON(a_commit_with_a_warning_is_done, "postgres")
+{
+    scripted_open(p, "on commit\n times 1\non commit\n times 1\n" STANDBY_WARNING, DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run commit"), 1);
+    scripted_open(p, "on commit\n times 1\non commit\n times 1\n blocks\n" PG_HEARS, DEADLINE_MS);
+    interrupt_when_blocked(p, PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run commit"), 1);
+}
+
 /* ---- Values -------------------------------------------------------------------- */
 
 static pawl_code claim_body(scripted *p, const char *rules, size_t size)

@@ -118,6 +118,9 @@ pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn 
         set_manual(connection, connection->session.in_transaction);
         SQLRETURN sent = how(*stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
         pawl__odbc_call_end(connection);
+        connection->session.is_unconfirmed =
+            sent == SQL_SUCCESS_WITH_INFO && connection->session.why != PAWL_OK &&
+            pawl__odbc_store_of(connection)->kind->warns_of_standby;
         if (SQL_SUCCEEDED(sent) || sent == SQL_NO_DATA)
             return PAWL_OK;
         code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *stmt, error);

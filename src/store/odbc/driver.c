@@ -34,11 +34,12 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
                 ";Protocol=7.4-0;UseServerSidePrepare=1;UseDeclareFetch=0;LFConversion=0;BoolsAsChar=0;"
                 "ByteaAsLongVarBinary=1;TextAsLongVarchar=1;MaxLongVarcharSize=0;KeepaliveTime=%lld;"
                 "KeepaliveInterval=%lld",
-            .has_casts = true,
-            .as_digits = true,
-            .text_type = SQL_C_CHAR,
-            .kill      = "select pg_cancel_backend(%lld)",
-            .rest      = "select 1",
+            .has_casts        = true,
+            .as_digits        = true,
+            .text_type        = SQL_C_CHAR,
+            .kill             = "select pg_cancel_backend(%lld)",
+            .warns_of_standby = true,
+            .rest             = "select 1",
             .encrypted =
                 "select '', case when ssl then 'yes' else '' end from pg_stat_ssl where pid = "
                 "pg_backend_pid()",

@@ -61,6 +61,8 @@ typedef struct pawl__odbc_kind {
     size_t      text_max;  /* a longer text is a long value; 0: every text is */
     size_t      bytes_max; /* the same of bytes */
     const char *kill;      /* %lld is the session whose statement is ended; NULL: by SQLCancel */
+    /* A commit that was ended while it waited for a standby is done, with a warning. */
+    bool        warns_of_standby;
     const char *rest;      /* asks whether the session is there */
     const char *encrypted; /* asks whether others can read along: the second column is empty then */
     /* Makes one text of several runs of a write's: it answers with one row and one text in it, a letter of

@@ -75,7 +75,8 @@ pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error)
     return session->store->family->is_open(session, is_open, error);
 }
 
-/* The server may have committed although its answer did not come. */
+/* The server may have committed although its answer did not come. A commit that no synchronous standby confirmed is lost
+ * if the server is: the commit of `resolve` waits for the same standby. */
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
     pawl__sql_session   *session = current(store);
@@ -84,12 +85,18 @@ pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_err
     if (code != PAWL_OK)
         return code;
     session->is_unsure      = false;
+    session->is_unconfirmed = false;
     code                    = PAWL__SQL_SAY(session, commit, "", error);
     session->in_transaction = code != PAWL_OK;
     *is_unknown             = code != PAWL_OK && session->is_unsure;
     if (code == PAWL_OK)
         note_end(session);
-    return code;
+    if (code != PAWL_OK || !session->is_unconfirmed)
+        return code;
+    *is_unknown = true;
+    return pawl_error_set(error, PAWL_ELOST,
+                          "%s: the synchronous standby did not confirm the commit in time",
+                          store->scheme);
 }
 
 /* ---- The second session --------------------------------------------------- */
