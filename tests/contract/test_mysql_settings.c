@@ -1,5 +1,5 @@
 /* test_mysql_settings.c - settings of a server that would change what pawl's statements do (S2 and all
- * that reads rows): its sessions have their own.
+ * that reads rows): its sessions have their own; and its limit of prepared statements, at which they wait.
  *
  * The settings are the whole server's for a moment, so no other test runs beside this one.
  *
@@ -38,8 +38,10 @@ static void set_all(ground *p, bool is_default)
 static int teardown(void **state)
 {
     ground *p = *state;
-    if (p->raw != NULL)
+    if (p->raw != NULL) {
         set_all(p, true);
+        raw_run(p->raw, "set global max_prepared_stmt_count = default");
+    }
     return ground_teardown(state);
 }
 
@@ -94,18 +96,60 @@ static void s2_settings_of_the_server_change_nothing(ground *p)
                      1);
 }
 
+static pawl_code send(ground *p, pawl_store *store, const char *id)
+{
+    pawl_queue_send send = {
+        .queue   = TEXT("orders"),
+        .due     = NOW,
+        .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+/* A server that takes no more prepared statements is one that is away for a while: an endpoint waits. An application's
+ * own transaction is as it was before, and commits without what was sent in it. */
+static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
+{
+    MYSQL          *own = raw_connect(p, p->database);
+    pawl_store     *store;
+    pawl_queue_send one  = {.queue   = TEXT("orders"),
+                            .due     = NOW,
+                            .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes    sent = {.now = NOW, ONE_UNIT, .queue_send = {.items = &one, .count = 1}};
+    apply(p);
+    ok(p, open_at(p, p->url, 60000, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    raw_run(p->raw, "create table `own` (n int)");
+    raw_run(own, "begin");
+    raw_run(own, "insert into `own` values (1)");
+    raw_run(p->raw, "set global max_prepared_stmt_count = 1");
+    expect_code(p, send(p, store, "m-2"), PAWL_EUNREACHABLE);
+    expect_text(p, "max_prepared_stmt_count");
+    expect_code(p, pawl_store_enlist(store, own, &sent, &p->error), PAWL_EUNREACHABLE);
+    raw_run(own, "commit");
+    assert_int_equal(raw_number(p->raw, "select count(*) from `own`"), 1);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
+    raw_run(p->raw, "set global max_prepared_stmt_count = default");
+    ok(p, send(p, store, "m-2"));
+    mysql_close(own);
+}
+
 int main(void)
 {
-#define CASE(scheme)                                                                               \
-    {                                                                                              \
-        "s2_settings_of_the_server_change_nothing on " scheme, ground_run, ground_setup, teardown, \
-            &(ground_case)                                                                         \
-        {                                                                                          \
-            s2_settings_of_the_server_change_nothing, scheme                                       \
-        }                                                                                          \
+#define CASE(function, scheme)                                                      \
+    {                                                                               \
+#function " on " scheme, ground_run, ground_setup, teardown, &(ground_case) \
+        {                                                                           \
+            function, scheme                                                        \
+        }                                                                           \
     }
-    const struct CMUnitTest tests[] = {CASE("mysql"), CASE("mariadb")};
-    int                     missing = grounds_are_missing();
+    const struct CMUnitTest tests[] = {
+        CASE(s2_settings_of_the_server_change_nothing, "mysql"),
+        CASE(s2_settings_of_the_server_change_nothing, "mariadb"),
+        CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mysql"),
+        CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mariadb"),
+    };
+    int missing = grounds_are_missing();
     return missing != 0 ? missing
                         : cmocka_run_group_tests_name("mysql_settings", tests, NULL, NULL);
 }

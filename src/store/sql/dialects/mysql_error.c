@@ -55,6 +55,8 @@ static const pawl__sql_failure rows[] = {
     {1366, PAWL_EINVAL, STATEMENT},        /* bytes that are no text */
     {1406, PAWL_EINVAL, STATEMENT},        /* text too long */
     {1412, PAWL_EBUSY, STATEMENT},         /* the table was altered since the transaction began */
+    {1461, PAWL_EUNREACHABLE, STATEMENT},  /* max_prepared_stmt_count: there is room as soon as a
+                                              session of any program ends */
     {1467, PAWL_EBUSY, TRANSACTION},       /* no next number: a deadlock about the lock of them */
     {1586, PAWL_EDUPLICATE, STATEMENT},    /* duplicate key */
     {1615, PAWL_EBUSY, STATEMENT},         /* a prepared statement is to be prepared anew */
