@@ -1,5 +1,5 @@
 /* test_sqlite_checkpoint.c - the log is copied into the file at its size, and begins again, while others read
- * it; a reader that stays is waited for once, not by each commit.
+ * it; a reader that stays is waited for once, not by each commit; and no checkpoint follows one that was complete.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +9,7 @@
 
 #include "contract/sqlite_ground.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,6 +36,54 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *paus
     return result == 0 ? 0 : -1;
 }
 
+/* Checkpoints of the driver; those that came directly behind one that had copied all frames. */
+static int  checkpoints, restarts, too_many;
+static bool was_complete;
+
+static void begin_to_read(sqlite3 *db)
+{
+    raw_run(db, "begin");
+    (void)raw_number(db, "select count(*) from pawl_queue");
+}
+
+/* Two connections that read by turns: the next one begins between a commit and its checkpoint. */
+static sqlite3 *turns[2];
+
+static void take_turns(bool is_waited_for)
+{
+    if (turns[0] == NULL)
+        return;
+    if (!is_waited_for)
+        begin_to_read(turns[1]);
+    if (sqlite3_get_autocommit(turns[0]) == 0)
+        raw_run(turns[0], "commit");
+    sqlite3 *next = turns[1];
+    turns[1]      = turns[0];
+    turns[0]      = next;
+}
+
+typedef int checkpoint_fn(sqlite3 *db, const char *name, int mode, int *frames, int *copied);
+
+__attribute__((visibility("default"))) int
+sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *name, int mode, int *frames, int *copied)
+{
+    checkpoint_fn *real;
+    void          *address = dlsym(RTLD_NEXT, "sqlite3_wal_checkpoint_v2");
+    int            all = -1, some = -1;
+    memcpy(&real, &address, sizeof real);
+    take_turns(mode != SQLITE_CHECKPOINT_PASSIVE);
+    checkpoints++;
+    restarts += mode != SQLITE_CHECKPOINT_PASSIVE;
+    too_many += was_complete;
+    int result   = real(db, name, mode, &all, &some);
+    was_complete = result == SQLITE_OK && all == some;
+    if (frames != NULL)
+        *frames = all;
+    if (copied != NULL)
+        *copied = some;
+    return result;
+}
+
 static pawl_store *open_small(ground *p)
 {
     char url[400];
@@ -59,7 +108,9 @@ static void write_some(ground *p, pawl_store *store)
     pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     memset(body, 'x', sizeof body);
     send.message.body = (pawl_text){.data = body, .size = sizeof body};
+    was_complete      = false;
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    was_complete = false;
     pawl_arena_reset(p->arena);
     pawl_queue_rows rows = claim_some(p, store, "orders", 1);
     assert_int_equal(rows.count, 1);
@@ -73,12 +124,6 @@ typedef struct readers {
     atomic_bool is_ended;
     atomic_int  reads;
 } readers;
-
-static void begin_to_read(sqlite3 *db)
-{
-    raw_run(db, "begin");
-    (void)raw_number(db, "select count(*) from pawl_queue");
-}
 
 /* Two connections by turns, so that one of them reads at any time. */
 static void *read_on(void *context)
@@ -125,6 +170,39 @@ ON_GROUND(test_has_its_size, ground *p)
     int64_t size = log_size(p);
     if (size < LOG_SIZE || size > 2 * LOG_SIZE)
         fail_msg("the log has %lld bytes", (long long)size);
+}
+
+/* The commit behind a complete checkpoint begins the log again by itself. */
+ON_GROUND(test_leaves_a_complete_checkpoint_alone, ground *p)
+{
+    pawl_store *store = open_small(p);
+    checkpoints = restarts = too_many = 0;
+    for (int i = 0; i < 8 * COMMITS_OF_A_LOG; i++)
+        write_some(p, store);
+    assert_true(checkpoints >= 4);
+    assert_int_equal(restarts, 0);
+    assert_int_equal(too_many, 0);
+    if (log_size(p) > 2 * LOG_SIZE)
+        fail_msg("the log has %lld bytes", (long long)log_size(p));
+}
+
+/* Others read the log whenever a checkpoint has copied all of it, so no commit begins it again by itself. */
+ON_GROUND(test_begins_again_behind_a_complete_checkpoint, ground *p)
+{
+    pawl_store *store = open_small(p);
+    write_some(p, store);
+    turns[0]    = raw_open(p->path);
+    turns[1]    = raw_open(p->path);
+    checkpoints = restarts = too_many = 0;
+    for (int i = 0; i < 8 * COMMITS_OF_A_LOG; i++)
+        write_some(p, store);
+    sqlite3_close(turns[0]);
+    sqlite3_close(turns[1]);
+    turns[0] = turns[1] = NULL;
+    assert_true(checkpoints >= 8);
+    assert_int_equal(too_many, 0);
+    if (log_size(p) > 2 * LOG_SIZE)
+        fail_msg("the log has %lld bytes", (long long)log_size(p));
 }
 
 /* Writes until a commit waits; the pages of the log by then are in its file. */

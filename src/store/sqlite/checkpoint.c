@@ -11,12 +11,22 @@
 #include "store/sqlite/sqlite.h"
 
 /* Copies all but the newest frames while others write; the rest, and the wait for those that read the log,
- * under the write lock. From then on the next commit writes at the log's beginning. */
+ * under the write lock. From then on the next commit writes at the log's beginning.
+ *
+ * Where the first step leaves nothing to copy, the next commit begins the log again by itself unless others read it
+ * or have committed meanwhile; then the second step is done behind that commit. At once it would be a checkpoint that
+ * follows a complete one: if another connection begins the log again just then, SQLite before 3.51.3 may damage the
+ * file (https://www.sqlite.org/wal.html#walresetbug). */
 static bool restart(pawl__sqlite *store)
 {
-    sqlite3 *db = store->connection.db;
-    if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) != SQLITE_OK)
+    sqlite3 *db     = store->connection.db;
+    int      frames = -1, copied = -1;
+    if (!store->is_copied && sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                                       &frames, &copied) != SQLITE_OK)
         return false;
+    store->is_copied = !store->is_copied && frames == copied;
+    if (store->is_copied)
+        return true;
     store->is_checkpointing = true;
     int result = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
     store->is_checkpointing = false;
@@ -29,10 +39,12 @@ static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     pawl__sqlite *store = context;
     (void)db, (void)name;
-    if (pages < store->log_pages)
+    if (pages < store->log_pages) {
         store->checkpoint_due = store->log_pages;
-    else if (pages >= store->checkpoint_due && !restart(store))
+        store->is_copied      = false;
+    } else if (pages >= store->checkpoint_due && !restart(store)) {
         store->checkpoint_due = pages + store->log_pages;
+    }
     return SQLITE_OK;
 }
 

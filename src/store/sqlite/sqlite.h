@@ -50,7 +50,8 @@ typedef struct pawl__sqlite {
     int                     log_pages;      /* of that size */
     int                     checkpoint_due; /* pages of the log */
     bool                    is_checkpointing;
-    pthread_mutex_t         mutex; /* guards connection.db against interrupt() */
+    bool                    is_copied; /* the last checkpoint copied the whole log */
+    pthread_mutex_t         mutex;     /* guards connection.db against interrupt() */
     bool           is_lost; /* the connection had to be closed; the next operation makes it */
     atomic_bool    is_interrupted;
     int64_t        data_version;
