@@ -23,6 +23,10 @@ fi
 case " $* " in
 *" -h "* | *" --help "*) exec python3 scripts/mutate.py --help ;;
 esac
+case " $* " in # one draw for both calls: the servers are those of the defects that are planted
+*" --seed"*) ;;
+*" --sample "* | *" --drawn "*) set -- "$@" --seed $((RANDOM * 32768 + RANDOM)) ;;
+esac
 missing=()
 for name in $(python3 scripts/mutate.py --needs-servers "$@"); do
     variable=PAWL_TEST_${name^^}
