@@ -57,6 +57,11 @@ static const pawl_application new_program = APPLICATION("timeouts", &new_house);
 static const pawl_application old_program = APPLICATION("timeouts", &old_house);
 static const pawl_application lanterns    = APPLICATION("timeouts", &lantern_house);
 
+/* Types that nobody handles, one the begin and one the end of a type that somebody does. */
+#define OF_NOBODY(F) F(TEXT, lamp)
+PAWL_RECORD_WITH(of_begin, OF_NOBODY, .type = "switch");
+PAWL_RECORD_WITH(of_end, OF_NOBODY, .type = "on");
+
 /* Opens one for the old program, and lets a new one set a timeout that the old one does not
  * know, and that is due now. */
 static world *open_old(world **newer, const char *url)
@@ -87,6 +92,16 @@ ON_ALL_STORES(e28_a_timeout_that_another_worker_knows_is_put_back, const char *u
     world_go(newer, PAWL_SECONDS(61));
     assert_string_equal(seen.text, "dim l ");
     assert_int_equal(world_timeouts(old).count, 0);
+}
+
+ON_ALL_STORES(e28_a_message_of_a_part_of_a_known_type_is_dead, const char *url)
+{
+    world *newer;
+    world *old = open_old(&newer, url);
+    world_post(old, "begin", PAWL_MESSAGE(of_begin, .lamp = PAWL_TEXT("l")));
+    world_post(old, "end", PAWL_MESSAGE(of_end, .lamp = PAWL_TEXT("l")));
+    world_drain(old);
+    assert_int_equal(world_dead(old).count, 2);
 }
 
 ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead, const char *url)
