@@ -198,7 +198,7 @@ class Tree:
         self.changed = {}  # file that holds a defect: its text without
         self.linked = []
         self.test_targets = set()
-        self.named = set()  # tests of entries so far: once built with a defect, always built
+        self.named = set()  # tests that were run so far: once built with a defect, always built
         self.environment = dict(os.environ)
         if shutil.which("ccache"):
             self.environment.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
@@ -258,8 +258,8 @@ class Tree:
             self.write(path, text)
 
     def build_linked(self, tests=()):
-        """The libraries, and the tests that an entry names: a header, or a static library, may
-        be part of these."""
+        """The libraries, and the tests that are to run: a header, a source or a static library
+        may be part of these."""
         self.named.update(self.test_targets.intersection(tests))
         open(self.log, "wb").close()
         return self.run_logged(
@@ -415,8 +415,7 @@ class Planter:
         """verdict, test, detail"""
         tree.plant(mutant)
         order = self.order(mutant, tests)
-        named = [name for name in order if mutant.tests and re.search(mutant.tests, name)]
-        if not tree.build_linked(named):
+        if not tree.build_linked():
             return "does not build", "", tree.build_error()
         if not order:
             return "survived", "", "no test runs this function"
@@ -427,6 +426,8 @@ class Planter:
             if name in self.unsound or self.results.times.get(name, below) < below:
                 continue
             self.show(tree, mutant, name)
+            if not tree.build_linked([name]):
+                return "does not build", "", tree.build_error()
             ran = self.run(tree, tests[name])
             if ran.verdict == "caught":
                 if self.is_sound(tree, tests[name]):
