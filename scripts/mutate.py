@@ -338,6 +338,14 @@ class Results:
             self.times[name] = round(seconds, 2)
 
 
+def servers_of(mutant):
+    """Those of its area, and those that the tests of its own are named after."""
+    own = set(re.findall("mysql|mariadb|mongodb|rabbitmq|odbc", mutant.tests or ""))
+    if own & {"mysql", "odbc"}:
+        own |= {"mysql", "mariadb"}
+    return own - {"odbc"} | set(mutant.area.servers)
+
+
 # ---- One defect after another -------------------------------------------------
 
 
@@ -785,7 +793,7 @@ def main(arguments):
         chosen = choose(options, sources, areas, results)
         if options.needs_servers:
             looks = options.list or options.files or options.patch or options.summary or options.check
-            names = {name for mutant in chosen for name in mutant.area.servers}
+            names = {name for mutant in chosen for name in servers_of(mutant)}
             print(*([] if looks else sorted(names, key=SERVERS.index)))
             return 0
         if print_only(options, sources, chosen):
