@@ -9,8 +9,10 @@
 
 #include <glob.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ODBC_URL_SIZE 1000
 
@@ -65,5 +67,26 @@ static inline bool odbc_postgres_url(const char *more, char url[ODBC_URL_SIZE])
              host, port, user, database, more);
     return true;
 }
+
+#ifdef PAWL_HAVE_ODBC
+
+#include <sql.h>
+#include <sqlext.h>
+
+/* A connection of the test's own, by the attributes of the store's URL; NULL: it was refused. */
+static inline SQLHDBC odbc_dial(SQLHENV *env, const char *url)
+{
+    SQLHDBC dbc = NULL;
+    char    text[ODBC_URL_SIZE];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(url + 5, "?"), url + 5);
+    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
+    SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
+    SQLAllocHandle(SQL_HANDLE_DBC, *env, &dbc);
+    SQLRETURN done =
+        SQLDriverConnect(dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
+    return SQL_SUCCEEDED(done) ? dbc : NULL;
+}
+
+#endif
 
 #endif

@@ -21,8 +21,6 @@ int main(void)
 
 #include <poll.h>
 #include <pthread.h>
-#include <sql.h>
-#include <sqlext.h>
 
 #define ON_MARIADB(function) TESTS(function, ground *p, ON_SERVER_OF(function, "mariadb"))
 
@@ -193,19 +191,6 @@ ON_MARIADB(long_values_come_back)
 
 /* ---- A transaction of the application's own ------------------------------------- */
 
-static SQLHDBC dial(SQLHENV *env, const char *url)
-{
-    SQLHDBC dbc = NULL;
-    char    text[ODBC_URL_SIZE];
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(url + 5, "?"), url + 5);
-    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
-    SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
-    SQLAllocHandle(SQL_HANDLE_DBC, *env, &dbc);
-    assert_true(SQL_SUCCEEDED(
-        SQLDriverConnect(dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)));
-    return dbc;
-}
-
 static void enlist_one(ground *p, pawl_store *store, SQLHDBC dbc, pawl_code code)
 {
     pawl_queue_send send    = {.queue   = TEXT("orders"),
@@ -221,7 +206,8 @@ ON_MARIADB(messages_are_sent_with_ones_own_transaction)
     url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 5000);
     SQLHENV     env   = NULL;
-    SQLHDBC     dbc   = dial(&env, url);
+    SQLHDBC     dbc   = odbc_dial(&env, url);
+    assert_non_null(dbc);
     enlist_one(p, store, dbc, PAWL_EINVAL);
     expect_text(p, "no open transaction");
     SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);

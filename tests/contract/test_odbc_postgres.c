@@ -12,9 +12,6 @@
 #include "pawl/pawl.h"
 #include "support/thread.h"
 
-#include <sql.h>
-#include <sqlext.h>
-
 #define SKIPPED 77
 
 static void refused_at(const char *url, pawl_code code, const char *words)
@@ -75,19 +72,6 @@ static pawl_store *open_ending(const char *url)
     options.system_prefix      = PREFIX;
     must(pawl_store_open(url, &options, &store, world_error()));
     return store;
-}
-
-static SQLHDBC dial(SQLHENV *env, const char *url)
-{
-    SQLHDBC dbc = NULL;
-    char    text[ODBC_URL_SIZE];
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(url + 5, "?"), url + 5);
-    SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
-    SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
-    SQLAllocHandle(SQL_HANDLE_DBC, *env, &dbc);
-    assert_true(SQL_SUCCEEDED(
-        SQLDriverConnect(dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT)));
-    return dbc;
 }
 
 static pawl_changes add_of(pawl_aggregator_add *add, const char *id)
@@ -156,7 +140,8 @@ TEST(an_add_that_is_not_committed_keeps_the_flush_row)
     flush        ending  = {.store = open_ending(url)};
     pawl_changes changes = add_of(&add, "first");
     must(pawl_store_commit(store, &changes, NULL, world_error()));
-    SQLHDBC dbc = dial(&env, url), looker = dial(&other_env, url);
+    SQLHDBC dbc = odbc_dial(&env, url), looker = odbc_dial(&other_env, url);
+    assert_true(dbc != NULL && looker != NULL);
     SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
     changes = add_of(&add, "second");
     must(pawl_store_enlist(store, dbc, &changes, world_error()));

@@ -360,13 +360,19 @@ static void twin(pawl_code expected, const pawl_record *other)
                                         "header");
 }
 
+static pawl_record copy_sample(pawl_field fields[64])
+{
+    pawl_record copy = *PAWL_RECORD_OF(sample)();
+    memcpy(fields, copy.fields, copy.field_count * sizeof fields[0]);
+    copy.fields = fields;
+    return copy;
+}
+
 STATE_TEST(descriptors_of_one_type_are_alike, void **state)
 {
     (void)state;
     pawl_field  fields[64];
-    pawl_record other = *PAWL_RECORD_OF(sample)();
-    memcpy(fields, other.fields, other.field_count * sizeof fields[0]);
-    other.fields = fields;
+    pawl_record other = copy_sample(fields);
     twin(PAWL_OK, &other);
     other.size += 8;
     twin(PAWL_ECONFIG, &other);
@@ -404,9 +410,7 @@ STATE_TEST(descriptors_within_are_alike_too, void **state)
 {
     (void)state;
     pawl_field  fields[64];
-    pawl_record other = *PAWL_RECORD_OF(sample)();
-    memcpy(fields, other.fields, other.field_count * sizeof fields[0]);
-    other.fields                                                  = fields;
+    pawl_record other                                             = copy_sample(fields);
     ((pawl_field *)pawl_record_field(&other, "o_record"))->record = PAWL_RECORD_OF(swapped);
     twin(PAWL_ECONFIG, &other);
 }
