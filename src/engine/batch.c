@@ -103,6 +103,7 @@ pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model
     unit->aggregator    = aggregator;
     unit->flush         = *flush;
     unit->leased        = *leased;
+    unit->readable      = leased->count;
     unit->session       = session;
     unit->is_size_flush = is_size_flush;
     unit->message.id    = pawl__arena_uuid(batch->arena, session.uuid);

@@ -93,9 +93,12 @@ typedef struct pawl__unit {
     pawl__entry                  *entry;      /* TIMEOUT: its saga as loaded, or NULL */
     const pawl__aggregator_model *aggregator; /* FLUSH */
     pawl_leased_batch             leased;
-    pawl_session_id               session;
-    pawl_flush_row                flush;
-    bool                          is_size_flush;
+    size_t          readable;      /* of these the first, handed over; the others stay (A10) */
+    bool            is_below_size; /* fewer than the size can be decoded: all are released */
+    pawl_text       left;          /* why messages cannot be decoded, or empty */
+    pawl_session_id session;
+    pawl_flush_row  flush;
+    bool            is_size_flush;
     const pawl__projection_model *projection; /* EVENT */
     const pawl_event_row         *event;
     pawl__lookup                 *lookups;

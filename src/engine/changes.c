@@ -217,10 +217,10 @@ static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_
 
 static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    int64_t *ids = pawl_arena_take(batch->arena, (unit->leased.count + 1) * sizeof *ids);
+    int64_t *ids = pawl_arena_take(batch->arena, (unit->readable + 1) * sizeof *ids);
     if (ids == NULL)
         return PAWL_ENOMEM;
-    for (size_t i = 0; i < unit->leased.count; i++)
+    for (size_t i = 0; i < unit->readable; i++)
         ids[i] = unit->leased.items[i].id;
     *NEXT(batch, leased_batch_remove) =
         (pawl_leased_batch_remove){.unit      = unit->index,
@@ -228,9 +228,25 @@ static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_
                                    .partition = unit->flush.partition,
                                    .session   = unit->session,
                                    .ids       = ids,
-                                   .id_count  = unit->leased.count};
+                                   .id_count  = unit->readable};
     batch->counters.messages++;
     batch->counters.flushes++;
+    return PAWL_OK;
+}
+
+/* The row says why messages stay. A flush by size that handed none over begins no new period. */
+static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, pawl_flush_set *set,
+                                 uint32_t group)
+{
+    set->error = unit->left;
+    if (unit->left.size > 0)
+        pawl_log(PAWL_LOG_WARNING,
+                 "aggregator partition %.*s: messages that cannot be decoded stay: %.*s",
+                 PAWL_TEXT_ARGS(unit->flush.partition), PAWL_TEXT_ARGS(unit->left));
+    if (unit->readable > 0)
+        return put_removal(batch, unit, group);
+    if (unit->is_size_flush)
+        set->due = unit->flush.due;
     return PAWL_OK;
 }
 
@@ -239,7 +255,7 @@ static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_
 static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     bool is_done = unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED;
-    if (!is_done)
+    if (!is_done || unit->is_below_size)
         *NEXT(batch, leased_batch_release) =
             (pawl_leased_batch_release){.unit      = unit->index,
                                         .group     = group,
@@ -255,7 +271,7 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
                                               .due = period > 0 ? pawl_time_add(unit->now, period) : PAWL_TIME_MAX,
                                               .is_done = is_done};
     if (is_done)
-        return put_removal(batch, unit, group);
+        return put_handed_over(batch, unit, set, group);
     set->due = unit->end == PAWL__END_DEAD ? PAWL_TIME_MAX : unit->due;
     /* The gate knows a partition that waits by its attempts: an unread one counts once, not more. */
     set->attempts =

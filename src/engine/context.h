@@ -73,6 +73,8 @@ pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind, const
                                  const char *name);
 /* Adds an aggregator delivery of the message in hand. */
 pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup);
+/* flush.c: calls the aggregator with the messages that can be decoded. */
+pawl_code pawl__context_flush(pawl_context *ctx);
 /* failed.c: notes the first failure; returns `code`. */
 pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
 /* Says why the unit fails; returns `code`. */

@@ -304,27 +304,6 @@ static pawl_code run_timeout(pawl_context *ctx)
     return code == PAWL_OK ? call_handler(ctx, &lookup, binding->handler) : code;
 }
 
-static pawl_code run_flush(pawl_context *ctx)
-{
-    pawl__unit        *unit     = ctx->unit;
-    const pawl_record *record   = unit->aggregator->message;
-    size_t             count    = unit->leased.count;
-    char              *messages = pawl_arena_take(ctx->batch->arena, (count + 1) * record->size);
-    if (messages == NULL)
-        return pawl__context_no_memory(ctx);
-    for (size_t i = 0; i < count; i++) {
-        pawl_code code =
-            pawl__version_decode(&unit->leased.items[i].message, record, ctx->batch->arena,
-                                 messages + i * record->size, &ctx->error);
-        if (code != PAWL_OK)
-            return pawl_error_wrap(&ctx->error, code, "aggregator %s: message %.*s",
-                                   unit->aggregator->name.data,
-                                   PAWL_TEXT_ARGS(unit->leased.items[i].message.id));
-    }
-    return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, unit->aggregator->does,
-                              NULL, messages, count);
-}
-
 /* Filters see messages, timeouts and flushes only: an event, a timeout whose destination is
  * foreign or a schedule is never discarded by a filter. */
 static pawl_code run_filters(pawl_context *ctx, bool is_before)
@@ -352,7 +331,7 @@ static pawl_code run_handlers(pawl_context *ctx)
     switch (ctx->unit->kind) {
     case PAWL__UNIT_MESSAGE: return run_message(ctx);
     case PAWL__UNIT_TIMEOUT: return run_timeout(ctx);
-    case PAWL__UNIT_FLUSH: return run_flush(ctx);
+    case PAWL__UNIT_FLUSH: return pawl__context_flush(ctx);
     case PAWL__UNIT_EVENT: return pawl__event_run(ctx);
     case PAWL__UNIT_FORWARD: return pawl__forward_run(ctx);
     case PAWL__UNIT_SCHEDULE: return pawl__schedule_run(ctx);

@@ -181,13 +181,15 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
                                  item->is_by_size);
 }
 
-/* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused
+/* Ends the round of a partition whose piece failed, or by size could not be decoded: it waits for its next try. Where pieces were refused
  * another worker has them, and the next check finds the rest. */
 static void end_failed(const pawl__worker *worker, targets *list, bool is_refused)
 {
     for (size_t i = 0; i < worker->batch->unit_count; i++) {
-        const pawl__unit *unit = &worker->batch->units[i];
-        if (!is_refused && (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED))
+        const pawl__unit *unit           = &worker->batch->units[i];
+        bool              is_handed_over = unit->readable > 0 || !unit->is_size_flush;
+        if (!is_refused && is_handed_over &&
+            (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED))
             continue;
         for (size_t j = 0; j < list->count; j++)
             if (pawl_text_equal(list->items[j].partition, unit->flush.partition))

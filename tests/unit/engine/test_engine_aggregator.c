@@ -18,6 +18,8 @@ PAWL_RECORD(letter, LETTER);
 PAWL_RECORD(card, CARD);
 #define CRATE(F) F(INT32, number)
 PAWL_RECORD(crate, CRATE);
+#define SACK(F) F(INT32, number)
+PAWL_RECORD(sack, SACK);
 #define LOADED(F) F(INT32, count)
 PAWL_RECORD(loaded, LOADED);
 
@@ -80,6 +82,14 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
 }
 PAWL_BATCH_HANDLER(on_crates, crate);
 
+static pawl_code on_sacks(pawl_context *ctx, const sack *messages, size_t count)
+{
+    int32_t first = messages[0].number;
+    is_quiet      = count > 1;
+    return hand_over(ctx, "sacks:", &first, count);
+}
+PAWL_BATCH_HANDLER(on_sacks, sack);
+
 static const pawl_aggregator parcels = {
     .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .key = "depot", .size = 3};
 static const pawl_aggregator letters = {.name = "Letters", .handle = PAWL_HANDLE(on_letters)};
@@ -88,8 +98,11 @@ static const pawl_aggregator cards   = {
 static const pawl_aggregator crates = {
     .name = "Crates", .handle = PAWL_HANDLE(on_crates), .size = 2, .max = 2, .attempts_max = 2};
 
+static const pawl_aggregator sacks = {
+    .name = "Sacks", .handle = PAWL_HANDLE(on_sacks), .size = 3, .period = PAWL_SECONDS(60)};
+
 static const pawl_endpoint_spec yard = {
-    .name = "yard", .aggregators = PAWL_AGGREGATORS(&parcels, &letters, &cards, &crates)};
+    .name = "yard", .aggregators = PAWL_AGGREGATORS(&parcels, &letters, &cards, &crates, &sacks)};
 
 static const pawl_application application = APPLICATION("aggregators", &yard);
 
@@ -191,25 +204,33 @@ ON_ALL_STORES(a7_a_partition_over_its_limit_is_refused, const char *url)
 }
 
 /* Ten rows that nobody here can read do not open the gate. */
-ON_ALL_STORES(e19_the_gate_counts_what_can_be_read, const char *url)
+/* Puts rows into a partition that no handler would add. */
+static void add_rows(const world *it, const char *aggregator, const char *type, const char *body,
+                     size_t count, pawl_time due)
 {
     pawl_aggregator_add adds[10];
-    char                ids[10][16];
-    world              *it = open_world(url);
-    for (int i = 0; i < 10; i++) {
-        snprintf(ids[i], sizeof ids[i], "x%d", i);
-        adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("Letters"),
-                                        .partition = PAWL_TEXT("Letters"),
+    char                ids[10][32];
+    assert_true(count <= 10);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(ids[i], sizeof ids[i], "%s-%zu", type, i);
+        adds[i] = (pawl_aggregator_add){.name      = pawl_text_of(aggregator),
+                                        .partition = pawl_text_of(aggregator),
                                         .key       = pawl_text_of(ids[i]),
                                         .message   = {.id   = pawl_text_of(ids[i]),
-                                                      .type = PAWL_TEXT("telegram"),
-                                                      .body = PAWL_TEXT("{}")},
+                                                      .type = pawl_text_of(type),
+                                                      .body = pawl_text_of(body)},
                                         .at        = WORLD_START,
-                                        .due       = PAWL_TIME_MAX};
+                                        .due       = due};
     }
     pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
-                            .aggregator_add = {.items = adds, .count = 10}};
+                            .aggregator_add = {.items = adds, .count = count}};
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+}
+
+ON_ALL_STORES(e19_the_gate_counts_what_can_be_read, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Letters", "telegram", "{}", 10, PAWL_TIME_MAX);
     for (int32_t i = 0; i < 9; i++)
         world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
     world_drain(it);
@@ -219,6 +240,90 @@ ON_ALL_STORES(e19_the_gate_counts_what_can_be_read, const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "letters:10 ");
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
+}
+
+static pawl_text error_of_partition(world *it, const char *partition)
+{
+    pawl_partition_row row;
+    must(pawl_store_partition_find(it->store, pawl_text_of(partition), it->arena, &row,
+                                   world_error()));
+    return row.error;
+}
+
+ON_ALL_STORES(a10_e19_by_size_what_does_not_decode_stays, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Letters", "letter", "{\"number\": \"none\"}", 2, PAWL_TIME_MAX);
+    for (int32_t i = 0; i < 9; i++)
+        world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
+    world_drain(it);
+    world_go_both(it, PAWL_MINUTES(1));
+    assert_string_equal(seen.text, "");
+    /* Nothing is withheld from the next flush. */
+    assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 11);
+    assert_memory_equal(error_of_partition(it, "Letters").data,
+                        "aggregator Letters: message letter-", 35);
+    world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
+    world_drain(it);
+    assert_string_equal(seen.text, "letters:10 ");
+    assert_int_equal(world_aggregated(it, "Letters", "letter").all, 2);
+    assert_int_equal(world_aggregated(it, "Letters", "letter").flush_attempts, 0);
+}
+
+/* Ten that cannot be decoded are tried once a lease, and do not call the handler. */
+ON_ALL_STORES(a10_e19_ten_that_do_not_decode_never_flush, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Letters", "letter", "{\"number\": \"none\"}", 10, PAWL_TIME_MAX);
+    world_go_both(it, PAWL_MINUTES(1));
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 0);
+    assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
+    world_go_both(it, PAWL_MINUTES(10));
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
+}
+
+/* Crates: a piece is two. The whole piece that has one which can be decoded is handed over. */
+ON_ALL_STORES(a10_e18_what_does_not_decode_blocks_no_bounded_piece, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Crates", "crate", "[]", 1, PAWL_TIME_MAX);
+    for (int32_t i = 0; i < 3; i++)
+        world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
+    world_drain(it);
+    assert_string_equal(seen.text, "crates:1,0 crates:2,1,2 ");
+    assert_int_equal(world_aggregated(it, "Crates", "crate").all, 1);
+}
+
+/* Tries of too few put the end of the period off no further. */
+ON_ALL_STORES(a10_e20_too_few_by_size_keep_their_period, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Sacks", "sack", "[]", 2, WORLD_START + PAWL_SECONDS(60));
+    world_go(it, PAWL_SECONDS(50));
+    world_post(it, NULL, PAWL_MESSAGE(sack, .number = 7));
+    world_drain(it);
+    assert_string_equal(seen.text, "");
+    world_go(it, PAWL_SECONDS(10));
+    assert_string_equal(seen.text, "sacks:1,7 ");
+    assert_int_equal(world_aggregated(it, "Sacks", "sack").all, 2);
+}
+
+ON_ALL_STORES(a10_e20_a_period_hands_over_what_decodes, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Cards", "card", "{\"number\": \"none\"}", 5, WORLD_START + PAWL_SECONDS(60));
+    for (int32_t i = 1; i <= 3; i++)
+        post_card(it, 0, i);
+    world_drain(it);
+    pawl_step step = world_go(it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:3,1,2,3 ");
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 5);
+    assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(120));
+    step = world_go(it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:3,1,2,3 ");
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 5);
 }
 
 /* ---- By period, on demand ------------------------------------------------------------- */
