@@ -201,6 +201,27 @@ ON_GROUND(claims_begin_behind_what_was_delivered, ground *p)
     PQfinish(leased);
 }
 
+/* Rows of other endpoints, which nobody delivers, are not walked over by each claim. */
+ON_GROUND(claims_begin_behind_the_rows_of_other_endpoints, ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    PGconn     *late  = raw_open(p->schema);
+    raw_run(late, "begin");
+    insert_rows(late, "late", 1);
+    insert_rows(p->pg, "many", MANY);
+    raw_run(p->pg, "update pawl_outbox set \"Endpoint\" = 'billing'");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(claim(p, store), 0);
+    assert_in_range(claims_from(store), 0, 1);
+    raw_run(late, "commit");
+    PQfinish(late);
+    assert_int_equal(claim(p, store), 1);
+    raw_run(p->pg, "delete from pawl_outbox where \"Endpoint\" = 'orders'");
+    wait_for_horizon(p, store, MANY);
+    insert_rows(p->pg, "after", 1);
+    assert_int_equal(claim(p, store), 1);
+}
+
 /* The horizon is that of the endpoint whose rows were claimed last. */
 ON_GROUND(each_endpoint_has_a_horizon_of_its_own, ground *p)
 {

@@ -132,6 +132,35 @@ ON_GROUND(a_call_for_the_outbox_wakes_its_runner, ground *p)
     expect_does_not_sleep(p, store);
 }
 
+/* The sleepers' locks of the handle: one for each queue, the outbox and the journal. */
+static int64_t sleepers_locks(const ground *p, pawl_store *store)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
+             "and pid = %d",
+             PQbackendPID(pawl__pg_of(store)->main.pg));
+    return raw_number(p->pg, sql);
+}
+
+/* A handle that sleeps for events only, and claims from a queue and the outbox later. */
+ON_GROUND(a_handle_that_sleeps_is_called_for_what_it_claims_later, ground *p)
+{
+    pawl_store      *store = open_store(p, p->url);
+    pawl_event_query query = {.is_by_position = true, .count_max = 10};
+    pawl_event_rows  events;
+    pawl_outbox_rows rows;
+    ok(p, pawl_store_event_list(store, &query, p->arena, &events, &p->error));
+    sleep_briefly(p, store);
+    assert_int_equal(sleepers_locks(p, store), 1);
+    ok(p, pawl_store_outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, &rows, &p->error));
+    sleep_briefly(p, store);
+    assert_int_equal(sleepers_locks(p, store), 2);
+    find_nothing(p, store, "orders");
+    sleep_briefly(p, store);
+    assert_int_equal(sleepers_locks(p, store), 3);
+}
+
 /* The server ended the session that listened, and its locks. */
 ON_GROUND(a_connection_made_again_listens, ground *p)
 {

@@ -6,6 +6,8 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
+#define COLUMNS_WITHOUT_FINDING 6 /* DispatchId to At */
+
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* The row without an id has the findings of the scan in the columns behind it. */
@@ -17,8 +19,11 @@ static void read_scan(pawl__pg_request *request, pawl__pg_outbox_scan *scan)
     int64_t   waiting    = pawl__pg_get_int(request);
     scan->sight.oldest   = pawl__pg_get_int(request);
     scan->sight.next     = pawl__pg_get_int(request);
-    scan->later          = is_waiting ? later : PAWL_TIME_MAX;
-    scan->waiting        = is_waiting ? waiting : INT64_MAX;
+    for (int i = 0; i < COLUMNS_WITHOUT_FINDING; i++)
+        pawl__pg_skip(request);
+    scan->sight.last = pawl__pg_get_int(request);
+    scan->later      = is_waiting ? later : PAWL_TIME_MAX;
+    scan->waiting    = is_waiting ? waiting : INT64_MAX;
 }
 
 static void read_due(pawl__pg_request *request, pawl_outbox_rows *rows, pawl__pg_outbox_scan *scan)
@@ -34,7 +39,6 @@ static void read_due(pawl__pg_request *request, pawl_outbox_rows *rows, pawl__pg
         row->state = PAWL_OUTBOX_PENDING;
     }
     scan->sight.limit = rows->count != 0 ? rows->items[0].id : INT64_MAX;
-    scan->sight.last  = rows->count != 0 ? rows->items[rows->count - 1].id : 0;
 }
 
 static pawl_code claim_from(pawl__pg *store, pawl_text endpoint, pawl_time now, size_t count_max,
@@ -67,8 +71,10 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
     store->is_woken            = false;
     pawl__pg_note_now(store, now);
     pawl__pg_rollback_unclaimed(store);
+    pawl_code code = store->outbox.is_claimed ? PAWL_OK : pawl__pg_stop_sleeping(store, error);
     pawl__pg_outbox_front_begin(&store->outbox, endpoint, now, &scan);
-    pawl_code code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &scan, error);
+    if (code == PAWL_OK)
+        code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &scan, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_outbox_front_end(&store->outbox, &scan);

@@ -15,7 +15,7 @@
  * rows. */
 
 /* The columns of a claimed row; its state is known. The row with the findings of the scan uses the
- * first five columns (outbox.c). */
+ * first five and AttemptsBefore (outbox.c). */
 #define PAWL__PG_OUTBOX_CLAIMED                                                                 \
     "[Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint], " \
     "[Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE
@@ -54,10 +54,13 @@
     "{ignore:[OutboxId], [Attempt]}"
 
 #define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                     \
-    /* Rows that wait are scanned as far as the claim went, to the end if it went there. The rows \
-     * are walked over twice: materialized for both uses they would be copied three times. */                       \
+    /* Rows that wait are scanned as far as the claim went, to the end if it went there: then the last row of any     \
+     * endpoint was seen, so that a claim that finds none of its own begins behind those of others the next time. The \
+     * rows are walked over twice: materialized for both uses they would be copied three times. */   \
     X(OUTBOX_DUE,                                                                                                         \
-      "with taken as materialized (select count(*) as count, max(t.[Id]) as last from ("                                  \
+      "with taken as materialized (select count(*) as count, case when count(*) < ?4 then ("                              \
+      "select p.[Id] from {outbox} as p where p.[State] = 'pending' and p.[Id] >= ?3 "                                    \
+      "order by p.[Id] desc, p.[NextAttempt] desc limit 1) else max(t.[Id]) end as last from ("                           \
       "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                                           \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as t), "                                                \
       "later as (select min(w.[NextAttempt]) as next_attempt, min(w.[Id]) as id from ("                                   \
@@ -66,7 +69,7 @@
       "then 9223372036854775807 else t.last end from taken as t) " PAWL__PG_OUTBOX_ORDER                                  \
       ") as w) select null, later.next_attempt, later.id, " PAWL__PG_OLDEST                                               \
       ", case when taken.last >= ?5 then " PAWL__PG_NEXT " end, "                                                         \
-      "null, null, null, null, null, null, null, null, null, null, null, null, null "                                     \
+      "null, null, null, null, null, null, taken.last, null, null, null, null, null, null "                               \
       "from taken cross join later union all select due.* from ("                                                         \
       "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                    \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                \

@@ -416,8 +416,10 @@ static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_
                            pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__pg_front *front   = pawl__pg_front_of(store, claim->queue);
-    pawl_code       code    = PAWL_OK;
+    pawl_code       code    = front->is_queue ? PAWL_OK : pawl__pg_stop_sleeping(store, error);
     pawl_time       due_max = claim->due_max;
+    if (code != PAWL_OK)
+        return code;
     if (has_ahead(store, front, claim)) {
         due_max = store->ahead.claim.due_max;
         code    = take_ahead(store, claim, arena, rows, error);

@@ -765,16 +765,18 @@ null, "LeaseWorker" = null, "CorrelationId" = excluded."CorrelationId", "Headers
 excluded."Headers", "SagaId" = excluded."SagaId", "Name" = excluded."Name";
 
 -- OUTBOX_DUE
-with taken as materialized (select count(*) as count, max(t."Id") as last from (select "Id" from
-"pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3 and
-"NextAttempt" <= $1 order by "Id", "NextAttempt" limit $4) as t), later as (select
-min(w."NextAttempt") as next_attempt, min(w."Id") as id from (select "Id", "NextAttempt" from
-"pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3 and
-"NextAttempt" > $1 and "Id" <= (select case when t.count < $4 then 9223372036854775807 else t.last
-end from taken as t) order by "Id", "NextAttempt" ) as w) select null, later.next_attempt, later.id,
+with taken as materialized (select count(*) as count, case when count(*) < $4 then (select p."Id"
+from "pawl_outbox" as p where p."State" = 'pending' and p."Id" >= $3 order by p."Id" desc,
+p."NextAttempt" desc limit 1) else max(t."Id") end as last from (select "Id" from "pawl_outbox"
+where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3 and "NextAttempt" <= $1
+order by "Id", "NextAttempt" limit $4) as t), later as (select min(w."NextAttempt") as next_attempt,
+min(w."Id") as id from (select "Id", "NextAttempt" from "pawl_outbox" where "State" = 'pending' and
+($2 = '' or "Endpoint" = $2) and "Id" >= $3 and "NextAttempt" > $1 and "Id" <= (select case when
+t.count < $4 then 9223372036854775807 else t.last end from taken as t) order by "Id", "NextAttempt"
+) as w) select null, later.next_attempt, later.id,
 pg_snapshot_xmin(pg_current_snapshot())::text::bigint, case when taken.last >= $5 then
-pg_current_xact_id()::text::bigint end, null, null, null, null, null, null, null, null, null, null,
-null, null, null from taken cross join later union all select due.* from (select "Id",
+pg_current_xact_id()::text::bigint end, null, null, null, null, null, null, taken.last, null, null,
+null, null, null, null from taken cross join later union all select due.* from (select "Id",
 "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint", "Destination",
 "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
 "Body" from "pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3
