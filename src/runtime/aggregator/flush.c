@@ -28,6 +28,8 @@
 /* Workers that took a full partition's rows from each other try again so often, then leave the
  * partition to the next check of all. */
 #define MEETINGS_MAX 50
+#define COUNTED_SELDOM 1000 /* rows of a partition that is shut */
+#define SHUT_PERIOD PAWL_SECONDS(5)
 
 /* A partition to hand over. */
 typedef struct target {
@@ -36,7 +38,8 @@ typedef struct target {
     bool                          is_by_size;
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
-    int                           meetings;   /* snapshots released for too few rows, by size */
+    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
+    int                           meetings; /* snapshots released for too few rows, by size */
     bool                          is_done;
     bool                          is_put_off; /* nothing to hand over: its period begins again */
 } target;
@@ -84,12 +87,28 @@ static void say_strange(pawl__worker *worker, pawl_text partition,
              (long long)counts->all);
 }
 
+/* The gate that takes the partition's place among those known to be shut. */
+static pawl__shut_gate *shut_of(pawl__worker *worker, pawl_text partition)
+{
+    return &worker->shut[pawl__text_hash(partition) % PAWL__SHUT_GATES];
+}
+
+/* Whether the partition has many rows, and was dead or waiting for its next try a moment ago. A commit that adds to it
+ * does not count them all again; the check of all partitions does. */
+static bool is_shut(pawl__worker *worker, pawl_text partition)
+{
+    const pawl__shut_gate *gate = shut_of(worker, partition);
+    pawl_time              now  = worker->engine.machine_now;
+    return gate->partition == pawl__text_hash(partition) && now < gate->until &&
+           gate->until <= pawl_time_add(now, SHUT_PERIOD); /* else the clock was set back */
+}
+
 /* Reads the gate: is there something to hand over? By size a dead partition is left alone, and so
  * is a partition that waits for its next try after a failure. */
-static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_counts *counts,
-                            pawl_error *error)
+static pawl_code check_gate(pawl__worker *worker, target *item, pawl_error *error)
 {
-    pawl_store *store = worker->store;
+    pawl_store             *store  = worker->store;
+    pawl_aggregator_counts *counts = &item->gate;
     memset(counts, 0, sizeof *counts);
     pawl_code code = pawl_store_aggregator_counts(store, item->partition, item->aggregator->types,
                                                   item->aggregator->type_count,
@@ -98,6 +117,10 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_
         return code;
     say_strange(worker, item->partition, counts);
     bool is_waiting = counts->flush_attempts > 0 && counts->flush_due > worker->engine.business_now;
+    if (counts->all >= COUNTED_SELDOM && (counts->flush_is_dead || is_waiting))
+        *shut_of(worker, item->partition) =
+            (pawl__shut_gate){pawl__text_hash(item->partition),
+                              pawl_time_add(worker->engine.machine_now, SHUT_PERIOD)};
     if (item->is_by_size)
         item->is_done =
             counts->ready < item->aggregator->size || counts->flush_is_dead || is_waiting;
@@ -110,15 +133,22 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_
     return PAWL_OK;
 }
 
+/* Whether enough is left of a backlog for another piece. The gate counts all rows of the partition: it is not read for
+ * each piece. */
+static bool is_open(const target *item)
+{
+    return item->gate.ready >= (item->is_by_size ? item->aggregator->size : 1);
+}
+
 /* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to
  * hand over: all rows are unreadable, removed, or too few. Its flush row would stay the first due
  * for ever. Rows that another worker has leased are that worker's to flush. */
-static pawl_code put_off(pawl__worker *worker, target *item, const pawl_aggregator_counts *counts,
-                         pawl_error *error)
+static pawl_code put_off(pawl__worker *worker, target *item, pawl_error *error)
 {
-    int64_t       period  = item->aggregator->period;
-    pawl_time     now     = worker->engine.business_now;
-    pawl_refusals refused = {.arena = worker->read};
+    const pawl_aggregator_counts *counts  = &item->gate;
+    int64_t                       period  = item->aggregator->period;
+    pawl_time                     now     = worker->engine.business_now;
+    pawl_refusals                 refused = {.arena = worker->read};
     if (counts->flush_due > now || counts->flush_is_dead || counts->ready != counts->resolved)
         return PAWL_OK;
     item->is_put_off       = true;
@@ -145,8 +175,7 @@ static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl
 }
 
 /* Leases a piece and adds it to the batch as a unit. */
-static pawl_code take_piece(pawl__worker *worker, target *item,
-                            const pawl_aggregator_counts *counts, pawl_error *error)
+static pawl_code take_piece(pawl__worker *worker, target *item, pawl_error *error)
 {
     pawl_store             *store   = worker->store;
     pawl_session_id         session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
@@ -167,6 +196,7 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
         item->is_done = true;
         return PAWL_OK;
     }
+    item->gate.ready -= (int64_t)piece.count;
     /* Two workers with too few rows each release them; the later release finds the gate open
      * again. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
@@ -175,8 +205,8 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
     }
     pawl_flush_row flush = {.name      = item->aggregator->name,
                             .partition = item->partition,
-                            .due       = counts->flush_due,
-                            .attempts  = counts->flush_attempts};
+                            .due       = item->gate.flush_due,
+                            .attempts  = item->gate.flush_attempts};
     return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
                                  item->is_by_size);
 }
@@ -238,15 +268,15 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     pawl__worker_clocks(worker, now);
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
-        pawl_aggregator_counts counts;
-        target                *item = &list->items[i];
+        target *item = &list->items[i];
         if (item->is_done || !has_room(worker, item))
             continue;
-        code = check_gate(worker, item, &counts, error);
+        if (!is_open(item))
+            code = check_gate(worker, item, error);
         if (code == PAWL_OK && !item->is_done)
-            code = take_piece(worker, item, &counts, error);
+            code = take_piece(worker, item, error);
         else if (code == PAWL_OK)
-            code = put_off(worker, item, &counts, error);
+            code = put_off(worker, item, error);
     }
     if (code != PAWL_OK || worker->batch->unit_count == 0)
         return code;
@@ -299,7 +329,7 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
     bool      did  = false;
     pawl_time now  = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
     for (size_t i = 0; i < worker->grown_count && code == PAWL_OK; i++)
-        if (worker->grown[i].aggregator->size > 0)
+        if (worker->grown[i].aggregator->size > 0 && !is_shut(worker, worker->grown[i].partition))
             code = add_target(worker, &list, worker->grown[i].aggregator,
                               worker->grown[i].partition, true);
     if (code == PAWL_OK)

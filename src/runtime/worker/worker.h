@@ -52,6 +52,13 @@ typedef struct pawl__queue_pause {
 
 /* ---- A worker --------------------------------------------------------------------------------- */
 
+/* An aggregator's partition that is dead, or waits for its next try. */
+typedef struct pawl__shut_gate {
+    uint64_t  partition; /* hash of its name */
+    pawl_time until;     /* machine time */
+} pawl__shut_gate;
+#define PAWL__SHUT_GATES 8
+
 /* A partition that a commit added to. */
 typedef struct pawl__grown_partition {
     const pawl__aggregator_model *aggregator;
@@ -97,6 +104,7 @@ typedef struct pawl__worker {
     bool          was_alone;      /* the last batch had a unit that runs alone */
     pawl__grown_partition *grown; /* partitions added to in this step */
     size_t                 grown_count, grown_capacity;
+    pawl__shut_gate        shut[PAWL__SHUT_GATES];
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
     pawl_store            *aside;    /* a handle that commits them at once beside a hold; or NULL */
     size_t                 hot_count;

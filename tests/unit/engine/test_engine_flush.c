@@ -305,6 +305,63 @@ ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed, const char *url)
     pawl_endpoint_destroy(endpoint);
 }
 
+/* ---- Counting a large partition ----------------------------------------------------------- */
+
+static pawl_code note_count(hook_point point, void *context)
+{
+    *(int *)context += point == HOOK_BEFORE_COUNT;
+    return PAWL_OK;
+}
+
+/* Once at the beginning, and once to see that nothing is left. */
+ON_ALL_STORES(e20_a_backlog_is_not_counted_for_each_piece, const char *url)
+{
+    int    counted = 0;
+    world *it      = open_world(hook_url(url));
+    post_cards(it, 1, 12);
+    world_drain(it);
+    hook_set(note_count, &counted);
+    world_go(it, PAWL_SECONDS(60));
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:4,5,6,7,8 cards@60:4,9,10,11,12 ");
+    assert_int_equal(counted, 2);
+}
+
+/* A thousand rows wait for the next try of their flush: commits that add to them do not count them each time. */
+ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
+{
+    static pawl_aggregator_add adds[1000];
+    static char                ids[1000][8];
+    int                        counted = 0;
+    world                     *it      = open_world(hook_url(url));
+    for (size_t i = 0; i < 1000; i++) {
+        snprintf(ids[i], sizeof ids[i], "s%zu", i);
+        adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("Stamps"),
+                                        .partition = PAWL_TEXT("Stamps"),
+                                        .key       = pawl_text_of(ids[i]),
+                                        .message   = {.id   = pawl_text_of(ids[i]),
+                                                      .type = PAWL_TEXT("stamp"),
+                                                      .body = PAWL_TEXT("{}")},
+                                        .at        = WORLD_START,
+                                        .due       = PAWL_TIME_MAX};
+    }
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .aggregator_add = {.items = adds, .count = 1000}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    failures = 1;
+    world_drain(it);
+    assert_string_equal(seen.text, "stamps@0:1000 ");
+    hook_set(note_count, &counted);
+    for (int32_t i = 1; i <= 3; i++) {
+        world_post(it, NULL, PAWL_MESSAGE(stamp, .number = i));
+        world_drain(it);
+    }
+    hook_set(NULL, NULL);
+    assert_in_range(counted, 0, 1);
+    world_go_both(it, PAWL_SECONDS(20));
+    assert_non_null(strstr(seen.text, ":1003 "));
+}
+
 /* ---- What is asked for, and a clock that is set back ------------------------------------ */
 
 static pawl_code lose_lease(hook_point point, void *context)
