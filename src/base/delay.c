@@ -40,3 +40,16 @@ pawl_code pawl__check_unit(const char *kind, const char *name, const char *where
         "with its unit, as PAWL_SECONDS(%lld)",
         kind, name, where, (long long)value, (long long)value);
 }
+
+pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, pawl_time now,
+                           pawl_error *error)
+{
+    char text[PAWL_TIME_TEXT_SIZE + 1];
+    if (time <= 0 || time >= PAWL_DAYS(365) || now < PAWL_DAYS(3650))
+        return PAWL_OK;
+    pawl_time_format(time, text);
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "%s%s is at %s; a pawl_time counts microseconds, so that of time() is "
+                          "PAWL_SECONDS(%lld)",
+                          kind, name, text, (long long)time);
+}

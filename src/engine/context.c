@@ -8,6 +8,7 @@
  */
 #include "engine/context.h"
 
+#include "base/delay.h"
 #include "base/sized.h"
 #include "engine/stream.h"
 #include "pawl/process.h"
@@ -204,6 +205,9 @@ static pawl_code take_options(pawl_context *ctx, const pawl_send_options *given,
     *taken         = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
     pawl_code code = pawl__sized_read(given, taken, sizeof *taken, "options of a send",
                                       "PAWL_SEND_OPTIONS_HEAD", &ctx->error);
+    if (code == PAWL_OK)
+        code =
+            pawl__check_time("the due time of a send", "", taken->due, ctx->unit->now, &ctx->error);
     return pawl__context_failed(ctx, code);
 }
 
@@ -433,6 +437,9 @@ static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due,
             name != NULL ? name : "");
     if (pawl__context_check_name(ctx, "name of a timeout", name) != PAWL_OK)
         return ctx->failed; /* to a store, no name is every timeout of the saga */
+    if (!is_cancel &&
+        pawl__check_time("timeout ", name, due, ctx->unit->now, &ctx->error) != PAWL_OK)
+        return pawl__context_failed(ctx, PAWL_EINVAL);
     if (touch->entry->stream != NULL && touch->entry->model->stream->is_entity)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "timeout '%s': only a process has timeouts, %s is an entity",

@@ -5,6 +5,7 @@
  */
 #include "runtime/runtime.h"
 
+#include "base/delay.h"
 #include "base/sized.h"
 
 #include <string.h>
@@ -117,6 +118,9 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .queue_send = {&send, 1}};
     pawl_code    code    = pawl_changes_check(&changes, error);
+    if (code == PAWL_OK)
+        code = pawl__check_time("the due time of a message", "", options->due, pawl_clock_now(NULL),
+                                error);
     if (code != PAWL_OK)
         return code;
     if (sender->native != NULL) {

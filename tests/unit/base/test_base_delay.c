@@ -50,3 +50,19 @@ TEST(the_help_has_the_figure)
     (void)snprintf(text, sizeof text, "+/- %d %% jitter", PAWL__JITTER_PERCENT);
     assert_string_equal(PAWL__JITTER_TEXT, text);
 }
+
+TEST(a_time_of_seconds_is_refused)
+{
+    const pawl_time now   = PAWL_DAYS(20000);
+    pawl_error      error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl__check_time("timeout ", "late", 1700000900, now, &error), PAWL_EINVAL);
+    assert_string_equal(
+        error.text,
+        "timeout late is at 1970-01-01T00:28:20.000900Z; a pawl_time counts microseconds, so "
+        "that of time() is PAWL_SECONDS(1700000900)");
+    assert_int_equal(pawl__check_time("", "", INT64_C(1700000000900), now, &error), PAWL_EINVAL);
+    assert_int_equal(pawl__check_time("", "", PAWL_DAYS(365), now, &error), PAWL_OK);
+    assert_int_equal(pawl__check_time("", "", 0, now, &error), PAWL_OK);
+    assert_int_equal(pawl__check_time("", "", -5, now, &error), PAWL_OK);
+    assert_int_equal(pawl__check_time("", "", 1700000900, PAWL_DAYS(3), &error), PAWL_OK);
+}

@@ -46,6 +46,12 @@ static pawl_code play(pawl_context *ctx, pawl_text script)
             pawl_timeout(ctx, name, PAWL_SECONDS(strtol(script.data + i + 3, NULL, 10)));
         if (script.data[i] == '-')
             pawl_cancel_timeout(ctx, name);
+        if (script.data[i] == '@')
+            pawl_timeout_at(ctx, "a", strtol(script.data + i + 1, NULL, 10));
+        if (script.data[i] == '>')
+            pawl_send_with(ctx, "far",
+                           &(pawl_send_options){PAWL_SEND_OPTIONS_HEAD, .due = 1700000900},
+                           PAWL_MESSAGE(touch, .lamp = PAWL_TEXT("l")));
         if (script.data[i] == '!')
             pawl_complete(ctx);
         if (script.data[i] == '~' && around != NULL) {
@@ -228,6 +234,21 @@ ON_ALL_STORES(a_cancel_without_a_name_is_refused, const char *url)
     assert_int_equal(world_dead(it).count, 1);
     assert_non_null(strstr(world_dead(it).items[0].error.data, "name of a timeout has 0 bytes"));
     assert_int_equal(world_timeouts(it).count, 2);
+}
+
+/* As time() tells it: it would have fired at once. */
+ON_ALL_STORES(a_time_in_seconds_is_refused, const char *url)
+{
+    world *it = open_world(url);
+    on_at(it, 0, "l", "@1700000900", "");
+    on_at(it, 1, "m", ">", "");
+    world_go(it, PAWL_SECONDS(20));
+    assert_int_equal(world_dead(it).count, 2);
+    assert_non_null(
+        strstr(world_dead(it).items[0].error.data, "timeout a is at 1970-01-01T00:28:20"));
+    assert_non_null(
+        strstr(world_dead(it).items[1].error.data, "the due time of a send is at 1970-01-01"));
+    assert_string_equal(seen.text, "on0 on1 ");
 }
 
 ON_ALL_STORES(timeouts_die_with_their_saga, const char *url)

@@ -123,6 +123,11 @@ ON_ALL_STORES(bad_input_is_refused_at_the_call, const char *url)
                                       PAWL_MESSAGE(job, .name = PAWL_TEXT("\xff")), &error),
                      PAWL_EINVAL);
     assert_true(world_says(pawl_text_of(error.text), "message job: name"));
+    const pawl_send_options in_seconds = {PAWL_SEND_OPTIONS_HEAD, .due = 1700000900};
+    assert_int_equal(pawl_sender_send(it->sender, "audit", &in_seconds,
+                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
+                     PAWL_EINVAL);
+    assert_true(world_says(pawl_text_of(error.text), "the due time of a message is at 1970-01-01"));
     /* The good ones of the same sender still go. */
     world_post(it, NULL, PAWL_MESSAGE(job, .name = PAWL_TEXT("good")));
     assert_int_equal(world_queue(it, "audit").count, 1);
