@@ -94,6 +94,8 @@ rm "$work/fails"
 expect 0 '' pawl dead list --saga Trip/5 --json "${at[@]}"
 lines 2
 grep -q '"type":"late"' "$work/out" || die "no letter of the timeout"
+late=$(sed -n 's/.*"message_id":"\([^"]*\)".*"type":"late".*/\1/p' "$work/out")
+expect 0 'sets the timeout of its saga again, due now, for queue trips' pawl dead show "$late"
 why Trip/5 error 'REJECT: the file fails'
 why Trip/5 next 'nothing wakes it by itself, only a message; 2 dead letters are of it'
 

@@ -344,14 +344,19 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
     pawl_code            code = pawl__has_worker(store, letter->endpoint, arena, &is_read, error);
     if (code != PAWL_OK)
         return code;
-    bool      is_known = letter->queue.size != 0 && letter->message.type.size != 0;
+    bool is_known = letter->queue.size != 0 && letter->message.type.size != 0;
+    bool is_timeout =
+        letter->message.causation_id.size == 0 &&
+        pawl__must_header(letter->message.headers, PAWL_HEADER_SAGA_ID, arena).size > 0;
     pawl_text command =
         pawl__must_printf(arena, "pawl dead %s %s --endpoint %.*s", is_known ? "retry" : "discard",
                           pawl__shell_quoted(letter->message.id, arena).data,
                           PAWL_TEXT_ARGS(pawl__shell_word(letter->endpoint, arena)));
     shown->next = pawl__must_printf(
         arena, "nothing by itself: `%s` %s%.*s%s%s", pawl__shell_command(command, arena).data,
-        is_known ? "sends it to queue " : "removes it: it has no type or queue",
+        is_known ? (is_timeout ? "sets the timeout of its saga again, due now, for queue "
+                               : "sends it to queue ")
+                 : "removes it: it has no type or queue",
         PAWL_TEXT_ARGS(letter->queue),
         is_known && pawl_text_equal(letter->code, PAWL_TEXT("EDECODE"))
             ? ", where it fails again unless `pawl dead edit` fixes its body first, or another program handles it"
