@@ -6,10 +6,9 @@
 
 #include "engine/lookup.h"
 #include "pawl/process.h"
+#include "record/record_internal.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <yyjson.h>
 
 /* ---- What is declared ------------------------------------------------------------ */
 
@@ -76,30 +75,17 @@ void pawl__order_warn(const char *text, const pawl__model *model)
              PAWL_TEXT_ARGS(model->endpoint), text);
 }
 
-/* Reads a member of a body that is of a version which this program does not read. */
-static pawl_code from_json(pawl__batch *batch, pawl_text body, const char *path, pawl_text *key)
+/* Reads the property from the JSON of a body that this program does not decode. */
+static pawl_code from_json(pawl__batch *batch, pawl_text body, const pawl_record *record,
+                           const pawl__binding *coerced, const char *path, pawl_text *key)
 {
-    yyjson_doc *doc    = yyjson_read(body.data, body.size, YYJSON_READ_NOFLAG);
-    yyjson_val *member = yyjson_doc_get_root(doc);
-    pawl_code   code   = PAWL_OK;
-    while (member != NULL && path[0] != '\0') {
-        size_t size = strcspn(path, ".");
-        member      = yyjson_obj_getn(member, path, size);
-        path += size + (path[size] == '.');
-    }
-    pawl_value value = {PAWL_VALUE_NONE, {0}};
-    if (yyjson_is_str(member))
-        value = pawl_value_text(
-            (pawl_text){.data = yyjson_get_str(member), .size = yyjson_get_len(member)});
-    else if (yyjson_is_int(member))
-        value = (pawl_value){PAWL_VALUE_INT, .as.integer = yyjson_get_sint(member)};
-    code = text_of(batch, &value, key);
-    if (code == PAWL_OK && value.type == PAWL_VALUE_TEXT) {
-        *key = pawl_arena_text(batch->arena, *key);
-        code = key->data != NULL ? PAWL_OK : PAWL_ENOMEM;
-    }
-    yyjson_doc_free(doc);
-    return code;
+    pawl_value value;
+    pawl_code  code = pawl__json_field_value(record, path, body, batch->arena, &value);
+    if (code == PAWL_OK && coerced != NULL &&
+        pawl_value_coerce(coerced->saga->table.main.type, &value, batch->arena, NULL) ==
+            PAWL_ENOMEM)
+        code = PAWL_ENOMEM;
+    return code == PAWL_OK ? text_of(batch, &value, key) : code;
 }
 
 /* Reads the property from the message, or, where that cannot be decoded, from its JSON. `coerced`:
@@ -119,7 +105,7 @@ static pawl_code from_record(pawl__batch *batch, const pawl_message *message,
                                : pawl_record_value(record, path, decoded, &lookup.value, NULL);
     if (code == PAWL_OK)
         return text_of(batch, &lookup.value, key);
-    return code == PAWL_ENOMEM ? code : from_json(batch, message->body, path, key);
+    return code == PAWL_ENOMEM ? code : from_json(batch, message->body, record, coerced, path, key);
 }
 
 static pawl_code from_binding(pawl__batch *batch, const pawl_message *message,
@@ -155,7 +141,7 @@ static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_
     if (code == PAWL_OK && by->kind == PAWL__ORDER_SAGA)
         return from_saga(batch, message, &types, key);
     if (code != PAWL_OK || types.count == 0)
-        return code != PAWL_OK ? code : from_json(batch, message->body, by->name, key);
+        return code != PAWL_OK ? code : from_json(batch, message->body, NULL, NULL, by->name, key);
     return from_record(batch, message, types.items[0]->record, NULL, by->name, key);
 }
 

@@ -269,3 +269,60 @@ pawl_code pawl_record_value_set(const pawl_record *record, const char *path, voi
         return pawl_error_set(error, PAWL_EINVAL, "%s: a record on the way is absent", path);
     return write_field(field, path, holder, value, arena, error);
 }
+
+/* ---- A field of JSON alone ---------------------------------------------------- */
+
+/* A member that is missing stands for the default value. */
+static pawl_code read_member(const pawl_record *root, const pawl_field *field, yyjson_val *member,
+                             pawl_arena *arena, pawl_value *value)
+{
+    pawl_value_type type;
+    pawl__decoder   decoder = {arena, NULL, 0};
+    pawl__path      above   = {NULL, NULL, root, PAWL__NO_INDEX};
+    pawl__path      at      = {&above, field, NULL, PAWL__NO_INDEX};
+    void           *item    = pawl_arena_take(arena, field->item_size);
+    pawl_code       code    = item != NULL ? PAWL_OK : PAWL_ENOMEM;
+    if (code != PAWL_OK || value_type(field, field->name, &type, NULL) != PAWL_OK)
+        return code;
+    if (member != NULL)
+        code = pawl__decode_scalar(&decoder, &at, member, item);
+    if (code == PAWL_OK)
+        code = read_scalar(field, field->name, item, value, NULL);
+    return code == PAWL_ENOMEM ? code : PAWL_OK;
+}
+
+pawl_code pawl__json_field_value(const pawl_record *record, const char *path, pawl_text json,
+                                 pawl_arena *arena, pawl_value *value)
+{
+    const pawl_record *root      = record;
+    const pawl_field  *field     = NULL;
+    bool               is_absent = false;
+    yyjson_doc        *doc       = NULL;
+    pawl_code          code      = pawl__json_read(json, arena, &doc, NULL);
+    *value                       = (pawl_value){.type = PAWL_VALUE_NONE};
+    if (code != PAWL_OK)
+        return code == PAWL_ENOMEM ? code : PAWL_OK;
+    yyjson_val *member = yyjson_doc_get_root(doc);
+    while (path[0] != '\0') {
+        size_t size    = strcspn(path, ".");
+        field          = record != NULL ? find_name(record, path, size) : NULL;
+        record         = field != NULL && field->kind == PAWL_KIND_RECORD ? field->record() : NULL;
+        pawl_text name = field != NULL ? pawl_text_of(pawl_field_json(field))
+                                       : (pawl_text){.data = path, .size = size};
+        member         = yyjson_obj_getn(member, name.data, name.size);
+        if (yyjson_is_null(member))
+            member = NULL;
+        is_absent |= member == NULL && (field == NULL || field->shape != PAWL_ONE);
+        path += size + (path[size] == '.');
+    }
+    if (field != NULL && !is_absent)
+        code = read_member(root, field, member, arena, value);
+    if (code != PAWL_OK || value->type != PAWL_VALUE_NONE)
+        return code;
+    if (yyjson_is_str(member))
+        *value = pawl_value_text(
+            (pawl_text){.data = yyjson_get_str(member), .size = yyjson_get_len(member)});
+    else if (yyjson_is_int(member))
+        *value = pawl_value_integer(yyjson_get_sint(member));
+    return PAWL_OK;
+}

@@ -39,6 +39,11 @@ yyjson_alc pawl__json_allocator(pawl_arena *arena);
 /* The document lives in the arena. PAWL_ENOMEM, or PAWL_EDECODE that says what
  * is wrong and at which byte. */
 pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error);
+/* Reads the field that `path` names from JSON that cannot be decoded as a whole, as decoding would read it. A step that
+ * the record (or NULL) does not know is a member's name itself; a member that the field cannot hold is read as a text or
+ * an integer, and no other has a value. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__json_field_value(const pawl_record *record, const char *path, pawl_text json,
+                                 pawl_arena *arena, pawl_value *value);
 /* Some string in the value, keys included, has a NUL. */
 bool pawl__json_has_nul(yyjson_val *value);
 

@@ -4,6 +4,8 @@
  */
 #include "unit/record/test_record_sample.h"
 
+#include "record/record_internal.h"
+
 #define UUID_TEXT "00112233-4455-6677-8899-aabbccddeeff"
 
 static const pawl_uuid some_uuid = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99,
@@ -443,6 +445,69 @@ STATE_TEST(secret_values_are_not_shown, void **state)
     value = pawl_value_integer(INT64_MAX);
     assert_int_equal(pawl_value_set(pin, &out, &value, *state, &error), PAWL_EINVAL);
     assert_string_equal(error.text, "pin: a secret value that the field cannot hold");
+}
+
+/* ---- A field of JSON that cannot be decoded as a whole ------------------------ */
+
+static pawl_value read_alone(pawl_arena *arena, const pawl_record *record, const char *path,
+                             const char *json)
+{
+    pawl_value value;
+    must(pawl__json_field_value(record, path, pawl_text_of(json), arena, &value));
+    return value;
+}
+
+STATE_TEST(a_field_alone_is_read_as_decoding_reads_it, void **state)
+{
+    static const char *const paths[] = {
+        "a_int32",         "a_text", "a_fixed", "a_uuid",       "a_time",
+        "a_enum",          "o_text", "o_int32", "a_record.zip", "a_record.street",
+        "o_record.street", "a_bool", "l_text",  "a_record"};
+    static const char *const bodies[] = {
+        "{}",
+        "{\"a_int32\": 5.0, \"o_int32\": 5e3, \"a_text\": \"\", \"a_fixed\": \"abc\", "
+        "\"a_uuid\": \"00112233-4455-6677-8899-AABBCCDDEEFF\", \"a_enum\": \"light blue\", "
+        "\"a_time\": \"2026-01-31T23:59:59+01:00\", \"o_text\": \"x\", \"unknown\": 1e999, "
+        "\"a_record\": {\"Street\": \"a\", \"street\": \"b\", \"zip\": 7}, "
+        "\"o_record\": {\"street\": \"b\"}, \"a_bool\": true, \"l_text\": [\"a\"]}",
+        "{\"a_int32\": null, \"a_record\": null, \"o_record\": null, \"o_text\": null}",
+        "{\"o_record\": {\"Street\": \"c\"}, \"a_record\": {\"zip\": null}}"};
+    for (size_t i = 0; i < COUNT(paths); i++)
+        for (size_t k = 0; k < COUNT(bodies); k++) {
+            sample     decoded;
+            pawl_value whole;
+            must(pawl_record_decode(PAWL_RECORD_OF(sample)(), pawl_text_of(bodies[k]), 0, *state,
+                                    &decoded, world_error()));
+            (void)pawl_record_value(PAWL_RECORD_OF(sample)(), paths[i], &decoded, &whole, NULL);
+            pawl_value alone = read_alone(*state, PAWL_RECORD_OF(sample)(), paths[i], bodies[k]);
+            assert_true(pawl_value_equal(&alone, &whole));
+        }
+}
+
+STATE_TEST(what_a_field_cannot_hold_is_read_as_it_is, void **state)
+{
+    const struct {
+        const char *path, *json;
+        pawl_value  expected;
+    } cases[] = {
+        {"a_int32", "{\"a_int32\": \"x\"}", {PAWL_VALUE_TEXT, .as.text = PAWL_TEXT("x")}},
+        {"a_uuid", "{\"a_uuid\": 5, \"n\": 1e999}", {PAWL_VALUE_INT, .as.integer = 5}},
+        {"a_record.new", "{\"a_record\": {\"new\": 6}}", {PAWL_VALUE_INT, .as.integer = 6}},
+        {"new.street", "{\"new\": {\"street\": 7}}", {PAWL_VALUE_INT, .as.integer = 7}},
+        {"a_text.street", "{\"a_text\": {\"street\": 8}}", {PAWL_VALUE_INT, .as.integer = 8}},
+        {"a_text", "{\"a_text\": [5]}", {PAWL_VALUE_NONE}},
+        {"new", "{\"a_text\": \"\"}", {PAWL_VALUE_NONE}},
+        {"a_int32", "[{}]", {PAWL_VALUE_INT, .as.integer = 0}},
+        {"a_int32", "{\"a_int32\": 5", {PAWL_VALUE_NONE}},
+        {"a_int32", "", {PAWL_VALUE_NONE}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        pawl_value value =
+            read_alone(*state, PAWL_RECORD_OF(sample)(), cases[i].path, cases[i].json);
+        assert_true(pawl_value_equal(&value, &cases[i].expected));
+    }
+    pawl_value value = read_alone(*state, NULL, "a.Street", "{\"a\": {\"Street\": 9}}");
+    assert_int_equal(value.as.integer, 9);
 }
 
 int main(void)
