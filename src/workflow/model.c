@@ -536,6 +536,8 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
     model->queue     = pawl_text_of(spec->queue != NULL ? spec->queue : spec->name);
     pawl_text prefix = pawl__saga_prefix(spec->name, saga_prefix, model->arena);
     code             = prefix.data != NULL ? allocate(model) : PAWL_ENOMEM;
+    if (code == PAWL_OK && saga_prefix == NULL) /* another endpoint may have another one */
+        code = pawl__application_tables_check(model->application, NULL, model->arena, error);
     for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->sagas); i++) {
         code = build_saga(model, spec->sagas[i], prefix, error);
         if (code == PAWL_OK)

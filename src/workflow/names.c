@@ -1,10 +1,11 @@
-/* names.c - forms of names, and the tables' prefixes.
+/* names.c - forms of names, and the names of saga tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "workflow/names.h"
 
 #include "pawl/limits.h"
+#include "workflow/model.h"
 
 #include <string.h>
 
@@ -69,4 +70,73 @@ pawl_text pawl__saga_prefix(const char *endpoint, const char *explicit_prefix, p
         if (*c == '.')
             *c = '_';
     return prefix;
+}
+
+/* ---- Tables of sagas --------------------------------------------------------- */
+
+typedef struct named_table {
+    const char *endpoint, *saga;
+    pawl_text   name;
+} named_table;
+
+/* A list of named_table in the arena. */
+typedef struct named_tables {
+    pawl_arena  *arena;
+    named_table *items;
+    size_t       count, capacity;
+} named_tables;
+
+static pawl_code add_table(named_tables *all, const named_table *made, pawl_error *error)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const named_table *other = &all->items[i];
+        if (strcmp(other->endpoint, made->endpoint) != 0 &&
+            pawl_text_equal(other->name, made->name))
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "saga %s of endpoint %s and saga %s of endpoint %s share the "
+                                  "table '%s'; give a saga another .table, or an endpoint a "
+                                  "saga_prefix",
+                                  other->saga, other->endpoint, made->saga, made->endpoint,
+                                  made->name.data);
+    }
+    named_table *grown =
+        pawl_arena_grow(all->arena, all->items, all->count, &all->capacity, sizeof *grown);
+    if (grown == NULL)
+        return PAWL_ENOMEM;
+    all->items          = grown;
+    grown[all->count++] = *made;
+    return PAWL_OK;
+}
+
+static pawl_code add_tables(const pawl_application *application, const pawl_endpoint_spec *given,
+                            const char *saga_prefix, named_tables *all, pawl_error *error)
+{
+    pawl_endpoint_spec spec;
+    pawl_saga          saga;
+    pawl_code          code = PAWL_OK;
+    pawl__table_row(given, 0, application->endpoint_size, &spec, sizeof spec);
+    pawl_text prefix = pawl__saga_prefix(spec.name, saga_prefix, all->arena);
+    for (size_t i = 0; i < pawl__list_count(spec.sagas) && code == PAWL_OK; i++) {
+        pawl__table_row(spec.sagas[i], 0, application->saga_size, &saga, sizeof saga);
+        if (saga.name == NULL)
+            continue; /* refused where its endpoint is built */
+        named_table made = {spec.name, saga.name,
+                            pawl_arena_printf(all->arena, "%.*s%s", PAWL_TEXT_ARGS(prefix),
+                                              saga.table != NULL ? saga.table : saga.name)};
+        code = prefix.data != NULL && made.name.data != NULL ? add_table(all, &made, error)
+                                                             : PAWL_ENOMEM;
+    }
+    return code;
+}
+
+pawl_code pawl__application_tables_check(const pawl_application *application,
+                                         const char *saga_prefix, pawl_arena *arena,
+                                         pawl_error *error)
+{
+    named_tables all   = {.arena = arena};
+    size_t       count = pawl__list_count(application->endpoints);
+    pawl_code    code  = PAWL_OK;
+    for (size_t i = 0; count > 1 && i < count && code == PAWL_OK; i++)
+        code = add_tables(application, application->endpoints[i], saga_prefix, &all, error);
+    return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for saga tables") : code;
 }

@@ -1,10 +1,11 @@
-/* names.h - forms of names, and the tables' prefixes.
+/* names.h - forms of names, and the names of saga tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_WORKFLOW_NAMES_H
 #define PAWL_WORKFLOW_NAMES_H
 
+#include "pawl/application.h"
 #include "pawl/base.h"
 
 /* 1 to PAWL_NAME_SIZE_MAX bytes of UTF-8 without control characters, quotes or
@@ -17,5 +18,11 @@ pawl_code pawl__column_check(pawl_text property, pawl_error *error);
 /* D2: the endpoint's name with "." as "_", and "_"; an explicit one
  * verbatim. data NULL when out of memory. */
 pawl_text pawl__saga_prefix(const char *endpoint, const char *explicit_prefix, pawl_arena *arena);
+
+/* PAWL_ECONFIG names two sagas of different endpoints that have one table, as "line_item" of the endpoint "order" and "item"
+ * of "order_line": each would read the other's rows as its own. `saga_prefix` NULL: the default of D2. */
+pawl_code pawl__application_tables_check(const pawl_application *application,
+                                         const char *saga_prefix, pawl_arena *arena,
+                                         pawl_error *error);
 
 #endif

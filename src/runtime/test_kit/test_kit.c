@@ -4,6 +4,7 @@
  */
 #include "runtime/test_kit/test_kit.h"
 #include "runtime/endpoint/endpoint.h"
+#include "workflow/names.h"
 
 #include "base/sized.h"
 
@@ -63,7 +64,10 @@ static pawl_code create_endpoints(pawl_test *test, const pawl_application *appli
     pawl_code code  = pawl_application_check(application, error);
     size_t    count = code == PAWL_OK ? pawl__list_count(application->endpoints) : 0;
     uint64_t  seed  = test->settings.seed;
-    if (count > PAWL_TEST_ENDPOINTS_MAX)
+    if (code == PAWL_OK)
+        code = pawl__application_tables_check(application, test->settings.saga_prefix, test->arena,
+                                              error);
+    if (code == PAWL_OK && count > PAWL_TEST_ENDPOINTS_MAX)
         return pawl_error_set(error, PAWL_ELIMIT, "application has %zu endpoints, the limit is %d",
                               count, PAWL_TEST_ENDPOINTS_MAX);
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {

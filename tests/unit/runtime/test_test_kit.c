@@ -349,6 +349,24 @@ TEST(a_refused_application_is_a_code)
     assert_null(test);
 }
 
+/* The memory store would not tell one saga's row from the other's. */
+TEST(endpoints_whose_sagas_share_a_table_are_refused)
+{
+    const pawl_endpoint_spec other    = {.name = "ping.too", .sagas = PAWL_SAGAS(&game_saga)};
+    const pawl_application   both     = APPLICATION("games", &ping, &other);
+    pawl_endpoint_options    settings = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_test_options        options  = PAWL_TEST_OPTIONS_INIT;
+    pawl_test               *test;
+    pawl_error               error = PAWL_ERROR_INIT;
+    options.endpoint               = &settings;
+    assert_int_equal(pawl_test_create(&both, &options, &test, &error), PAWL_OK);
+    pawl_test_destroy(test);
+    settings.saga_prefix = "all_";
+    assert_int_equal(pawl_test_create(&both, &options, &test, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "saga GameSaga of endpoint ping and saga GameSaga of "
+                                       "endpoint ping.too share the table 'all_GameSaga'"));
+}
+
 static pawl_test *open_shop(void)
 {
     return test_kit(&shopping, NULL);

@@ -200,6 +200,52 @@ TEST(every_mistake_is_refused_and_named)
     check_refused(mistakes, COUNT(mistakes));
 }
 
+/* The prefix of an endpoint's tables is its name: two may have one table. */
+TEST(sagas_of_two_endpoints_have_different_tables)
+{
+    const pawl_on      on[] = {{.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+                               {.handle = NULL}};
+    pawl_saga          first           = {.name        = "line_item",
+                                          .state       = PAWL_RECORD_OF(order_state),
+                                          .correlation = "order_id",
+                                          .on          = on};
+    pawl_saga          second          = first;
+    pawl_endpoint_spec order           = {.name = "order", .sagas = PAWL_SAGAS(&first)},
+                       line            = {.name = "order_line", .sagas = PAWL_SAGAS(&second)};
+    const pawl_application application = {PAWL_APPLICATION_HEAD,
+                                          .endpoints = PAWL_ENDPOINTS(&order, &line)};
+    const char *const      names[]     = {"order", "order_line"};
+    pawl_error             error       = PAWL_ERROR_INIT;
+    pawl__model           *model       = NULL;
+    second.name                        = "item";
+    for (size_t i = 0; i < COUNT(names); i++) {
+        assert_int_equal(pawl__model_create(&application, names[i], NULL, &model, &error),
+                         PAWL_ECONFIG);
+        assert_string_equal(error.text,
+                            "saga line_item of endpoint order and saga item of endpoint order_line "
+                            "share the table 'order_line_item'; give a saga another .table, or an "
+                            "endpoint a saga_prefix");
+        must(pawl__model_create(&application, names[i], "my_", &model, world_error()));
+        pawl__model_destroy(model);
+    }
+    second.table = "things";
+    must(pawl__model_create(&application, "order", NULL, &model, world_error()));
+    pawl__model_destroy(model);
+    first.table = "line_things";
+    assert_int_equal(pawl__model_create(&application, "order", NULL, &model, NULL), PAWL_ECONFIG);
+    order.name = "order.line", first.table = "things"; /* a "." is written as "_" */
+    assert_int_equal(pawl__model_create(&application, "order_line", NULL, &model, &error),
+                     PAWL_ECONFIG);
+    first.name = NULL;
+    must(pawl__model_create(&application, "order_line", NULL, &model, world_error()));
+    pawl__model_destroy(model);
+    first.name = "line_item", order.name = "order";
+    line.sagas = PAWL_SAGAS(&second, &first); /* of one endpoint */
+    assert_int_equal(pawl__model_create(&application, "order_line", NULL, &model, &error),
+                     PAWL_ECONFIG);
+    assert_string_equal(error.text, "sagas item and line_item share the table 'order_line_things'");
+}
+
 /* ---- Transitional properties ------------------------------------------------------- */
 
 static const mistake transitional_mistakes[] = {
