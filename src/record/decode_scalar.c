@@ -13,8 +13,8 @@
 #define SHOWN_SIZE 64
 #define SHOWN_TEXT_SIZE_MAX 40
 
-/* A double is exact for every integer up to here. */
-#define EXACT_MAX 9007199254740992.0
+/* A double is exact for every integer below; this one is also what the reader makes of the next. */
+#define EXACT_END 9007199254740992.0
 
 static void show_text(yyjson_val *value, char shown[SHOWN_SIZE])
 {
@@ -76,7 +76,7 @@ static pawl_code decode_bool(pawl__decoder *decoder, const pawl__path *path, yyj
 
 static bool is_exact(double number)
 {
-    return number >= -EXACT_MAX && number <= EXACT_MAX && (double)(int64_t)number == number;
+    return number > -EXACT_END && number < EXACT_END && (double)(int64_t)number == number;
 }
 
 /* The values an integer may be written as: 5, -5, 5.0, 5e3. */

@@ -87,6 +87,11 @@ STATE_TEST(numbers_out_of_range_are_refused, void **state)
                    "9223372036854775807, got 9999999999999999999999999999999999999999...");
     sample_refused(*state, "{\"a_double\":1e999}",
                    "a_double: expected number that a double can hold, got 1e999");
+    /* Two integers have the double that is read. */
+    sample_refused(*state, "{\"a_int64\":9007199254740993.0}",
+                   "a_int64: expected integer, got 9007199254740992");
+    sample_refused(*state, "{\"a_int64\":-9007199254740993.0}",
+                   "a_int64: expected integer, got -9007199254740992");
 }
 
 STATE_TEST(inexact_integers_are_refused, void **state)

@@ -110,13 +110,13 @@ STATE_TEST(integers_written_as_doubles_are_accepted_when_exact, void **state)
     sample out;
     decode(
         *state, PAWL_RECORD_OF(sample)(),
-        "{\"a_int16\":1.0,\"a_int32\":1e3,\"a_int64\":-9007199254740992.0,"
-        "\"a_uint64\":9007199254740992.0,\"a_double\":7,\"l_double\":[123456789012345678901234567890,18446744073709551615]}",
+        "{\"a_int16\":1.0,\"a_int32\":1e3,\"a_int64\":-9007199254740991.0,"
+        "\"a_uint64\":9007199254740991.0,\"a_double\":7,\"l_double\":[123456789012345678901234567890,18446744073709551615]}",
         &out);
     assert_int_equal(out.a_int16, 1);
     assert_int_equal(out.a_int32, 1000);
-    assert_true(out.a_int64 == INT64_C(-9007199254740992));
-    assert_true(out.a_uint64 == UINT64_C(9007199254740992));
+    assert_true(out.a_int64 == INT64_C(-9007199254740991));
+    assert_true(out.a_uint64 == UINT64_C(9007199254740991));
     assert_true(out.a_double == 7.0);
     assert_true(out.l_double.items[0] == (double)123456789012345678901234567890.0);
     assert_true(out.l_double.items[1] == 18446744073709551616.0);
