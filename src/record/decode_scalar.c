@@ -203,7 +203,7 @@ static pawl_code decode_time(pawl__decoder *decoder, const pawl__path *path, yyj
     int64_t   number;
     if (integer_of(value, &number) && pawl__times_from_number(decoder->flags, number, to))
         return PAWL_OK;
-    pawl_code code = text_of(decoder, path, "time", value, &text);
+    pawl_code code = text_of(decoder, path, pawl__times_expected(decoder->flags), value, &text);
     if (code == PAWL_OK && !pawl__times_from_text(decoder->flags, text, to))
         return pawl__decode_mismatch(decoder, path, pawl__times_expected(decoder->flags), value);
     return code;

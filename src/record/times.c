@@ -20,9 +20,9 @@ typedef struct form {
     const char *expected; /* for errors */
 } form;
 
-#define RFC3339_EXPECTED "time such as 2026-01-31T23:59:59Z"
+#define RFC3339_EXPECTED "time such as 2026-01-31T23:59:59Z, years 0001 to 9999"
 static const form forms[] = {
-    [PAWL_TIMES_RFC3339]   = {0, true, RFC3339_EXPECTED ", years 0001 to 9999"},
+    [PAWL_TIMES_RFC3339]   = {0, true, RFC3339_EXPECTED},
     [PAWL_TIMES_UNIX_US]   = {1, false, "microseconds since 1970 or " RFC3339_EXPECTED},
     [PAWL_TIMES_UNIX_MS]   = {1000, false, "milliseconds since 1970 or " RFC3339_EXPECTED},
     [PAWL_TIMES_MICROSOFT] = {1000, true, "/Date(milliseconds)/ or " RFC3339_EXPECTED},

@@ -43,7 +43,8 @@ STATE_TEST(wrong_types_are_refused, void **state)
     sample_refused(*state, "{\"a_fixed\":[]}", "a_fixed: expected text, got a list");
     sample_refused(*state, "{\"a_bytes\":-5}", "a_bytes: expected base64, got -5");
     sample_refused(*state, "{\"a_uuid\":1.5}", "a_uuid: expected uuid, got 1.5");
-    sample_refused(*state, "{\"a_time\":1}", "a_time: expected time, got 1");
+    sample_refused(*state, "{\"a_time\":1}",
+                   "a_time: expected time such as 2026-01-31T23:59:59Z, years 0001 to 9999, got 1");
     sample_refused(*state, "{\"a_enum\":1}",
                    "a_enum: expected one of red, green, light blue, got 1");
     sample_refused(*state, "{\"l_int32\":1}", "l_int32: expected list, got 1");

@@ -106,13 +106,15 @@ STATE_TEST(s26_what_is_no_time_in_the_form_is_refused, void **state)
     is_refused(*state, PAWL_TIMES_RFC3339, "\"/Date(1)/\"", "expected time such as 2026");
     is_refused(*state, PAWL_TIMES_UNIX_MS, "\"/Date(1)/\"", "expected milliseconds since 1970 or");
     is_refused(*state, PAWL_TIMES_UNIX_US, "\"12\"", "expected microseconds since 1970 or");
-    is_refused(*state, PAWL_TIMES_UNIX_US, "253402300800000000", "got 253402300800000000");
+    is_refused(
+        *state, PAWL_TIMES_UNIX_US, "253402300800000000",
+        "expected microseconds since 1970 or time such as 2026-01-31T23:59:59Z, years 0001 to 9999, got 253402300800000000");
     is_refused(*state, PAWL_TIMES_UNIX_MS, "253402300800000", "got 253402300800000");
     is_refused(*state, PAWL_TIMES_UNIX_MS, "-62135596800001", "got -62135596800001");
     is_refused(*state, PAWL_TIMES_UNIX_MS, "1.5", "got 1.5");
-    is_refused(*state, PAWL_TIMES_RFC3339, "1", "expected time, got 1");
-    is_refused(*state, PAWL_TIMES_MICROSOFT, "1", "expected time, got 1");
-    is_refused(*state, PAWL_TIMES_UNIX_MS, "true", "expected time, got true");
+    is_refused(*state, PAWL_TIMES_RFC3339, "1", "years 0001 to 9999, got 1");
+    is_refused(*state, PAWL_TIMES_MICROSOFT, "1", "expected /Date(milliseconds)/ or time");
+    is_refused(*state, PAWL_TIMES_UNIX_MS, "true", "expected milliseconds since 1970 or");
 }
 
 int main(void)
