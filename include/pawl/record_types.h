@@ -109,7 +109,7 @@ struct pawl_record {
     size_t            table_size; /* sizeof(pawl_record) the program was built with */
     size_t            field_size; /* sizeof(pawl_field) likewise; the stride of `fields` */
     const char       *name;
-    const char       *type; /* of the message; NULL = `name` */
+    const char       *type; /* of the message, without , " and \; NULL = `name` */
     size_t            size; /* of the C struct, which begins with pawl_text pawl_extra */
     const pawl_field *fields;
     size_t            field_count;

@@ -153,6 +153,21 @@ static pawl_code check_distinct(const pawl_record *record, size_t index, pawl_er
     return PAWL_OK;
 }
 
+/* The type of the record, or of one of its bases. A comma would end the name in a list of types, and the other two stand in
+ * JSON as they are. */
+static pawl_code check_type(const pawl_record *record, const pawl_record *owner, pawl_error *error)
+{
+    const char *type = pawl_record_type(owner);
+    if (!is_good_name(owner->name) || !is_good_name(type))
+        return refuse(record, error, "the type name has not 1 to %d printable bytes",
+                      PAWL_NAME_SIZE_MAX);
+    const char *found = strpbrk(type, ",\"\\");
+    if (found != NULL)
+        return refuse(record, error, "the type name '%s' has a '%c', which types may not have",
+                      type, *found);
+    return PAWL_OK;
+}
+
 static pawl_code check_head(const pawl_record *record, pawl_error *error)
 {
     if (record->table_size < sizeof(pawl_record) || record->field_size < sizeof(pawl_field))
@@ -161,26 +176,27 @@ static pawl_code check_head(const pawl_record *record, pawl_error *error)
                       "and %zu",
                       record->table_size, record->field_size, sizeof(pawl_record),
                       sizeof(pawl_field));
-    if (!is_good_name(record->name) || !is_good_name(pawl_record_type(record)))
-        return refuse(record, error, "the type name has not 1 to %d printable bytes",
-                      PAWL_NAME_SIZE_MAX);
     if (record->version < 0)
         return refuse(record, error, "version %d, the lowest is 1", record->version);
     if (record->field_count > PAWL_RECORD_FIELDS_MAX)
         return refuse(record, error, "%zu fields, the limit is %d", record->field_count,
                       PAWL_RECORD_FIELDS_MAX);
-    return PAWL_OK;
+    return check_type(record, record, error);
 }
 
 /* A chain of base types ends: handlers of a circle would run for ever. */
 static pawl_code check_bases(const pawl_record *record, pawl_error *error)
 {
-    size_t count = 0;
-    for (const pawl_record *base = record; base->base != NULL; base = base->base())
+    size_t    count = 0;
+    pawl_code code  = PAWL_OK;
+    for (const pawl_record *base = record; code == PAWL_OK && base->base != NULL;) {
+        base = base->base();
         if (++count > PAWL_RECORD_DEPTH_MAX)
             return refuse(record, error, "more than %d base types, or one that leads back",
                           PAWL_RECORD_DEPTH_MAX);
-    return PAWL_OK;
+        code = check_type(record, base, error);
+    }
+    return code;
 }
 
 static pawl_code check_record(const check_step *step, pawl_error *error)

@@ -103,6 +103,14 @@ STATE_TEST(bad_heads_are_refused, void **state)
     refused(&record, "record address: the type name has not 1 to 200 printable bytes");
     record.type = "\xFF";
     refused(&record, "record address: the type name has not 1 to 200 printable bytes");
+    record.type = "Shop.Placed, Shop";
+    refused(
+        &record,
+        "record address: the type name 'Shop.Placed, Shop' has a ',', which types may not have");
+    record.type = "a\"b";
+    refused(&record, "record address: the type name 'a\"b' has a '\"', which types may not have");
+    record.type = "a\\b";
+    refused(&record, "record address: the type name 'a\\b' has a '\\', which types may not have");
     record.type = NULL;
     record.table_size--;
     assert_int_equal(pawl_record_check(&record, NULL), PAWL_ECONFIG);
@@ -225,6 +233,36 @@ STATE_TEST(bases_that_lead_back_are_refused, void **state)
 {
     (void)state;
     refused(endless(), "record endless: more than 16 base types, or one that leads back");
+}
+
+static pawl_record first_base, second_base;
+
+static const pawl_record *base_of_all(void)
+{
+    return &first_base;
+}
+
+static const pawl_record *base_of_base(void)
+{
+    return &second_base;
+}
+
+STATE_TEST(names_of_base_types_are_checked, void **state)
+{
+    (void)state;
+    pawl_record record = *PAWL_RECORD_OF(address)();
+    first_base = second_base = record;
+    record.base              = base_of_all;
+    first_base.base          = base_of_base;
+    must(pawl_record_check(&record, world_error()));
+    second_base.type = "a,b";
+    refused(&record, "record address: the type name 'a,b' has a ',', which types may not have");
+    second_base.type = NULL;
+    first_base.type  = "";
+    refused(&record, "record address: the type name has not 1 to 200 printable bytes");
+    first_base.type = "a";
+    first_base.name = NULL;
+    refused(&record, "record address: the type name has not 1 to 200 printable bytes");
 }
 
 /* 17 records, each with the one before inside. */
