@@ -94,8 +94,7 @@ static pawl_code add_table(named_tables *all, const named_table *made, pawl_erro
             pawl_text_equal(other->name, made->name))
             return pawl_error_set(error, PAWL_ECONFIG,
                                   "saga %s of endpoint %s and saga %s of endpoint %s share the "
-                                  "table '%s'; give a saga another .table, or an endpoint a "
-                                  "saga_prefix",
+                                  "table '%s'; give one of them another .table",
                                   other->saga, other->endpoint, made->saga, made->endpoint,
                                   made->name.data);
     }

@@ -223,8 +223,7 @@ TEST(sagas_of_two_endpoints_have_different_tables)
                          PAWL_ECONFIG);
         assert_string_equal(error.text,
                             "saga line_item of endpoint order and saga item of endpoint order_line "
-                            "share the table 'order_line_item'; give a saga another .table, or an "
-                            "endpoint a saga_prefix");
+                            "share the table 'order_line_item'; give one of them another .table");
         must(pawl__model_create(&application, names[i], "my_", &model, world_error()));
         pawl__model_destroy(model);
     }
