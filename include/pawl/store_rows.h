@@ -266,7 +266,7 @@ typedef struct pawl_sweep_cursor {
 } pawl_sweep_cursor;
 
 typedef struct pawl_sweep {
-    pawl_time inbox_before;   /* deduplication records older than this go */
+    pawl_time inbox_before;   /* deduplication records of all endpoints older than this go */
     pawl_time outbox_before;  /* dispatched rows older than this go */
     pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
     size_t    count_max;      /* rows of each kind in one call */

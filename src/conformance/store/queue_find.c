@@ -141,6 +141,7 @@ static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
     bury(s, a, "m-10", "", SUITE_NOW);
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("Placed"), .queue = TEXT("quiet"));
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("route:bank"), .queue = TEXT("quiet"));
+    COMMIT_ONE(s, b, subscription_set, .type = TEXT("inbox_retention:7"), .queue = TEXT("quiet"));
     EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW + 2, s->arena, &infos, &s->error));
     EXPECT_EQ(s, infos.count, 5);
     pawl_queue_info line = info_of(s, &infos, "line");

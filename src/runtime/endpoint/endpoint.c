@@ -17,6 +17,7 @@
 #include "runtime/operate/observe/observe.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
+#include "runtime/retention/retention.h"
 #include "runtime/schedule/schedule.h"
 #include "store/core/wake.h"
 
@@ -67,8 +68,8 @@ static pawl_code announce_reader(const pawl_endpoint *endpoint, const pawl_subsc
 }
 
 /* Writes the endpoint's subscriptions: to the types that it handles, since publishing reaches every
- * queue that handles the type, and to its routes, since foreign timeouts are left to an endpoint
- * that has one for them. */
+ * queue that handles the type, to its routes, since foreign timeouts are left to an endpoint that has
+ * one for them, and to what others have to know of it. */
 static pawl_code subscribe_in(pawl_endpoint *endpoint, pawl_arena *arena, pawl_error *error)
 {
     pawl__worker      *worker  = endpoint->worker;
@@ -81,9 +82,10 @@ static pawl_code subscribe_in(pawl_endpoint *endpoint, pawl_arena *arena, pawl_e
     if (code != PAWL_OK)
         return code;
     pawl_subscription_set *sets = pawl_arena_take(
-        arena, (model->type_count + endpoint->route_count + list.count + 1) * sizeof *sets);
+        arena, (model->type_count + endpoint->route_count + list.count + 2) * sizeof *sets);
     if (sets == NULL || pawl__foreign_announce(endpoint, &list, arena, sets, &count) != PAWL_OK ||
-        announce_reader(endpoint, &list, arena, sets, &count) != PAWL_OK)
+        announce_reader(endpoint, &list, arena, sets, &count) != PAWL_OK ||
+        pawl__retention_announce(endpoint, &list, arena, sets, &count) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
     for (size_t i = 0; i < model->type_count; i++)
         if (!is_subscribed(&list, model->types[i]->type, model->queue))

@@ -4,6 +4,7 @@
  */
 #include "runtime/retention/retention.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SWEEP_PERIOD PAWL_MINUTES(1)
@@ -20,7 +21,7 @@
 /* Services of one process on one store whose idle sessions are lent (PAWL_STORE_WAITS_LONG): only one of those with the
  * same settings sweeps, and one frees leases, so that a hundred endpoints ask no more often than one. When it has not
  * asked for two periods, another one takes over. */
-#define SETTINGS 4
+#define SETTINGS 3
 typedef struct turn {
     struct turn         *next;
     const pawl__service *owner;
@@ -29,7 +30,7 @@ typedef struct turn {
     char                 identity[];
 } turn;
 
-static const int64_t leases[SETTINGS] = {-1, -1, -1, -1};
+static const int64_t leases[SETTINGS] = {-1, -1, -1};
 
 static pthread_mutex_t turns_mutex = PTHREAD_MUTEX_INITIALIZER;
 static turn           *turns; /* lives as long as the process */
@@ -68,6 +69,62 @@ static bool take_turn(const pawl__service *service, const int64_t settings[SETTI
     return is_ours;
 }
 
+/* ---- Deduplication records of all endpoints ------------------------------- */
+
+#define KEPT_TYPE "inbox_retention:"
+
+/* How long the subscription says that records are kept; 0: it says something else. */
+static int64_t kept_by(pawl_text type)
+{
+    size_t size = strlen(KEPT_TYPE);
+    return type.size > size && memcmp(type.data, KEPT_TYPE, size) == 0
+               ? strtoll(type.data + size, NULL, 10)
+               : 0;
+}
+
+pawl_code pawl__retention_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
+                                   pawl_arena *arena, pawl_subscription_set *sets, size_t *count)
+{
+    pawl_text queue  = endpoint->model->queue;
+    int64_t   ours   = endpoint->settings.inbox_retention;
+    bool      is_new = endpoint->model->type_count > 0; /* without messages there is no queue */
+    for (size_t i = 0; i < list->count; i++) {
+        const pawl_subscription *item = &list->items[i];
+        int64_t                  kept = kept_by(item->type);
+        if (kept == 0 || !pawl_text_equal(item->queue, queue))
+            continue;
+        if (kept == ours)
+            is_new = false;
+        else
+            sets[(*count)++] =
+                (pawl_subscription_set){.is_remove = true, .type = item->type, .queue = queue};
+    }
+    if (!is_new)
+        return PAWL_OK;
+    pawl_text type = pawl_arena_printf(arena, KEPT_TYPE "%lld", (long long)ours);
+    if (type.data == NULL)
+        return PAWL_ENOMEM;
+    sets[(*count)++] = (pawl_subscription_set){.type = type, .queue = queue};
+    return PAWL_OK;
+}
+
+/* The longest that an endpoint of the store keeps records; of those that announce none, older programs' too, only this
+ * one's option is known. */
+static pawl_code find_longest(pawl__service *service, int64_t *longest, pawl_error *error)
+{
+    pawl_subscriptions list  = {.count = 0};
+    pawl_arena        *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
+    pawl_code code = pawl_store_subscriptions(service->store, arena, &list, error);
+    *longest       = service->endpoint->settings.inbox_retention;
+    for (size_t i = 0; i < list.count; i++)
+        if (kept_by(list.items[i].type) > *longest)
+            *longest = kept_by(list.items[i].type);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
 /* ---- Sweeping ----------------------------------------------------------- */
 
 /* Is the store handle lost? It is opened anew, or the endpoint cannot go on. */
@@ -102,7 +159,6 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     const pawl_endpoint_options *settings = &service->endpoint->settings;
     int64_t                      outbox   = 0;
     pawl_sweep                   request  = {
-                           .inbox_before   = pawl_time_add(now, -settings->inbox_retention),
                            .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
                            .workers_before = pawl_time_add(now, -WORKER_RETENTION),
                            .count_max      = SWEEP_COUNT_MAX,
@@ -112,18 +168,22 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
             settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
                            .bodies_cursor = &service->bodies_cursor};
     int64_t    count   = 0;
+    int64_t    longest = 0;
     bool       more    = false;
     pawl_error failure = PAWL_ERROR_INIT;
     if (now < service->sweep_due)
         return PAWL_OK;
     service->sweep_due           = pawl_time_add(now, SWEEP_PERIOD_IDLE);
-    const int64_t kept[SETTINGS] = {settings->inbox_retention, settings->outbox_retention,
-                                    settings->history, settings->body_retention};
+    const int64_t kept[SETTINGS] = {settings->outbox_retention, settings->history,
+                                    settings->body_retention};
     if (!take_turn(service, kept, now, SWEEP_PERIOD_IDLE))
         return PAWL_OK;
-    int64_t   begin = pawl__monotonic_now();
-    pawl_code code  = pawl_store_sweep(service->store, &request, &count, &more, &failure);
-    int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
+    int64_t   begin      = pawl__monotonic_now();
+    pawl_code code       = find_longest(service, &longest, &failure);
+    request.inbox_before = pawl_time_add(now, -longest);
+    if (code == PAWL_OK)
+        code = pawl_store_sweep(service->store, &request, &count, &more, &failure);
+    int64_t pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a virtual clock does not pass */
         pause = 0;
     bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_is_server(service->store);

@@ -15,6 +15,11 @@
 
 #include "runtime/runtime.h"
 
+/* Announces how long the endpoint keeps records, and withdraws what it announced before: adds at most one set, and one
+ * for each item of the list. */
+pawl_code pawl__retention_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
+                                   pawl_arena *arena, pawl_subscription_set *sets, size_t *count);
+
 pawl_code pawl__retention_run(pawl__service *service, pawl_time now, pawl_error *error);
 
 #endif

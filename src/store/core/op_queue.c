@@ -56,10 +56,12 @@ static bool begins(pawl_text type, const char *prefix)
     return type.size >= size && memcmp(type.data, prefix, size) == 0;
 }
 
-/* An endpoint that has a route is subscribed to "route:NAME", one whose queue has another name to "reader:NAME". */
+/* An endpoint that has a route is subscribed to "route:NAME", one whose queue has another name to "reader:NAME", and
+ * one that handles messages to "inbox_retention:MICROSECONDS". */
 static bool is_type(pawl_text type)
 {
-    return !begins(type, "route:") && !begins(type, PAWL_QUEUE_READER);
+    return !begins(type, "route:") && !begins(type, PAWL_QUEUE_READER) &&
+           !begins(type, "inbox_retention:");
 }
 
 static pawl_code add_types(gathering *g)

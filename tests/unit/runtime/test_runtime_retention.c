@@ -126,11 +126,11 @@ static pawl_code open_waiting_long(pawl_store *store, const char *url,
     return swept->open(store, "memory:turns", options, error);
 }
 
-static world *begin_turns(int64_t inbox_retention)
+static world *begin_turns(int64_t outbox_retention)
 {
     return world_begin(
         "turns:x", &application, "source",
-        &(pawl_endpoint_options){.routes = routes, .inbox_retention = inbox_retention});
+        &(pawl_endpoint_options){.routes = routes, .outbox_retention = outbox_retention});
 }
 
 static void go_an_hour(world *first, world *second)
@@ -239,6 +239,103 @@ TEST(e34_a_sweep_goes_on_where_the_last_one_ended)
         world_go_machine(it, PAWL_MINUTES(1));
     assert_int_equal(body_size(it, names[COUNT - 1]), 0);
     assert_int_equal(body_size(it, names[COUNT - 2]), 2);
+}
+
+/* ---- Deduplication records ------------------------------------------------------------------- */
+
+static int charged;
+
+static pawl_code on_charge(pawl_context *ctx, const call *message)
+{
+    (void)ctx, (void)message;
+    charged++;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_charge, call);
+
+static const pawl_endpoint_spec billing = {.name     = "billing",
+                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)})};
+static const pawl_endpoint_spec metrics = {.name     = "metrics",
+                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)})};
+static const pawl_application   shared  = APPLICATION("shared", &billing, &metrics);
+static const pawl_endpoint_spec without = {.name = "without"};
+static const pawl_application   idle    = APPLICATION("idle", &without);
+
+/* The endpoint billing gets the message `id`, and ends. How many of it were handled? */
+static int charge_once(const char *url, const char *id, int64_t inbox_retention)
+{
+    world it;
+    world_open(&it, url, &shared, "billing",
+               &(pawl_endpoint_options){.inbox_retention = inbox_retention});
+    charged = 0;
+    world_post(&it, id, PAWL_MESSAGE(call, .number = 1));
+    world_drain(&it);
+    world_close(&it);
+    return charged;
+}
+
+static void go_hours(world *it, int hours)
+{
+    for (int i = 0; i < hours; i++)
+        world_go_machine(it, PAWL_HOURS(1));
+}
+
+ON_ALL_STORES(e34_records_stay_while_another_endpoint_keeps_its_own_for_less, const char *url)
+{
+    world_hold(url);
+    assert_int_equal(charge_once(url, "m-1", 0), 1);
+    world it;
+    world_open(&it, url, &shared, "metrics",
+               &(pawl_endpoint_options){.inbox_retention = PAWL_HOURS(2)});
+    go_hours(&it, 8);
+    assert_int_equal(charge_once(url, "m-1", 0), 0);
+    go_hours(&it, 24 * 7 - 8); /* billing's week */
+    assert_int_equal(charge_once(url, "m-1", 0), 0);
+    go_hours(&it, 1);
+    assert_int_equal(charge_once(url, "m-1", 0), 1);
+    world_close(&it);
+}
+
+/* An endpoint's last word counts; for its own sweep its option does, without a word. */
+ON_ALL_STORES(e34_records_go_when_no_endpoint_keeps_them_longer, const char *url)
+{
+    world it;
+    world_hold(url);
+    assert_int_equal(charge_once(url, "m-1", PAWL_HOURS(1)), 1);
+    world_open(&it, url, &shared, "metrics",
+               &(pawl_endpoint_options){.inbox_retention = PAWL_HOURS(2)});
+    MUST_COMMIT(it.store, subscription_set, world_now(&it), .is_remove = true,
+                .type = PAWL_TEXT("inbox_retention:7200000000"), .queue = PAWL_TEXT("metrics"));
+    world_go_machine(&it, PAWL_MINUTES(90));
+    assert_int_equal(charge_once(url, "m-1", PAWL_HOURS(1)), 0);
+    world_go_machine(&it, PAWL_MINUTES(60));
+    assert_int_equal(charge_once(url, "m-1", PAWL_HOURS(3)), 1);
+    world_go_machine(&it, PAWL_MINUTES(15));
+    assert_int_equal(charge_once(url, "m-1", PAWL_HOURS(1)), 0);
+    world_go_machine(&it, PAWL_MINUTES(5));
+    assert_int_equal(charge_once(url, "m-1", PAWL_HOURS(1)), 1);
+    world_close(&it);
+}
+
+static size_t announcements(const char *url, const pawl_application *of, const char *endpoint)
+{
+    pawl_subscriptions list;
+    size_t             count = 0;
+    world             *it    = world_begin(url, of, endpoint, NULL);
+    must(pawl_store_subscriptions(it->store, it->arena, &list, world_error()));
+    for (size_t i = 0; i < list.count; i++)
+        count += pawl_text_equal(list.items[i].type, PAWL_TEXT("inbox_retention:604800000000")) &&
+                 pawl_text_equal(list.items[i].queue, pawl_text_of(endpoint));
+    return count;
+}
+
+/* Each endpoint for itself, though another one says the same. Without messages: a queue with a subscription would
+ * be known for one of an endpoint that takes messages. */
+TEST(an_endpoint_with_messages_announces_its_retention)
+{
+    assert_int_equal(announcements("memory:said", &shared, "billing"), 1);
+    assert_int_equal(announcements("memory:said", &shared, "metrics"), 1);
+    assert_int_equal(announcements("memory:said", &idle, "without"), 0);
 }
 
 /* ---- Options ---------------------------------------------------------------------------------- */

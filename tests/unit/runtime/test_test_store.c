@@ -199,7 +199,7 @@ ON_SQL_STORES(what_is_kept_is_refused_or_emptied, const char *url)
     assert_int_equal(native_number(url, "select count(*) from {\"hotel_Room\"}"), 1);
 
     refuse(&hotel, &options, PAWL_ECONFIG,
-           "store of a test: it is not empty, it has subscriptions (1)");
+           "store of a test: it is not empty, it has subscriptions (2)");
     refuse(&hotel, &options, PAWL_ECONFIG, "let .is_emptied drop what pawl has there");
     assert_int_equal(native_number(url, "select count(*) from {\"hotel_Room\"}"), 1);
 
