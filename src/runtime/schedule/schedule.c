@@ -189,16 +189,29 @@ static const pawl_timeout_row *find_row(const pawl_timeout_rows *rows, pawl_text
     return NULL;
 }
 
-/* Adds the changes that a schedule needs. A row that is there otherwise is replaced, and planned anew;
- * one that is there for the first time may be another process's a moment before, and then stays. */
+/* The next time of a row that is written again. Where its times are the same, the planned one stays, also one that
+ * passed while no process ran. */
+static pawl_code plan(const pawl__schedule *schedule, const pawl__schedule *stored,
+                      const pawl_timeout_row *row, pawl_time now, pawl_arena *arena,
+                      pawl_time *next, pawl_error *error)
+{
+    if (row == NULL || !pawl__schedule_has_times_of(stored, schedule))
+        return pawl__schedule_first(schedule, now, next, error);
+    if (pawl__schedule_planned(row, arena, next) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
+    return PAWL_OK;
+}
+
+/* Adds the changes that a schedule needs. A row that is there otherwise is replaced; one that is there for
+ * the first time may be another process's a moment before, and then stays. */
 static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *model,
                           const pawl_timeout_rows *rows, pawl_changes *changes, pawl_error *error)
 {
     pawl_arena             *arena = endpoint->worker->read;
     const pawl_timeout_row *row   = find_row(rows, model->row);
     pawl__schedule          schedule, stored = {.is_paused = false};
-    pawl_time               first = PAWL_TIME_MAX;
-    pawl_code               code  = declared(endpoint, model, arena, &schedule, error);
+    pawl_time               next = PAWL_TIME_MAX;
+    pawl_code               code = declared(endpoint, model, arena, &schedule, error);
     if (code != PAWL_OK)
         return code;
     pawl_code read = row != NULL ? pawl__schedule_read(row, arena, &stored, error) : PAWL_ENOTFOUND;
@@ -208,16 +221,16 @@ static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *m
     schedule.changed_by = stored.changed_by;
     schedule.changed_at = stored.changed_at;
     schedule.reason     = stored.reason;
-    code                = pawl__schedule_first(&schedule, endpoint->begin, &first, error);
+    code                = plan(&schedule, &stored, row, endpoint->begin, arena, &next, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "schedule %s", model->name.data);
     pawl_timeout_set *set = &changes->timeout_set.items[changes->timeout_set.count];
-    if (pawl__schedule_write(&schedule, first, arena, set) != PAWL_OK)
+    if (pawl__schedule_write(&schedule, next, arena, set) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
     set->is_new = row == NULL;
     set->unit = set->group = (uint32_t)changes->timeout_set.count++;
     if (row != NULL)
-        pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and planned anew",
+        pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and written anew",
                  PAWL_TEXT_ARGS(model->row));
     return PAWL_OK;
 }

@@ -38,6 +38,8 @@ pawl_code pawl__schedule_read(const pawl_timeout_row *row, pawl_arena *arena,
 pawl_code pawl__schedule_write(const pawl__schedule *schedule, pawl_time due, pawl_arena *arena,
                                pawl_timeout_set *set);
 bool      pawl__schedule_is_same(const pawl__schedule *left, const pawl__schedule *right);
+/* Have both the same times? */
+bool pawl__schedule_has_times_of(const pawl__schedule *left, const pawl__schedule *right);
 
 /* Its first time after `now`; PAWL_TIME_MAX while it is paused. */
 pawl_code pawl__schedule_first(const pawl__schedule *schedule, pawl_time now, pawl_time *first,

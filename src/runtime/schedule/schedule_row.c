@@ -112,11 +112,16 @@ pawl_code pawl__schedule_read(const pawl_timeout_row *row, pawl_arena *arena,
     return check(schedule, error);
 }
 
+bool pawl__schedule_has_times_of(const pawl__schedule *left, const pawl__schedule *right)
+{
+    return left->every == right->every && pawl_text_equal(left->cron, right->cron) &&
+           pawl_text_equal(left->zone, right->zone);
+}
+
 bool pawl__schedule_is_same(const pawl__schedule *left, const pawl__schedule *right)
 {
-    return left->is_declared == right->is_declared && left->every == right->every &&
+    return pawl__schedule_has_times_of(left, right) && left->is_declared == right->is_declared &&
            left->missed == right->missed && left->missed_max == right->missed_max &&
-           pawl_text_equal(left->cron, right->cron) && pawl_text_equal(left->zone, right->zone) &&
            pawl_text_equal(left->type, right->type) && pawl_text_equal(left->body, right->body) &&
            pawl_text_equal(left->headers, right->headers);
 }

@@ -66,6 +66,16 @@ PROGRAM(all_intervals, PAWL_SCHEDULES({.name       = "e",
                                        .missed     = PAWL_MISSED_ALL,
                                        .missed_max = 3,
                                        TASKS}));
+PROGRAM(other_message, /* of `nightly`, and of `often` */
+        PAWL_SCHEDULES({.name    = "n",
+                        .cron    = "0 3 * * *",
+                        .zone    = "Europe/Berlin",
+                        .missed  = PAWL_MISSED_ALL,
+                        .message = PAWL_RECORD_OF(report),
+                        .value   = &fourth},
+                       {.name = "e", .every = PAWL_MINUTES(10), TASKS, .value = &third}));
+PROGRAM(other_zone, PAWL_SCHEDULES({.name = "n", .cron = "0 3 * * *", TASKS, .value = &third}));
+PROGRAM(slower, PAWL_SCHEDULES({.name = "e", .every = PAWL_MINUTES(20), TASKS}));
 PROGRAM(skip_missed,
         PAWL_SCHEDULES({.name = "n", .cron = "0 3 * * *", .missed = PAWL_MISSED_SKIP, TASKS}));
 
@@ -227,6 +237,33 @@ ON_ALL_STORES(another_line_is_planned_anew, const char *url)
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(19));
     world_go(it, DAY);
     assert_string_equal(seen.text, "3 n 01-02T04:00:00 ");
+}
+
+ON_ALL_STORES(another_zone_or_interval_is_planned_anew, const char *url)
+{
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    be_away(it, &other_zone, PAWL_HOURS(18) - 1);
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(18));
+    be_away(it, &often, 0);
+    be_away(it, &slower, PAWL_MINUTES(9));
+    assert_int_equal(world_timeouts(it).items[1].due, world_now(it) + PAWL_MINUTES(20));
+}
+
+/* A deploy changes the message and its policy, but not the times: none is lost, and no interval begins anew. */
+ON_ALL_STORES(another_message_keeps_the_planned_times, const char *url)
+{
+    world_forget(&seen);
+    world *it = world_begin(url, &nightly, NULL, NULL);
+    be_away(it, &often, 0);
+    be_away(it, &other_message, PAWL_MINUTES(9));
+    world_go(it, PAWL_MINUTES(1));
+    assert_string_equal(seen.text, "3 e 01-01T09:10:00 ");
+    world_forget(&seen);
+    be_away(it, &nightly, PAWL_HOURS(16));
+    be_away(it, &other_message, DAY);
+    world_drain(it);
+    assert_true(world_says(pawl_text_of(seen.text), "4 n 01-02T02:00:00"));
 }
 
 /* In a rolling deploy the old program, which has no such schedule, may find it due. */
@@ -421,6 +458,19 @@ ON_ALL_STORES(a_time_that_waited_is_still_the_planned_one, const char *url)
     assert_int_equal(planned, row.due);
     world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 0 e 01-01T09:20:00 ");
+}
+
+/* So too when another program begins, whose message can be sent. */
+ON_ALL_STORES(a_time_that_waited_is_kept_by_another_program, const char *url)
+{
+    world_forget(&seen);
+    world *it = world_begin(url, &often, NULL, NULL);
+    spoil_type(it);
+    assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_MINUTES(11));
+    mend_row(it, "\"pawl.schedule.every\":\"60000000\"", "\"pawl.schedule.every\":\"600000000\"");
+    be_away(it, &often, 0);
+    world_drain(it);
+    assert_string_equal(seen.text, "0 e 01-01T09:10:00 ");
 }
 
 /* An interval goes on from the time that waited, whose message had a type that no store takes. */
