@@ -8,6 +8,7 @@
 #define LATE_MAX PAWL_MINUTES(1) /* PAWL_MISSED_SKIP: until then a time is late, not missed */
 #define WINDOW_FIRST PAWL_HOURS(1)
 #define WINDOW_GROWTH 8
+#define ANNOUNCE_TRIES 10 /* each in vain only because another process wrote a row meanwhile */
 
 /* ---- Times ---------------------------------------------------------------- */
 
@@ -202,8 +203,8 @@ static pawl_code plan(const pawl__schedule *schedule, const pawl__schedule *stor
     return PAWL_OK;
 }
 
-/* Adds the changes that a schedule needs. A row that is there otherwise is replaced; one that is there for
- * the first time may be another process's a moment before, and then stays. */
+/* Adds the changes that a schedule needs. A row that is there otherwise is replaced, unless somebody else wrote it
+ * since it was read: an operator may have paused it. */
 static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *model,
                           const pawl_timeout_rows *rows, pawl_changes *changes, pawl_error *error)
 {
@@ -229,25 +230,31 @@ static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *m
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
     set->is_new = row == NULL;
     set->unit = set->group = (uint32_t)changes->timeout_set.count++;
-    if (row != NULL)
-        pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and written anew",
-                 PAWL_TEXT_ARGS(model->row));
+    if (row == NULL)
+        return PAWL_OK;
+    changes->timeout_settle.items[changes->timeout_settle.count++] =
+        (pawl_timeout_settle){.unit       = set->unit,
+                              .group      = set->group,
+                              .action     = PAWL_TIMEOUT_RELEASE,
+                              .id         = row->id,
+                              .generation = row->generation};
+    pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and written anew",
+             PAWL_TEXT_ARGS(model->row));
     return PAWL_OK;
 }
 
-pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error)
+static pawl_code announce(pawl_endpoint *endpoint, pawl_refusals *refused, pawl_error *error)
 {
     const pawl__model *model   = endpoint->model;
     pawl__worker      *worker  = endpoint->worker;
-    pawl_refusals      refused = {.arena = worker->read};
     pawl_timeout_rows  rows    = {.count = 0};
     pawl_changes       changes = {.now = pawl__machine_now(endpoint)};
-    endpoint->begin            = pawl__business_now(endpoint);
-    if (model->schedule_count == 0)
-        return PAWL_OK;
+    *refused                   = (pawl_refusals){.arena = worker->read};
     changes.timeout_set.items =
         pawl_arena_take(worker->read, model->schedule_count * sizeof *changes.timeout_set.items);
-    if (changes.timeout_set.items == NULL)
+    changes.timeout_settle.items =
+        pawl_arena_take(worker->read, model->schedule_count * sizeof *changes.timeout_settle.items);
+    if (changes.timeout_set.items == NULL || changes.timeout_settle.items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
     pawl_code code =
         pawl_store_timeout_list(worker->store, pawl__schedules_saga, 0, worker->read, &rows, error);
@@ -256,5 +263,21 @@ pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error)
     changes.group_count = changes.unit_count = (uint32_t)changes.timeout_set.count;
     if (code != PAWL_OK || changes.timeout_set.count == 0)
         return code;
-    return pawl_store_commit(worker->store, &changes, &refused, error);
+    return pawl_store_commit(worker->store, &changes, refused, error);
+}
+
+pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl_code     code    = PAWL_OK;
+    pawl_refusals refused = {.count = 0};
+    endpoint->begin       = pawl__business_now(endpoint);
+    if (endpoint->model->schedule_count == 0)
+        return PAWL_OK;
+    for (int i = 0; i < ANNOUNCE_TRIES; i++) {
+        code = announce(endpoint, &refused, error);
+        if (code != PAWL_OK || refused.count == 0)
+            return code;
+    }
+    return pawl_error_set(error, refused.items[0].reason, "schedules: %.*s",
+                          PAWL_TEXT_ARGS(refused.items[0].text));
 }

@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 
+#include "pawl/store_schedule.h"
 #include "pawl/upgrade.h"
 
 #define DAY PAWL_DAYS(1)
@@ -264,6 +265,76 @@ ON_ALL_STORES(another_message_keeps_the_planned_times, const char *url)
     be_away(it, &other_message, DAY);
     world_drain(it);
     assert_true(world_says(pawl_text_of(seen.text), "4 n 01-02T02:00:00"));
+}
+
+/* Pauses, or resumes, the only schedule before the n-th commit. */
+static struct {
+    world *it;
+    int    left;
+    bool   is_pause;
+} ruth;
+
+static pawl_code pause_or_resume(hook_point point, void *context)
+{
+    (void)context;
+    if (point != HOOK_BEFORE_COMMIT || ruth.left-- != 1)
+        return PAWL_OK;
+    hook_set(NULL, NULL);
+    must(pawl_store_schedule_settle(ruth.it->store, PAWL_TEXT("office/n"),
+                                    ruth.is_pause ? PAWL_SCHEDULE_PAUSE : PAWL_SCHEDULE_RESUME,
+                                    PAWL_TEXT("ruth"), PAWL_TEXT(""), world_now(ruth.it),
+                                    world_error()));
+    return PAWL_OK;
+}
+
+/* An operator pauses a schedule while a program with another declaration begins, at each commit of its start. */
+ON_ALL_STORES(a_start_leaves_a_pause_of_the_moment, const char *url)
+{
+    pawl_schedule_rows rows = {.count = 0};
+    world             *it   = world_begin(hook_url(url), &nightly, NULL, NULL);
+    for (int i = 1;; i++) {
+        ruth.it       = it;
+        ruth.left     = i;
+        ruth.is_pause = i % 2 == 1;
+        hook_set(pause_or_resume, NULL);
+        be_away(it, i % 2 == 1 ? &later : &nightly, 1);
+        hook_set(NULL, NULL);
+        if (ruth.left > 0)
+            break;
+        must(pawl_store_schedule_list(it->store, it->arena, &rows, world_error()));
+        assert_int_equal(rows.items[0].is_paused, ruth.is_pause);
+        assert_true(pawl_text_equal(rows.items[0].changed_by, PAWL_TEXT("ruth")));
+        assert_true(world_says(rows.items[0].cron, i % 2 == 1 ? "5" : "3"));
+    }
+}
+
+/* An operator adds a schedule of the same name at the moment of the first start. */
+static pawl_code add_another(hook_point point, void *context)
+{
+    world            *it  = context;
+    pawl_schedule_row row = {.queue = PAWL_TEXT("office"),
+                             .name  = PAWL_TEXT("n"),
+                             .type  = PAWL_TEXT("task"),
+                             .body  = PAWL_TEXT("{}"),
+                             .every = PAWL_HOURS(1)};
+    if (point == HOOK_BEFORE_COMMIT)
+        (void)pawl_store_schedule_add(it->store, &row, PAWL_TEXT("ruth"), PAWL_TEXT(""),
+                                      world_now(it), NULL);
+    return PAWL_OK;
+}
+
+ON_ALL_STORES(a_first_start_is_not_lost_to_another_row, const char *url)
+{
+    pawl_schedule_rows rows = {.count = 0};
+    world             *it   = world_begin(url, &none, NULL, NULL);
+    it->options.store       = hook_url(url);
+    hook_set(add_another, it);
+    be_away(it, &nightly, 1);
+    hook_set(NULL, NULL);
+    must(pawl_store_schedule_list(it->store, it->arena, &rows, world_error()));
+    assert_int_equal(rows.count, 1);
+    assert_true(rows.items[0].is_declared && rows.items[0].next == WORLD_START + PAWL_HOURS(17));
+    assert_true(pawl_text_equal(rows.items[0].changed_by, PAWL_TEXT("ruth")));
 }
 
 /* In a rolling deploy the old program, which has no such schedule, may find it due. */
