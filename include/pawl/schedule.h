@@ -40,7 +40,7 @@ typedef enum pawl_missed {
 #define PAWL_SCHEDULE_MISSED_MAX 1000 /* messages of one commit */
 
 typedef struct pawl_schedule {
-    const char *name;  /* once in the endpoint; NULL ends the list */
+    const char *name;  /* once in the endpoint, without '/'; NULL ends the list */
     const char *cron;  /* "minute hour day month weekday"; or `every` */
     const char *zone;  /* of `cron`, "Europe/Berlin"; NULL: UTC */
     int64_t     every; /* microseconds, from the first start on; or `cron` */

@@ -127,6 +127,11 @@ static pawl_code check_name(const pawl__model *model, const pawl__schedule_model
     pawl_code code = pawl__name_check("schedule", made->schedule.name, error);
     if (code != PAWL_OK)
         return code;
+    if (strchr(made->schedule.name, '/') != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "schedule %s: the name may not hold '/', which stands between the "
+                              "queue and the name in its row",
+                              made->schedule.name);
     if (pawl__model_schedule(model, made->name) != NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "two schedules of endpoint %s are named %s",
                               model->endpoint.data, made->schedule.name);

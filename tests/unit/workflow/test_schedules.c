@@ -43,6 +43,7 @@ static const struct {
 } mistakes[] = {
     {{{.name = "", .cron = "@daily", TASKS}}, "schedule has no name"},
     {{{.name = "a\"b", .cron = "@daily", TASKS}}, "schedule name 'a\"b' has a quote"},
+    {{{.name = "b/c", .cron = "@daily", TASKS}}, "schedule b/c: the name may not hold '/'"},
     {{{.name = "n", .cron = "@daily", TASKS}, {.name = "n", .cron = "@daily", TASKS}},
      "two schedules of endpoint office are named n"},
     {{{.name = long_name, .cron = "@daily", TASKS}},
