@@ -50,7 +50,8 @@ PAWL_API pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena
  *
  * PAWL_EDUPLICATE  there is one of that queue and name; it stays.
  * PAWL_EINVAL      a name, the line, the zone, the interval, the policy or the message is wrong, or
- *                  `by` is empty. PAWL_ENOTFOUND: the system has no such zone. */
+ *                  `by` is empty. PAWL_ELIMIT: something of it is too long, the message's type, say.
+ *                  PAWL_ENOTFOUND: the system has no such zone. */
 PAWL_API pawl_code pawl_store_schedule_add(pawl_store *store, const pawl_schedule_row *row,
                                            pawl_text by, pawl_text reason, pawl_time now,
                                            pawl_error *error);

@@ -9,7 +9,9 @@
 #include "base/dispatch.h"
 #include "pawl/limits.h"
 #include "pawl/store_schedule.h"
+#include "record/record_internal.h"
 #include "store/core/action.h"
+#include "workflow/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 
 #define NO_MEMORY(error) pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule")
 #define NOUN "schedule"
+#define OWN_HEADERS PAWL_HEADER_SCHEDULE "."
 
 /* ---- List ------------------------------------------------------------------ */
 
@@ -67,6 +70,35 @@ pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena, pawl_sc
     }
     qsort(items, found.count, sizeof *items, compare_ids);
     *rows = (pawl_schedule_rows){items, found.count};
+    return PAWL_OK;
+}
+
+/* ---- The message ------------------------------------------------------------- */
+
+/* A message that is sent now; `by` is empty, or requested it. Index 1 keeps its id apart from that of a time that
+ * comes by itself. */
+static pawl_code make_send(const pawl__act *act, const pawl__schedule *schedule, pawl_text by,
+                           pawl_queue_send *send, pawl_error *error)
+{
+    char             at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_text        headers;
+    pawl_dispatch_id made =
+        pawl__dispatch_id_of(schedule->queue, PAWL__SUBJECT_MESSAGE, act->action.name, act->now, 1);
+    pawl_text id = pawl__arena_uuid(act->arena, made.uuid);
+    pawl_time_format(act->now, at);
+    if (id.data == NULL ||
+        pawl__headers_set(schedule->headers, PAWL_HEADER_PLANNED, pawl_text_of(at), act->arena,
+                          &headers) != PAWL_OK ||
+        pawl__headers_set(headers, PAWL_HEADER_SCHEDULE_RUN_BY, by, act->arena, &headers) !=
+            PAWL_OK)
+        return NO_MEMORY(error);
+    *send = (pawl_queue_send){.queue   = schedule->queue,
+                              .due     = act->now,
+                              .message = {.id             = id,
+                                          .type           = schedule->type,
+                                          .body           = schedule->body,
+                                          .headers        = headers,
+                                          .correlation_id = id}};
     return PAWL_OK;
 }
 
@@ -138,6 +170,47 @@ static pawl_code check_plan(const pawl_schedule_row *row, pawl_error *error)
     return PAWL_OK;
 }
 
+/* The row keeps them beside its own, which say the plan. */
+static pawl_code check_headers(pawl_text headers, pawl_arena *arena, pawl_error *error)
+{
+    yyjson_doc *doc = NULL;
+    yyjson_val *name, *value;
+    size_t      index, count;
+    if (headers.size == 0)
+        return PAWL_OK;
+    pawl_code code = pawl__json_read(headers, arena, &doc, error);
+    if (code != PAWL_OK)
+        return code == PAWL_ENOMEM ? code : pawl_error_wrap(error, PAWL_EINVAL, "its headers");
+    bool is_ok = yyjson_is_obj(yyjson_doc_get_root(doc));
+    yyjson_obj_foreach(yyjson_doc_get_root(doc), index, count, name, value)
+    {
+        is_ok &= yyjson_is_str(value);
+        if (strncmp(yyjson_get_str(name), OWN_HEADERS, strlen(OWN_HEADERS)) == 0)
+            return pawl_error_set(error, PAWL_EINVAL, "its header %s is one of pawl's own",
+                                  yyjson_get_str(name));
+    }
+    return is_ok ? PAWL_OK
+                 : pawl_error_set(error, PAWL_EINVAL, "its headers are no JSON object of strings");
+}
+
+/* A message that no store takes would fail at each of the times. */
+static pawl_code check_message(const pawl__act *act, const pawl__schedule *schedule,
+                               pawl_error *error)
+{
+    pawl_queue_send send;
+    size_t          offset = 0;
+    if (!pawl_text_is_valid(schedule->body, &offset))
+        return pawl_error_set(error, PAWL_EINVAL, "byte %zu of its body is NUL or no UTF-8",
+                              offset);
+    pawl_code code = check_headers(schedule->headers, act->arena, error);
+    if (code == PAWL_OK)
+        code = make_send(act, schedule, PAWL_TEXT(""), &send, error);
+    if (code != PAWL_OK)
+        return code;
+    return pawl_changes_check(&(pawl_changes){PAWL__ONE_UNIT(act->now), .queue_send = {&send, 1}},
+                              error);
+}
+
 static pawl_code add(pawl__act *act, const pawl_schedule_row *row, pawl_error *error)
 {
     bool           is_all   = row->missed == PAWL_MISSED_ALL;
@@ -153,7 +226,10 @@ static pawl_code add(pawl__act *act, const pawl_schedule_row *row, pawl_error *e
                                .missed_max = row->missed_max != 0 ? row->missed_max
                                              : is_all             ? PAWL__MISSED_DEFAULT
                                                                   : 1};
-    pawl_code      code     = write_row(act, &schedule, true, error);
+    pawl_code      code     = check_message(act, &schedule, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, NOUN " %.*s", PAWL_TEXT_ARGS(act->action.name));
+    code = write_row(act, &schedule, true, error);
     return code != PAWL_EDUPLICATE ? code
                                    : pawl_error_set(error, code, "there is a schedule %.*s already",
                                                     PAWL_TEXT_ARGS(act->action.name));
@@ -170,6 +246,8 @@ pawl_code pawl_store_schedule_add(pawl_store *store, const pawl_schedule_row *ro
     if (code != PAWL_OK)
         return code;
     snprintf(id, sizeof id, "%.*s/%.*s", PAWL_TEXT_ARGS(row->queue), PAWL_TEXT_ARGS(row->name));
+    if (pawl__name_check(NOUN, id, error) != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_EINVAL, "it cannot be added");
     code = pawl__act_begin(&act, store,
                            &(pawl__action){PAWL_SCHEDULE_STREAMS, NOUN, pawl_text_of(id),
                                            PAWL_SCHEDULE_ADDED, by, reason},
@@ -231,26 +309,12 @@ static pawl_code cancel(pawl__act *act, const pawl_timeout_row *row, pawl_error 
     return pawl__act_commit(act, pawl__texts_begin(), error);
 }
 
-/* A run asked for sends a message now. Index 1 keeps its id apart from that of a time that comes by itself. */
 static pawl_code run(pawl__act *act, const pawl__schedule *schedule, pawl_error *error)
 {
-    pawl_queue_send  send = {.queue = schedule->queue, .due = act->now};
-    char             id[PAWL_UUID_TEXT_SIZE + 1], at[PAWL_TIME_TEXT_SIZE + 1];
-    pawl_text        headers;
-    pawl_dispatch_id made =
-        pawl__dispatch_id_of(schedule->queue, PAWL__SUBJECT_MESSAGE, act->action.name, act->now, 1);
-    pawl_uuid_format(made.uuid, id);
-    pawl_time_format(act->now, at);
-    if (pawl__headers_set(schedule->headers, PAWL_HEADER_PLANNED, pawl_text_of(at), act->arena,
-                          &headers) != PAWL_OK ||
-        pawl__headers_set(headers, PAWL_HEADER_SCHEDULE_RUN_BY, act->action.by, act->arena,
-                          &headers) != PAWL_OK)
-        return NO_MEMORY(error);
-    send.message                  = (pawl_message){.id             = pawl_text_of(id),
-                                                   .type           = schedule->type,
-                                                   .body           = schedule->body,
-                                                   .headers        = headers,
-                                                   .correlation_id = pawl_text_of(id)};
+    pawl_queue_send send;
+    pawl_code       code = make_send(act, schedule, act->action.by, &send, error);
+    if (code != PAWL_OK)
+        return code;
     act->changes.queue_send.items = &send;
     act->changes.queue_send.count = 1;
     return pawl__act_commit(act, pawl__texts_begin(), error);

@@ -103,6 +103,17 @@ ON_ALL_STORES(what_is_added_is_listed, const char *url)
     assert_true(is(n->changed_at, "2026-01-01T09:00:00.000000Z"));
 }
 
+/* Its headers have the name of the schedule that was listed. */
+ON_ALL_STORES(what_is_listed_can_be_added, const char *url)
+{
+    world *it = world_begin(url, &plain, NULL, NULL);
+    add(it, &nightly);
+    pawl_schedule_row row = all(it).items[0];
+    row.name              = PAWL_TEXT("m");
+    add(it, &row);
+    assert_true(world_says(all(it).items[0].headers, "\"pawl.schedule\":\"m\""));
+}
+
 /* The endpoint has no timeout of its own. */
 ON_ALL_STORES(what_is_added_is_sent, const char *url)
 {
@@ -129,6 +140,7 @@ ON_ALL_STORES(a_second_of_the_name_is_refused, const char *url)
 
 #define HOURLY .name = PAWL_TEXT_INIT("h"), .every = PAWL_HOURS(1)
 static const char long_name[] =
+    "nnnnnnnnnnnnnnnnnnnn"
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
 static const struct {
@@ -149,6 +161,40 @@ static const struct {
     {{.name = {.data = long_name, .size = 194}, .every = PAWL_HOURS(1), MESSAGE},
      PAWL_EINVAL,
      "have 200 bytes, at most 199 are taken"},
+    {{.name = PAWL_TEXT_INIT("a\nb"), .every = PAWL_HOURS(1), MESSAGE},
+     PAWL_EINVAL,
+     "has a quote, a backslash, a control character"},
+    {{.name  = PAWL_TEXT_INIT("h"),
+      .every = PAWL_HOURS(1),
+      .queue = PAWL_TEXT_INIT("a\"b"),
+      .type  = PAWL_TEXT_INIT("t"),
+      .body  = PAWL_TEXT_INIT("{}")},
+     PAWL_EINVAL,
+     "schedule name 'a\"b/h' has a quote"},
+    {{HOURLY, .queue = PAWL_TEXT_INIT("office"), .type = {.data = long_name, .size = 201},
+      .body = PAWL_TEXT_INIT("{}")},
+     PAWL_ELIMIT,
+     "schedule office/h: queue_send 0: message.type: it has 201 bytes, limit 200"},
+    {{HOURLY, .queue = PAWL_TEXT_INIT("office"), .type = PAWL_TEXT_INIT("t\xff"),
+      .body = PAWL_TEXT_INIT("{}")},
+     PAWL_EINVAL,
+     "message.type: byte 1 is no UTF-8"},
+    {{HOURLY, .queue = PAWL_TEXT_INIT("office"), .type = PAWL_TEXT_INIT("t"),
+      .body = PAWL_TEXT_INIT("{\xff}")},
+     PAWL_EINVAL,
+     "schedule office/h: byte 1 of its body is NUL or no UTF-8"},
+    {{HOURLY, .headers = PAWL_TEXT_INIT("none"), MESSAGE},
+     PAWL_EINVAL,
+     "schedule office/h: its headers: no JSON at byte"},
+    {{HOURLY, .headers = PAWL_TEXT_INIT("[]"), MESSAGE},
+     PAWL_EINVAL,
+     "its headers are no JSON object of strings"},
+    {{HOURLY, .headers = PAWL_TEXT_INIT("{\"a\":7,\"b\":\"c\"}"), MESSAGE},
+     PAWL_EINVAL,
+     "its headers are no JSON object of strings"},
+    {{HOURLY, .headers = PAWL_TEXT_INIT("{\"pawl.schedule.cron\":\"@daily\"}"), MESSAGE},
+     PAWL_EINVAL,
+     "its header pawl.schedule.cron is one of pawl's own"},
     {{.name = PAWL_TEXT_INIT("h"), MESSAGE},
      PAWL_EINVAL,
      "a schedule needs a line of cron or an interval"},
