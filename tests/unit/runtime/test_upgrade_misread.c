@@ -359,3 +359,51 @@ TEST(events_and_snapshots_are_found)
     look_at_stream(PAWL_SCAN_EVENTS, "Visit/v-1", "sample", "{\"must\":\"new\"}", &all);
     has(&all, "misread event stage Visit/v-1, number 1:", "which meant new and means paid");
 }
+
+/* A process, a projection with the record of the process and one with a view of its own, in one endpoint and in two. */
+#define VIEW(F) F(TEXT, shop, .required = true)
+PAWL_RECORD_WITH(view, VIEW, .type = "part");
+static pawl_code on_part(pawl_context *ctx, const was_part *event)
+{
+    (void)ctx, (void)event;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_part, was_part);
+static pawl_code on_view(pawl_context *ctx, const view *event)
+{
+    (void)ctx, (void)event;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_view, view);
+static const pawl_projection    parts      = {.name = "parts",
+                                              .on   = PAWL_ON({.handle = PAWL_HANDLE(on_part)})};
+static const pawl_projection    views      = {.name = "views",
+                                              .on   = PAWL_ON({.handle = PAWL_HANDLE(on_view)})};
+static const pawl_endpoint_spec all_in_one = {.name        = "one",
+                                              .processes   = PAWL_PROCESSES(&old_program_process),
+                                              .projections = PAWL_PROJECTIONS(&parts, &views)};
+static const pawl_endpoint_spec apart      = {.name      = "apart",
+                                              .processes = PAWL_PROCESSES(&old_program_process)};
+static const pawl_endpoint_spec beside     = {.name        = "beside",
+                                              .projections = PAWL_PROJECTIONS(&parts, &views)};
+static const pawl_application   together   = {PAWL_APPLICATION_HEAD, .name = "together",
+                                              .endpoints = PAWL_ENDPOINTS(&all_in_one)};
+static const pawl_application   separate   = {PAWL_APPLICATION_HEAD, .name = "separate",
+                                              .endpoints = PAWL_ENDPOINTS(&apart, &beside)};
+
+TEST(an_event_is_tried_with_each_record_once)
+{
+    static const pawl_application *const programs[] = {&together, &separate};
+    for (size_t i = 0; i < COUNT(programs); i++) {
+        const pawl_scan_row row = {
+            .belongs_to = PAWL_TEXT("Ledger/a-1"),
+            .version    = 1,
+            .number     = 1,
+            .message    = {.type = PAWL_TEXT("part"), .body = PAWL_TEXT("{\"stage\":7}")}};
+        findings all = {.count = 0};
+        look_at_row(NULL, programs[i], PAWL_SCAN_EVENTS, &row, &all);
+        has(&all, "undecodable event stage Ledger/a-1, number 1:", "expected");
+        has(&all, "undecodable event shop Ledger/a-1, number 1:", "required");
+        has_no_more(&all);
+    }
+}

@@ -191,34 +191,50 @@ static bool is_of_library(pawl_text type)
            pawl_text_equal(type, PAWL_TEXT(PAWL__EVENT_COMPLETED));
 }
 
-static pawl_code look_at_applied(pawl__upgrade_check *check, const pawl__saga_model *stream,
-                                 const pawl_scan_row *row)
+/* An event under way. An entity and projections may read it with one record. */
+typedef struct event_look {
+    pawl__upgrade_check *check;
+    const pawl_scan_row *row;
+    const pawl_record  **tried;
+    size_t               count;
+    bool                 is_known;
+} event_look;
+
+static pawl_code look_at_event_as(event_look *it, const pawl_record *record)
 {
-    void                    *decoded;
-    const pawl__apply_model *apply = pawl__model_apply(stream->stream, row->message.type);
+    void *decoded;
+    for (size_t i = 0; i < it->count; i++)
+        if (it->tried[i] == record)
+            return PAWL_OK;
+    it->tried[it->count++] = record;
+    return pawl__upgrade_body(it->check, record, it->row->version, it->row->message.body, true,
+                              &decoded);
+}
+
+static pawl_code look_at_applied(event_look *it, const pawl__saga_model *stream)
+{
+    pawl_text                type  = it->row->message.type;
+    const pawl__apply_model *apply = pawl__model_apply(stream->stream, type);
+    it->is_known                   = true;
     if (apply != NULL)
-        return pawl__upgrade_body(check, apply->event, row->version, row->message.body, true,
-                                  &decoded);
-    if (!is_of_library(row->message.type))
-        pawl__upgrade_report(check, PAWL_UPGRADE_UNHANDLED, NOTHING,
+        return look_at_event_as(it, apply->event);
+    if (!is_of_library(type))
+        pawl__upgrade_report(it->check, PAWL_UPGRADE_UNHANDLED, NOTHING,
                              "%s %s has no function in .apply", pawl__model_kind(stream),
                              stream->saga->name);
     return PAWL_OK;
 }
 
-static pawl_code look_at_projected(pawl__upgrade_check *check, const pawl__model *model,
-                                   const pawl_scan_row *row, bool *is_known)
+static pawl_code look_at_projected(event_look *it, const pawl__model *model)
 {
     pawl_code code = PAWL_OK;
-    void     *decoded;
     for (size_t i = 0; code == PAWL_OK && i < model->projection_count; i++) {
         const pawl__projection_on *on =
-            pawl__model_projection_on(&model->projections[i], row->message.type);
+            pawl__model_projection_on(&model->projections[i], it->row->message.type);
         if (on == NULL)
             continue;
-        *is_known = true;
-        code =
-            pawl__upgrade_body(check, on->event, row->version, row->message.body, true, &decoded);
+        it->is_known = true;
+        code         = look_at_event_as(it, on->event);
     }
     return code;
 }
@@ -232,20 +248,24 @@ static bool is_own(pawl_text name)
 
 static pawl_code look_at_event(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
-    bool      is_known = false;
-    pawl_text name     = name_of_stream(row->belongs_to);
-    pawl_code code     = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < check->upgrade->model_count; i++) {
-        const pawl__model      *model  = check->upgrade->models[i];
-        const pawl__saga_model *stream = stream_of(model, name);
-        if (stream != NULL) {
-            is_known = true;
-            code     = look_at_applied(check, stream, row);
-        } else {
-            code = look_at_projected(check, model, row, &is_known);
-        }
+    const pawl_upgrade *upgrade = check->upgrade;
+    event_look          it      = {.check = check, .row = row};
+    pawl_text           name    = name_of_stream(row->belongs_to);
+    pawl_code           code    = PAWL_OK;
+    size_t              most    = upgrade->model_count;
+    for (size_t i = 0; i < upgrade->model_count; i++)
+        most += upgrade->models[i]->projection_count;
+    it.tried = pawl_arena_take(check->arena, most * sizeof(pawl_record *));
+    if (it.tried == NULL)
+        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for an event");
+    for (size_t i = 0; code == PAWL_OK && i < upgrade->model_count; i++) {
+        const pawl__saga_model *stream = stream_of(upgrade->models[i], name);
+        if (stream != NULL)
+            code = look_at_applied(&it, stream);
+        if (code == PAWL_OK)
+            code = look_at_projected(&it, upgrade->models[i]);
     }
-    if (!is_known && !is_own(name))
+    if (!it.is_known && !is_own(name))
         report_foreign(check, "process, entity or projection for streams of", name);
     return code;
 }
