@@ -407,3 +407,26 @@ TEST(an_event_is_tried_with_each_record_once)
         has_no_more(&all);
     }
 }
+
+/* A message's handler never sees the members that its record does not know, so that they may hold anything. */
+TEST(unknown_members_of_a_message_may_hold_anything)
+{
+    findings    all  = {.count = 0};
+    const char *body = "{\"must\":\"new\",\"remark\":[1e999,\"a\\u0000\"]}";
+    look_at_message(NULL, &old_program, "", body, &all);
+    has(&all, "unread-member message remark m-1:", "several that could hold its value are missing");
+    has_no_more(&all);
+}
+
+/* A state keeps them, and cannot keep a NUL: such a snapshot is passed over. */
+TEST(unknown_members_of_a_snapshot_are_kept)
+{
+    findings all = {.count = 0};
+    look_at_stream(PAWL_SCAN_STREAM_SNAPSHOTS, "Ledger/a-1", "",
+                   "{\"stage\":\"new\",\"remark\":\"a\\u0000\"}", &all);
+    has(&all, "passed-over snapshot  Ledger/a-1:", "NUL in the unknown member");
+    look_at_stream(PAWL_SCAN_STREAM_SNAPSHOTS, "Ledger/a-1", "",
+                   "{\"stage\":\"new\",\"remark\":1e999}", &all);
+    has(&all, "unknown-member snapshot remark Ledger/a-1:", "does not know it");
+    has_no_more(&all);
+}

@@ -49,22 +49,25 @@ void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *
 pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state)
 {
-    pawl_error why  = PAWL_ERROR_INIT;
-    void      *made = pawl_arena_take(check->arena, record->size);
-    *state          = NULL;
+    pawl_error why   = PAWL_ERROR_INIT;
+    unsigned   flags = state != NULL ? PAWL_DECODE_KEEP_EXTRA : 0;
+    void      *made  = pawl_arena_take(check->arena, record->size);
+    if (state != NULL)
+        *state = NULL;
     if (made == NULL)
         return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
     check->at.version = version;
     pawl_code code    = pawl_record_upcast(record, version, body, check->arena, &body, &why);
     if (code == PAWL_OK)
-        code = pawl_record_decode(record, body, PAWL_DECODE_KEEP_EXTRA, check->arena, made, &why);
+        code = pawl_record_decode(record, body, flags, check->arena, made, &why);
     if (code == PAWL_ENOMEM)
         return pawl_error_set(check->error, code, "%s", why.text);
     if (code != PAWL_OK) {
         pawl__upgrade_refused(check, record, code, why.text);
         return PAWL_OK;
     }
-    *state = made;
+    if (state != NULL)
+        *state = made;
     return has_members ? pawl__upgrade_members(check, record, body) : PAWL_OK;
 }
 
@@ -172,12 +175,12 @@ static void look_at_object(const body_look *at, const pawl_record *record, yyjso
 pawl_code pawl__upgrade_members(pawl__upgrade_check *check, const pawl_record *record,
                                 pawl_text body)
 {
-    yyjson_doc *doc = yyjson_read(body.data, body.size, YYJSON_READ_NOFLAG);
-    if (doc == NULL)
-        return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a %s", record->name);
-    const body_look at = {.check = check};
+    yyjson_doc     *doc;
+    const body_look at   = {.check = check};
+    pawl_code       code = pawl__json_read(body, check->arena, &doc, check->error);
+    if (code != PAWL_OK)
+        return code;
     look_at_object(&at, record, yyjson_doc_get_root(doc));
     pawl__upgrade_misread(check, record, yyjson_doc_get_root(doc));
-    yyjson_doc_free(doc);
     return PAWL_OK;
 }

@@ -22,14 +22,13 @@ static pawl_code look_as(pawl__upgrade_check *check, const pawl_message *message
                          const pawl_record *record, bool has_members)
 {
     int        version = 1;
-    void      *decoded;
-    pawl_error why = PAWL_ERROR_INIT;
+    pawl_error why     = PAWL_ERROR_INIT;
     pawl_code code = pawl__version_of(message, pawl_text_of(pawl_record_type(record)), check->arena,
                                       &version, &why);
     if (code == PAWL_ENOMEM)
         return pawl_error_set(check->error, code, "%s", why.text);
     if (code == PAWL_OK)
-        return pawl__upgrade_body(check, record, version, message->body, has_members, &decoded);
+        return pawl__upgrade_body(check, record, version, message->body, has_members, NULL);
     pawl__upgrade_report(check, PAWL_UPGRADE_UNDECODABLE, NOTHING, "%s", why.text);
     return PAWL_OK;
 }
@@ -202,13 +201,12 @@ typedef struct event_look {
 
 static pawl_code look_at_event_as(event_look *it, const pawl_record *record)
 {
-    void *decoded;
     for (size_t i = 0; i < it->count; i++)
         if (it->tried[i] == record)
             return PAWL_OK;
     it->tried[it->count++] = record;
     return pawl__upgrade_body(it->check, record, it->row->version, it->row->message.body, true,
-                              &decoded);
+                              NULL);
 }
 
 static pawl_code look_at_applied(event_look *it, const pawl__saga_model *stream)

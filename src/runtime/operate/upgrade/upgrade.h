@@ -45,8 +45,8 @@ const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text en
 /* Reports a body that the record's decoder or upcaster refused; `text` says why. */
 void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *record,
                            pawl_code code, const char *text);
-/* Reads a body of that version; `*state` is NULL when it cannot be read, which was reported then.
- * PAWL_ENOMEM is the only failure. */
+/* Reads a body of that version. `state` is for a snapshot, whose unknown members are kept: `*state` is NULL when it
+ * cannot be read, which was reported then. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state);
 /* The value that a row without the member has, for people. */
