@@ -222,7 +222,7 @@ struct pawl_process {
  * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
  * time, under a virtual clock the event's. `pawl projection rebuild` has it read again. */
 struct pawl_projection {
-    const char    *name; /* of the checkpoint: another name begins anew */
+    const char    *name; /* of the checkpoint, once in the store: another name begins anew */
     const pawl_on *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; a row has .handle alone */
     bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the checkpoint */
     int32_t batch;   /* events in one commit; 0: 256 */

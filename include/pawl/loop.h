@@ -92,8 +92,8 @@ PAWL_API int pawl_endpoint_observe_port(const pawl_endpoint *endpoint);
 
 /* The ABI number and the sizes that an application says it was built with: a program that loads an
  * application from a module calls this before it reads anything else of it. PAWL_ECONFIG names the table,
- * its bytes and how many are needed, or the name that two endpoints have; NULL is PAWL_EINVAL. From any
- * thread. */
+ * its bytes and how many are needed, or two endpoints of one name, with one queue, or with a projection of one name;
+ * NULL is PAWL_EINVAL. From any thread. */
 PAWL_API pawl_code pawl_application_check(const pawl_application *application, pawl_error *error);
 /* The saga tables of an endpoint, for the schema verbs. In the arena. */
 PAWL_API pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,

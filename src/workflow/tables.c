@@ -97,12 +97,40 @@ static const char *queue_of(const pawl_endpoint_spec *endpoint)
     return endpoint->queue != NULL ? endpoint->queue : endpoint->name;
 }
 
+static const pawl_projection *const *projections_of(const pawl_application *application,
+                                                    size_t                  endpoint)
+{
+    pawl_endpoint_spec spec;
+    pawl__table_row(application->endpoints[endpoint], 0, application->endpoint_size, &spec,
+                    sizeof spec);
+    return spec.projections;
+}
+
+/* A projection's checkpoint and its lease go by its name in the whole store: one of the two would never run. */
+static pawl_code check_projections(const pawl_application *application, size_t before,
+                                   size_t endpoint, pawl_error *error)
+{
+    const pawl_projection *const *left  = projections_of(application, before);
+    const pawl_projection *const *right = projections_of(application, endpoint);
+    for (size_t i = 0; i < pawl__list_count(left); i++)
+        for (size_t j = 0; j < pawl__list_count(right); j++)
+            if (left[i]->name != NULL && right[j]->name != NULL &&
+                strcmp(left[i]->name, right[j]->name) == 0)
+                return pawl_error_set(error, PAWL_ECONFIG,
+                                      "endpoints %s and %s both have a projection %s, of which one "
+                                      "would never run",
+                                      application->endpoints[before]->name,
+                                      application->endpoints[endpoint]->name, left[i]->name);
+    return PAWL_OK;
+}
+
 /* An endpoint is found by its name: a second one of that name would never run, and the first twice. Of two that read one
  * queue either may claim a message that only the other handles. */
 static pawl_code check_endpoints(const pawl_application *application, pawl_error *error)
 {
-    size_t count = pawl__list_count(application->endpoints);
-    for (size_t i = 0; count > 1 && i < count; i++) {
+    size_t    count = pawl__list_count(application->endpoints);
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; count > 1 && i < count && code == PAWL_OK; i++) {
         const char *name = application->endpoints[i]->name;
         if (name == NULL)
             return pawl_error_set(error, PAWL_ECONFIG,
@@ -119,8 +147,10 @@ static pawl_code check_endpoints(const pawl_application *application, pawl_error
                                       "messages that only the other handles",
                                       application->endpoints[before]->name, name,
                                       queue_of(application->endpoints[i]));
+        for (size_t before = 0; before < i && code == PAWL_OK; before++)
+            code = check_projections(application, before, i, error);
     }
-    return PAWL_OK;
+    return code;
 }
 
 pawl_code pawl_application_check(const pawl_application *application, pawl_error *error)

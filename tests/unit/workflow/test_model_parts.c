@@ -439,6 +439,32 @@ TEST(endpoints_of_an_application_have_different_names)
     must(pawl_application_check(&application, world_error()));
 }
 
+TEST(a_projection_stands_in_one_endpoint)
+{
+    const pawl_on   heard[] = {{.handle = PAWL_HANDLE(hear_plain)}, {.handle = NULL}};
+    pawl_projection v = {.name = "V", .on = heard}, w = {.name = "W", .on = heard},
+                    other     = {.name = "V", .on = heard};
+    pawl_endpoint_spec first  = {.name = "e"},
+                       second = {.name = "f", .projections = PAWL_PROJECTIONS(&v)},
+                       third  = {.name = "g", .projections = PAWL_PROJECTIONS(&w, &other)};
+    pawl_application given    = {PAWL_APPLICATION_HEAD,
+                                 .endpoints = PAWL_ENDPOINTS(&first, &second, &third)};
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl__model     *model    = NULL;
+    assert_int_equal(pawl_application_check(&given, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text,
+                        "endpoints f and g both have a projection V, of which one would "
+                        "never run");
+    assert_int_equal(pawl__model_create(&given, "e", NULL, &model, NULL), PAWL_ECONFIG);
+    given.endpoint_size = offsetof(pawl_endpoint_spec, processes); /* older than projections */
+    must(pawl_application_check(&given, world_error()));
+    given.endpoint_size = sizeof(pawl_endpoint_spec);
+    other.name          = "VV";
+    must(pawl_application_check(&given, world_error()));
+    v.name = other.name = NULL; /* refused when its endpoint is created */
+    must(pawl_application_check(&given, world_error()));
+}
+
 /* A model that is refused, or for which there is no memory, leaves nothing. */
 TEST(what_is_refused_leaves_nothing)
 {
