@@ -175,7 +175,8 @@ PAWL_API pawl_code pawl_test_state(pawl_test *test, const char *name, const char
  * appended. */
 PAWL_API pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_event_rows *rows,
                                     pawl_error *error);
-/* The one at `index` among those of this type, from 0, decoded into `event`.
+/* The one at `index` among those of this type, from 0, decoded into `event` as handlers read it: by the
+ * record's upcaster where it is of an earlier version.
  * PAWL_ENOTFOUND when there are not as many. */
 PAWL_API pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record,
                                    size_t index, void *event, pawl_error *error);
@@ -186,11 +187,11 @@ PAWL_API pawl_code pawl_test_sent(pawl_test *test, const char *queue, pawl_queue
 /* How many of them are of this record's type; NULL: of any. */
 PAWL_API pawl_code pawl_test_count(pawl_test *test, const char *queue, pawl_record_fn *record,
                                    size_t *count, pawl_error *error);
-/* The one at `index` among those of this type, from 0, decoded into `message`.
+/* The one at `index` among those of this type, from 0, decoded into `message` as handlers read it.
  * PAWL_ENOTFOUND when there are not as many. */
 PAWL_API pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_record_fn *record,
                                      size_t index, void *message, pawl_error *error);
-/* Decodes the body of any message that a query returned. PAWL_EINVAL when it is of
+/* Decodes any message that a query returned, as handlers read it. PAWL_EINVAL when it is of
  * another type. */
 PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_fn *record,
                                   void *message, pawl_error *error);

@@ -5,6 +5,8 @@
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/test_kit/test_kit.h"
 
+#include "engine/fold.h"
+#include "engine/headers.h"
 #include "engine/state.h"
 #include "engine/stream.h"
 
@@ -150,6 +152,16 @@ pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_event_rows 
     return pawl_store_event_list(test->store, &query, test->arena, rows, error);
 }
 
+static pawl_code read_event(pawl_test *test, const pawl_event *from, const pawl_record *record,
+                            void *event, pawl_error *error)
+{
+    void     *decoded;
+    pawl_code code = pawl__event_decode(record, from, test->arena, &decoded, error);
+    if (code == PAWL_OK)
+        memcpy(event, decoded, record->size);
+    return code;
+}
+
 pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record, size_t index,
                           void *event, pawl_error *error)
 {
@@ -161,8 +173,7 @@ pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *r
         return code;
     for (size_t i = 0; i < rows.count; i++)
         if (pawl_text_equal(rows.items[i].event.type, pawl_text_of(type)) && count++ == index)
-            return pawl_record_decode(record(), rows.items[i].event.body, PAWL_DECODE_KEEP_EXTRA,
-                                      test->arena, event, error);
+            return read_event(test, &rows.items[i].event, record(), event, error);
     return pawl_error_set(error, PAWL_ENOTFOUND,
                           "stream '%s' holds %zu events of type %s, none at %zu",
                           stream != NULL ? stream : "", count, type, index);
@@ -216,8 +227,7 @@ pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_
         return pawl_error_set(error, PAWL_EINVAL, "message %.*s is of type %.*s, not %s",
                               PAWL_TEXT_ARGS(from->id), PAWL_TEXT_ARGS(from->type),
                               pawl_record_type(record()));
-    return pawl_record_decode(record(), from->body, PAWL_DECODE_KEEP_EXTRA, test->arena, message,
-                              error);
+    return pawl__version_decode(from, record(), test->arena, message, error);
 }
 
 /* ---- Everything else ---------------------------------------------------------------- */

@@ -213,10 +213,9 @@ pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error
 
 /* ---- Delivering ------------------------------------------------------------------- */
 
-/* Finds the queue to send to, and gives the options the time and id of the test. Ids are counted instead of drawn, so that
- * a run repeats. */
-static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
-                     pawl_send_options *options, pawl_error *error)
+/* Gives the options the time and id of the test. Ids are counted instead of drawn, so that a run repeats. */
+static pawl_code take_send(pawl_test *test, const pawl_send_options *given,
+                           pawl_send_options *options, pawl_error *error)
 {
     *options = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
     if (given != NULL && given->options_size > sizeof *options)
@@ -233,8 +232,16 @@ static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_option
     }
     if (options->due == 0)
         options->due = pawl_time_add(pawl_clock_now(test->business), options->delay);
-    if (*queue != NULL)
-        return PAWL_OK;
+    return PAWL_OK;
+}
+
+/* The same, and finds the queue to send to. */
+static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
+                     pawl_send_options *options, pawl_error *error)
+{
+    pawl_code code = take_send(test, given, options, error);
+    if (code != PAWL_OK || *queue != NULL)
+        return code;
     if (test->endpoint_count != 1)
         return pawl_error_set(error, PAWL_EINVAL,
                               "application has %zu endpoints; say which queue to deliver to",
@@ -280,8 +287,10 @@ pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
 pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const void *message,
                             pawl_error *error)
 {
-    pawl_send_options own  = {PAWL_SEND_OPTIONS_HEAD, .due = pawl_clock_now(test->business)};
-    pawl_code         code = pawl_sender_publish(test->sender, &own, record, message, error);
+    pawl_send_options own;
+    pawl_code         code = take_send(test, NULL, &own, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_publish(test->sender, &own, record, message, error);
     return code == PAWL_OK ? commit_and_drain(test, error) : code;
 }
 

@@ -5,6 +5,8 @@
  */
 
 #include "pawl/pawl.h"
+#include "pawl/record.h"
+#include "pawl/store.h"
 #include "pawl/test.h"
 #include "support/tests.h"
 
@@ -102,6 +104,24 @@ PAWL_MESSAGE_HANDLER(on_echo, ball);
 static const pawl_endpoint_spec echo   = {.name     = "echo",
                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_echo)})};
 static const pawl_application   echoes = APPLICATION("echoes", &echo);
+
+/* ---- A record that has changed --------------------------------------------------- */
+
+#define OLD_PRICE(F) F(INT64, euros)
+PAWL_RECORD(old_price, OLD_PRICE);
+#define PRICE(F) F(INT64, cents)
+static pawl_upcast_fn upcast_price;
+PAWL_RECORD_WITH(price, PRICE, .version = 2, .upcast = upcast_price);
+
+static pawl_code upcast_price(int version, pawl_text json, pawl_arena *arena, pawl_text *made,
+                              pawl_error *error)
+{
+    old_price was;
+    (void)version;
+    must(pawl_record_decode(PAWL_RECORD_OF(old_price)(), json, 0, arena, &was, error));
+    const price now = {.cents = 100 * was.euros};
+    return pawl_record_encode(PAWL_RECORD_OF(price)(), &now, 0, arena, made, error);
+}
 
 /* ---- What is told by events ---------------------------------------------------- */
 
@@ -300,6 +320,42 @@ TEST(an_event_from_outside_reaches_its_subscribers)
     pawl_test *test = open_games();
     assert_int_equal(pawl_test_publish(test, PAWL_MESSAGE(game_over, .game = 3), NULL), PAWL_OK);
     assert_string_equal(seen.text, "over3@0 ");
+}
+
+TEST(the_id_of_an_event_from_outside_is_the_same_in_each_run)
+{
+    pawl_queue_rows rows;
+    pawl_test      *test = open_games();
+    must(pawl_test_publish(test, PAWL_MESSAGE(game_over, .game = 3), world_error()));
+    must(pawl_test_sent(test, PAWL_TEST_EVENTS, &rows, world_error()));
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_text_equal(rows.items[0].message.id, PAWL_TEXT("test-1")));
+    assert_int_equal(rows.items[0].due, PAWL_TEST_START);
+}
+
+TEST(what_an_older_program_wrote_is_read_as_handlers_read_it)
+{
+    price             read  = {.cents = 0};
+    pawl_test        *test  = open_games();
+    pawl_event_append event = {.stream   = PAWL_TEXT("Price/p-1"),
+                               .version  = 1,
+                               .is_first = true,
+                               .event    = {.type         = PAWL_TEXT("price"),
+                                            .type_version = 1,
+                                            .body         = PAWL_TEXT("{\"euros\":7}"),
+                                            .at           = PAWL_TEST_START}};
+    must(pawl_store_commit(
+        pawl_test_store(test),
+        &(pawl_changes){ONE_UNIT, .now = PAWL_TEST_START, .event_append = {&event, 1}}, NULL,
+        world_error()));
+    must(pawl_test_event(test, "Price/p-1", PAWL_RECORD_OF(price), 0, &read, world_error()));
+    assert_int_equal(read.cents, 700);
+    must(pawl_test_deliver_json(test, "outside", NULL, "price", "{\"euros\":5}", world_error()));
+    must(pawl_test_message(test, "outside", PAWL_RECORD_OF(price), 0, &read, world_error()));
+    assert_int_equal(read.cents, 500);
+    must(pawl_test_deliver(test, "outside", PAWL_MESSAGE(price, .cents = 4), world_error()));
+    must(pawl_test_message(test, "outside", PAWL_RECORD_OF(price), 1, &read, world_error()));
+    assert_int_equal(read.cents, 4);
 }
 
 TEST(an_endless_application_is_stopped)
