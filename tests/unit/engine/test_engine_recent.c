@@ -206,15 +206,14 @@ TEST(every_allocation_fails_in_turn)
         pawl_arena  *arena = pawl_arena_create(0);
         pawl_code    code  = PAWL_OK;
         pawl_text    json  = {0};
-        fault_memory_set(n);
+        fault_memory_begin(n);
         for (unsigned i = 1; i <= 2000 && code == PAWL_OK; i++)
             code = pawl__recent_add(&set, id_of(i), i, arena, NULL);
         if (code == PAWL_OK)
             json = pawl__recent_write(&set, arena);
         if (code == PAWL_OK)
             code = json.data != NULL ? pawl__recent_read(&read, json, arena) : PAWL_ENOMEM;
-        is_met = fault_memory_is_met();
-        fault_memory_set(0);
+        is_met = fault_memory_end();
         assert_int_equal(code, is_met ? PAWL_ENOMEM : PAWL_OK);
         for (unsigned i = 1; i <= set.count; i++)
             assert_true(pawl__recent_has(&set, id_of(i)));

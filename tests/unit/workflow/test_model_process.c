@@ -408,10 +408,9 @@ TEST(every_allocation_fails_in_turn)
     for (long n = 1; is_met; n++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
-        fault_memory_set(n);
+        fault_memory_begin(n);
         pawl_code code = pawl__model_create(&application, NULL, NULL, &model, &error);
-        is_met         = fault_memory_is_met();
-        fault_memory_set(0);
+        is_met         = fault_memory_end();
         assert_int_equal(code, is_met ? PAWL_ENOMEM : PAWL_OK);
         assert_int_equal(model == NULL, is_met);
         pawl__model_destroy(model);
