@@ -99,10 +99,13 @@ static pawl_code check_times(const pawl_schedule *schedule, pawl_error *error)
                               "schedule %s: .every is %lld microseconds, at least %lld are taken",
                               schedule->name, (long long)schedule->every,
                               (long long)PAWL_SCHEDULE_EVERY_MIN);
-    if (schedule->cron != NULL &&
-        pawl_schedule_next(schedule->cron, schedule->zone, 0, &next, error) != PAWL_OK)
-        return pawl_error_wrap(error, PAWL_ECONFIG, "schedule %s", schedule->name);
-    return PAWL_OK;
+    if (schedule->cron == NULL)
+        return PAWL_OK;
+    pawl_code code = pawl_schedule_next(schedule->cron, schedule->zone, 0, &next, error);
+    if (code == PAWL_OK)
+        return code;
+    return pawl_error_wrap(error, code == PAWL_ENOMEM ? code : PAWL_ECONFIG, "schedule %s",
+                           schedule->name);
 }
 
 static pawl_code check_missed(const pawl_schedule *schedule, pawl_error *error)

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_memory.h"
 #include "support/world.h"
 
 #include "workflow/model.h"
@@ -123,6 +124,24 @@ TEST(the_rest_is_taken)
     pawl__model_destroy(model);
 }
 
+/* Also that which the time zone's file is read into. */
+TEST(every_allocation_fails_in_turn)
+{
+    const pawl_schedule rows[] = {{.name = "n", .cron = "@daily", .zone = "Europe/Berlin", TASKS},
+                                  {.name = NULL}};
+    bool                is_met = true;
+    for (long n = 1; is_met; n++) {
+        pawl_error   error = PAWL_ERROR_INIT;
+        pawl__model *model = NULL;
+        fault_memory_begin(n);
+        pawl_code code = create_with(rows, sizeof(pawl_schedule), &model, &error);
+        is_met         = fault_memory_end();
+        assert_int_equal(code, is_met ? PAWL_ENOMEM : PAWL_OK);
+        pawl__model_destroy(model);
+        assert_true(n < 1000);
+    }
+}
+
 TEST(the_next_time_of_a_line)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -144,5 +163,6 @@ int main(void)
         fputs("skipped: needs tzdata\n", stderr);
         return 77;
     }
+    fault_memory_install();
     return tests_run(NULL, NULL);
 }
