@@ -90,6 +90,12 @@ static pawl_code hooked_lease(pawl_store *store, const pawl_leased_batch_claim *
     return inner->leased_batch_claim(store, claim, arena, leased, error);
 }
 
+static pawl_code hooked_end(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_END);
+    return code == PAWL_OK ? inner->worker_close(store, now, error) : fail_call(code, error);
+}
+
 static pawl_code hooked_wait(pawl_store *store, int64_t microseconds, int wake_fd,
                              pawl_error *error)
 {
@@ -113,6 +119,7 @@ const char *hook_url(const char *url)
     outer.queue_claim        = hooked_claim;
     outer.find               = hooked_find;
     outer.leased_batch_claim = hooked_lease;
+    outer.worker_close       = hooked_end;
     outer.wait               = inner->wait != NULL ? hooked_wait : NULL;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     hook_set(NULL, NULL);

@@ -22,6 +22,7 @@ typedef enum hook_point {
     HOOK_BEFORE_CLAIM, /* queue_claim */
     HOOK_BEFORE_READ,  /* event_list */
     HOOK_BEFORE_LEASE, /* leased_batch_claim */
+    HOOK_BEFORE_END,   /* worker_close */
 } hook_point;
 
 /* Another code than PAWL_OK makes the call fail with it: nothing was applied

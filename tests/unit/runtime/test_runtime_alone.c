@@ -171,3 +171,43 @@ ON_ALL_STORES(o4_who_only_loses_runs_alone_in_the_end, const char *url)
     assert_int_equal(world_events(it, "Box/a").count, t.version + 2);
     assert_true(t.alone > 0);
 }
+
+/* ---- A worker that cannot be ended ------------------------------------------------------ */
+
+typedef struct loss {
+    pawl_code claim, end; /* answers of the next claim, and of each end of a worker */
+    int       ends;
+} loss;
+
+static pawl_code lose(hook_point point, void *context)
+{
+    loss     *it   = context;
+    pawl_code code = PAWL_OK;
+    if (point == HOOK_BEFORE_CLAIM) {
+        code      = it->claim;
+        it->claim = PAWL_OK;
+    } else if (point == HOOK_BEFORE_END) {
+        it->ends++;
+        code = it->end;
+    }
+    return code;
+}
+
+/* Its row is locked, so it still commits: the endpoint goes on with a worker of its own beside it. */
+ON_ALL_STORES(a_lost_worker_that_still_commits_is_left_alone, const char *url)
+{
+    static const pawl_code      busy[]  = {PAWL_EBUSY, PAWL_ETIMEOUT};
+    const pawl_endpoint_options options = {.immediate_retries = -1, .delayed_retries = -1};
+    world                      *it      = world_begin(hook_url(url), &application, NULL, &options);
+    for (size_t i = 0; i < COUNT(busy); i++) {
+        loss      at   = {.claim = PAWL_ELOST, .end = busy[i]};
+        pawl_step step = PAWL_STEP_INIT;
+        hook_set(lose, &at);
+        world_post(it, NULL, PAWL_MESSAGE(bad, .number = (int32_t)i));
+        assert_int_equal(pawl_endpoint_drain(it->endpoint, &step, NULL), PAWL_ELOST);
+        must(pawl_endpoint_drain(it->endpoint, &step, world_error()));
+        assert_int_equal(at.ends, 2); /* when it was lost, and for the next one */
+        hook_set(NULL, NULL);
+        assert_int_equal(world_dead(it).count, i + 1);
+    }
+}
