@@ -19,6 +19,7 @@
 
 #define NO_MEMORY(error) pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule")
 #define NOUN "schedule"
+#define WRITE_TRIES 10
 #define OWN_HEADERS PAWL_HEADER_SCHEDULE "."
 
 /* ---- List ------------------------------------------------------------------ */
@@ -104,13 +105,16 @@ static pawl_code make_send(const pawl__act *act, const pawl__schedule *schedule,
 
 /* ---- Writing ----------------------------------------------------------------- */
 
-/* Commits the schedule's row, due for the first time after now, with who changed it and why. */
-static pawl_code write_row(pawl__act *act, pawl__schedule *schedule, bool is_new, pawl_error *error)
+/* Commits the schedule's row, due for the first time after now, with who changed it and why. `was` is the row that it
+ * replaces, or NULL: a program that wrote another one since it was read is not undone. */
+static pawl_code write_row(pawl__act *act, pawl__schedule *schedule, const pawl_timeout_row *was,
+                           pawl_error *error)
 {
-    pawl_timeout_set set;
-    char             at[PAWL_TIME_TEXT_SIZE + 1];
-    pawl_time        first = PAWL_TIME_MAX;
-    pawl_code        code  = pawl__schedule_first(schedule, act->now, &first, error);
+    pawl_timeout_set    set;
+    pawl_timeout_settle read = {.action = PAWL_TIMEOUT_RELEASE};
+    char                at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time           first = PAWL_TIME_MAX;
+    pawl_code           code  = pawl__schedule_first(schedule, act->now, &first, error);
     pawl_time_format(act->now, at);
     schedule->changed_by = act->action.by;
     schedule->reason     = act->action.reason;
@@ -119,9 +123,15 @@ static pawl_code write_row(pawl__act *act, pawl__schedule *schedule, bool is_new
         code = NO_MEMORY(error);
     if (code != PAWL_OK)
         return code;
-    set.is_new                     = is_new;
+    set.is_new                     = was == NULL;
     act->changes.timeout_set.items = &set;
     act->changes.timeout_set.count = 1;
+    if (was != NULL) {
+        read.id                           = was->id;
+        read.generation                   = was->generation;
+        act->changes.timeout_settle.items = &read;
+        act->changes.timeout_settle.count = 1;
+    }
     return pawl__act_commit(act, pawl__texts_begin(), error);
 }
 
@@ -229,7 +239,7 @@ static pawl_code add(pawl__act *act, const pawl_schedule_row *row, pawl_error *e
     pawl_code      code     = check_message(act, &schedule, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, NOUN " %.*s", PAWL_TEXT_ARGS(act->action.name));
-    code = write_row(act, &schedule, true, error);
+    code = write_row(act, &schedule, NULL, error);
     return code != PAWL_EDUPLICATE ? code
                                    : pawl_error_set(error, code, "there is a schedule %.*s already",
                                                     PAWL_TEXT_ARGS(act->action.name));
@@ -342,7 +352,7 @@ static pawl_code settle(pawl__act *act, pawl_schedule_action action, pawl_error 
     if (schedule.is_paused == is_pause)
         return PAWL_OK;
     schedule.is_paused = is_pause;
-    return write_row(act, &schedule, false, error);
+    return write_row(act, &schedule, &row, error);
 }
 
 pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id, pawl_schedule_action action,
@@ -359,6 +369,9 @@ pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id, pawl_sched
     pawl__act          act;
     pawl_code          code = pawl__act_begin(&act, store, &what, now, error);
     if (code == PAWL_OK)
+        code = settle(&act, action, error);
+    for (int i = 1; i < WRITE_TRIES && code == PAWL_EGONE;
+         i++) /* sent, or declared anew, at this moment */
         code = settle(&act, action, error);
     pawl_arena_destroy(act.arena);
     return code;

@@ -308,6 +308,30 @@ ON_ALL_STORES(a_start_leaves_a_pause_of_the_moment, const char *url)
     }
 }
 
+/* A program with another declaration begins at this moment. */
+static pawl_code begin_later(hook_point point, void *context)
+{
+    if (point != HOOK_BEFORE_COMMIT)
+        return PAWL_OK;
+    hook_set(NULL, NULL);
+    be_away(context, &later, 1);
+    return PAWL_OK;
+}
+
+/* A pause does not write the old declaration back. */
+ON_ALL_STORES(a_pause_leaves_a_start_of_the_moment, const char *url)
+{
+    pawl_schedule_rows rows = {.count = 0};
+    world             *it   = world_begin(hook_url(url), &nightly, NULL, NULL);
+    hook_set(begin_later, it);
+    must(pawl_store_schedule_settle(it->store, PAWL_TEXT("office/n"), PAWL_SCHEDULE_PAUSE,
+                                    PAWL_TEXT("ruth"), PAWL_TEXT(""), world_now(it),
+                                    world_error()));
+    must(pawl_store_schedule_list(it->store, it->arena, &rows, world_error()));
+    assert_true(rows.items[0].is_paused);
+    assert_true(world_says(rows.items[0].cron, "5"));
+}
+
 /* An operator adds a schedule of the same name at the moment of the first start. */
 static pawl_code add_another(hook_point point, void *context)
 {
