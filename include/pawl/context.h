@@ -26,7 +26,7 @@ typedef struct pawl_header {
 typedef struct pawl_send_options {
     size_t             options_size;
     int64_t            delay;          /* microseconds of business time */
-    pawl_time          due;            /* instead of a delay; 0: none; one of 1970 is refused */
+    pawl_time          due;            /* instead of a delay; 0: none; one of time() is refused */
     const char        *id;             /* NULL: made by pawl */
     const char        *correlation_id; /* NULL: that of the current message */
     const pawl_header *headers;        /* ends with a NULL name */
@@ -77,7 +77,7 @@ PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
  * has none. `delay` is microseconds of business time. PAWL_EINVAL when no handler is for
  * it. */
 PAWL_API pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay);
-/* PAWL_EINVAL for a time of 1970, which is one of time(), in seconds. */
+/* PAWL_EINVAL for a time as time() tells it, in seconds, or in milliseconds: pawl_time has microseconds. */
 PAWL_API pawl_code pawl_timeout_at(pawl_context *ctx, const char *name, pawl_time due);
 /* Harmless when it is not set. PAWL_EINVAL for an empty name. */
 PAWL_API pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name);

@@ -41,15 +41,23 @@ pawl_code pawl__check_unit(const char *kind, const char *name, const char *where
         kind, name, where, (long long)value, (long long)value);
 }
 
+static bool is_near(pawl_time time, int64_t factor, pawl_time now)
+{
+    return time > 0 && time < PAWL_TIME_MAX / factor && time * factor > now - PAWL_DAYS(3650) &&
+           time * factor < now + PAWL_DAYS(3650);
+}
+
 pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, pawl_time now,
                            pawl_error *error)
 {
     char text[PAWL_TIME_TEXT_SIZE + 1];
-    if (time <= 0 || time >= PAWL_DAYS(365) || now < PAWL_DAYS(3650))
+    bool is_seconds = is_near(time, PAWL_SECONDS(1), now);
+    if (now < PAWL_DAYS(3650) || (!is_seconds && !is_near(time, PAWL_MILLISECONDS(1), now)))
         return PAWL_OK;
     pawl_time_format(time, text);
     return pawl_error_set(error, PAWL_EINVAL,
-                          "%s%s is at %s; a pawl_time counts microseconds, so that of time() is "
-                          "PAWL_SECONDS(%lld)",
-                          kind, name, text, (long long)time);
+                          "%s%s is at %s, in microseconds as each pawl_time; of %sseconds it is "
+                          "PAWL_%sSECONDS(%lld)",
+                          kind, name, text, is_seconds ? "" : "milli", is_seconds ? "" : "MILLI",
+                          (long long)time);
 }

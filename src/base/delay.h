@@ -28,8 +28,8 @@ int64_t pawl__jittered_max(int64_t delay);
  * names it by the three texts. */
 pawl_code pawl__check_unit(const char *kind, const char *name, const char *where, int64_t value,
                            pawl_error *error);
-/* Refuses a time of 1970 in later years: that of time(), which counts seconds or, of others, milliseconds. The error
- * names it by the two texts. */
+/* Refuses a time of 1970 that lies in these years if it is read as seconds, as time() counts, or as milliseconds. The
+ * error names it by the two texts. */
 pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, pawl_time now,
                            pawl_error *error);
 

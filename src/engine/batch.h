@@ -255,6 +255,9 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
 /* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. PAWL_ENOMEM. */
 pawl_code pawl__schedule_settle(pawl__batch *batch, const pawl__unit *unit,
                                 pawl_timeout_settle *settle);
+/* recover.c: is it time to name the type, or partition, in the log? With more than there are slots some are named more
+ * often. */
+bool pawl__is_news(pawl__engine *engine, pawl_text type);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void    pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                         int64_t asked_delay);

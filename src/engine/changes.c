@@ -239,13 +239,13 @@ static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, paw
                                  uint32_t group)
 {
     set->error = unit->left;
-    if (unit->left.size > 0)
+    if (unit->left.size > 0 && pawl__is_news(batch->engine, unit->flush.partition))
         pawl_log(PAWL_LOG_WARNING,
                  "aggregator partition %.*s: messages that cannot be decoded stay: %.*s",
                  PAWL_TEXT_ARGS(unit->flush.partition), PAWL_TEXT_ARGS(unit->left));
     if (unit->readable > 0)
         return put_removal(batch, unit, group);
-    if (unit->is_size_flush)
+    if (unit->is_size_flush && unit->flush.due > unit->now)
         set->due = unit->flush.due;
     return PAWL_OK;
 }

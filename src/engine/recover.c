@@ -154,8 +154,7 @@ static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code c
     unit->due     = pawl_time_add(engine->machine_now, asked_delay >= 0 ? asked_delay : delay);
 }
 
-/* Is it time to name the type in the log? With more types than slots some are named more often. */
-static bool is_news(pawl__engine *engine, pawl_text type)
+bool pawl__is_news(pawl__engine *engine, pawl_text type)
 {
     uint64_t      name = pawl__text_hash(type);
     pawl__unread *seen = &engine->unread[name % PAWL__UNREAD_COUNT];
@@ -176,7 +175,7 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
     unit->error    = error;
     unit->due = pawl_time_add(unit->now, pawl__jittered(engine->version_delay, engine->random));
     engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
-    if (is_news(engine, type))
+    if (pawl__is_news(engine, type))
         pawl_log(PAWL_LOG_WARNING,
                  "queue %.*s: %.*s waits, and others like it may: %.*s; it is handled as soon as a "
                  "program that reads this version runs",

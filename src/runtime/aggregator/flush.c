@@ -30,11 +30,13 @@
 #define MEETINGS_MAX 50
 #define COUNTED_SELDOM 1000 /* rows of a partition that is shut */
 #define SHUT_PERIOD PAWL_SECONDS(5)
+#define NOT_READ ((pawl_text){.data = "", .size = 0})
 
 /* A partition to hand over. */
 typedef struct target {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
+    pawl_text                     error; /* of its flush row, where that was read */
     bool                          is_by_size;
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
@@ -51,7 +53,7 @@ typedef struct targets {
 
 static pawl_code add_target(pawl__worker *worker, targets *list,
                             const pawl__aggregator_model *aggregator, pawl_text partition,
-                            bool is_by_size)
+                            pawl_text why, bool is_by_size)
 {
     for (size_t i = 0; i < list->count; i++)
         if (pawl_text_equal(list->items[i].partition, partition))
@@ -59,11 +61,12 @@ static pawl_code add_target(pawl__worker *worker, targets *list,
     target   *grown = pawl_arena_grow(worker->read, list->items, list->count, &list->capacity,
                                       sizeof list->items[0]);
     pawl_text copy  = pawl_arena_text(worker->read, partition);
-    if (grown == NULL || copy.data == NULL)
+    pawl_text told  = pawl_arena_text(worker->read, why);
+    if (grown == NULL || copy.data == NULL || told.data == NULL)
         return PAWL_ENOMEM;
-    list->items = grown;
-    list->items[list->count++] =
-        (target){.aggregator = aggregator, .partition = copy, .is_by_size = is_by_size};
+    list->items                = grown;
+    list->items[list->count++] = (target){
+        .aggregator = aggregator, .partition = copy, .error = told, .is_by_size = is_by_size};
     return PAWL_OK;
 }
 
@@ -103,6 +106,12 @@ static bool is_shut(pawl__worker *worker, pawl_text partition)
            gate->until <= pawl_time_add(now, SHUT_PERIOD); /* else the clock was set back */
 }
 
+static void shut(pawl__worker *worker, pawl_text partition)
+{
+    *shut_of(worker, partition) = (pawl__shut_gate){
+        pawl__text_hash(partition), pawl_time_add(worker->engine.machine_now, SHUT_PERIOD)};
+}
+
 /* Reads the gate: is there something to hand over? By size a dead partition is left alone, and so
  * is a partition that waits for its next try after a failure. */
 static pawl_code check_gate(pawl__worker *worker, target *item, pawl_error *error)
@@ -118,9 +127,7 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_error *erro
     say_strange(worker, item->partition, counts);
     bool is_waiting = counts->flush_attempts > 0 && counts->flush_due > worker->engine.business_now;
     if (counts->all >= COUNTED_SELDOM && (counts->flush_is_dead || is_waiting))
-        *shut_of(worker, item->partition) =
-            (pawl__shut_gate){pawl__text_hash(item->partition),
-                              pawl_time_add(worker->engine.machine_now, SHUT_PERIOD)};
+        shut(worker, item->partition);
     if (item->is_by_size)
         item->is_done =
             counts->ready < item->aggregator->size || counts->flush_is_dead || is_waiting;
@@ -142,19 +149,25 @@ static bool is_open(const target *item)
 
 /* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to
  * hand over: all rows are unreadable, removed, or too few. Its flush row would stay the first due
- * for ever. Rows that another worker has leased are that worker's to flush. */
+ * for ever. Rows that another worker has leased are that worker's to flush. Those that could not be decoded are leased,
+ * too, by a flush that has not failed: they are tried again when their leases are over. */
 static pawl_code put_off(pawl__worker *worker, target *item, pawl_error *error)
 {
-    const pawl_aggregator_counts *counts  = &item->gate;
-    int64_t                       period  = item->aggregator->period;
-    pawl_time                     now     = worker->engine.business_now;
-    pawl_refusals                 refused = {.arena = worker->read};
-    if (counts->flush_due > now || counts->flush_is_dead || counts->ready != counts->resolved)
+    const pawl_aggregator_counts *counts    = &item->gate;
+    int64_t                       pause     = item->aggregator->period;
+    pawl_time                     now       = worker->engine.business_now;
+    pawl_refusals                 refused   = {.arena = worker->read};
+    bool                          is_leased = counts->ready != counts->resolved;
+    if (counts->flush_due > now || counts->flush_is_dead ||
+        (is_leased && (item->error.size == 0 || counts->flush_attempts > 0)))
         return PAWL_OK;
+    if (is_leased && (pause == 0 || pause > item->aggregator->lease))
+        pause = item->aggregator->lease;
     item->is_put_off       = true;
     pawl_flush_set set     = {.partition = item->partition,
-                              .due       = period > 0 ? pawl_time_add(now, period) : PAWL_TIME_MAX,
-                              .is_done   = true};
+                              .due       = pause > 0 ? pawl_time_add(now, pause) : PAWL_TIME_MAX,
+                              .is_done   = true,
+                              .error     = item->error};
     pawl_changes   changes = {.group_count = 1,
                               .unit_count  = 1,
                               .now         = worker->engine.machine_now,
@@ -207,19 +220,29 @@ static pawl_code take_piece(pawl__worker *worker, target *item, pawl_error *erro
                             .partition = item->partition,
                             .due       = item->gate.flush_due,
                             .attempts  = item->gate.flush_attempts};
+    /* Another piece is taken when this one was handed over, which ends its tries and begins a new period. */
+    item->gate.flush_attempts = 0;
+    item->gate.flush_due = item->aggregator->period > 0 ? pawl_time_add(worker->engine.business_now,
+                                                                        item->aggregator->period)
+                                                        : PAWL_TIME_MAX;
     return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
                                  item->is_by_size);
 }
 
-/* Ends the round of a partition whose piece failed, or by size could not be decoded: it waits for its next try. Where pieces were refused
- * another worker has them, and the next check finds the rest. */
-static void end_failed(const pawl__worker *worker, targets *list, bool is_refused)
+/* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused
+ * another worker has them, and the next check finds the rest. Too few that can be decoded are not decoded again by each
+ * commit that adds one. */
+static void end_failed(pawl__worker *worker, targets *list, bool is_refused)
 {
     for (size_t i = 0; i < worker->batch->unit_count; i++) {
-        const pawl__unit *unit           = &worker->batch->units[i];
-        bool              is_handed_over = unit->readable > 0 || !unit->is_size_flush;
-        if (!is_refused && is_handed_over &&
-            (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED))
+        const pawl__unit *unit = &worker->batch->units[i];
+        bool              is_over =
+            !is_refused && (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED);
+        if (is_over && unit->is_below_size)
+            shut(worker, unit->flush.partition);
+        else if (is_over)
+            *shut_of(worker, unit->flush.partition) = (pawl__shut_gate){.until = PAWL_TIME_MIN};
+        if (is_over && !unit->is_below_size)
             continue;
         for (size_t j = 0; j < list->count; j++)
             if (pawl_text_equal(list->items[j].partition, unit->flush.partition))
@@ -331,7 +354,7 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
     for (size_t i = 0; i < worker->grown_count && code == PAWL_OK; i++)
         if (worker->grown[i].aggregator->size > 0 && !is_shut(worker, worker->grown[i].partition))
             code = add_target(worker, &list, worker->grown[i].aggregator,
-                              worker->grown[i].partition, true);
+                              worker->grown[i].partition, NOT_READ, true);
     if (code == PAWL_OK)
         code = flush_targets(worker, &list, now, &did, step, error);
     await_unsure(worker, &did, step);
@@ -348,7 +371,8 @@ static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *ag
     pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
                                                   worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = add_target(worker, list, aggregator, rows.items[i].partition, is_by_size);
+        code = add_target(worker, list, aggregator, rows.items[i].partition, rows.items[i].error,
+                          is_by_size);
     return code;
 }
 
@@ -385,7 +409,8 @@ static pawl_code flush_requested(pawl__worker *worker, pawl_time now, bool *did,
     for (size_t i = 0; i < taken.count && code == PAWL_OK; i++) {
         const pawl__flush_request *it = &taken.items[i];
         code                          = it->partition[0] != '\0'
-                                            ? add_target(worker, &list, it->aggregator, pawl_text_of(it->partition), false)
+                                            ? add_target(worker, &list, it->aggregator, pawl_text_of(it->partition),
+                                                         NOT_READ, false)
                                             : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, &list, error);
     }
     if (code == PAWL_OK)
@@ -440,9 +465,10 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
         if (rows.items[i].due < worker->flush_due)
             worker->flush_due = rows.items[i].due;
         if (rows.items[i].due <= due_max)
-            code = add_target(worker, due, aggregator, partition, aggregator->period == 0);
+            code = add_target(worker, due, aggregator, partition, rows.items[i].error,
+                              aggregator->period == 0);
         if (code == PAWL_OK)
-            code = add_target(worker, full, aggregator, partition, true);
+            code = add_target(worker, full, aggregator, partition, rows.items[i].error, true);
     }
     return code;
 }

@@ -263,8 +263,11 @@ ON_ALL_STORES(a10_e19_by_size_what_does_not_decode_stays, const char *url)
     assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 11);
     assert_memory_equal(error_of_partition(it, "Letters").data,
                         "aggregator Letters: message letter-", 35);
+    /* The check of all partitions sees that it is full, and a commit that adds later. */
     world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
     world_drain(it);
+    assert_string_equal(seen.text, "");
+    world_go_machine(it, PAWL_SECONDS(11));
     assert_string_equal(seen.text, "letters:10 ");
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 2);
     assert_int_equal(world_aggregated(it, "Letters", "letter").flush_attempts, 0);
@@ -296,6 +299,18 @@ ON_ALL_STORES(a10_e18_what_does_not_decode_blocks_no_bounded_piece, const char *
     assert_int_equal(world_aggregated(it, "Crates", "crate").all, 1);
 }
 
+/* Crates again: a whole piece that cannot be decoded is in nobody's way. */
+ON_ALL_STORES(a10_e18_behind_an_unreadable_piece_is_another, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Crates", "crate", "[]", 2, PAWL_TIME_MAX);
+    for (int32_t i = 0; i < 2; i++)
+        world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
+    world_drain(it);
+    assert_string_equal(seen.text, "crates:2,0,1 ");
+    assert_int_equal(world_aggregated(it, "Crates", "crate").all, 2);
+}
+
 /* Tries of too few put the end of the period off no further. */
 ON_ALL_STORES(a10_e20_too_few_by_size_keep_their_period, const char *url)
 {
@@ -321,9 +336,13 @@ ON_ALL_STORES(a10_e20_a_period_hands_over_what_decodes, const char *url)
     assert_string_equal(seen.text, "cards@60:3,1,2,3 ");
     assert_int_equal(world_aggregated(it, "Cards", "card").all, 5);
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(120));
+    /* The next period ends before their leases: nothing is due, and the row still says why. */
     step = world_go(it, PAWL_SECONDS(60));
     assert_string_equal(seen.text, "cards@60:3,1,2,3 ");
+    assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(180));
     assert_int_equal(world_aggregated(it, "Cards", "card").all, 5);
+    assert_memory_equal(error_of_partition(it, "Cards").data, "aggregator Cards: message card-",
+                        31);
 }
 
 /* ---- By period, on demand ------------------------------------------------------------- */

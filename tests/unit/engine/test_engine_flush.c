@@ -76,17 +76,22 @@ static const pawl_endpoint_spec yard        = {.name        = "yard",
                                                .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps)};
 static const pawl_application   application = APPLICATION("flushes", &yard);
 
-static world *open_world(const char *url)
+static world *open_world_with(const char *url, int64_t retry_delay)
 {
     failures  = 0;
     failure   = PAWL_RETRY;
     meanwhile = NULL;
     world_forget(&seen);
-    world *it = world_begin(
-        url, &application, NULL,
-        &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
+    world *it =
+        world_begin(url, &application, NULL,
+                    &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = retry_delay});
     around = it;
     return it;
+}
+
+static world *open_world(const char *url)
+{
+    return open_world_with(url, PAWL_SECONDS(10));
 }
 
 static void post_cards(world *it, int32_t first, int32_t count)
@@ -327,13 +332,41 @@ ON_ALL_STORES(e20_a_backlog_is_not_counted_for_each_piece, const char *url)
     assert_int_equal(counted, 2);
 }
 
+/* Behind the piece that was handed over in the end. */
+static pawl_code fail_next_piece(hook_point point, void *context)
+{
+    (void)context;
+    if (point == HOOK_AFTER_COMMIT && failures < 0)
+        failures = 1;
+    return PAWL_OK;
+}
+
+/* A piece does not have the tries of the piece before it. */
+ON_ALL_STORES(e21_each_piece_has_tries_of_its_own, const char *url)
+{
+    world *it = open_world(hook_url(url));
+    failures  = 2; /* of three */
+    post_cards(it, 1, 8);
+    world_drain(it);
+    world_go(it, PAWL_SECONDS(60));
+    world_go(it, PAWL_SECONDS(15));
+    assert_int_equal(world_aggregated(it, "Cards", "card").flush_attempts, 2);
+    hook_set(fail_next_piece, NULL);
+    world_go(it, PAWL_SECONDS(25));
+    hook_set(NULL, NULL);
+    pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
+    assert_int_equal(counts.all, 4);
+    assert_false(counts.flush_is_dead);
+    assert_int_equal(counts.flush_attempts, 1);
+}
+
 /* A thousand rows wait for the next try of their flush: commits that add to them do not count them each time. */
 ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
 {
     static pawl_aggregator_add adds[1000];
     static char                ids[1000][8];
     int                        counted = 0;
-    world                     *it      = open_world(hook_url(url));
+    world                     *it      = open_world_with(hook_url(url), PAWL_SECONDS(1));
     for (size_t i = 0; i < 1000; i++) {
         snprintf(ids[i], sizeof ids[i], "s%zu", i);
         adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("Stamps"),
@@ -358,8 +391,12 @@ ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
     }
     hook_set(NULL, NULL);
     assert_in_range(counted, 0, 1);
-    world_go_both(it, PAWL_SECONDS(20));
+    world_go_both(it, PAWL_SECONDS(2));
     assert_non_null(strstr(seen.text, ":1003 "));
+    for (int32_t i = 4; i <= 5; i++)
+        world_post(it, NULL, PAWL_MESSAGE(stamp, .number = i));
+    world_drain(it);
+    assert_non_null(strstr(seen.text, ":2 "));
 }
 
 /* ---- What is asked for, and a clock that is set back ------------------------------------ */

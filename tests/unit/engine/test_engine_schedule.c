@@ -7,7 +7,6 @@
 #include "support/world.h"
 
 #include "engine/engine.h"
-
 #include "pawl/store_schedule.h"
 #include "pawl/upgrade.h"
 
@@ -268,7 +267,7 @@ ON_ALL_STORES(another_message_keeps_the_planned_times, const char *url)
 }
 
 /* Pauses, or resumes, the only schedule before the n-th commit. */
-static struct {
+static struct pauser {
     world *it;
     int    left;
     bool   is_pause;
@@ -293,22 +292,19 @@ ON_ALL_STORES(a_start_leaves_a_pause_of_the_moment, const char *url)
     pawl_schedule_rows rows = {.count = 0};
     world             *it   = world_begin(hook_url(url), &nightly, NULL, NULL);
     for (int i = 1;; i++) {
-        ruth.it       = it;
-        ruth.left     = i;
-        ruth.is_pause = i % 2 == 1;
+        ruth = (struct pauser){it, i, i % 2 == 1};
         hook_set(pause_or_resume, NULL);
-        be_away(it, i % 2 == 1 ? &later : &nightly, 1);
+        be_away(it, ruth.is_pause ? &later : &nightly, 1);
         hook_set(NULL, NULL);
         if (ruth.left > 0)
             break;
         must(pawl_store_schedule_list(it->store, it->arena, &rows, world_error()));
-        assert_int_equal(rows.items[0].is_paused, ruth.is_pause);
+        assert_true(rows.items[0].is_paused == ruth.is_pause);
         assert_true(pawl_text_equal(rows.items[0].changed_by, PAWL_TEXT("ruth")));
-        assert_true(world_says(rows.items[0].cron, i % 2 == 1 ? "5" : "3"));
+        assert_true(world_says(rows.items[0].cron, ruth.is_pause ? "5" : "3"));
     }
 }
 
-/* A program with another declaration begins at this moment. */
 static pawl_code begin_later(hook_point point, void *context)
 {
     if (point != HOOK_BEFORE_COMMIT)
@@ -318,7 +314,7 @@ static pawl_code begin_later(hook_point point, void *context)
     return PAWL_OK;
 }
 
-/* A pause does not write the old declaration back. */
+/* A pause does not write the old declaration back where a program with another one begins at the moment. */
 ON_ALL_STORES(a_pause_leaves_a_start_of_the_moment, const char *url)
 {
     pawl_schedule_rows rows = {.count = 0};
@@ -328,8 +324,7 @@ ON_ALL_STORES(a_pause_leaves_a_start_of_the_moment, const char *url)
                                     PAWL_TEXT("ruth"), PAWL_TEXT(""), world_now(it),
                                     world_error()));
     must(pawl_store_schedule_list(it->store, it->arena, &rows, world_error()));
-    assert_true(rows.items[0].is_paused);
-    assert_true(world_says(rows.items[0].cron, "5"));
+    assert_true(rows.items[0].is_paused && world_says(rows.items[0].cron, "5"));
 }
 
 /* An operator adds a schedule of the same name at the moment of the first start. */
