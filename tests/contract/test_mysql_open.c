@@ -348,8 +348,8 @@ ON_BOTH(e24_a_handler_transaction_whose_session_ended_is_not_committed, ground *
  * sent ahead, or by a word of the handler's. */
 ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, ground *p)
 {
-    static const char *const ends[] = {"rollback", "rollback and chain", "commit and chain",
-                                       "create table if not exists u (id int)"};
+    static const char *const ends[] = {"commit", "rollback", "rollback and chain",
+                                       "commit and chain", "create table if not exists u (id int)"};
     apply(p);
     raw_run(p->raw, "create table t (id int primary key)");
     pawl_store *store = open_worker(p, p->url);
@@ -360,14 +360,43 @@ ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, ground *p)
         assert_int_equal(raw_number(pawl_store_native(store, "MYSQL"), "select @@autocommit"), 0);
         own_sql(store, ends[i]);
         own_sql(store, "insert into t values (1)");
-        expect_code(p, send_three(p, store, "xyz"), PAWL_ELOST);
-        expect_text(p, "was ended before");
+        expect_code(p, send_three(p, store, "xyz"), PAWL_EINVAL);
+        expect_text(p, "only pawl may commit it or roll it back");
         assert_int_equal(raw_number(p->raw, "select count(*) from t"), 0);
     }
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
     own_sql(store, "insert into t values (1)");
     ok(p, send_three(p, store, "xyz"));
     assert_int_equal(raw_number(p->raw, "select count(*) from t"), 1);
+}
+
+static void *update_first(void *context)
+{
+    raw_run(context, "update t set v = 2 where id = 1");
+    return NULL;
+}
+
+/* The handler did not say that it failed, and nothing is wrong with its message: it is tried again. */
+ON_BOTH(e24_a_handler_transaction_that_a_deadlock_ended_is_no_mistake, ground *p)
+{
+    pthread_t thread;
+    apply(p);
+    raw_run(p->raw, "create table t (id int primary key, v int)");
+    raw_run(p->raw, "insert into t values (1, 0), (2, 0), (3, 0), (4, 0)");
+    pawl_store *store = open_worker(p, p->url);
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    own_sql(store, "update t set v = 1 where id = 1");
+    raw_run(p->raw, "start transaction");
+    raw_run(p->raw, "update t set v = 2 where id > 1"); /* more to undo: not the victim */
+    assert_int_equal(pthread_create(&thread, NULL, update_first, p->raw), 0);
+    MYSQL *own = pawl_store_native(store, "MYSQL");
+    assert_int_not_equal(mysql_query(own, "update t set v = 1 where id = 2"), 0);
+    assert_int_equal(mysql_errno(own), 1213);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    raw_run(p->raw, "commit");
+    expect_code(p, send_three(p, store, "abc"), PAWL_ELOST);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
+    ok(p, send_three(p, store, "abc"));
 }
 
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of

@@ -135,6 +135,8 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
         if (is_flush &&
             count > 1) /* each by itself: one partition's content fails no other's flush */
             return take_apart(worker, false, outcome);
+        if (worker->batch->has_sql) /* one unit ran: again, it may commit its rows anew */
+            mode.kind = PAWL__COMMIT_FAIL;
         break;
     case PAWL__TROUBLE_LOCKED: mode.kind = how_of_locked(worker, why); break;
     }

@@ -26,6 +26,24 @@ static void ended(pawl__sql_session *session)
         pawl__mysql_come_back(pawl__mysql_connection_of(session));
 }
 
+/* Did the last statement of the handler end its transaction with a failure, as a deadlock does? */
+static bool is_undone(const pawl__mysql_connection *connection)
+{
+    pawl__sql_left left   = PAWL__SQL_STATEMENT_UNDONE;
+    unsigned       number = mysql_errno(connection->mysql);
+    if (number != 0)
+        (void)pawl__sql_code_of(&pawl__mysql_failures, number, &left);
+    return left == PAWL__SQL_TRANSACTION_UNDONE;
+}
+
+static pawl_code is_open(pawl_store *base, bool *is_it, pawl_error *error)
+{
+    pawl__mysql_connection *main = &pawl__mysql_of(base)->main;
+    if (is_undone(main))
+        return pawl__mysql_failed(main, mysql_errno(main->mysql), mysql_error(main->mysql), error);
+    return pawl__sql_is_open(base, is_it, error);
+}
+
 static int64_t found(pawl__sql_prepared *statement)
 {
     MYSQL_STMT *stmt = ((pawl__mysql_statement *)statement)->stmt;
@@ -65,6 +83,7 @@ const pawl__sql_ops pawl__mysql_ops = {
     .disconnect     = pawl__mysql_disconnect,
     .may_send       = may_send,
     .ended          = ended,
+    .is_open        = is_open,
     .ask            = pawl__mysql_ask,
     .prepare        = pawl__mysql_prepare,
     .close          = pawl__mysql_close_statement,

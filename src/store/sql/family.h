@@ -122,8 +122,8 @@ pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives
         .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_checked,     \
         .begin = pawl__sql_session_begin, .commit = pawl__sql_session_commit,        \
         .rollback = pawl__sql_session_rollback, .claim_check = pawl__sql_lock_check, \
-        .mark_open = pawl__sql_mark_open, .is_open = pawl__sql_is_open,              \
-        .claims_end = pawl__sql_lock_end, .hold_back = pawl__sql_session_hold_back
+        .mark_open = pawl__sql_mark_open, .claims_end = pawl__sql_lock_end,          \
+        .hold_back = pawl__sql_session_hold_back
 
 /* Of pawl_store_ops, beside PAWL__SQL_OPERATIONS. */
 #define PAWL__SQL_REMOTE_OPERATIONS                                               \

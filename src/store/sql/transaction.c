@@ -137,8 +137,9 @@ pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
         return code;
     if (code != PAWL_OK)
         return pawl_error_wrap(error, PAWL_ELOST, "the handler transaction");
-    return pawl_error_set(error, PAWL_ELOST,
-                          "%s: the handler transaction was ended before: by the handler's own "
-                          "SQL, or rolled back by the database",
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "%s: the handler's own SQL ended the transaction of its message: only "
+                          "pawl may commit it or roll it back, and a handler does not answer ok "
+                          "when a failed statement did",
                           store->scheme);
 }

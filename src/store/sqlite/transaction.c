@@ -116,14 +116,14 @@ pawl_code pawl__sqlite_mark_open(pawl_store *base, pawl_error *error)
     return PAWL__SQL_SAY(&pawl__sqlite_of(base)->connection.session, save, PAWL__SQL_MARK, error);
 }
 
-/* A transaction that SQLite undid for a failed statement of the handler, and that the handler began anew, has no mark. */
+/* Behind a transaction that the handler's own SQL ended, or that SQLite undid for a failed statement of it, there is no
+ * mark, also when the handler began another one. */
 pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
-    pawl__sql_session *session = &pawl__sqlite_of(base)->connection.session;
-    (void)error;
-    *is_open = !sqlite3_get_autocommit(pawl__sqlite_of(base)->connection.db) &&
-               PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, NULL) == PAWL_OK;
-    return PAWL_OK;
+    pawl_code code =
+        PAWL__SQL_SAY(&pawl__sqlite_of(base)->connection.session, release, PAWL__SQL_MARK, error);
+    *is_open = code == PAWL_OK;
+    return code == PAWL_ESCHEMA ? PAWL_OK : code; /* no such savepoint */
 }
 
 /* ---- Stamps ------------------------------------------------------------- */

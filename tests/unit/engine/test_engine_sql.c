@@ -267,6 +267,9 @@ static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
         code = pawl_before_commit(ctx, write_beside, "callback");
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
         code = pawl_send_now(ctx, "out", PAWL_MESSAGE(plain, .number = 1));
+    if (code == PAWL_OK && (pawl_text_equal(message->how, PAWL_TEXT("commit")) ||
+                            pawl_text_equal(message->how, PAWL_TEXT("rollback"))))
+        code = native_in(ctx, here, message->how.data);
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("reject")))
         return PAWL_REJECT;
     if (code == PAWL_OK && fails-- > 0)
@@ -400,6 +403,26 @@ ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back, const char *url)
     assert_int_equal(count_rows(url, "number = 2"), 1);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_is_marked(it, "c"));
+}
+
+/* Each run would end it again, and leave one more row: there is one run. */
+ON_SQL_STORES(e24_a_handler_that_ends_its_transaction_is_run_once, const char *url)
+{
+    world *it = open_world(url, &with_sql);
+    make_table(url);
+    post_write(it, "a", 1, "commit");
+    post_write(it, "b", 2, "rollback");
+    post_write(it, "c", 3, "");
+    world_drain(it);
+    assert_string_equal(seen.text, "write1 write2 write3 ");
+    assert_int_equal(world_dead(it).count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(
+            world_says(world_dead(it).items[i].error, "only pawl may commit it or roll it back"));
+    assert_int_equal(count_rows(url, "number = 1"), 1);
+    assert_int_equal(count_rows(url, "number = 2"), 0);
+    assert_int_equal(count_rows(url, "number = 3"), 1);
+    assert_int_equal(world_queue(it, "out").count, 1);
 }
 
 ON_SQL_STORES(e23_now_leaves_with_each_run, const char *url)
