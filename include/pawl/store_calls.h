@@ -235,6 +235,8 @@ PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int 
 PAWL_API pawl_code pawl_store_handler_transaction_begin(pawl_store *store, pawl_error *error);
 /* Harmless without a handler transaction, and in a process that did not open the handle. */
 PAWL_API void pawl_store_handler_transaction_end(pawl_store *store);
+/* False: SQL of a handler ended the transaction. True: it did not, or nothing but the commit can tell. */
+PAWL_API bool pawl_store_in_transaction(pawl_store *store);
 /* The C type behind the driver's connection; NULL when it has none to give. */
 PAWL_API const char *pawl_store_native_type(const pawl_store *store);
 /* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else

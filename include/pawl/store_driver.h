@@ -226,6 +226,10 @@ struct pawl_store_ops {
     pawl_code (*worker_beat)(pawl_store *store, const pawl_worker_id *workers, size_t count,
                              pawl_time now, pawl_error *error);
 
+    /* Whether the handler transaction is still open behind the handlers' own SQL, as far as the client knows without a
+     * round trip. NULL: the commit alone tells. */
+    bool (*in_transaction)(pawl_store *store);
+
     /* Append below. */
 };
 

@@ -12,6 +12,22 @@
 #include "engine/fold.h"
 #include "pawl/process.h"
 
+/* Once the transaction is over, SQL of the next event would take effect without the checkpoint, again and again. */
+static pawl_code check_transaction(pawl_context *ctx, pawl_code code)
+{
+    if (!ctx->is_sql_open || (code != PAWL_OK && code != PAWL_DISCARD) ||
+        pawl_store_in_transaction(ctx->batch->engine->store))
+        return code;
+    pawl_log(PAWL_LOG_ERROR,
+             "projection %s: the handler's own SQL ended the transaction at version %lld of stream "
+             "%.*s; if it committed, events before it may take effect twice",
+             ctx->unit->projection->name.data, (long long)ctx->unit->event->version,
+             PAWL_TEXT_ARGS(ctx->unit->event->stream));
+    return pawl__context_fail(ctx, PAWL_EINVAL,
+                              "the handler's own SQL ended the transaction of its event: only pawl "
+                              "may commit it or roll it back");
+}
+
 /* The projection's own rows go, in the transaction of the event. */
 static pawl_code reset(pawl_context *ctx)
 {
@@ -23,7 +39,7 @@ static pawl_code reset(pawl_context *ctx)
     ctx->does      = projection->does;
     pawl_code code = projection->reset(ctx);
     ctx->does      = NULL;
-    return pawl__call_end(ctx, code);
+    return check_transaction(ctx, pawl__call_end(ctx, code));
 }
 
 pawl_code pawl__event_run(pawl_context *ctx)
@@ -41,7 +57,7 @@ pawl_code pawl__event_run(pawl_context *ctx)
         return pawl__context_no_memory(ctx);
     if (code == PAWL_OK)
         code = pawl__call_handler(ctx, on->handler, unit->projection->does, NULL, decoded, 1);
-    return code;
+    return check_transaction(ctx, code);
 }
 
 const pawl_event_row *pawl_event_in_flight(const pawl_context *ctx)

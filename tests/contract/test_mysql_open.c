@@ -386,12 +386,14 @@ ON_BOTH(e24_a_handler_transaction_that_a_deadlock_ended_is_no_mistake, ground *p
     pawl_store *store = open_worker(p, p->url);
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
     own_sql(store, "update t set v = 1 where id = 1");
+    assert_true(pawl_store_in_transaction(store));
     raw_run(p->raw, "start transaction");
     raw_run(p->raw, "update t set v = 2 where id > 1"); /* more to undo: not the victim */
     assert_int_equal(pthread_create(&thread, NULL, update_first, p->raw), 0);
     MYSQL *own = pawl_store_native(store, "MYSQL");
     assert_int_not_equal(mysql_query(own, "update t set v = 1 where id = 2"), 0);
     assert_int_equal(mysql_errno(own), 1213);
+    assert_false(pawl_store_in_transaction(store));
     assert_int_equal(pthread_join(thread, NULL), 0);
     raw_run(p->raw, "commit");
     expect_code(p, send_three(p, store, "abc"), PAWL_ELOST);

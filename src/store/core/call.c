@@ -306,6 +306,12 @@ void pawl_store_handler_transaction_end(pawl_store *store)
         store->ops->handler_transaction_end(store);
 }
 
+bool pawl_store_in_transaction(pawl_store *store)
+{
+    return store->ops->in_transaction == NULL || !pawl__store_call_is_ours(store) ||
+           store->ops->in_transaction(store);
+}
+
 const char *pawl_store_native_type(const pawl_store *store)
 {
     return store->ops->native != NULL ? store->ops->native_type : NULL;

@@ -97,6 +97,13 @@ const pawl__sql_ops pawl__mysql_ops = {
 
 /* ---- The store ------------------------------------------------------------- */
 
+/* The server says it with each statement that does not fail. */
+static bool in_transaction(pawl_store *base)
+{
+    const pawl__mysql_connection *main = &pawl__mysql_of(base)->main;
+    return (main->mysql->server_status & SERVER_STATUS_IN_TRANS) != 0 && !is_undone(main);
+}
+
 static void *native(pawl_store *base)
 {
     pawl__mysql_come_back(&pawl__mysql_of(base)->main);
@@ -139,6 +146,7 @@ const pawl_store_ops pawl_store_driver = {
     .schema         = pawl__sql_family_schema,
     .interrupt      = pawl__sql_interrupt,
     .native         = native,
+    .in_transaction = in_transaction,
     .native_type    = "MYSQL",
     .enlist         = pawl__mysql_enlist,
     .ready          = pawl__mysql_ready,

@@ -6,6 +6,11 @@
 #include "store/postgres/operations.h"
 #include "store/sql/operations.h"
 
+static bool in_transaction(pawl_store *base)
+{
+    return PQtransactionStatus(pawl__pg_of(base)->main.pg) != PQTRANS_IDLE;
+}
+
 static void *native(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -42,6 +47,7 @@ const pawl_store_ops pawl_store_driver = {
     .handler_transaction_begin = pawl__pg_handler_transaction_begin,
     .handler_transaction_end   = pawl__sql_handler_transaction_end,
     .native                    = native,
+    .in_transaction            = in_transaction,
     .native_type               = "PGconn",
 #define ENTRY(name, ...) .name = pawl__pg_##name,
 #include "store/core/entries.h"

@@ -74,6 +74,11 @@ const pawl__sql_ops pawl__sqlite_ops = {
 
 /* ---- The store ------------------------------------------------------------ */
 
+static bool in_transaction(pawl_store *base)
+{
+    return !sqlite3_get_autocommit(pawl__sqlite_of(base)->connection.db);
+}
+
 static void *native(pawl_store *base)
 {
     return pawl__sqlite_of(base)->connection.db;
@@ -98,6 +103,7 @@ const pawl_store_ops pawl_store_driver = {
     .wait           = pawl__sqlite_wait,
     .interrupt      = pawl__sqlite_interrupt,
     .native         = native,
+    .in_transaction = in_transaction,
     .native_type    = "sqlite3",
     .enlist         = pawl__sqlite_enlist,
     .event_number   = pawl__sql_event_number_none,

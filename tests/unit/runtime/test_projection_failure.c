@@ -343,6 +343,44 @@ ON_SQL_STORES(own_sql_and_the_position_are_one, const char *url)
     expect_sent_once(it, "plain");
 }
 
+static void expect_ended(world *it, int64_t position)
+{
+    pawl_projection_row row = told_of(it);
+    assert_int_equal(row.position, position - 1);
+    assert_int_equal(row.failure.position, position);
+    assert_true(world_says(row.failure.error, "the handler's own SQL ended the transaction"));
+    world_forget(&seen);
+}
+
+/* Nothing runs behind it in no transaction, and it is the one that is named. */
+ON_SQL_STORES(own_sql_that_ends_its_transaction_fails_its_event_alone, const char *url)
+{
+    world *it = begin(url, &own_application);
+    make_rows(url);
+    plan.writes = plan.sends = true;
+    plan.ends                = "rollback";
+    plan.number              = 2;
+    append_many(it, "A/1", 1, 4);
+    int64_t second = numbered_events(it).items[1].position;
+    assert_int_equal(world_drain(it).projected, 1);
+    expect_rows(url, "1");
+    expect_ended(it, second);
+    plan.fails = -1; /* and has it passed over */
+    plan.code  = PAWL_DISCARD;
+    (void)world_go_machine(it, PAWL_MINUTES(10));
+    expect_rows(url, "1");
+    expect_ended(it, second);
+    plan.fails = 0;
+    plan.ends  = "commit"; /* its row stays */
+    (void)world_go_machine(it, PAWL_MINUTES(1));
+    expect_rows(url, "1 2");
+    expect_ended(it, second);
+    plan.ends = NULL;
+    (void)world_go_machine(it, PAWL_MINUTES(10));
+    expect_rows(url, "1 2 2 3 4");
+    expect_sent_once(it, "plain");
+}
+
 /* The first of a read, one in the middle, and the last. */
 ON_SQL_STORES(own_sql_of_an_event_that_is_discarded_is_rolled_back, const char *url)
 {

@@ -14,6 +14,8 @@ static pawl_code reset_names(pawl_context *ctx)
 {
     assert_int_equal(native_in(ctx, plan.url, "delete from {own_rows}"), PAWL_OK);
     world_note(&seen, "reset");
+    if (plan.ends != NULL && plan.number == 0)
+        assert_int_equal(native_in(ctx, plan.url, plan.ends), PAWL_OK);
     return fail_if_planned(ctx, 0);
 }
 
@@ -115,6 +117,16 @@ ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event, const char *url)
     (void)world_go_machine(it, PAWL_MINUTES(1));
     expect_seen("reset A/1.1=1 A/1.2=2");
     expect_rows(url, "1 2");
+}
+
+ON_SQL_STORES(a_reset_that_ends_the_transaction_fails_too, const char *url)
+{
+    world *it = begin_with_a_row(url);
+    plan.ends = "rollback";
+    append_many(it, "A/1", 1, 2);
+    assert_int_equal(world_drain(it).projected, 0);
+    expect_seen("reset");
+    expect_rows(url, "99");
 }
 
 /* Events before it run again, in a transaction without it. */

@@ -42,7 +42,8 @@ static struct {
     pawl_code   code;
     bool        sends, publishes, writes;
     const char *destination;
-    const char *url; /* of the rows to write */
+    const char *url;  /* of the rows to write */
+    const char *ends; /* the event of `number`: SQL that ends the transaction */
 } plan;
 
 static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
@@ -73,6 +74,8 @@ static pawl_code on_noted(pawl_context *ctx, const noted *event)
     assert_true(row->position > 0);
     if (plan.writes)
         write_row(ctx, event->number);
+    if (plan.ends != NULL && event->number == plan.number)
+        assert_int_equal(native_in(ctx, plan.url, plan.ends), PAWL_OK);
     if (plan.sends)
         (void)pawl_send(ctx, plan.destination != NULL ? plan.destination : "out",
                         PAWL_MESSAGE(notice, .number = event->number, .position = row->position));
