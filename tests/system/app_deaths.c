@@ -1,7 +1,7 @@
 /* app_deaths.c - an application whose handler takes its process with it, for the tests of deaths.
  *
  *     bite {n, kills, us}  handled by "left" in so many microseconds: kills of 1 abort the process, of 2 are a null
- *                          pointer, of 3 end it with exit code 7;
+ *                          pointer, of 3, 4 and 6 end it with exit code 7, 0 and 2;
  *                          else a message goes to the queue "finished"
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,8 +28,8 @@ static pawl_code on_bite(pawl_context *ctx, const bite *message)
         abort();
     if (message->kills == 2)
         raise(SIGSEGV);
-    if (message->kills == 3)
-        _exit(7);
+    if (message->kills >= 3)
+        _exit(message->kills == 3 ? 7 : (int)message->kills - 4);
     return pawl_send(ctx, "finished", PAWL_MESSAGE(done, .n = message->n));
 }
 PAWL_MESSAGE_HANDLER(on_bite, bite);

@@ -84,15 +84,28 @@ poll 20 is_noted || die "the note is not written behind the lock"
 poll 20 says "endpoint 'left' is running" 2 || die "it is not started again"
 stop "$parent" TERM 0
 
-echo "== an exit code that the command does not have is a death, in the letter's history"
+echo "== an exit that nobody asked for is a death, in the letter's history"
 start parent "$app" --restart --crashes-max 1
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven
 poll 30 has dead 1 || die "no dead letter"
 expect 0 'process [0-9]+ exited with code 7 while it ran this message in isolation \(worker' pawl dead show seven --json
 says 'warning process [0-9]+ exited with code 7; it is started again' || die "no word of the exit"
+expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":4}' --id zero
+poll 30 has dead 2 || die "a handler that calls exit(0) ends the parent"
+expect 0 'process [0-9]+ exited with code 0 while it ran this message' pawl dead show zero --json
+expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":6}' --id two
+poll 30 has dead 3 || die "a handler that calls exit(2) ends the parent"
+expect 0 'process [0-9]+ exited with code 2 while it ran this message' pawl dead show two --json
 stop "$pid" INT 0
 
-echo "== an exit code of the command is not started again"
+echo "== a child that alone is told to stop is not started again"
+start parent "$app" --restart
+child "$pid" || die "there is no child"
+kill -TERM "$child"
+poll 20 is_gone "$pid" || die "the parent goes on without its child"
+says "info process $child was told to stop: it is not started again$" || die "no word of the end"
+
+echo "== what says why it ends is not started again"
 expect 2 '--json goes with' pawl run "$app" --restart --json
 expect 4 'schema' pawl run "$app" --restart --create no --prefix other_
 ! grep -q 'started again' "$work/err" || die "a missing schema is tried again"

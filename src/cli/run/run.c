@@ -146,9 +146,9 @@ static void on_signal(int number)
         (void)written;
         _exit(pawl_code_exit(PAWL_EINTERRUPTED));
     }
+    pawl__notify(PAWL__NOTIFY_STOPPING);
     if (!atomic_load(&has_started))
         _exit(0);
-    pawl__notify("STOPPING=1");
     pawl_run *run = atomic_load(&running);
     if (run != NULL)
         pawl_run_stop(run);
@@ -310,6 +310,8 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         code = pawl__application_load(fields.application, &loaded, &error);
     if (code == PAWL_OK)
         code = run_application(&fields, loaded.application, settings, &options, arena, &error);
+    if (fields.is_restarted && atomic_load(&signal_count) == 0)
+        pawl__notify(PAWL__NOTIFY_STOPPING);
     if (code == PAWL_ETIMEOUT) /* a handler that still runs needs the application loaded */
         _exit(pawl__fail_store(code, &error, fields.at.store));
     pawl__application_unload(&loaded);

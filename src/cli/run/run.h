@@ -52,8 +52,10 @@ const char *pawl__recovery_text(const pawl_recovery *row, pawl_arena *arena);
 
 /* ---- systemd ------------------------------------------------------------------- *
  *
- * READY=1 when all endpoints run, STOPPING=1. A service of Type=notify has a socket in NOTIFY_SOCKET; without it every call
- * does nothing. The datagrams are written here and not by libsystemd, which would be a library more for two lines. */
+ * READY=1 when all endpoints run, STOPPING=1 when it stops. A service of Type=notify has a socket in NOTIFY_SOCKET;
+ * without it every call does nothing. The datagrams are written here and not by libsystemd, which would be a library more for two lines. */
+
+#define PAWL__NOTIFY_STOPPING "STOPPING=1" /* without it, an exit is a crash for --restart */
 
 /* Connects to NOTIFY_SOCKET, a path or "@NAME"; logs a warning when that fails. */
 void pawl__notify_open(void);

@@ -1,9 +1,9 @@
 /* supervise.c - see run.h.
  *
- *     start -> wait -> exit code of the command ------------------------> end
+ *     start -> wait -> told to stop, or has said why it ends -----------> end
  *       ^        |---> a signal was passed on --------> note a death ---> end
  *       |        v
- *       |      died (a signal, or an exit code that the command does not have)
+ *       |      died (a signal, or an exit that nobody asked for)
  *       |        v
  *       +----- note -> pause: 0.2 s, twice as long each time it dies in its first second, up to 30 s
  *
@@ -55,7 +55,7 @@ typedef struct guard {
     struct sigaction          actions[SIGNAL_COUNT]; /* as they were */
     sigset_t                  mask;                  /* as it was: that of waiting, too */
     int                       relay; /* the words of the child for systemd; -1: there is no child */
-    bool                      is_stopping;
+    bool                      is_stopping, is_child_ending; /* told to; the child in order */
     pawl_random               random;
     pawl_uuid                 process; /* of the child: its death is noted under this id */
 } guard;
@@ -161,12 +161,13 @@ static void pass_on(guard *it, pid_t child)
 
 /* ---- Waiting ---------------------------------------------------------------- */
 
-static void tell_manager(const guard *it)
+static void tell_manager(guard *it)
 {
     char    told[200];
     ssize_t size;
     while (it->relay >= 0 && (size = recv(it->relay, told, sizeof told - 1, MSG_DONTWAIT)) > 0) {
         told[size] = '\0';
+        it->is_child_ending |= strcmp(told, PAWL__NOTIFY_STOPPING) == 0;
         pawl__notify(told);
     }
 }
@@ -266,8 +267,9 @@ static void become_child(const guard *it, pid_t parent, int told)
 static pid_t start(guard *it)
 {
     int   ends[2];
-    pid_t parent = getpid();
-    it->process  = pawl_uuid_v7(&it->random, pawl_clock_now(NULL));
+    pid_t parent        = getpid();
+    it->process         = pawl_uuid_v7(&it->random, pawl_clock_now(NULL));
+    it->is_child_ending = false;
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
     pid_t child = fork();
@@ -287,7 +289,7 @@ static pid_t start(guard *it)
     return child;
 }
 
-/* Such an exit code has said its reason, and would do so again. */
+/* Another one is of a handler that ran while the child stopped. */
 static bool is_of_command(int exit_code)
 {
 #define IS_OF(symbol, number, retry, code, text) || exit_code == (code)
@@ -330,8 +332,12 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
                                    .signal    = is_killed ? WTERMSIG(*status) : 0,
                                    .exit_code = is_killed ? 0 : WEXITSTATUS(*status),
                                    .by        = PAWL_TEXT_INIT("pawl run --restart")};
-    if (!is_killed && is_of_command(death.exit_code))
+    if (!is_killed && it->is_child_ending && is_of_command(death.exit_code)) {
+        if (death.exit_code == 0 && !it->is_stopping) /* else it has said its reason */
+            pawl_log(PAWL_LOG_INFO, "process %lld was told to stop: it is not started again",
+                     (long long)child);
         return false;
+    }
     *pause = lived >= LIFE_SHORT || *pause == 0 ? PAUSE_FIRST
              : *pause > PAUSE_MAX / 2           ? PAUSE_MAX
                                                 : *pause * 2;
