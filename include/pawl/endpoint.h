@@ -160,7 +160,9 @@ typedef struct pawl_endpoint pawl_endpoint;
 PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
                                         const pawl_endpoint_options *options,
                                         pawl_endpoint **endpoint, pawl_error *error);
-PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NULL */
+/* Accepts NULL. While run, step, drain or receive of it is under way (in a handler, or before run has returned) it
+ * logs an error and leaves the endpoint as it is. */
+PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
 /* Blocks until stop; PAWL_OK after a graceful one. Messages in flight are
  * finished, claims released. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.
  *
@@ -170,7 +172,9 @@ PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NU
  * leases of such a thread are free for others, and it writes nothing any more, whatever the handler
  * does when it returns; the thread then ends by itself. Of a handler with its own SQL the
  * transaction is ended by a server; on SQLite it keeps the file's write lock until the
- * handler returns or the process ends. */
+ * handler returns or the process ends.
+ *
+ * PAWL_EINVAL: it is being run or stepped already. */
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
 /* From any thread or a signal handler. */
 PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);

@@ -3,7 +3,8 @@
  *
  *     create -> { step | drain | receive }* -> destroy        stop from any thread
  *
- * step() does one piece of work on the calling thread. An endpoint is either run or stepped, not both.
+ * step() does one piece of work on the calling thread. An endpoint is either run or stepped, by one call at a time: run,
+ * step, drain and receive answer PAWL_EINVAL while another one is under way, also in a handler of it.
  *
  * Tests: tests/unit/runtime
  *

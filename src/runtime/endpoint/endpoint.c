@@ -242,6 +242,12 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 {
     if (endpoint == NULL)
         return;
+    if (atomic_load(&endpoint->is_used)) {
+        pawl_log(PAWL_LOG_ERROR,
+                 "endpoint %s: it is not destroyed while it is being run or stepped",
+                 endpoint->model->endpoint.data);
+        return;
+    }
     pawl__observe_leave(endpoint);
     pawl__intake_destroy(endpoint->inbound_state.stepped);
     pawl__service_destroy(endpoint->service);
@@ -258,6 +264,15 @@ int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
 }
 
 /* ---- Steps ----------------------------------------------------------------------- */
+
+pawl_code pawl__endpoint_use(pawl_endpoint *endpoint, pawl_error *error)
+{
+    return atomic_exchange(&endpoint->is_used, true)
+               ? pawl_error_set(error, PAWL_EINVAL,
+                                "endpoint %s: it is being run or stepped already",
+                                endpoint->model->endpoint.data)
+               : PAWL_OK;
+}
 
 /* Business time at which the outbox tries a failed row again, or a projection a failed event. */
 static pawl_time find_retry(const pawl_endpoint *endpoint)
@@ -365,9 +380,12 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
 {
     pawl_step own;
     pawl_code code = pawl__step_check(step, error);
+    if (code == PAWL_OK)
+        code = pawl__endpoint_use(endpoint, error);
     if (code != PAWL_OK)
         return code;
     code = step_once(endpoint, &own, error);
+    atomic_store(&endpoint->is_used, false);
     if (step != NULL)
         pawl__sized_write(step, &own);
     return code;
@@ -376,16 +394,19 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
 pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
                                 pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
     *count         = 0;
+    pawl_code code = pawl__endpoint_use(endpoint, error);
+    if (code != PAWL_OK)
+        return code;
     if (endpoint->settings.transport == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it has no option transport",
+        code = pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it has no option transport",
                               endpoint->model->endpoint.data);
-    if (endpoint->inbound_state.stepped == NULL)
+    if (code == PAWL_OK && endpoint->inbound_state.stepped == NULL)
         code = pawl__intake_create(endpoint, &endpoint->inbound_state.stepped, error);
-    return code == PAWL_OK
-               ? pawl__intake_step(endpoint->inbound_state.stepped, wait, -1, count, error)
-               : code;
+    if (code == PAWL_OK)
+        code = pawl__intake_step(endpoint->inbound_state.stepped, wait, -1, count, error);
+    atomic_store(&endpoint->is_used, false);
+    return code;
 }
 
 void pawl__step_add(pawl_step *sum, const pawl_step *step)
@@ -401,6 +422,8 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
 {
     pawl_step total = {.next_due = PAWL_TIME_MAX};
     pawl_code code  = pawl__step_check(sum, error);
+    if (code == PAWL_OK)
+        code = pawl__endpoint_use(endpoint, error);
     if (code != PAWL_OK)
         return code;
     do {
@@ -411,6 +434,7 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
         total.is_taken = step.is_taken;
         total.next_due = step.next_due;
     } while (code == PAWL_OK && !total.is_idle && !total.is_taken);
+    atomic_store(&endpoint->is_used, false);
     if (sum != NULL)
         pawl__sized_write(sum, &total);
     return code;

@@ -26,6 +26,9 @@ pawl_code pawl__step_check(const pawl_step *step, pawl_error *error);
 /* audit.c: reads the option audit and adds its route, behind all others. PAWL_ECONFIG names the option, what it is, and
  * what is wrong with it. */
 pawl_code pawl__audit_take(pawl_endpoint *endpoint, pawl_error *error);
+/* endpoint.c: takes the endpoint until `is_used` is cleared. PAWL_EINVAL: another call has it, perhaps the one around the
+ * handler that calls now. */
+pawl_code pawl__endpoint_use(pawl_endpoint *endpoint, pawl_error *error);
 /* Adds the counts of a step. */
 void pawl__step_add(pawl_step *sum, const pawl_step *step);
 /* pawl_endpoint_create. `is_test`: handlers with SQL of their own may be on a store

@@ -321,7 +321,7 @@ static pawl_code take_failure(pawl_endpoint *endpoint, pawl_code code, pawl_erro
     return code;
 }
 
-pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
+static pawl_code run_threads(pawl_endpoint *endpoint, pawl_error *error)
 {
     running    it   = {.endpoint = endpoint, .done_fd = -1};
     pawl_error why  = PAWL_ERROR_INIT;
@@ -348,5 +348,15 @@ pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
     code = take_failure(endpoint, code, &why);
     if (code != PAWL_OK && error != NULL)
         *error = why;
+    return code;
+}
+
+pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl_code code = pawl__endpoint_use(endpoint, error);
+    if (code != PAWL_OK)
+        return code;
+    code = run_threads(endpoint, error);
+    atomic_store(&endpoint->is_used, false);
     return code;
 }

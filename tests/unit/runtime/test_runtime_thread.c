@@ -67,11 +67,36 @@ static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_parts, part);
 
+static void expect_used(pawl_code code, const pawl_error *error)
+{
+    assert_int_equal(code, PAWL_EINVAL);
+    assert_string_equal(error->text, "endpoint counting: it is being run or stepped already");
+}
+
+/* Nothing of it is done, and nothing of the endpoint is gone. */
+static void expect_in_use(pawl_endpoint *endpoint)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    size_t     count = 1;
+    expect_used(pawl_endpoint_run(endpoint, &error), &error);
+    expect_used(pawl_endpoint_step(endpoint, NULL, &error), &error);
+    expect_used(pawl_endpoint_drain(endpoint, NULL, &error), &error);
+    expect_used(pawl_endpoint_receive(endpoint, 0, &count, &error), &error);
+    assert_int_equal(count, 0);
+    pawl_endpoint_destroy(endpoint);
+}
+
+static pawl_endpoint *stepped; /* whose handler calls it */
+
 /* Works until the endpoint is being stopped. */
 static pawl_code on_slow(pawl_context *ctx, const slow *message)
 {
     struct timespec moment = {0, 1000000};
     (void)message;
+    if (stepped != NULL) {
+        expect_in_use(stepped);
+        return PAWL_OK;
+    }
     atomic_store(&started, 1);
     while (!pawl_stopping(ctx))
         nanosleep(&moment, NULL);
@@ -349,6 +374,36 @@ ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker, const char *url)
     pawl_sender_close(sender);
     runner_close(&it);
     close_looker(&look);
+}
+
+ON_ALL_STORES(an_endpoint_is_run_or_stepped_by_one_call_at_a_time, const char *url)
+{
+    runner       it;
+    pawl_step    step   = PAWL_STEP_INIT;
+    size_t       count  = 0;
+    pawl_sender *sender = NULL;
+    atomic_store(&started, 0);
+    runner_create(&it, &application, "counting", url, (pawl_endpoint_options){.workers = 2});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    must(pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(slow, .number = 1), NULL));
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    stepped = it.endpoint;
+    must(pawl_endpoint_drain(it.endpoint, &step, world_error()));
+    assert_int_equal(step.handled, 1);
+    must(pawl_endpoint_step(it.endpoint, NULL, world_error()));
+    stepped = NULL;
+    /* Its own answer, and it may be stepped behind it. */
+    assert_int_equal(pawl_endpoint_receive(it.endpoint, 0, &count, world_error()), PAWL_EINVAL);
+    must(pawl_endpoint_step(it.endpoint, NULL, world_error()));
+    must(pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(slow, .number = 2), NULL));
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    pawl_sender_close(sender);
+    runner_start(&it);
+    wait_for_count(&started, 1);
+    expect_in_use(it.endpoint);
+    runner_stop(&it);
+    must(pawl_endpoint_step(it.endpoint, NULL, world_error()));
+    runner_destroy(&it);
 }
 
 /* Idle, and with a message in hand: it is finished and acknowledged. */
