@@ -82,7 +82,16 @@ grep -q 'l-2' "$work/out" && die "a letter of another saga"
 why Trip/6 place 'dead letter of the saga, by its key trip'
 why Trip/6 error 'EDECODE: message begin: driver'
 expect 0 'sends it to queue trips, where it fails again unless .pawl dead edit. fixes its body' pawl dead show b-6
-expect 6 'no saga of this program' pawl why Trip/7 "${at[@]}"
+expect 6 "no saga of this program; messages with its value: pawl find 'body:trip=7' --store 'sqlite:.*'$" pawl why Trip/7 "${at[@]}"
+expect 6 'no saga of this program$' pawl why Order/7 "${at[@]}"
+expect 0 '' pawl dead list --saga Trip/7 "${at[@]}"
+grep -q "^messages with its value, of other types too: pawl find 'body:trip=7' --store 'sqlite:" "$work/err" || die "no command"
+expect 0 '' pawl dead list --saga Trip/7 --json "${at[@]}"
+[ ! -s "$work/err" ] || die "a word to a script: $(cat "$work/err")"
+expect 0 '' pawl dead list --saga Trip/6 "${at[@]}"
+[ ! -s "$work/err" ] || die "a word for none beside letters: $(cat "$work/err")"
+expect 0 '' pawl dead list --type nothing
+[ "$(cat "$work/err")" = 'no dead letter matches' ] || die "a command for no saga: $(cat "$work/err")"
 id=$(pawl saga show Trip/4 "${at[@]}" --json | sed -E 's/.*"id":"([^"]*)","version".*/\1/')
 own 'l-1 r-1 ' "Trip/$id"
 

@@ -71,6 +71,26 @@ static pawl_code print(const pawl__why *why, bool is_json)
     return PAWL_OK;
 }
 
+/* A saga that ended left nothing but messages that have its value. */
+static pawl_code say_nothing(const pawl__why *why)
+{
+    pawl_text          type = {.size = 0}, value = {.size = 0}, command;
+    bool               is_typed = pawl__saga_split(why->word, &type, &value);
+    pawl__saga_letters of       = {.type = type, .value = value};
+    if (is_typed)
+        of.model = pawl__saga_model_of(why->book, type);
+    command = pawl__saga_letters_command(&of, why->at, why->arena);
+    return pawl_error_set(why->error, PAWL_ENOTFOUND,
+                          "'%.*s' is no dead letter, message in a queue, outbox row, timeout, "
+                          "stream, schedule, projection, partition, queue or message that was "
+                          "handled%s%s%.*s",
+                          PAWL_TEXT_ARGS(why->word),
+                          why->book->app != NULL ? ", and no saga of this program"
+                                                 : "; sagas are found with --app APP.so",
+                          command.size != 0 ? "; messages with its value: " : "",
+                          PAWL_TEXT_ARGS(command));
+}
+
 static pawl_code explain(const void *context, pawl_store *store, pawl_arena *arena,
                          pawl_error *error)
 {
@@ -90,13 +110,7 @@ static pawl_code explain(const void *context, pawl_store *store, pawl_arena *are
     if (code != PAWL_OK)
         return code;
     if (why.count == 0)
-        return pawl_error_set(
-            error, PAWL_ENOTFOUND,
-            "'%s' is no dead letter, message in a queue, outbox row, timeout, "
-            "stream, schedule, projection, partition, queue or message that was handled%s",
-            fields->word,
-            fields->book.app != NULL ? ", and no saga of this program"
-                                     : "; sagas are found with --app APP.so");
+        return say_nothing(&why);
     return print(&why, fields->is_json);
 }
 

@@ -295,6 +295,12 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     cursor.query                  = pawl__dead_query(fields, view.now);
     if (code == PAWL_OK)
         code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl_text command = {.size = 0};
+    if (code == PAWL_OK && view.printed == 0 && !view.is_json)
+        command = pawl__saga_letters_command(&cursor.of, &fields->at, own);
+    if (command.size != 0)
+        fprintf(stderr, "messages with its value, of other types too: %.*s\n",
+                PAWL_TEXT_ARGS(command));
     pawl_arena_destroy(own);
     return code;
 }

@@ -108,6 +108,10 @@ pawl__saga_letters pawl__saga_letters_of(const pawl__saga_book *book, const pawl
  * PAWL_EINVAL: the program has no saga of the type. */
 pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *store, const char *word,
                                    pawl_arena *arena, pawl__saga_letters *of, pawl_error *error);
+/* The command that finds messages of any type by the saga's value, for what is no letter by itself: "pawl find
+ * order_id=b-9". Empty: the program has no such saga, or it has no value. */
+pawl_text pawl__saga_letters_command(const pawl__saga_letters *of, const pawl__store_fields *at,
+                                     pawl_arena *arena);
 /* `*by`, for people: "its key order_id"; empty unless it is the saga's. */
 pawl__letter_relation pawl__saga_letter_is(const pawl__saga_letters *of,
                                            const pawl_dead_row *letter, pawl_arena *arena,

@@ -43,6 +43,21 @@ pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *stor
     return code;
 }
 
+pawl_text pawl__saga_letters_command(const pawl__saga_letters *of, const pawl__store_fields *at,
+                                     pawl_arena *arena)
+{
+    const pawl__saga_model *saga = of->model != NULL ? pawl__model_saga(of->model, of->type) : NULL;
+    if (saga == NULL || saga->saga->correlation == NULL || of->value.size == 0)
+        return PAWL_TEXT("");
+    const pawl_field *field = pawl_record_field(saga->state, saga->saga->correlation);
+    pawl_text         word  = pawl__must_printf(
+                 arena, "body:%s=%.*s", field != NULL ? pawl_field_json(field) : saga->saga->correlation,
+                 PAWL_TEXT_ARGS(of->value));
+    word =
+        pawl__must_printf(arena, "pawl find %.*s", PAWL_TEXT_ARGS(pawl__shell_word(word, arena)));
+    return pawl__store_command(at, word, arena);
+}
+
 /* ---- The body ------------------------------------------------------------------- */
 
 /* The value at the path of members of the record, each by its name in JSON; NULL: there is none. */
