@@ -79,6 +79,9 @@ grep -q '"place":"dead letter of the saga, by its correlation id","name":"of end
     "$work/out" || die "the letter of the conversation is not told of"
 grep -q '"pawl dead list --saga Trip/4 --app ' "$work/out" || die "no command for the letters"
 grep -q 'l-2' "$work/out" && die "a letter of another saga"
+grep -q "\"pawl find --in queue 'correlation=b-4' --store " "$work/out" || die "no command for what waits in a queue"
+expect 0 '' pawl send --to elsewhere --type report --id q-1 --correlation b-4 --delay 1h --body '{}'
+expect 0 'q-1' pawl find --in queue correlation=b-4 --json
 why Trip/6 place 'dead letter of the saga, by its key trip'
 why Trip/6 error 'EDECODE: message begin: driver'
 expect 0 'sends it to queue trips, where it fails again unless .pawl dead edit. fixes its body' pawl dead show b-6

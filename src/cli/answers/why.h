@@ -12,7 +12,7 @@
 
 #include "cli/saga/saga_find.h"
 
-#define PAWL__WHY_REMEDIES_MAX 4
+#define PAWL__WHY_REMEDIES_MAX 5
 
 /* A place where the id was found. Texts that are empty are not known. */
 typedef struct pawl__answer {

@@ -283,6 +283,10 @@ static void offer(const pawl__why *why, const seen *all, pawl_text name, const c
     if (all->letter_count > 0)
         answer->commands[2] = pawl__must_printf(arena, "pawl dead list --saga %.*s%.*s",
                                                 PAWL_TEXT_ARGS(word), PAWL_TEXT_ARGS(options));
+    if (all->of.began.size != 0) /* a command of it may be tried again by a queue of this store */
+        answer->commands[4] = pawl__why_command(
+            "pawl find --in queue",
+            pawl__must_printf(arena, "correlation=%.*s", PAWL_TEXT_ARGS(all->of.began)), arena);
     if (all->timeouts.count == 0 && timeout != NULL)
         answer->commands[3] =
             pawl__must_printf(arena, "pawl timeout set --saga %.*s --name %s --by 1m%.*s",
