@@ -39,7 +39,10 @@ static pawl_code reset(pawl_context *ctx)
     ctx->does      = projection->does;
     pawl_code code = projection->reset(ctx);
     ctx->does      = NULL;
-    return check_transaction(ctx, pawl__call_end(ctx, code));
+    code           = check_transaction(ctx, pawl__call_end(ctx, code));
+    return code == PAWL_OK ? code
+                           : pawl_error_wrap(&ctx->error, code, "reset of projection %s",
+                                             projection->name.data);
 }
 
 pawl_code pawl__event_run(pawl_context *ctx)

@@ -55,6 +55,14 @@ static void rebuild(world *it, int64_t from)
     must(pawl_store_projection_rebuild(it->store, &what, world_now(it), NULL, world_error()));
 }
 
+static void expect_failure(world *it, const char *text)
+{
+    pawl_projection_row row;
+    must(pawl_store_projection_find(it->store, PAWL_TEXT("names"), world_now(it), it->arena, &row,
+                                    world_error()));
+    assert_true(pawl_text_equal(row.failure.error, pawl_text_of(text)));
+}
+
 /* ---- Tests -------------------------------------------------------------------- */
 
 ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone, const char *url)
@@ -112,6 +120,11 @@ ON_SQL_STORES(a_reset_that_fails_holds_up_the_first_event, const char *url)
     append_many(it, "A/1", 1, 2);
     assert_int_equal(world_drain(it).projected, 0);
     expect_rows(url, "99");
+    expect_failure(it, "reset of projection names: number 0 is not wanted");
+    plan.code   = PAWL_EINVAL; /* its handler fails, not the reset */
+    plan.number = 1;
+    (void)world_go_machine(it, PAWL_MINUTES(1));
+    expect_failure(it, "number 1 is not wanted");
     world_forget(&seen);
     plan.fails = 0;
     (void)world_go_machine(it, PAWL_MINUTES(1));
