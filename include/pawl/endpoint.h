@@ -246,7 +246,7 @@ PAWL_API pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **se
 PAWL_API pawl_code pawl_sender_send(pawl_sender *sender, const char *queue,
                                     const pawl_send_options *options, const pawl_record *record,
                                     const void *message, pawl_error *error);
-/* A body that is JSON already. */
+/* A body that is JSON already. PAWL_EINVAL: it is no JSON. */
 PAWL_API pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
                                          const pawl_send_options *options, const char *type,
                                          pawl_text body, pawl_error *error);

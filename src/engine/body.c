@@ -16,22 +16,10 @@ static pawl_code check_size(pawl_context *ctx, const char *type, size_t size)
     return PAWL_OK;
 }
 
-/* The JSON is parsed once to see that it is JSON; the memory that this takes of the arena is given
- * back. */
-static pawl_code check_json(pawl_context *ctx, pawl_text json)
-{
-    yyjson_doc      *doc    = NULL;
-    pawl_arena      *arena  = ctx->batch->arena;
-    pawl_arena_point before = pawl_arena_position(arena);
-    pawl_code        code   = pawl__json_read(json, arena, &doc, &ctx->error);
-    pawl_arena_rewind(arena, before);
-    return code == PAWL_EDECODE ? PAWL_EINVAL : code;
-}
-
 static pawl_code copy_json(pawl_context *ctx, const pawl__content *content, pawl_message *message)
 {
     pawl_arena *arena = ctx->batch->arena;
-    pawl_code   code  = check_json(ctx, content->json);
+    pawl_code   code  = pawl__json_try(content->json, arena, &ctx->error);
     if (code != PAWL_OK)
         return code;
     message->type = pawl_arena_text(arena, pawl_text_of(content->type));

@@ -49,6 +49,15 @@ pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, p
                           json.size, wrong.msg);
 }
 
+pawl_code pawl__json_try(pawl_text json, pawl_arena *arena, pawl_error *error)
+{
+    yyjson_doc      *doc    = NULL;
+    pawl_arena_point before = pawl_arena_position(arena);
+    pawl_code        code   = pawl__json_read(json, arena, &doc, error);
+    pawl_arena_rewind(arena, before);
+    return code == PAWL_EDECODE ? PAWL_EINVAL : code;
+}
+
 bool pawl__json_has_nul(yyjson_val *value)
 {
     /* The values below `value` lie behind it without gaps. */

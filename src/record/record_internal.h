@@ -44,6 +44,9 @@ pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, p
  * an integer, and no other has a value. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__json_field_value(const pawl_record *record, const char *path, pawl_text json,
                                  pawl_arena *arena, pawl_value *value);
+/* Is the text JSON? The memory that the reader takes of the arena is given back. PAWL_ENOMEM, or PAWL_EINVAL that says
+ * what is wrong and at which byte. */
+pawl_code pawl__json_try(pawl_text json, pawl_arena *arena, pawl_error *error);
 /* Some string in the value, keys included, has a NUL. */
 bool pawl__json_has_nul(yyjson_val *value);
 

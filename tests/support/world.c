@@ -341,6 +341,16 @@ void world_post_json(world *it, const char *id, const char *type, const char *js
     must(pawl_sender_commit(it->sender, world_error()));
 }
 
+void world_post_text(world *it, const char *id, const char *type, const char *text)
+{
+    MUST_COMMIT(it->store, queue_send, world_now(it), .queue = pawl_text_of(it->queue),
+                .due     = world_now(it),
+                .message = {.id             = pawl_text_of(id),
+                            .type           = pawl_text_of(type),
+                            .body           = pawl_text_of(text),
+                            .correlation_id = pawl_text_of(id)});
+}
+
 /* ---- Time ------------------------------------------------------------------------- */
 
 pawl_step world_drain(world *it)

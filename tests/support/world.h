@@ -117,6 +117,8 @@ void           world_give_back(world *it, const char *queue, const pawl_queue_ro
                                pawl_queue_action action);
 /* A body that may be anything. */
 void world_post_json(world *it, const char *id, const char *type, const char *json);
+/* A body that is no JSON, which no sender takes. */
+void world_post_text(world *it, const char *id, const char *type, const char *text);
 
 /* Steps until nothing is due; the sum. */
 pawl_step world_drain(world *it);

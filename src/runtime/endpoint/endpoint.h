@@ -36,6 +36,10 @@ void pawl__step_add(pawl_step *sum, const pawl_step *step);
 pawl_code pawl__endpoint_create(const pawl_application *application, const char *name,
                                 const pawl_endpoint_options *options, bool is_test,
                                 pawl_endpoint **endpoint, pawl_error *error);
+/* sender.c: pawl_sender_send_json of a body that may be anything. */
+pawl_code pawl__sender_send_text(pawl_sender *sender, const char *queue,
+                                 const pawl_send_options *given, const char *type, pawl_text body,
+                                 pawl_error *error);
 /* One user leaves; the last frees the endpoint. */
 void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up);
 

@@ -3,10 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/endpoint/endpoint.h"
 
 #include "base/delay.h"
 #include "base/sized.h"
+#include "record/record_internal.h"
 
 #include <string.h>
 
@@ -172,9 +173,9 @@ pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_se
     return code == PAWL_OK ? put(sender, queue, &made, &options, error) : code;
 }
 
-pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
-                                const pawl_send_options *given, const char *type, pawl_text body,
-                                pawl_error *error)
+pawl_code pawl__sender_send_text(pawl_sender *sender, const char *queue,
+                                 const pawl_send_options *given, const char *type, pawl_text body,
+                                 pawl_error *error)
 {
     pawl_message      made = {.body = pawl_arena_text(sender->arena, body)};
     pawl_text         none = {.data = "", .size = 0};
@@ -190,6 +191,15 @@ pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
     if (code == PAWL_ENOMEM)
         return pawl_error_set(error, code, "no memory for a message");
     return code == PAWL_OK ? put(sender, queue, &made, &options, error) : code;
+}
+
+pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
+                                const pawl_send_options *options, const char *type, pawl_text body,
+                                pawl_error *error)
+{
+    pawl_code code = pawl__json_try(body, sender->arena, error);
+    return code == PAWL_OK ? pawl__sender_send_text(sender, queue, options, type, body, error)
+                           : pawl_error_wrap(error, code, "message %s", type != NULL ? type : "");
 }
 
 pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *given,

@@ -280,7 +280,7 @@ pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
     pawl_send_options own;
     pawl_code         code = aim(test, &queue, options, &own, error);
     if (code == PAWL_OK)
-        code = pawl_sender_send_json(test->sender, queue, &own, type, pawl_text_of(json), error);
+        code = pawl__sender_send_text(test->sender, queue, &own, type, pawl_text_of(json), error);
     return code == PAWL_OK ? commit_and_drain(test, error) : code;
 }
 

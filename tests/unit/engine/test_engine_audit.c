@@ -164,7 +164,7 @@ ON_ALL_STORES(of_what_is_not_handled_there_is_no_copy, const char *url)
     post(it, "desk", "m-discarded", "discard", NULL);
     post(it, "desk", "m-rejected", "reject", NULL);
     post(it, "desk", "m-expired", "well", over);
-    world_post_json(it, "m-odd", "note", "no JSON");
+    world_post_text(it, "m-odd", "note", "no JSON");
     world_drain(it);
     assert_int_equal(world_dead(it).count, 2);
     assert_int_equal(copies(it).count, 0);

@@ -287,9 +287,9 @@ ON_ALL_STORES(a_known_id_is_not_handled_again, const char *url)
 ON_ALL_STORES(an_undecodable_body_is_dead, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
-    world_post_json(it, "a", "attempt", "{\"how\":");
+    world_post_text(it, "a", "attempt", "{\"how\":");
     world_post_json(it, "b", "attempt", "{\"how\":7}");
-    world_post_json(it, "c", "attempt", "");
+    world_post_text(it, "c", "attempt", "");
     world_drain(it);
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(runs, 0);

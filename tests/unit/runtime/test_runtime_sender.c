@@ -128,6 +128,13 @@ ON_ALL_STORES(bad_input_is_refused_at_the_call, const char *url)
                                       PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
                      PAWL_EINVAL);
     assert_true(world_says(pawl_text_of(error.text), "the due time of a message is at 1970-01-01"));
+    assert_int_equal(pawl_sender_send_json(it->sender, "audit", &at_start, "job",
+                                           PAWL_TEXT("{\"name\":"), &error),
+                     PAWL_EINVAL);
+    assert_true(world_says(pawl_text_of(error.text), "message job: no JSON at byte 8 of 8"));
+    assert_int_equal(
+        pawl_sender_send_json(it->sender, "audit", &at_start, "job", PAWL_TEXT(""), &error),
+        PAWL_EINVAL);
     /* The good ones of the same sender still go. */
     world_post(it, NULL, PAWL_MESSAGE(job, .name = PAWL_TEXT("good")));
     assert_int_equal(world_queue(it, "audit").count, 1);

@@ -296,7 +296,7 @@ TEST(a_body_of_any_kind_can_be_delivered)
 {
     pawl_test     *test = open_games();
     pawl_dead_rows dead;
-    must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":\"x\"}", world_error()));
+    must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":\"x\"", world_error()));
     must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1}", world_error()));
     must(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1,\"hits\":-1}",
                                 world_error()));
