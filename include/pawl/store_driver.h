@@ -83,6 +83,8 @@ struct pawl_store_ops {
      * PAWL_OK        the groups not in `refused` are durable; the refused ones
      *                left no trace.
      * PAWL_EFENCED   nothing was applied: this worker was replaced.
+     * PAWL_ECONFLICT  nothing was applied: a constraint that the database checks
+     *                at the commit refused it. The fault is with what was written.
      * PAWL_EUNKNOWN  the driver cannot tell. Only this code permits "maybe";
      *                the core answers it with resolve(). A driver that promises
      *                KNOWS_REFUSED has listed what the transaction in doubt left

@@ -19,9 +19,15 @@ typedef struct held {
     pawl_changes      changes; /* settles it */
 } held;
 
-static void begin_hold(ground *p, held *h)
+static void set_path(ground *p, const held *h)
 {
     char sql[100];
+    snprintf(sql, sizeof sql, "set local search_path = %s", p->schema);
+    raw_run(h->pg, sql);
+}
+
+static void begin_hold(ground *p, held *h)
+{
     h->store = open_store(p, p->url);
     raw_run(p->pg, "create table mine (id integer)");
     ok(p, send_one(p, h->store, "orders", "m-1"));
@@ -32,8 +38,7 @@ static void begin_hold(ground *p, held *h)
     h->changes.queue_settle.count = 1;
     ok(p, pawl_store_handler_transaction_begin(h->store, &p->error));
     h->pg = h->store->ops->native(h->store);
-    snprintf(sql, sizeof sql, "set local search_path = %s", p->schema);
-    raw_run(h->pg, sql);
+    set_path(p, h);
 }
 
 static int64_t mine_count(ground *p)
@@ -112,6 +117,36 @@ ON_TROUBLE(a_failed_statement_fails_the_commit, ground *p)
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
     expect_text(p, "a statement of the handler's own SQL failed");
     assert_int_equal(mine_count(p), 0);
+    end_hold(p, &h);
+}
+
+/* A trigger whose check comes with the COMMIT fails it with the code. */
+static void insert_failing(held *h, const char *how)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "create function fail() returns trigger language plpgsql as $$ begin %s; "
+             "return null; end $$; create constraint trigger fail after insert on mine deferrable "
+             "initially deferred for each row execute function fail(); insert into mine values (1)",
+             how);
+    raw_run(h->pg, sql);
+}
+
+/* Also by what is a guard of pawl's in a statement of its own, and a duplicate key to be looked for. */
+ON_TROUBLE(a_deferred_constraint_fails_the_commit, ground *p)
+{
+    static const char *const ways[] = {"raise 'no'", "perform 1 / (new.id - 1)",
+                                       "raise 'no' using errcode = '23505'"};
+    held                     h;
+    begin_hold(p, &h);
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        insert_failing(&h, ways[i]);
+        expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_ECONFLICT);
+        assert_int_equal(mine_count(p), 0);
+        ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
+        set_path(p, &h);
+    }
+    pawl_store_handler_transaction_end(h.store);
     end_hold(p, &h);
 }
 

@@ -107,6 +107,21 @@ ON_GROUND(e24_a_transaction_that_the_handler_began_anew_is_not_committed, ground
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
+ON_GROUND(a_deferred_constraint_fails_the_commit, ground *p)
+{
+    pawl_store     *store   = open_with_own_table(p);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    raw_run(store->ops->native(store),
+            "create table child (id references mine (id) deferrable initially deferred)");
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    raw_run(store->ops->native(store), "insert into child values (1)");
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ECONFLICT);
+    assert_int_equal(path_number(p->path, "select count(*) from child"), 0);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+}
+
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
 ON_GROUND(a_refusal_in_a_hold_refuses_everything, ground *p)
 {

@@ -187,7 +187,7 @@ static void take_refusals(pawl__projections *projections, pawl__reader *reader,
 static bool is_about_content(pawl_code code)
 {
     return code == PAWL_EINVAL || code == PAWL_ELIMIT || code == PAWL_EUNSUPPORTED ||
-           code == PAWL_EDECODE;
+           code == PAWL_EDECODE || code == PAWL_ECONFLICT;
 }
 
 /* ---- A commit ---------------------------------------------------------------------- */

@@ -331,7 +331,9 @@ static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stag
     case PAWL_EINVAL:
     case PAWL_ELIMIT:
     case PAWL_EUNSUPPORTED:
-    case PAWL_EDECODE: return PAWL__TROUBLE_CONTENT;
+    case PAWL_EDECODE:
+    case PAWL_ECONFLICT: /* a constraint that is checked at the commit */
+        return PAWL__TROUBLE_CONTENT;
     case PAWL_EBUSY:
     case PAWL_ETIMEOUT:
         if (worker->batch->has_sql && (reached == STAGE_LOAD || reached == STAGE_COMMIT))

@@ -172,6 +172,8 @@ pawl_code pawl__pg_code_of(const char *state);
 /* The code and text of a result that failed, or of the connection when `result` is NULL. */
 pawl_code pawl__pg_failed(const PGconn *pg, const PGresult *result, const char *what,
                           pawl_error *error);
+/* Of COMMIT; PAWL_ECONFLICT: a deferred constraint refused it. */
+pawl_code pawl__pg_commit_failed(const PGconn *pg, const PGresult *result, pawl_error *error);
 pawl_code pawl__pg_no_memory(pawl_error *error);
 /* A prepared statement is unknown to the server, or its plan may not be used any more. */
 bool pawl__pg_is_forgotten(const PGresult *result);

@@ -97,7 +97,9 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
 {
     pawl__pg_connection *connection = p->connection;
     pawl_error           error      = PAWL_ERROR_INIT;
-    pawl_code            code       = pawl__pg_failed(connection->pg, result, "", &error);
+    bool      is_commit = sent->statement == &connection->statements[PAWL__PG_TRANSACTION_COMMIT];
+    pawl_code code      = is_commit ? pawl__pg_commit_failed(connection->pg, result, &error)
+                                    : pawl__pg_failed(connection->pg, result, "", &error);
     if (code == PAWL_ETIMEOUT && p->is_cancelled && p->why == PAWL_EINTERRUPTED)
         code = pawl_error_set(&error, p->why, "postgres: the call was interrupted");
     else if (code == PAWL_ETIMEOUT && p->is_cancelled)

@@ -101,13 +101,17 @@ pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
 }
 
 /* A log that could not be synced may have the transaction or not, and a crash would bring to light
- * which. Everything else that fails before its last frame is written is rolled back. */
+ * which. Everything else that fails before its last frame is written is rolled back, also for a foreign key that was
+ * deferred. */
 pawl_code pawl__sqlite_commit(pawl_store *base, bool *is_unknown, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = run(store, PAWL__SQLITE_TRANSACTION_COMMIT, error);
-    *is_unknown =
-        code != PAWL_OK && (sqlite3_extended_errcode(store->connection.db) & 0xFF) == SQLITE_IOERR;
+    int           kind  = sqlite3_extended_errcode(store->connection.db) & 0xFF;
+    *is_unknown         = code != PAWL_OK && kind == SQLITE_IOERR;
+    if (code != PAWL_OK && kind == SQLITE_CONSTRAINT)
+        return pawl_error_set(error, PAWL_ECONFLICT, "sqlite: %s",
+                              sqlite3_errmsg(store->connection.db));
     return code;
 }
 

@@ -391,6 +391,43 @@ ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row, const char *url)
     assert_int_equal(world_stats(it).counters.failures, 6);
 }
 
+/* A row whose number has to be in another table, as the database sees at the commit. */
+static void make_deferred_table(const char *url)
+{
+    here = url;
+    native_exec(url, "create table {numbers} (number integer primary key)");
+    native_exec(url, "create table {own_rows} (number integer references {numbers} (number) "
+                     "deferrable initially deferred, id varchar(100))");
+    native_exec(url, "insert into {numbers} values (2)");
+}
+
+/* MariaDB and MySQL defer no constraint. */
+#define ON_DEFERRING_STORES(function) \
+    TESTS(function, const char *url, STORE_ROW(function, "sqlite"), STORE_ROW(function, "postgres"))
+
+ON_DEFERRING_STORES(e26_a_constraint_that_fails_the_commit_fails_its_message)
+{
+    world *it = open_world(url, &with_sql);
+    make_deferred_table(url);
+    post_write(it, "a", 1, "");
+    post_write(it, "b", 2, "");
+    world_post(it, "c", PAWL_MESSAGE(plain, .number = 3));
+    world_drain(it);
+    assert_int_equal(count_rows(url, "1 = 1"), 1);
+    assert_int_equal(world_queue(it, "out").count, 1);
+    assert_true(world_is_marked(it, "c"));
+    assert_int_equal(world_queue(it, "ledger").items[0].attempts, 1);
+    native_exec(url, "insert into {numbers} values (1)");
+    world_go(it, PAWL_MINUTES(1));
+    assert_int_equal(count_rows(url, "number = 1"), 1);
+    assert_int_equal(world_queue(it, "out").count, 2);
+    post_write(it, "d", 4, "");
+    world_go(it, PAWL_DAYS(1));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "commit: "));
+    assert_int_equal(count_rows(url, "number = 4"), 0);
+}
+
 ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back, const char *url)
 {
     world *it = open_world(url, &with_sql);

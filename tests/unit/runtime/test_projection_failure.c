@@ -382,6 +382,36 @@ ON_SQL_STORES(own_sql_that_ends_its_transaction_fails_its_event_alone, const cha
 }
 
 /* The first of a read, one in the middle, and the last. */
+static void make_deferred_rows(const char *url)
+{
+    native_exec(url, "create table {numbers} (number integer primary key)");
+    native_exec(url, "create table {own_rows} (number integer references {numbers} (number) "
+                     "deferrable initially deferred)");
+    native_exec(url, "insert into {numbers} values (1), (3)");
+}
+
+/* MariaDB and MySQL defer no constraint. */
+TESTS(an_event_whose_rows_fail_the_commit_holds_up, const char *url,
+      STORE_ROW(an_event_whose_rows_fail_the_commit_holds_up, "sqlite"),
+      STORE_ROW(an_event_whose_rows_fail_the_commit_holds_up, "postgres"))
+{
+    world *it   = begin(url, &own_application);
+    plan.writes = true;
+    plan.url    = url;
+    make_deferred_rows(url);
+    append_many(it, "A/1", 1, 3);
+    int64_t second = numbered_events(it).items[1].position;
+    assert_int_equal(world_drain(it).projected, 1);
+    expect_rows(url, "1");
+    pawl_projection_row row = told_of(it);
+    assert_int_equal(row.failure.position, second);
+    assert_int_equal(row.failure.attempts, 1);
+    assert_true(world_says(row.failure.error, "commit: "));
+    native_exec(url, "insert into {numbers} values (2)");
+    assert_int_equal(world_go_machine(it, PAWL_SECONDS(1)).projected, 2);
+    expect_rows(url, "1 2 3");
+}
+
 ON_SQL_STORES(own_sql_of_an_event_that_is_discarded_is_rolled_back, const char *url)
 {
     world *it = begin(url, &own_application);

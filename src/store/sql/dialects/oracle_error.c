@@ -48,7 +48,7 @@ static const pawl__sql_failure rows[] = {
     {1691, PAWL_EFULL, STATEMENT},          /* ... for long values */
     {2014, PAWL_EUNSUPPORTED, STATEMENT},   /* rows of a view cannot be locked */
     {2049, PAWL_EBUSY, STATEMENT},          /* a lock of a distributed transaction */
-    {2091, PAWL_EBUSY, TRANSACTION},        /* a commit was rolled back */
+    {2091, PAWL_ECONFLICT, TRANSACTION},    /* a commit was rolled back: a deferred constraint */
     {2391, PAWL_EUNREACHABLE, CONNECTION},  /* too many sessions of the user */
     {2396, PAWL_ELOST, CONNECTION},         /* idle for too long */
     {2399, PAWL_ELOST, CONNECTION},         /* connected for too long */
