@@ -164,6 +164,40 @@ TEST(an_add_that_is_not_committed_keeps_the_flush_row)
     pawl_arena_destroy(arena);
 }
 
+/* ---- A deferred constraint ---------------------------------------------------- */
+
+static void odbc_run(SQLHDBC dbc, const char *sql)
+{
+    SQLHSTMT stmt = NULL;
+    SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
+    assert_true(SQL_SUCCEEDED(SQLExecDirect(stmt, (SQLCHAR *)(uintptr_t)sql, SQL_NTS)));
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+}
+
+TEST(a_deferred_constraint_fails_the_commit)
+{
+    char                url[ODBC_URL_SIZE];
+    pawl_aggregator_add add;
+    pawl_error          error   = PAWL_ERROR_INIT;
+    pawl_schema_spec    spec    = {.system_prefix = PREFIX};
+    pawl_changes        changes = add_of(&add, "first");
+    assert_true(odbc_postgres_url("", url));
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
+    pawl_store *store = open_ending(url);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    changes = add_of(&add, "second");
+    must(pawl_store_handler_transaction_begin(store, world_error()));
+    odbc_run(pawl_store_native(store, "SQLHDBC"),
+             "create temporary table mine (id integer primary key, other integer references mine "
+             "deferrable initially deferred); insert into mine values (1, 2)");
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_ECONFLICT);
+    assert_non_null(strstr(error.text, "violates foreign key"));
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    pawl_store_close(store);
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+}
+
 int main(void)
 {
     char url[ODBC_URL_SIZE];

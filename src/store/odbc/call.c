@@ -50,9 +50,10 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     pawl__sql_left            left;
     char                      text[sizeof last.text + sizeof last.state + 10];
     pawl__odbc_diagnose_handle(type, handle, &last);
-    pawl_code code     = pawl__odbc_code_of(failures, &last, &left);
-    unsigned  number   = failures->states == NULL ? last.number : 0;
-    session->is_unsure = pawl__odbc_commit_code_of(failures, &last) == PAWL_EUNKNOWN;
+    pawl_code code       = pawl__odbc_code_of(failures, &last, &left);
+    unsigned  number     = failures->states == NULL ? last.number : 0;
+    session->is_unsure   = pawl__odbc_commit_code_of(failures, &last) == PAWL_EUNKNOWN;
+    session->is_deferred = failures->states != NULL && pawl__sql_is_deferred(code, last.state);
     if (is_dead(connection, &last)) {
         code = PAWL_ELOST;
         left = PAWL__SQL_CONNECTION_LOST;

@@ -92,14 +92,11 @@ pawl_code pawl__pg_failed(const PGconn *pg, const PGresult *result, const char *
                           what[0] != '\0' ? ": " : "", text_size(text), text);
 }
 
-/* COMMIT names no table of pawl's. But for the server's own troubles it fails by a constraint or a trigger that somebody
- * deferred to it. */
 pawl_code pawl__pg_commit_failed(const PGconn *pg, const PGresult *result, pawl_error *error)
 {
     pawl_code   code  = pawl__pg_failed(pg, result, "commit", error);
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (state == NULL || pawl_code_retry(code) == PAWL_RETRY_LATER ||
-        strncmp(state, "58", 2) == 0 || strncmp(state, "XX", 2) == 0)
+    if (state == NULL || !pawl__sql_is_deferred(code, state))
         return code;
     error->code = PAWL_ECONFLICT;
     return PAWL_ECONFLICT;

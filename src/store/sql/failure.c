@@ -36,6 +36,13 @@ const pawl__sql_state *pawl__sql_find_state(const pawl__sql_state *states, size_
     return NULL;
 }
 
+/* 58: of the system, XX: of the server itself. */
+bool pawl__sql_is_deferred(pawl_code code, const char *state)
+{
+    return pawl_code_retry(code) != PAWL_RETRY_LATER && strncmp(state, "58", 2) != 0 &&
+           strncmp(state, "XX", 2) != 0;
+}
+
 static bool is_among(const unsigned *numbers, unsigned number)
 {
     while (*numbers != 0 && *numbers != number)

@@ -23,6 +23,10 @@ typedef struct pawl__sql_state {
     pawl__sql_left left;
 } pawl__sql_state;
 
+/* The failure of a COMMIT: is it of a constraint or a trigger that somebody deferred to it? A COMMIT names no table of
+ * pawl's, so all is but for the server's own troubles. */
+bool pawl__sql_is_deferred(pawl_code code, const char *state);
+
 /* The first that fits; or NULL. */
 const pawl__sql_state *pawl__sql_find_state(const pawl__sql_state *states, size_t count,
                                             const char *state);

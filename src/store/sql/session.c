@@ -85,12 +85,15 @@ pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_err
     if (code != PAWL_OK)
         return code;
     session->is_unsure      = false;
+    session->is_deferred    = false;
     session->is_unconfirmed = false;
     code                    = PAWL__SQL_SAY(session, commit, "", error);
     session->in_transaction = code != PAWL_OK;
     *is_unknown             = code != PAWL_OK && session->is_unsure;
     if (code == PAWL_OK)
         note_end(session);
+    else if (session->is_deferred)
+        code = pawl_error_wrap(error, PAWL_ECONFLICT, "refused");
     if (code != PAWL_OK || !session->is_unconfirmed)
         return code;
     *is_unknown = true;

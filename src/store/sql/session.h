@@ -82,7 +82,8 @@ struct pawl__sql_session {
     pawl_code        why;            /* why the call under way was broken off, or PAWL_OK */
     bool             is_null;        /* the last failure is that of a column that takes no null */
     bool             is_unsure; /* the last failure, of a commit, does not say how that ended */
-    bool             is_unconfirmed;  /* the last text, a commit, was done here, on no standby */
+    bool is_deferred;    /* the last failure, of a commit, is that of a deferred constraint */
+    bool is_unconfirmed; /* the last text, a commit, was done here, on no standby */
     pawl__sql_prepared  **statements; /* by number; NULL: none yet */
     pawl__sql_saga_cache *sagas;
     pawl__sql_request    *spare; /* ended, for the next */
