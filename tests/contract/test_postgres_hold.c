@@ -167,13 +167,47 @@ ON_TROUBLE(only_pawl_ends_the_transaction, ground *p)
     end_hold(p, &h);
 }
 
-ON_TROUBLE(an_unfinished_statement_loses_the_connection, ground *p)
+static void leave_open(const held *h, size_t how)
+{
+    switch (how) {
+    case 0: assert_int_equal(PQsendQuery(h->pg, "select 1"), 1); break;
+    case 1: assert_int_equal(PQsendQuery(h->pg, "select pg_sleep(600)"), 1); break;
+    case 2: PQclear(PQexec(h->pg, "copy mine from stdin")); break;
+    case 3: PQclear(PQexec(h->pg, "copy (select generate_series(1, 100000)) to stdout")); break;
+    default: fail();
+    }
+}
+
+/* The fault is the handler's: the claim stays, so that its failure can be committed. */
+ON_TROUBLE(an_unfinished_statement_fails_the_commit, ground *p)
 {
     held h;
     begin_hold(p, &h);
-    PQclear(PQexec(h.pg, "copy mine from stdin"));
+    int pid = pid_of(h.store);
+    for (size_t how = 0; how < 4; how++) {
+        leave_open(&h, how);
+        expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
+        expect_text(p, "left a statement or a COPY unfinished");
+        ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
+        set_path(p, &h);
+        leave_open(&h, how); /* and the handler answers that it failed */
+        pawl_store_handler_transaction_end(h.store);
+        ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
+        set_path(p, &h);
+    }
+    pawl_store_handler_transaction_end(h.store);
+    assert_int_equal(pid_of(h.store), pid);
+    assert_int_equal(mine_count(p), 0);
+    end_hold(p, &h);
+}
+
+/* A session that cannot be brought back from what the handler left is given up. */
+ON_TROUBLE(a_lost_session_loses_the_hold, ground *p)
+{
+    held h;
+    begin_hold(p, &h);
+    PQclear(PQexec(h.pg, "select pg_terminate_backend(pg_backend_pid())"));
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_ELOST);
-    expect_text(p, "left in the middle of a statement");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EGONE);
     assert_int_equal(claim_some(p, h.store, "orders", NOW, 9).count, 1);
     ok(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error));

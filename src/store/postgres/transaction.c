@@ -4,7 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/wait.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/wire.h"
 
 #include <stdio.h>
 
@@ -183,11 +185,12 @@ pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
                               "postgres: the handler's own SQL ended the transaction of its "
                               "message: only pawl may commit it or roll it back");
     case PQTRANS_ACTIVE:
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: the handler's own SQL left a statement or a COPY "
+                              "unfinished: nothing can be committed");
     case PQTRANS_UNKNOWN: break;
     }
-    return pawl_error_set(error, PAWL_ELOST,
-                          "postgres: the connection was lost, or left in the middle of a "
-                          "statement, by the handler's own SQL");
+    return pawl_error_set(error, PAWL_ELOST, "postgres: the connection was lost");
 }
 
 void pawl__pg_hold_leave(pawl__pg *store)
@@ -195,6 +198,18 @@ void pawl__pg_hold_leave(pawl__pg *store)
     store->main.in_transaction = false;
     if (!store->main.is_lost) /* a connection that is lost here shows at the next operation */
         (void)pawl__pg_set_pipeline(&store->main, true, NULL);
+}
+
+/* PQexec passes over what is left of a statement or a COPY, but waits for its end. */
+static void end_handlers(PGconn *pg, int64_t deadline_ms)
+{
+    pawl__pg_cancel *cancel;
+    if (PQtransactionStatus(pg) == PQTRANS_ACTIVE &&
+        ((cancel = pawl__pg_cancel_begin(pg)) == NULL ||
+         !pawl__pg_cancel_end(cancel, pawl__clock_ms() + deadline_ms)))
+        return;
+    if (PQtransactionStatus(pg) != PQTRANS_IDLE)
+        PQclear(PQexec(pg, "rollback"));
 }
 
 /* A handler's connection has no pipeline; its transaction may be any other, or none, by now. */
@@ -206,9 +221,7 @@ void pawl__pg_rollback(pawl_store *base)
         pawl__pg_rollback_transaction(connection);
         return;
     }
-    PGTransactionStatusType status = PQtransactionStatus(connection->pg);
-    if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)
-        PQclear(PQexec(connection->pg, "rollback"));
+    end_handlers(connection->pg, connection->deadline_ms);
     if (PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
         connection->is_lost = true;
     pawl__pg_hold_leave(store);

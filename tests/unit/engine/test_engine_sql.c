@@ -263,6 +263,10 @@ static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
         return PAWL_OK;
     }
     pawl_code code = native_in(ctx, here, sql);
+    if (pawl_text_equal(message->how, PAWL_TEXT("copy"))) {
+        (void)native_in(ctx, here, "copy {own_rows} from stdin");
+        return PAWL_OK;
+    }
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("around")))
         code = pawl_before_commit(ctx, write_beside, "callback");
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
@@ -426,6 +430,19 @@ ON_DEFERRING_STORES(e26_a_constraint_that_fails_the_commit_fails_its_message)
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "commit: "));
     assert_int_equal(count_rows(url, "number = 4"), 0);
+}
+
+/* The session goes on, with its claims. */
+ON_STORE(e24_an_unfinished_statement_fails_its_message, const char *url, "postgres")
+{
+    world *it = open_world(url, &with_sql);
+    make_table(url);
+    post_write(it, "a", 1, "copy");
+    world_drain(it);
+    assert_string_equal(seen.text, "write1 ");
+    assert_int_equal(count_rows(url, "1 = 1"), 0);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "a COPY unfinished"));
 }
 
 ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back, const char *url)
