@@ -90,6 +90,54 @@ ON_TROUBLE(an_outdated_saga_is_refused_before_the_rest_is_written, ground *p)
     PQfinish(other);
 }
 
+static const pawl_saga_table move_table = {
+    .type         = PAWL_TEXT_INIT("Move"),
+    .name         = PAWL_TEXT_INIT("shop_Move"),
+    .main         = {.property = PAWL_TEXT_INIT("ref"), .type = PAWL_VALUE_TEXT},
+    .transitional = {.property = PAWL_TEXT_INIT("number"), .type = PAWL_VALUE_INT}};
+static const pawl_saga_table *const move_tables[] = {&move_table};
+
+/* Saga 1 is to have the value that saga 2 takes in a transaction not committed before this one waits for it. */
+static void race_for_value(ground *p, pawl_store *store, int64_t value, pawl_code expected)
+{
+    PGconn          *other  = raw_open(p->schema);
+    pawl_saga_update update = {.table        = &move_table,
+                               .id           = {uuid_of(1)},
+                               .version      = 1,
+                               .transitional = pawl_value_integer(value),
+                               .metadata     = TEXT("{}"),
+                               .data         = TEXT("{}")};
+    pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_update = {.items = &update, .count = 1}};
+    char         sql[200];
+    job          j;
+    snprintf(sql, sizeof sql,
+             "begin; update \"shop_Move\" set \"Correlation_number\" = %d where "
+             "\"Correlation_ref\" = 'two'",
+             (int)value);
+    raw_run(other, sql);
+    start_job(p, &j, store, &changes);
+    wait_for_waiting(p, 1);
+    raw_run(other, "commit");
+    expect_job(p, &j, expected);
+    PQfinish(other);
+}
+
+/* The value was free when the commit looked for who has it. Behind a refusal commits are not guarded. */
+ON_TROUBLE(a_value_that_another_takes_meanwhile_is_refused, ground *p)
+{
+    pawl_store *store = NULL;
+    apply_schema(p, p->url, move_tables, 1);
+    ok(p, open_with(p, p->url, move_tables, 1, &store));
+    ok(p, begin_saga(p, store, &move_table, uuid_of(1), text_value("one"), "{}"));
+    ok(p, begin_saga(p, store, &move_table, uuid_of(2), text_value("two"), "{}"));
+    race_for_value(p, store, 100, PAWL_EDUPLICATE);
+    expect_text(p, "exists already");
+    race_for_value(p, store, 200, PAWL_EDUPLICATE);
+    expect_text(p, "exists already");
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    race_for_value(p, store, 300, PAWL_EBUSY);
+}
+
 /* ---- The fence ---------------------------------------------------------- */
 
 /* The guarded fence finds the worker's row by the place where this handle has left it. */

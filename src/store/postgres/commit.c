@@ -249,9 +249,12 @@ static void undo(const pawl__sql_writer *writer, pawl_code code)
 }
 
 /* The fence, or any other guard, has failed: the next round looks at each answer. The worker's row may only have
- * moved: once more by its id. */
+ * moved: once more by its id. A value that was free when a round looked for it, and that another transaction took
+ * meanwhile, is there to be seen when all is tried again. */
 static pawl_code try_again(pawl__sql_writer *writer, pawl_code code)
 {
+    if (code == PAWL_EDUPLICATE && !writer->is_ahead)
+        return pawl_error_wrap(writer->error, PAWL_EBUSY, "taken meanwhile");
     pawl__pg *store    = pawl__pg_of(writer->store);
     bool      is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && writer->is_ahead);
     if (!is_guard || (!writer->is_ahead && !store->has_worker_tid))
