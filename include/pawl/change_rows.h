@@ -180,13 +180,14 @@ typedef struct pawl_timeout_cancel {
 /* A new pending row, due whatever `at` says: the rows of an ordering key are made by several
  * clocks, and none may go before the one that precedes it. A dispatch id that exists is left
  * untouched; a row whose stored type or body differs is refused with PAWL_EMISMATCH
- * (O5, O6). */
+ * (O5, O6), unless `may_differ`: a projection that is rebuilt may send otherwise than before. */
 typedef struct pawl_outbox_add {
     PAWL__CHANGE_BASE
     pawl_dispatch_id dispatch_id;
     pawl_text        source;      /* ordering key, "type/id" of the producer; empty: no order */
     int64_t          version;     /* sequence: version of the sender ... */
     int32_t          index;       /* ... and index within it */
+    bool             may_differ;  /* in place of padding: no other member has moved */
     pawl_text        endpoint;    /* the endpoint that produced it */
     pawl_text        destination; /* logical name of a route */
     pawl_message     message;

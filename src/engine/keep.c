@@ -160,8 +160,9 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
     if (ctx->unit->kind == PAWL__UNIT_FORWARD || ctx->unit->kind == PAWL__UNIT_SCHEDULE) {
         add->version = ctx->unit->timeout.due;
     } else if (ctx->unit->kind == PAWL__UNIT_EVENT) {
-        add->source  = ctx->unit->projection->source;
-        add->version = ctx->unit->event->position;
+        add->source     = ctx->unit->projection->source;
+        add->version    = ctx->unit->event->position;
+        add->may_differ = true;
     } else if (dispatch->touch != 0 && ctx->touches[dispatch->touch - 1].entry->stream != NULL) {
         pawl__touch        *touch  = &ctx->touches[dispatch->touch - 1];
         pawl__stream_entry *stream = touch->entry->stream;

@@ -131,12 +131,8 @@ static void follow(pawl_store *store)
     store->is_attached      = inner->is_attached;
 }
 
-static const char *native_type; /* instead of that of the store behind */
-
-void fault_native_type(const char *type)
-{
-    native_type = type;
-}
+const char *fault_native_type;
+bool        fault_is_strict;
 
 void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
                          const pawl_store_ops *behind)
@@ -157,8 +153,8 @@ void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
 static void take_promises(fault_store *self)
 {
     fault_take_promises(&self->ops, self->base.ops, self->inner->ops);
-    if (native_type != NULL)
-        self->ops.native_type = native_type[0] != '\0' ? native_type : NULL;
+    if (fault_native_type != NULL)
+        self->ops.native_type = fault_native_type[0] != '\0' ? fault_native_type : NULL;
     self->base.ops = &self->ops;
 }
 
@@ -239,6 +235,8 @@ static pawl_code faulty_worker_close(pawl_store *store, pawl_time now, pawl_erro
 static pawl_code apply(pawl_store *inner, const pawl_changes *changes, pawl_refusals *refused,
                        pawl_error *error)
 {
+    for (size_t i = 0; fault_is_strict && i < changes->outbox_add.count; i++)
+        changes->outbox_add.items[i].may_differ = false;
     pawl_code code = inner->ops->commit(inner, changes, refused, error);
     if (code == PAWL_OK && observer != NULL)
         observer(changes, refused, observer_context);

@@ -143,7 +143,9 @@ void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
                          const pawl_store_ops *behind);
 /* native_type of handles that are opened from now on; "": nothing; NULL: that of the store behind.
  * Borrowed. */
-void fault_native_type(const char *type);
+extern const char *fault_native_type;
+/* As with a driver that does not know `may_differ` of an outbox_add. */
+extern bool fault_is_strict;
 /* Begins to count anew. The plan is copied; NULL: only counts. */
 void fault_plan_set(const fault_plan *plan);
 void fault_observe(fault_observe_fn *observe, void *context);

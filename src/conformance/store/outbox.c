@@ -158,11 +158,11 @@ static void twice_in_one_set_is_once_or_a_mismatch(suite *s)
     pawl_message other = suite_message(s, TEXT("m-1"));
     other.body         = TEXT("{}");
     suite_set set      = suite_changes(s);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         suite_unit(&set, i, i);
         ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = SOURCE, .version = 1,
-            .endpoint = TEXT("suite"), .destination = TEXT("billing"),
-            .message = i == 2 ? other : suite_message(s, TEXT("m-1")), .at = SUITE_NOW);
+            .endpoint = TEXT("suite"), .destination = TEXT("billing"), .may_differ = i == 3,
+            .message = i >= 2 ? other : suite_message(s, TEXT("m-1")), .at = SUITE_NOW);
     }
     pawl_refusals refused = REFUSED(&set, a);
     EXPECT_EQ(s, refused.count, 1);

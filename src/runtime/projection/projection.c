@@ -150,38 +150,9 @@ static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
     tell_others(projections, reader, unit);
 }
 
-/* Steps back from an event that makes the commit fail: the events before it go first. */
-static void go_back(pawl__projections *projections, pawl__reader *reader, pawl__unit *unit,
-                    size_t before, pawl_code code, pawl_text text)
-{
-    if (before > 0) {
-        reader->limit = before;
-        return;
-    }
-    pawl__unit_fail(projections->worker->batch, unit, code, text, -1);
-    wait_for_event(projections, reader, unit);
-}
-
 static size_t row_of(const pawl_event_rows *rows, const pawl__unit *unit)
 {
     return (size_t)(unit->event - rows->items);
-}
-
-static void take_refusals(pawl__projections *projections, pawl__reader *reader,
-                          const pawl_event_rows *rows, const pawl_refusals *refused)
-{
-    const pawl_refusal *first = &refused->items[0];
-    if (pawl__refused_checkpoint(refused)) {
-        pawl_log(PAWL_LOG_INFO, "projection %s: another worker or an operator moved its checkpoint",
-                 reader->model->name.data);
-        leave(reader);
-        return;
-    }
-    for (size_t i = 1; i < refused->count; i++)
-        if (refused->items[i].unit < first->unit)
-            first = &refused->items[i];
-    pawl__unit *unit = &projections->worker->batch->units[first->unit];
-    go_back(projections, reader, unit, row_of(rows, unit), first->reason, first->text);
 }
 
 static bool is_about_content(pawl_code code)
@@ -254,7 +225,7 @@ typedef enum outcome {
     OUTCOME_WAITING, /* the first failed: all wait for it */
     OUTCOME_HALVED,  /* an event, or their number, makes the commit fail */
     OUTCOME_SPOILT,  /* this one event makes the commit fail */
-    OUTCOME_REFUSED, /* another transaction changed a row that it would write */
+    OUTCOME_MOVED,   /* another worker or an operator moved the checkpoint */
     OUTCOME_FAILED,  /* the store failed, or another cause that is no event's */
 } outcome;
 
@@ -270,10 +241,9 @@ static outcome outcome_of(pawl_code code, size_t row_count, size_t unit_count)
 }
 
 typedef struct projected {
-    outcome       came_to;
-    size_t        done;   /* events done, from the first */
-    pawl__unit   *failed; /* the event behind them when it failed */
-    pawl_refusals refused;
+    outcome     came_to;
+    size_t      done;   /* events done, from the first */
+    pawl__unit *failed; /* the event behind them when it failed */
 } projected;
 
 /* An event that is discarded leaves nothing of its handler's own SQL: the events before it have a commit of their own
@@ -297,12 +267,24 @@ static bool is_cut_by_discarded(pawl__worker *worker, const pawl_event_rows *row
     return result->done < rows->count;
 }
 
+/* As the commit's failure: what an event sends is not refused, but by a driver that does not know `may_differ`. */
+static pawl_code take_refusal(const pawl_event_rows *rows, const pawl_refusals *refused,
+                              projected *result, pawl_error *error)
+{
+    const pawl_refusal *first = &refused->items[0];
+    result->came_to           = pawl__refused_checkpoint(refused) ? OUTCOME_MOVED
+                                : rows->count > 1                 ? OUTCOME_HALVED
+                                                                  : OUTCOME_SPOILT;
+    return pawl_error_set(error, first->reason, "%.*s", PAWL_TEXT_ARGS(first->text));
+}
+
 /* A hold is all or nothing, so nothing is committed when an event with own SQL fails. */
 static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader,
                                 const pawl_event_rows *rows, projected *result, pawl_error *error)
 {
-    pawl__batch *batch = worker->batch;
-    pawl_code    code  = run_events(worker, error);
+    pawl__batch  *batch   = worker->batch;
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_code     code    = run_events(worker, error);
     if (code == PAWL_OK) {
         result->done    = count_done(batch, rows, &result->failed);
         result->came_to = result->done == 0 ? OUTCOME_WAITING : OUTCOME_CUT;
@@ -310,13 +292,11 @@ static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader
             return PAWL_OK;
         if (result->failed != NULL && (result->done == 0 || batch->has_sql))
             return PAWL_OK;
-        code =
-            commit(worker, reader, rows->items[result->done - 1].position, &result->refused, error);
+        code = commit(worker, reader, rows->items[result->done - 1].position, &refused, error);
     }
     result->came_to = outcome_of(code, rows->count, batch->unit_count);
-    if (code == PAWL_OK && result->refused.count > 0)
-        result->came_to = OUTCOME_REFUSED;
-    return code;
+    return code == PAWL_OK && refused.count > 0 ? take_refusal(rows, &refused, result, error)
+                                                : code;
 }
 
 static pawl_code project(pawl__projections *projections, pawl__reader *reader,
@@ -324,7 +304,7 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
 {
     pawl__worker *worker = projections->worker;
     pawl__batch  *batch  = worker->batch;
-    projected     result = {.refused = {.arena = worker->kept}};
+    projected     result = {.done = 0};
     pawl_error    inner  = PAWL_ERROR_INIT;
     pawl_code     code   = run_and_commit(worker, reader, rows, &result, &inner);
     if (batch->has_sql)
@@ -335,9 +315,14 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
     case OUTCOME_WAITING: wait_for_event(projections, reader, result.failed); break;
     case OUTCOME_HALVED: reader->limit = rows->count / 2; break;
     case OUTCOME_SPOILT:
-        go_back(projections, reader, &batch->units[0], 0, code, pawl_text_of(inner.text));
+        pawl__unit_fail(batch, &batch->units[0], code, pawl_text_of(inner.text), -1);
+        wait_for_event(projections, reader, &batch->units[0]);
         break;
-    case OUTCOME_REFUSED: take_refusals(projections, reader, rows, &result.refused); break;
+    case OUTCOME_MOVED:
+        pawl_log(PAWL_LOG_INFO, "projection %s: another worker or an operator moved its checkpoint",
+                 reader->model->name.data);
+        leave(reader);
+        break;
     case OUTCOME_FAILED:
         if (error != NULL)
             *error = inner;

@@ -77,11 +77,12 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
            TEXT(timeout_set, headers, HEADERS), TEXT(timeout_set, correlation_id, ID_OPTIONAL),
            AS(timeout_set, is_new, BOOL, ASIDE)),
     /* The id last: of an endpoint whose name is too long none is made. */
-    [pawl_change_outbox_add] = PAWL__FIELDS(
-        TEXT(outbox_add, source, SOURCE), ANY(outbox_add, version, INT),
-        ANY(outbox_add, index, INT32), TEXT(outbox_add, endpoint, NAME_OPTIONAL),
-        TEXT(outbox_add, destination, NAME), ANY(outbox_add, due, TIME), ANY(outbox_add, at, TIME),
-        MESSAGE(outbox_add, NAME), AS(outbox_add, dispatch_id, UUID, SET)),
+    [pawl_change_outbox_add] =
+        PAWL__FIELDS(TEXT(outbox_add, source, SOURCE), ANY(outbox_add, version, INT),
+                     ANY(outbox_add, index, INT32), TEXT(outbox_add, endpoint, NAME_OPTIONAL),
+                     TEXT(outbox_add, destination, NAME), ANY(outbox_add, due, TIME),
+                     ANY(outbox_add, at, TIME), AS(outbox_add, may_differ, BOOL, ASIDE),
+                     MESSAGE(outbox_add, NAME), AS(outbox_add, dispatch_id, UUID, SET)),
     [pawl_change_outbox_block] =
         PAWL__FIELDS(TEXT(outbox_block, source, SOURCE), ANY(outbox_block, after, INT),
                      AS(outbox_block, is_unblock, BOOL, ASIDE)),

@@ -4,6 +4,7 @@
  */
 #include "store/core/refusal.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* ---- Queue and inbox ---------------------------------------------------- */
@@ -167,11 +168,28 @@ pawl_code pawl__why_no_letter(const void *change, pawl_error *why)
                           PAWL_TEXT_ARGS(letter->message.id), PAWL_TEXT_ARGS(letter->endpoint));
 }
 
+/* A projection that is rebuilt comes to many of them: one an hour is told. */
+static void say_differs(const pawl_outbox_add *add, const char *id)
+{
+    static _Atomic pawl_time due = PAWL_TIME_MIN;
+    if (add->at < atomic_load(&due))
+        return;
+    atomic_store(&due, pawl_time_add(add->at, PAWL_HOURS(1)));
+    pawl_log(PAWL_LOG_WARNING,
+             "dispatch %s of %.*s was sent before with another type or body: the first form stays, "
+             "and this one is passed over, as are others like it",
+             id, PAWL_TEXT_ARGS(add->source));
+}
+
 pawl_code pawl__why_differs(const void *change, pawl_error *why)
 {
     const pawl_outbox_add *add = change;
     char                   id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(add->dispatch_id.uuid, id);
+    if (add->may_differ) {
+        say_differs(add, id);
+        return PAWL_OK;
+    }
     return pawl_error_set(why, PAWL_EMISMATCH,
                           "dispatch %s of %.*s: the id is known with another type or body", id,
                           PAWL_TEXT_ARGS(add->source));

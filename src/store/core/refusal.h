@@ -31,7 +31,7 @@ pawl__why_fn pawl__why_timeout_exists;  /* timeout_set */
 pawl__why_fn pawl__why_not_pending;     /* outbox_settle */
 pawl__why_fn pawl__why_not_dead;        /* outbox_reset */
 pawl__why_fn pawl__why_no_letter;       /* dead_set */
-pawl__why_fn pawl__why_differs;         /* outbox_add */
+pawl__why_fn pawl__why_differs;         /* outbox_add; PAWL_OK: it may, and is no refusal */
 pawl__why_fn pawl__why_queued;          /* queue_send */
 pawl__why_fn pawl__why_no_row;          /* aggregator_remove */
 

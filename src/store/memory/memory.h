@@ -26,6 +26,7 @@
 
 #include "pawl/store_driver.h"
 #include "store/core/kinds.h"
+#include "store/core/refusal.h"
 #include "store/core/rows.h"
 #include "store/core/wait.h"
 #include "store/memory/table.h"

@@ -299,11 +299,9 @@ pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *ite
 
 static pawl_code refuse_mismatch(memory_commit *commit, const pawl_outbox_add *change)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(change->dispatch_id.uuid, text);
-    return pawl__memory_refuse(commit, PAWL_EMISMATCH,
-                               "dispatch %s of '%.*s' is known with another type or body", text,
-                               PAWL_TEXT_ARGS(change->source));
+    pawl_error why  = PAWL_ERROR_INIT;
+    pawl_code  code = pawl__why_differs(change, &why);
+    return code == PAWL_OK ? PAWL_OK : pawl__memory_refuse(commit, code, "%s", why.text);
 }
 
 pawl_code pawl__memory_apply_outbox_add(memory_commit *commit, const void *item)

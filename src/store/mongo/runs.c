@@ -153,10 +153,8 @@ static pawl_code read_and_judge(pawl__mongo_run *r)
         if (why == NULL && rule->judge != NULL)
             why = rule->judge(r, r->items[i], row);
         r->is_out[i] = why != NULL;
-        if (why == NULL || why == pawl__mongo_known)
-            continue;
-        (void)why(r->items[i], &text);
-        code = pawl__mongo_refuse(r, i, &text);
+        if (why != NULL && why(r->items[i], &text) != PAWL_OK)
+            code = pawl__mongo_refuse(r, i, &text);
     }
     return code;
 }

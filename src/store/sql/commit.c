@@ -86,8 +86,7 @@ pawl_code pawl__sql_refuse(const pawl__sql_writer *writer, pawl_change_kind kind
                            const void *change, pawl__why_fn *why)
 {
     pawl_error text = PAWL_ERROR_INIT;
-    (void)why(change, &text);
-    return refuse(writer, kind, change, &text);
+    return why(change, &text) == PAWL_OK ? PAWL_OK : refuse(writer, kind, change, &text);
 }
 
 /* ---- Runs --------------------------------------------------------------- */

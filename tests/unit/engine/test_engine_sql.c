@@ -368,14 +368,14 @@ ON_SQL_STORES(e24_a_connection_of_another_driver, const char *url)
     static const char *const types[] = {"OTHER", ""};
     fault_bind("named", url);
     for (size_t i = 0; i < COUNT(types); i++) {
-        other_type = types[i];
-        fault_native_type(types[i]);
-        world *it = open_world("fault:named", &with_sql);
-        here      = url;
+        other_type        = types[i];
+        fault_native_type = types[i];
+        world *it         = open_world("fault:named", &with_sql);
+        here              = url;
         post_write(it, i == 0 ? "a" : "b", 1, "name");
         assert_int_equal(world_drain(it).handled, 1);
         assert_string_equal(seen.text, "write1 ");
-        fault_native_type(NULL);
+        fault_native_type = NULL;
         world_close(it);
     }
 }

@@ -39,6 +39,7 @@ static world_log seen;
 static struct {
     int         fails; /* the event of this number, so often; -1: always */
     int         number;
+    int         adds; /* to the numbers that are sent */
     pawl_code   code;
     bool        sends, publishes, writes;
     const char *destination;
@@ -77,8 +78,9 @@ static pawl_code on_noted(pawl_context *ctx, const noted *event)
     if (plan.ends != NULL && event->number == plan.number)
         assert_int_equal(native_in(ctx, plan.url, plan.ends), PAWL_OK);
     if (plan.sends)
-        (void)pawl_send(ctx, plan.destination != NULL ? plan.destination : "out",
-                        PAWL_MESSAGE(notice, .number = event->number, .position = row->position));
+        (void)pawl_send(
+            ctx, plan.destination != NULL ? plan.destination : "out",
+            PAWL_MESSAGE(notice, .number = event->number + plan.adds, .position = row->position));
     if (plan.publishes)
         (void)pawl_publish(ctx, PAWL_MESSAGE(notice, .number = -event->number));
     pawl_code code = fail_if_planned(ctx, event->number);
