@@ -134,6 +134,21 @@ TEST(a_queue_that_is_missing_returns_the_message)
     broker_delete(&server, queue);
 }
 
+/* Somebody has deleted it since this connection declared it. */
+TEST(a_queue_that_is_deleted_is_declared_again)
+{
+    const char *queue = own_name("deleted");
+    far        *f     = far_open(&server, "", queue);
+    far_send(f, 1, 1);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
+    broker_delete(&server, queue);
+    far_send(f, 2, 1);
+    far_says(f, "RabbitMQ has no queue 'pawl-");
+    world_go_machine(&f->it, PAWL_MINUTES(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 2);
+    broker_delete(&server, queue);
+}
+
 TEST(an_exchange_that_is_missing_closes_the_channel)
 {
     far *f = far_open(&server, "?declare=no&exchange=pawl-nowhere", "q");

@@ -70,8 +70,9 @@ static pawl_text returned_text(const pawl__piece *piece, pawl_arena *arena)
         (int)envelope->routing_key.len, (const char *)envelope->routing_key.bytes);
 }
 
-/* The header of a returned message: whose it is. */
-static void take_returned(pawl__posting *posting, const amqp_frame_t *frame)
+/* The header of a returned message: whose it is. Its queue may have been deleted since it was declared: the next try
+ * declares all anew. */
+static void take_returned(pawl__rabbitmq *self, pawl__posting *posting, const amqp_frame_t *frame)
 {
     const amqp_basic_properties_t *properties = frame->payload.properties.decoded;
     for (size_t i = 0; i < posting->count; i++) {
@@ -83,6 +84,7 @@ static void take_returned(pawl__posting *posting, const amqp_frame_t *frame)
             continue;
         piece->item->outcome = PAWL_ATTEMPT_TRANSIENT;
         piece->item->error   = returned_text(piece, posting->arena);
+        pawl__rabbitmq_names_forget(&self->declared);
         return;
     }
 }
@@ -137,7 +139,7 @@ static pawl_code take_frame(pawl__rabbitmq *self, pawl__posting *posting, const 
     if (frame->frame_type == AMQP_FRAME_METHOD)
         return take_method(self, posting, &frame->payload.method, error);
     if (frame->frame_type == AMQP_FRAME_HEADER)
-        take_returned(posting, frame); /* its body follows, and tells nothing */
+        take_returned(self, posting, frame); /* its body follows, and tells nothing */
     return PAWL_OK;
 }
 
