@@ -227,30 +227,77 @@ static bool copy_row(pawl_arena *arena, pawl_message *message)
     return is_well;
 }
 
-/* Copies of the rows; without those whose ids were made here, by which they would not be known again. Without memory fewer. */
+/* A letter and its mark; of a letter whose id was made here the mark alone. */
+static bool keep_dead(pawl__intake *it, const passage *of, size_t index)
+{
+    pawl_dead_set    dead    = of->changes.dead_set.items[index];
+    pawl_inbox_entry mark    = of->changes.inbox_entry.items[index];
+    bool             is_made = !pawl_text_equal(of->settled[dead.unit].message.id, dead.message.id);
+    dead.unit = dead.group = mark.unit = mark.group = it->kept.unit_count;
+    dead.error                                      = pawl_arena_text(it->kept_arena, dead.error);
+    if (dead.error.data == NULL || !copy_row(it->kept_arena, &dead.message))
+        return false;
+    mark.message_id                                          = dead.message.id;
+    it->kept.inbox_entry.items[it->kept.inbox_entry.count++] = mark;
+    if (!is_made)
+        it->kept.dead_set.items[it->kept.dead_set.count++] = dead;
+    return true;
+}
+
+/* A row. One whose id was made here comes from the broker once more under another id: a mark says that it is handled, so that
+ * it proves no more than that the store takes rows. */
+static bool keep_row(pawl__intake *it, const passage *of, size_t index)
+{
+    pawl_queue_send row     = of->changes.queue_send.items[index];
+    bool            is_made = of->settled[row.unit].message.id.size == 0;
+    row.unit = row.group = it->kept.unit_count;
+    if (!copy_row(it->kept_arena, &row.message))
+        return false;
+    it->kept.queue_send.items[it->kept.queue_send.count++] = row;
+    if (is_made)
+        it->kept.inbox_entry.items[it->kept.inbox_entry.count++] =
+            (pawl_inbox_entry){.unit       = row.unit,
+                               .group      = row.group,
+                               .endpoint   = it->endpoint->model->endpoint,
+                               .message_id = row.message.id,
+                               .outcome    = PAWL_INBOX_DISCARDED,
+                               .at         = of->changes.now};
+    return true;
+}
+
+/* Copies of what a commit that failed would have written. Without memory fewer. */
 static void keep(pawl__intake *it, const passage *of)
 {
-    const pawl_queue_send *sends = of->changes.queue_send.items;
+    const pawl_changes *changes = &of->changes;
+    size_t              room    = changes->queue_send.count + changes->dead_set.count + 1;
     pawl_arena_reset(it->kept_arena);
-    pawl_queue_send *items =
-        pawl_arena_take(it->kept_arena, (of->changes.queue_send.count + 1) * sizeof *items);
-    it->kept = (pawl_changes){.queue_send = {.items = items}};
-    for (size_t i = 0; items != NULL && i < of->changes.queue_send.count; i++) {
-        size_t count      = it->kept.queue_send.count;
-        items[count]      = sends[i];
-        items[count].unit = items[count].group = (uint32_t)count;
-        if (of->settled[sends[i].unit].message.id.size > 0 &&
-            copy_row(it->kept_arena, &items[count].message))
-            it->kept.queue_send.count++;
-    }
+    it->kept = (pawl_changes){
+        .queue_send.items  = pawl_arena_take(it->kept_arena, room * sizeof(pawl_queue_send)),
+        .dead_set.items    = pawl_arena_take(it->kept_arena, room * sizeof(pawl_dead_set)),
+        .inbox_entry.items = pawl_arena_take(it->kept_arena, room * sizeof(pawl_inbox_entry))};
+    if (it->kept.queue_send.items == NULL || it->kept.dead_set.items == NULL ||
+        it->kept.inbox_entry.items == NULL)
+        return;
+    for (size_t i = 0; i < changes->queue_send.count; i++)
+        it->kept.unit_count += keep_row(it, of, i);
+    for (size_t i = 0; i < changes->dead_set.count; i++)
+        it->kept.unit_count += keep_dead(it, of, i);
+}
+
+static pawl_code commit_taken(pawl__intake *it, passage *made, pawl_error *error)
+{
+    pawl_code code = commit(it, &made->changes, made->settled_count, error);
+    if (code != PAWL_OK && !is_of_row(code))
+        keep(it, made);
+    return code;
 }
 
 pawl_code pawl__intake_store_kept(pawl__intake *it, pawl_error *error)
 {
     it->kept.now   = pawl__machine_now(it->endpoint);
-    pawl_code code = commit(it, &it->kept, it->kept.queue_send.count, error);
+    pawl_code code = commit(it, &it->kept, it->kept.unit_count, error);
     if (code == PAWL_OK || is_of_row(code))
-        it->kept.queue_send.count = 0;
+        it->kept = (pawl_changes){.unit_count = 0};
     return code;
 }
 
@@ -292,14 +339,14 @@ static pawl_code store_each(pawl__intake *it, const pawl_takings *takings, pawl_
         if (code == PAWL_OK)
             code = add_taken(it, &made, &takings->items[i]);
         if (code == PAWL_OK)
-            code = commit(it, &made.changes, 1, error);
+            code = commit_taken(it, &made, error);
         if (!is_of_row(code))
             continue;
         made.changes.queue_send.count      = made.changes.dead_set.count =
             made.changes.inbox_entry.count = 0;
         code = add_bodiless(it, &made, 0, &takings->items[i].message, code, error->text);
         if (code == PAWL_OK)
-            code = commit(it, &made.changes, 1, error);
+            code = commit_taken(it, &made, error);
     }
     return code;
 }
@@ -315,11 +362,9 @@ pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for %zu messages of a broker",
                               takings->count);
-    code = commit(it, &made.changes, made.settled_count, error);
+    code = commit_taken(it, &made, error);
     if (is_of_row(code))
         code = store_each(it, takings, error);
-    if (code != PAWL_OK && !is_of_row(code))
-        keep(it, &made);
     if (code != PAWL_OK)
         return code;
     say_without_id(it, made.without_id);

@@ -34,7 +34,7 @@ typedef struct pawl__intake {
     pawl_store    *store; /* a handle without a worker; NULL: not open */
     pawl_arena    *arena; /* of a step */
     pawl_arena    *kept_arena;
-    pawl_changes   kept; /* rows that the store had no room for: see pawl__intake_store_kept */
+    pawl_changes   kept; /* of a commit that failed: see pawl__intake_store_kept */
     pawl_random    random;
     char          *url;       /* owned: without its queue */
     pawl_text     *types;     /* owned */
@@ -60,9 +60,10 @@ pawl_code pawl__intake_step(pawl__intake *inbound, int64_t wait, int wake_fd, si
 
 /* Makes rows of messages, or dead letters, in one commit, and settles them. */
 pawl_code pawl__intake_store(pawl__intake *inbound, const pawl_takings *takings, pawl_error *error);
-/* Before a broker is asked for more: the rows of the commit that failed last are in the store. A store that can be read, but
- * takes nothing since its disk is full, would have each message handed out and returned again and again, and RabbitMQ drops
- * what was returned too often. They come from the broker once more, and are known then by their ids. */
+/* Before a broker is asked for more: the rows and letters of the commit that failed last are in the store. A store that can be
+ * read, but takes nothing since its disk is full, would have each message handed out and returned again and again, and RabbitMQ
+ * drops what was returned too often. They come from the broker once more, and are known then by their ids; what has no id is
+ * written as handled already, and comes under another one. */
 pawl_code pawl__intake_store_kept(pawl__intake *inbound, pawl_error *error);
 pawl_code pawl__intake_settle(pawl__intake *inbound, const pawl_taken *items, size_t count,
                               pawl_error *error);

@@ -343,22 +343,34 @@ ON_STORES(e28_a_message_that_this_store_does_not_take_is_dead_and_others_go_on, 
 
 /* A store whose disk is full, or where a right was taken away, can be read. RabbitMQ drops a message that was returned
  * too often. */
-static void ask_before_more(const char *url, pawl_code code)
+static reading *open_full(const char *url, char *inner, size_t size)
 {
-    size_t           count = 0;
-    char             inner[300];
-    const fault_plan full = {.kind = FAULT_BEFORE, .op = fault_op_commit, .code = code};
-    scenario_url_like(url, inner, sizeof inner);
+    scenario_url_like(url, inner, size);
     world_hold(inner);
     fault_bind("full", inner);
-    reading *r = open_reading("fault:full", &(pawl_endpoint_options){.batch_messages = 10});
-    put("m-1", "note", "{\"number\":1}");
-    put("", "note", "{\"number\":2}");
+    return open_reading("fault:full", &(pawl_endpoint_options){.batch_messages = 10});
+}
+
+/* Nothing is taken but the once that found it out; then all that is there comes again. */
+static void ask_before_more(reading *r, pawl_code code)
+{
+    size_t           count = 0;
+    int              takes = broker.takes;
+    const fault_plan full  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .code = code};
     fault_plan_set(&full);
     for (int i = 0; i < 5; i++)
         assert_int_not_equal(step(r, &count), PAWL_OK);
-    assert_int_equal(broker.takes, 1);
+    assert_int_equal(broker.takes, takes + 1);
     fault_plan_set(NULL);
+}
+
+static void ask_for_rows(const char *url, pawl_code code)
+{
+    char     inner[300];
+    reading *r = open_full(url, inner, sizeof inner);
+    put("m-1", "note", "{\"number\":1}");
+    put("", "note", "{\"number\":2}");
+    ask_before_more(r, code);
     takes_in(r, 2);
     world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(2) ");
@@ -369,13 +381,75 @@ static void ask_before_more(const char *url, pawl_code code)
 
 ON_STORES(e27_a_full_store_is_asked_before_more_is_taken, const char *url)
 {
-    ask_before_more(url, PAWL_EFULL);
+    ask_for_rows(url, PAWL_EFULL);
 }
 
 ON_STORES(e27_a_store_that_takes_nothing_is_asked_before_more_is_taken, const char *url)
 {
-    ask_before_more(url, PAWL_EPERSIST);
-    ask_before_more(url, PAWL_EDENIED);
+    ask_for_rows(url, PAWL_EPERSIST);
+    ask_for_rows(url, PAWL_EDENIED);
+}
+
+/* Messages without an id, and those that become dead letters, are handed out once more, and each is there once. */
+ON_ALL_STORES(e27_a_full_store_is_asked_whatever_was_taken, const char *url)
+{
+    char     inner[300];
+    reading *r = open_full(url, inner, sizeof inner);
+    put("", "note", "{\"number\":1}");
+    put("", "note", "{\"number\":2}");
+    ask_before_more(r, PAWL_EFULL);
+    takes_in(r, 2);
+    world_drain(&r->it);
+    assert_string_equal(happened.text, "note(1) note(2) ");
+    put("m-3", "", "{\"number\":3}")->refusal = PAWL_TEXT("it has no type");
+    ask_before_more(r, PAWL_EFULL);
+    takes_in(r, 1);
+    dead_says(r, 0, "m-3", "it has no type");
+    put("", "", "{\"number\":4}")->refusal = PAWL_TEXT("it has neither");
+    ask_before_more(r, PAWL_EFULL);
+    takes_in(r, 1);
+    world_drain(&r->it);
+    assert_int_equal(world_dead(&r->it).count, 2);
+    assert_int_equal(world_queue(&r->it, "reader").count, 0);
+    assert_int_equal(count_settled(), 4);
+    for (size_t i = 0; i < broker.count; i++)
+        assert_int_equal(broker.letters[i].outs, 2);
+    test_now(r);
+    scenario_forget(inner);
+}
+
+static int commits_left;
+
+static pawl_code commit_small_until_full(pawl_store *store, const pawl_changes *changes,
+                                         pawl_refusals *refused, pawl_error *error)
+{
+    if (commits_left-- <= 0)
+        return pawl_error_set(error, PAWL_EFULL, "the disk is full");
+    return commit_small(store, changes, refused, error);
+}
+
+/* Its disk is full when the letter of the message that it does not take is written: that letter is what it is asked for. */
+ON_STORES(e27_a_store_that_is_full_behind_a_refused_row_is_asked_for_its_letter, const char *url)
+{
+    size_t   count = 0;
+    reading *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
+    takes_in(r, 0);
+    behind_picky           = r->inbound->store->ops;
+    picky                  = *behind_picky;
+    picky.commit           = commit_small_until_full;
+    r->inbound->store->ops = &picky;
+    commits_left           = 3; /* all, m-1, m-2 */
+    put("m-1", "note", "{\"number\":1}");
+    put("m-2", "note", "{\"number\":2}");
+    put("m-3", "note", "{\"number\":3}");
+    assert_int_not_equal(step(r, &count), PAWL_OK);
+    assert_int_equal(r->inbound->kept.unit_count, 1);
+    assert_int_equal(r->inbound->kept.dead_set.count, 1);
+    takes_in(r, 3);
+    world_drain(&r->it);
+    assert_string_equal(happened.text, "note(1) note(3) ");
+    assert_int_equal(world_dead(&r->it).count, 1);
+    dead_says(r, 0, "m-2", "a packet of 9 MB");
 }
 
 /* A program that steps, under a virtual clock: a message is due now, or when it says. */
