@@ -22,6 +22,7 @@ typedef struct headers {
     pawl_arena         *arena;
     bool                has_failed; /* for want of memory */
     bool                is_too_long;
+    bool                has_copies; /* a header CC or BCC */
 } headers;
 
 static bool has(const headers *to, pawl_text key)
@@ -44,6 +45,8 @@ static void put(headers *to, pawl_text key, pawl_text value)
     if (to->has_failed)
         return;
     to->is_too_long = to->is_too_long || key.size > PAWL__RABBITMQ_NAME_SIZE_MAX;
+    to->has_copies  = to->has_copies || pawl_text_equal(key, PAWL_TEXT("CC")) ||
+                     pawl_text_equal(key, PAWL_TEXT("BCC"));
     to->size += key.size + value.size + 6;
     to->items[to->count++] = (amqp_table_entry_t){
         .key   = pawl__amqp_bytes(key),
@@ -282,6 +285,9 @@ static pawl_text refusal(const pawl__rabbitmq_url *url, const letter *of, const 
     if (all->size > PAWL__RABBITMQ_PROPERTIES_SIZE_MAX)
         return pawl_arena_printf(arena, "the headers have %zu bytes, the limit is %d", all->size,
                                  PAWL__RABBITMQ_PROPERTIES_SIZE_MAX);
+    if (all->has_copies)
+        return pawl_arena_printf(arena, "it has a header CC or BCC: to RabbitMQ these are lists of "
+                                        "more queues, and a text there closes the channel");
     if (url->delay == PAWL__RABBITMQ_DELAY_HEADER || of->item->due <= now + DELAY_IGNORED)
         return (pawl_text){.data = "", .size = 0};
     pawl_time_format(of->item->due, time);

@@ -283,6 +283,14 @@ TEST(what_amqp_cannot_carry_is_rejected)
     snprintf(headers, sizeof headers, "{\"a\":\"%.120000s\"}", large);
     s.item.message.headers = pawl_text_of(headers);
     rejects(&s, "the headers have 120033 bytes, the limit is 120000");
+    for (int i = 0; i < 2; i++) {
+        s.item.message.headers = i == 0 ? PAWL_TEXT("{\"CC\":\"a\"}") : PAWL_TEXT("{\"BCC\":\"\"}");
+        rejects(&s,
+                "it has a header CC or BCC: to RabbitMQ these are lists of more queues, and a text "
+                "there closes the channel");
+    }
+    s.item.message.headers = PAWL_TEXT("{\"Cc\":\"a\"}");
+    rejects(&s, "");
     s.item.message.headers = PAWL_TEXT("");
     s.item.due             = NOW + PAWL_SECONDS(5);
     rejects(&s, ""); /* another machine's clock */
