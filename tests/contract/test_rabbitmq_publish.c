@@ -9,7 +9,17 @@
 
 #include "contract/rabbitmq_ground.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <time.h>
+
 static broker server;
+
+static void says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' does not say '%s'", text, part);
+}
 
 /* ---- What arrives ------------------------------------------------------------------------ */
 
@@ -183,6 +193,83 @@ TEST(a_queue_declared_otherwise_is_named)
     broker_delete(&server, queue);
 }
 
+/* A port that takes connections, and says nothing. */
+static int listen_mutely(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t          size    = sizeof address;
+    int                made    = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr    = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(made, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(made, 9), 0);
+    assert_int_equal(getsockname(made, (struct sockaddr *)&address, &size), 0);
+    *port = ntohs(address.sin_port);
+    return made;
+}
+
+static void add_of_types(far *f, const char *const *types, size_t count)
+{
+    pawl_outbox_add adds[5];
+    char            ids[5][8];
+    pawl_changes    changes = {ONE_UNIT, .outbox_add = {.items = adds, .count = count}};
+    pawl_refusals   refused = {.arena = f->it.arena};
+    assert_in_range(count, 1, 5);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(ids[i], sizeof ids[i], "m-%d", (int)i);
+        adds[i]                           = (pawl_outbox_add){.endpoint    = PAWL_TEXT("source"),
+                                                              .destination = PAWL_TEXT("far"),
+                                                              .source      = PAWL_TEXT(""),
+                                                              .message     = {.id             = pawl_text_of(ids[i]),
+                                                                              .type           = pawl_text_of(types[i]),
+                                                                              .body           = PAWL_TEXT("{}"),
+                                                                              .headers        = PAWL_TEXT(""),
+                                                                              .correlation_id = PAWL_TEXT("c-1"),
+                                                                              .causation_id   = PAWL_TEXT("")}};
+        adds[i].dispatch_id.uuid.bytes[0] = (uint8_t)(i + 1);
+    }
+    must(pawl_store_commit(f->it.store, &changes, &refused, world_error()));
+}
+
+/* Two types have no exchange, at which the server closes the channel. The connection is made anew to the same host, and not to
+ * the next one, which hangs. */
+TEST(o9_a_message_that_closes_the_channel_fails_alone)
+{
+    char            url[300];
+    struct timespec from, to;
+    int             port;
+    int             mute  = listen_mutely(&port);
+    const char     *queue = own_name("alone"), *type = own_name("known");
+    const char     *types[] = {type, own_name("lost"), type, own_name("lost2"), type};
+    snprintf(url, sizeof url,
+             "amqp://guest:guest@%s:%d,127.0.0.1:%d/"
+             "?per-type=yes&declare=no&mandatory=yes&connect-timeout=5",
+             server.host, server.port, port);
+    far *f = far_open_url(url, NULL, 100);
+    (void)amqp_exchange_declare(server.connection, 1, amqp_cstring_bytes(type),
+                                amqp_cstring_bytes("fanout"), false, true, false, false,
+                                amqp_empty_table);
+    broker_ok(&server);
+    broker_queue(&server, queue, "classic");
+    broker_bind(&server, queue, type, "");
+    add_of_types(f, types, 5);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    world_go_machine(&f->it, PAWL_MILLISECONDS(1));
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_true(to.tv_sec - from.tv_sec < 5);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 3);
+    pawl_outbox_rows left = world_outbox(&f->it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(left.count, 2);
+    for (size_t i = 0; i < left.count; i++) {
+        pawl_attempt_rows attempts = world_attempts(&f->it, left.items[i].id);
+        assert_int_equal(attempts.count, 1);
+        says(attempts.items[0].error.data, "closed the channel: NOT_FOUND - no exchange 'pawl-");
+        says(attempts.items[0].error.data, left.items[i].message.type.data);
+    }
+    broker_delete(&server, queue);
+    broker_delete_exchange(&server, type);
+    close(mute);
+}
+
 /* The queue that is declared otherwise is refused, and the other of the same call gets its message. */
 TEST(a_full_queue_refuses)
 {
@@ -258,12 +345,6 @@ TEST(a_connection_lost_while_idle_is_made_anew)
 }
 
 /* ---- Programs that know nothing of pawl ----------------------------------------------------- */
-
-static void says(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("'%s' does not say '%s'", text, part);
-}
 
 /* The program of docs/INTEROP.md reads three messages; with Debian's interpreter, which has Debian's pika. */
 TEST(a_consumer_in_python_reads_what_was_sent)

@@ -75,8 +75,25 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
         code = pawl__rabbitmq_declare(self, posting, error);
     if (code == PAWL_OK)
         code = pawl__rabbitmq_publish(self, posting, error);
-    if (code != PAWL_OK)
-        pawl__rabbitmq_disconnect(self, false);
+    if (code != PAWL_OK) /* of a closed channel the host is well, and is tried first again */
+        pawl__rabbitmq_disconnect(self, code == PAWL_EPERSIST);
+    return code;
+}
+
+/* The server closes the channel at a message that it cannot take, and does not say at which: each goes out alone, up to its
+ * confirm. */
+static pawl_code try_each(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < posting->count && code == PAWL_OK; i++) {
+        pawl__posting one = {.pieces = &posting->pieces[i], .count = 1, .arena = posting->arena};
+        code              = try_once(self, &one, error);
+        if (code != PAWL_EPERSIST)
+            continue;
+        pawl__piece_fail(one.pieces, PAWL_ATTEMPT_TRANSIENT,
+                         pawl_arena_text(posting->arena, pawl_text_of(error->text)));
+        code = PAWL_OK;
+    }
     return code;
 }
 
@@ -110,6 +127,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
      * at once. */
     if (code == PAWL_ELOST && self->was_idle)
         code = try_once(self, &posting, error);
+    if (code == PAWL_EPERSIST && count_open(&posting) > 1)
+        code = try_each(self, &posting, error);
     return share_failure(&posting, code, error);
 }
 

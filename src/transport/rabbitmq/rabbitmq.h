@@ -1,7 +1,7 @@
 /* rabbitmq.h - types and functions that the files of the module for RabbitMQ share.
  *
  *     rabbitmq.c    the sink's table; one call: connect -> declare -> publish, once more after a
- *                   connection that was lost while it was idle
+ *                   connection that was lost while it was idle, one by one after a closed channel
  *     connection.c  hosts, TLS, login, and what went wrong there
  *     topology.c    queues and exchanges, declared at their first use
  *     publish.c     messages, and the server's confirms
