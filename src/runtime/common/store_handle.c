@@ -148,7 +148,10 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__app_call *app_cal
     pawl_worker_id worker = pawl_store_worker(*store);
     if (pawl_store_is_attached(*store) &&
         pawl_store_worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK) {
-        pawl_log(PAWL_LOG_DEBUG, "worker not ended in the store: %s", error.text);
+        /* Before another try it is nothing to say; at a stop the next process takes it for crashed. */
+        pawl_log(atomic_load(&endpoint->is_stopping) ? PAWL_LOG_WARNING : PAWL_LOG_DEBUG,
+                 "endpoint %s: worker not ended in the store: %s", endpoint->model->endpoint.data,
+                 error.text);
         remember_lost(endpoint, worker);
     }
     pawl__app_call_set_worker(app_call, NULL);

@@ -70,6 +70,7 @@ TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed)
         world_quiet();
         if (strstr(line_of_deaths, owed[i].said) == NULL)
             fail_msg("%zu: '%s' does not say '%s'", i, line_of_deaths, owed[i].said);
+        assert_null(strstr(line_of_deaths, "other"));
         assert_string_equal(seen.text, "1~ 2~ 3~ ");
         assert_int_equal(count_died(it), 0);
         world_end_all();
@@ -79,6 +80,29 @@ TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed)
 static void hold_all(pawl_store *store, pawl_arena *arena)
 {
     assert_int_equal(claim(store, arena, 9).count, 3);
+}
+
+/* Of many that died together, as all of a machine do, one is named. */
+ON_STORE(e26_processes_that_died_are_counted, const char *url, "sqlite")
+{
+    int ended = 0;
+    prepare(url);
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        for (int j = 0; child == 0 && j < 2; j++)
+            (void)open_worker(url);
+        if (child == 0)
+            _exit(0);
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        assert_int_equal(ended, 0);
+    }
+    world *it         = open_world(url, 1);
+    line_of_deaths[0] = '\0';
+    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    world_drain(it);
+    world_quiet();
+    assert_non_null(strstr(line_of_deaths, ": 6 of its workers crashed (process "));
+    assert_non_null(strstr(line_of_deaths, " and 2 others): up to "));
 }
 
 /* ---- Who is a suspect ----------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #define CHECK_PERIOD PAWL_SECONDS(2)
 #define REST_MAX PAWL_MILLISECONDS(250)
+#define PROCESSES_SIZE 80
 
 atomic_bool pawl__isolation_is_running;
 
@@ -110,33 +111,49 @@ static int64_t count_claiming(const pawl_worker_info *items, const bool *is_new,
     return claiming;
 }
 
+/* " (process 4711 and 2 others)"; empty: a store may not know them. */
+static void name_processes(const pawl_worker_info *items, const bool *is_new, size_t count,
+                           char text[PROCESSES_SIZE])
+{
+    size_t  process_count = 0;
+    int64_t pid           = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = is_new[i] && items[i].pid != 0;
+        for (size_t j = 0; j < i && is_first; j++)
+            is_first = !is_new[j] || items[j].pid != items[i].pid;
+        process_count += is_first;
+        pid = is_first ? items[i].pid : pid;
+    }
+    text[0] = '\0';
+    if (process_count == 1)
+        (void)snprintf(text, PROCESSES_SIZE, " (process %lld)", (long long)pid);
+    else if (process_count > 1)
+        (void)snprintf(text, PROCESSES_SIZE, " (process %lld and %zu other%s)", (long long)pid,
+                       process_count - 1, process_count == 2 ? "" : "s");
+}
+
 static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, size_t count,
                           pawl_error *error)
 {
     const char *name      = worker->endpoint->model->endpoint.data;
     bool       *is_new    = pawl_arena_take(worker->read, (count + 1) * sizeof *is_new);
     size_t      new_count = 0;
-    int64_t     pid       = 0;
+    char        processes[PROCESSES_SIZE];
     if (is_new == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for dead workers");
     for (size_t i = 0; i < count; i++) {
         if (is_of(worker, &items[i]))
             note(worker, items[i].id, &is_new[i]);
-        if (is_new[i]) {
-            new_count++;
-            pid = items[i].pid;
-        }
+        new_count += is_new[i];
     }
     if (new_count == 0)
         return PAWL_OK;
     owe(worker, count_claiming(items, is_new, count));
-    char process[40] = "";
-    if (pid != 0) /* a store may not know it */
-        (void)snprintf(process, sizeof process, " (process %lld)", (long long)pid);
+    name_processes(items, is_new, count, processes);
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
              "queue run in batches of %d with in-flight markers",
-             name, new_count, process,
+             name, new_count, processes,
              (long long)atomic_load(&worker->endpoint->isolation.to_stamp),
              PAWL__STAMPED_BATCH_MAX);
     return PAWL_OK;
