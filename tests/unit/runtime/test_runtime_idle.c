@@ -77,12 +77,14 @@ static const pawl_endpoint_spec packing    = {.name        = "packing",
                                               .aggregators = PAWL_AGGREGATORS(&parts)};
 static const pawl_projection    pings      = {.name = "Pings",
                                               .on   = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
+static const pawl_projection    all_pings  = {.name = "AllPings",
+                                              .on   = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
 static const pawl_endpoint_spec reading    = {.name        = "reading",
                                               .projections = PAWL_PROJECTIONS(&pings)};
 static const pawl_endpoint_spec everything = {.name        = "everything",
                                               .sagas       = PAWL_SAGAS(&order_saga),
                                               .aggregators = PAWL_AGGREGATORS(&parts, &lines_of),
-                                              .projections = PAWL_PROJECTIONS(&pings)};
+                                              .projections = PAWL_PROJECTIONS(&all_pings)};
 static const pawl_application   application =
     APPLICATION("idle", &plain, &orders, &packing, &reading, &everything);
 
