@@ -233,3 +233,59 @@ ON_STORE(the_limit_is_that_of_every_body, const char *url, "memory")
     world_close(it);
     free(bytes);
 }
+
+/* ---- JSON that is deep ---------------------------------------------------------------- */
+
+#define DEPTH 120 /* MySQL takes 100 levels in a column of JSON */
+
+#define PLAN(F)   \
+    F(TEXT, name) \
+    F(JSON, drawing)
+PAWL_RECORD(plan, PLAN);
+#define DRAW(F)   \
+    F(TEXT, name) \
+    F(JSON, drawing)
+PAWL_RECORD(draw, DRAW);
+
+static pawl_code on_draw(pawl_context *ctx, plan *state, const draw *message)
+{
+    (void)ctx;
+    state->drawing = message->drawing;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_draw, plan, draw);
+
+static const pawl_saga plan_saga = {
+    .name        = "Plan",
+    .state       = PAWL_RECORD_OF(plan),
+    .correlation = "name",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_draw), .key = "name", .starts = true})};
+static const pawl_endpoint_spec office = {.name = "office", .sagas = PAWL_SAGAS(&plan_saga)};
+static const pawl_application   office_application = APPLICATION("office", &office);
+
+/* A store may refuse the state: that is about the message, and ends nothing else. */
+ON_ALL_STORES(a_deep_state_stops_no_other_message, const char *url)
+{
+    const pawl_endpoint_options options = {.delayed_retries = PAWL_NONE};
+    char                        deep[2 * DEPTH + 1];
+    int64_t                     version;
+    memset(deep, '[', DEPTH);
+    memset(deep + DEPTH, ']', DEPTH);
+    deep[sizeof deep - 1] = '\0';
+    world *it             = world_begin(url, &office_application, NULL, &options);
+    world_post(it, "deep",
+               PAWL_MESSAGE(draw, .name = PAWL_TEXT("deep"), .drawing = pawl_text_of(deep)));
+    world_post(it, "flat",
+               PAWL_MESSAGE(draw, .name = PAWL_TEXT("flat"), .drawing = PAWL_TEXT("[1]")));
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
+    bool is_kept = world_says(pawl_text_of(world_saga_text(it, "Plan", "deep", &version)), deep);
+    assert_int_equal(dead.count, is_kept ? 0 : 1);
+    if (!is_kept) {
+        assert_string_equal(dead.items[0].message.id.data, "deep");
+        assert_string_equal(dead.items[0].code.data, "EINVAL");
+    }
+    (void)world_saga_text(it, "Plan", "flat", &version);
+    assert_int_equal(version, 1);
+    assert_int_equal(world_queue(it, "office").count, 0);
+}

@@ -81,6 +81,10 @@ static const pawl__sql_failure rows[] = {
     {2061, PAWL_EDENIED, CONNECTION},      /* log-in failed */
     {3024, PAWL_ETIMEOUT, STATEMENT},      /* max_execution_time (MySQL) */
     {3140, PAWL_EINVAL, STATEMENT},        /* no JSON (MySQL) */
+    {3141, PAWL_EINVAL, STATEMENT},        /* the same, of a parameter */
+    {3150, PAWL_EINVAL, STATEMENT},        /* a key of JSON of more than 65,535 bytes */
+    {3157, PAWL_EINVAL, STATEMENT},        /* JSON of more than 100 levels */
+    {3158, PAWL_EINVAL, STATEMENT},        /* a key of JSON that is null */
     {3572, PAWL_EBUSY, STATEMENT},         /* NOWAIT (MySQL) */
     {4025, PAWL_EINVAL, STATEMENT},        /* a check: no JSON (MariaDB) */
     {4031, PAWL_ELOST, CONNECTION},        /* idle for too long (MySQL) */
