@@ -1,5 +1,6 @@
 /* test_mysql_settings.c - settings of a server that would change what pawl's statements do (S2 and all
- * that reads rows): its sessions have their own; and its limit of prepared statements, at which they wait.
+ * that reads rows): its sessions have their own; its limit of prepared statements, at which they wait; and that it can
+ * only be read, for which they go to another host.
  *
  * The settings are the whole server's for a moment, so no other test runs beside this one.
  *
@@ -41,6 +42,8 @@ static int teardown(void **state)
     if (p->raw != NULL) {
         set_all(p, true);
         raw_run(p->raw, "set global max_prepared_stmt_count = default");
+        raw_run(p->raw, "set global read_only = 0");
+        raw_run(p->raw, "drop user if exists pawl_bound@'127.0.0.1'");
     }
     return ground_teardown(state);
 }
@@ -106,32 +109,134 @@ static pawl_code send(ground *p, pawl_store *store, const char *id)
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
+static void leave_room_for_one(ground *p)
+{
+    char sql[100];
+    snprintf(
+        sql, sizeof sql, "set global max_prepared_stmt_count = %lld",
+        1 + raw_number(p->raw, strcmp(p->scheme, "mysql") == 0
+                                   ? "select variable_value from performance_schema.global_status "
+                                     "where variable_name = 'Prepared_stmt_count'"
+                                   : "select variable_value from information_schema.global_status "
+                                     "where variable_name = 'PREPARED_STMT_COUNT'"));
+    raw_run(p->raw, sql);
+}
+
 /* A server that takes no more prepared statements is one that is away for a while: an endpoint waits. An application's
  * own transaction is as it was before, and commits without what was sent in it. */
 static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
 {
-    MYSQL          *own = raw_connect(p, p->database);
-    pawl_store     *store;
-    pawl_queue_send one  = {.queue   = TEXT("orders"),
-                            .due     = NOW,
-                            .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
-    pawl_changes    sent = {.now = NOW, ONE_UNIT, .queue_send = {.items = &one, .count = 1}};
+    MYSQL           *own = raw_connect(p, p->database);
+    pawl_store      *store;
+    pawl_queue_send  one  = {.queue   = TEXT("orders"),
+                             .due     = NOW,
+                             .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_saga_insert saga = {.table        = &order_table,
+                             .id           = id_of(1),
+                             .main         = pawl_value_text(TEXT("order-1")),
+                             .metadata     = TEXT("{}"),
+                             .data         = TEXT("{}"),
+                             .type_version = TEXT("1.0")};
+    pawl_changes     sent = {.now = NOW,
+                             ONE_UNIT,
+                             .saga_insert = {.items = &saga, .count = 1},
+                             .queue_send  = {.items = &one, .count = 1}};
+    char             url[400]; /* has another host: the store's own session is left for it */
     apply(p);
-    ok(p, open_at(p, p->url, 60000, &store));
+    snprintf(url, sizeof url, "%s://root@%s:%u,%s:%u/%s", p->scheme, p->host, p->port, p->host,
+             p->port, p->database);
+    ok(p, open_at(p, url, 60000, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     raw_run(p->raw, "create table `own` (n int)");
     raw_run(own, "begin");
     raw_run(own, "insert into `own` values (1)");
+    leave_room_for_one(p);
+    expect_code(p, pawl_store_enlist(store, own, &sent, &p->error), PAWL_EUNREACHABLE);
     raw_run(p->raw, "set global max_prepared_stmt_count = 1");
     expect_code(p, send(p, store, "m-2"), PAWL_EUNREACHABLE);
     expect_text(p, "max_prepared_stmt_count");
-    expect_code(p, pawl_store_enlist(store, own, &sent, &p->error), PAWL_EUNREACHABLE);
     raw_run(own, "commit");
     assert_int_equal(raw_number(p->raw, "select count(*) from `own`"), 1);
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
+    assert_int_equal(raw_number(p->raw, "select count(*) from shop_Order"), 0);
     raw_run(p->raw, "set global max_prepared_stmt_count = default");
     ok(p, send(p, store, "m-2"));
     mysql_close(own);
+}
+
+/* ---- A server that becomes read-only ------------------------------------------- */
+
+/* A worker that the setting binds, which the user root is not. */
+static pawl_store *open_bound(ground *p, bool is_twice)
+{
+    char        url[400], other[60] = "";
+    pawl_store *store;
+    if (is_twice)
+        snprintf(other, sizeof other, ",127.0.0.1:%u", p->port);
+    snprintf(url, sizeof url, "%s://pawl_bound@127.0.0.1:%u%s/%s", p->scheme, p->port, other,
+             p->database);
+    ok(p, open_at(p, url, 60000, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    return store;
+}
+
+static unsigned long session_of(pawl_store *store)
+{
+    return mysql_thread_id(pawl_store_native(store, "MYSQL"));
+}
+
+static pawl_code send_three(ground *p, pawl_store *store, const char *ids)
+{
+    pawl_queue_send sends[3];
+    for (size_t i = 0; i < COUNT(sends); i++)
+        sends[i] = (pawl_queue_send){
+            .queue   = TEXT("orders"),
+            .due     = NOW,
+            .message = {.id = {.data = ids + i, .size = 1}, .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {sends, COUNT(sends)}};
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+static pawl_code wait_for_news(ground *p, pawl_store *store)
+{
+    return pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &p->error);
+}
+
+/* After a switch-over the old primary keeps its sessions. Where the URL names other hosts a worker that only waits leaves
+ * it, and so does one whose write is refused, alone or among others. */
+static void d37_a_server_that_becomes_read_only_is_left(ground *p)
+{
+    enum { ALONE, IDLE, BUSY, BUSIER, WORKERS };
+    pawl_store   *stores[WORKERS];
+    unsigned long sessions[WORKERS];
+    char          sql[120];
+    apply(p);
+    raw_run(p->raw, "create user pawl_bound@'127.0.0.1'");
+    snprintf(sql, sizeof sql, "grant all on %s.* to pawl_bound@'127.0.0.1'", p->database);
+    raw_run(p->raw, sql);
+    for (int i = 0; i < WORKERS; i++) {
+        stores[i]   = open_bound(p, i != ALONE);
+        sessions[i] = session_of(stores[i]);
+        ok(p, wait_for_news(p, stores[i]));
+    }
+    raw_run(p->raw, "set global read_only = 1");
+    pawl_code alone = wait_for_news(p, stores[ALONE]), idle = wait_for_news(p, stores[IDLE]);
+    pawl_code again = wait_for_news(p, stores[IDLE]);
+    pawl_code first = send(p, stores[ALONE], "m-1"), one = send(p, stores[BUSY], "m-2");
+    pawl_code three = send_three(p, stores[BUSIER], "xyz");
+    raw_run(p->raw, "set global read_only = 0");
+    expect_code(p, alone, PAWL_OK);
+    expect_code(p, idle, PAWL_ELOST);
+    expect_code(p, again, PAWL_EUNREACHABLE); /* the other host is the same server */
+    expect_code(p, first, PAWL_EUNREACHABLE);
+    expect_code(p, one, PAWL_EUNREACHABLE);
+    expect_code(p, three, PAWL_EUNREACHABLE);
+    for (int i = 0; i < WORKERS; i++) {
+        const char ids[] = {(char)('a' + 3 * i), (char)('b' + 3 * i), (char)('c' + 3 * i), '\0'};
+        ok(p, send_three(p, stores[i], ids));
+        assert_int_equal(session_of(stores[i]) == sessions[i], i == ALONE);
+    }
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 3 * WORKERS);
 }
 
 int main(void)
@@ -148,6 +253,8 @@ int main(void)
         CASE(s2_settings_of_the_server_change_nothing, "mariadb"),
         CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mysql"),
         CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mariadb"),
+        CASE(d37_a_server_that_becomes_read_only_is_left, "mysql"),
+        CASE(d37_a_server_that_becomes_read_only_is_left, "mariadb"),
     };
     int missing = grounds_are_missing();
     return missing != 0 ? missing

@@ -150,6 +150,7 @@ const pawl_store_ops pawl_store_driver = {
     .native_type    = "MYSQL",
     .enlist         = pawl__mysql_enlist,
     .ready          = pawl__mysql_ready,
+    .wait           = pawl__mysql_wait,
     .diagnose       = diagnose,
     .worker_crashed = worker_crashed,
     .worker_beat    = pawl__sql_worker_beat,

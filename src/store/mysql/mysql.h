@@ -48,6 +48,8 @@ void      pawl__mysql_close(pawl_store *base);
 pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error);
 /* Begins every operation: makes a lost connection anew, and forgets interrupts that came before. */
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
+/* PAWL_ELOST, too, where the URL has other hosts and this one can only be read by now. */
+pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
 /* Asks the server, over a connection of its own, to end the statement that runs on this one ("query"), or
  * the session with all that it was sent ("connection"). False: it could not be asked. */
 bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what);

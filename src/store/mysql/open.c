@@ -8,6 +8,8 @@
  */
 #include "store/mysql/mysql.h"
 
+#include "store/sql/operations.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -238,6 +240,25 @@ pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)
     if (store->main.mysql != NULL && !store->main.session.is_lost)
         store->main.session.is_lost = has_hung_up(&store->main);
     return pawl__sql_remote_ready(base, error);
+}
+
+/* After a switch-over the old primary keeps its sessions, and answers all that a worker asks while nothing is to do. */
+pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    pawl__mysql *store        = pawl__mysql_of(base);
+    int64_t      is_read_only = 0;
+    pawl_code    code         = PAWL_OK;
+    if (store->url.parts.host_count > 1)
+        code = pawl__sql_ask_number(&store->main.session, "select " PAWL__MYSQL_READ_ONLY,
+                                    &is_read_only, error);
+    if (code == PAWL_OK && is_read_only == 0)
+        return pawl__sql_wait(base, microseconds, wake_fd, error);
+    store->main.session.is_lost |= is_read_only != 0;
+    return code != PAWL_OK
+               ? code
+               : pawl_error_set(error, PAWL_ELOST,
+                                "%s: %s: the server can only be read now: another host is tried",
+                                base->scheme, store->url.parts.given);
 }
 
 pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_options *options,

@@ -120,6 +120,10 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
     pawl_code      code = pawl__sql_code_of(&pawl__mysql_failures, number, &left);
     connection->session.is_unsure =
         pawl__sql_commit_code_of(&pawl__mysql_failures, number) == PAWL_EUNKNOWN;
+    /* A server that can only be read: another host is tried. */
+    if (code == PAWL_EUNREACHABLE && !connection->session.is_callers &&
+        pawl__mysql_store_of(connection)->url.parts.host_count > 1)
+        left = PAWL__SQL_CONNECTION_LOST;
     return pawl__sql_session_failed(&connection->session, code, left, number, text, error);
 }
 

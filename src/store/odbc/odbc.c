@@ -99,6 +99,7 @@ const pawl_store_ops pawl_store_driver = {
     .native_type    = "SQLHDBC",
     .enlist         = enlist,
     .ready          = pawl__odbc_ready,
+    .wait           = pawl__sql_wait,
     .diagnose       = diagnose,
     .worker_crashed = pawl__sql_worker_crashed,
     .worker_beat    = pawl__sql_worker_beat,

@@ -130,8 +130,7 @@ pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives
     .promises = PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS | \
                 PAWL_STORE_KNOWS_REFUSED | PAWL_STORE_HAS_OFFSETS,                \
     .commit = pawl__sql_lock_commit, .queue_claim = pawl__sql_lock_claim,         \
-    .next_due = pawl__sql_lock_next_due, .wait = pawl__sql_wait,                  \
-    .event_number = pawl__sql_event_number
+    .next_due = pawl__sql_lock_next_due, .event_number = pawl__sql_event_number
 
 /* Of pawl__sql_schema_ops, beside what the family's catalog says. */
 #define PAWL__SQL_FAMILY_SCHEMA                                                               \

@@ -136,7 +136,7 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
     pawl_code         code =
         remote->sql.ops->ask(session,
                              "select version(), connection_id(), @@max_allowed_packet, "
-                             "coalesce(database(), ''), @@global.read_only or @@innodb_read_only",
+                             "coalesce(database(), ''), " PAWL__MYSQL_READ_ONLY,
                              take_session, &to, error);
     if (code == PAWL_OK)
         code = check_version(remote, to.version, error);

@@ -10,6 +10,9 @@
 
 #include "store/sql/row_statements.h"
 
+/* Whether the server can only be read. */
+#define PAWL__MYSQL_READ_ONLY "@@global.read_only or @@innodb_read_only"
+
 #define PAWL__MYSQL_SUM(counter) "t." counter " = t." counter " + w." counter
 /* The columns are set in their order, and a later one sees the earlier: the version is the last. */
 #define PAWL__MYSQL_NEWER(column) \
