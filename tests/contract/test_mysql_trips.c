@@ -153,6 +153,38 @@ ON_BOTH(e13_destinations_are_found_without_reading_their_timeouts, ground *p)
         fail_msg("%lld rows of %d were read", reads, 12 * TIMEOUTS);
 }
 
+/* ---- Sweeps ---------------------------------------------------------------- */
+
+#define LINES 500
+#define SWEPT 10
+
+/* Old lines are the first ones: of many lines a sweep reads as many as it may delete. */
+ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
+{
+    pawl_store *store = open_worker(p);
+    char        sql[400];
+    snprintf(
+        sql, sizeof sql,
+        "insert into pawl_history (Endpoint, Source, MessageId, Type, Kind, Outcome, Version, Attempts, "
+        "Duration, At, Error, `Out`) with recursive n (n) as (select 1 union all select n + 1 from n "
+        "where n < %d) select 'e', '', n, 't', 'message', 'ok', 0, 1, 0, "
+        "if(n <= %d, '2001-01-01', '2031-01-01'), '', '' from n",
+        LINES, SWEPT + SWEPT / 2);
+    raw_run(p->raw, sql);
+    for (int turn = 0; turn < 3; turn++) {
+        pawl_sweep sweep  = {.history_before = NOW, .count_max = SWEPT};
+        int64_t    count  = 0;
+        bool       more   = false;
+        long long  before = status_of(store, "Handler_read%");
+        ok(p, pawl_store_sweep(store, &sweep, &count, &more, &p->error));
+        long long reads = status_of(store, "Handler_read%") - before;
+        assert_int_equal(count, turn == 0 ? SWEPT : turn == 1 ? SWEPT / 2 : 0);
+        assert_int_equal(more, turn == 0);
+        if (reads > LINES / 2)
+            fail_msg("%lld rows of %d were read", reads, LINES);
+    }
+}
+
 /* ---- Reconnects ------------------------------------------------------------ */
 
 /* Memory for the parameters of a set went with the connection. */

@@ -567,10 +567,6 @@ update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source`
 insert into `pawl_history` (`Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`,
 `Attempts`, `Duration`, `At`, `Error`, `Out`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- HISTORY_SWEEP
-delete from `pawl_history` where `Id` in (select `Id` from (select `Id`, `At` from `pawl_history`
-order by `Id` limit ?) old where `At` < ?);
-
 -- EVENT_LAST
 select max(`Version`) from `pawl_events` where `Stream` = ?;
 
@@ -727,6 +723,10 @@ t.`Failures` = t.`Failures` + w.`Failures`, t.`Conflicts` = t.`Conflicts` + w.`C
 
 -- OUTBOX_SWEEP, for OUTBOX_SWEEP
 delete from `pawl_outbox` where `DispatchedAt` < ? order by `DispatchedAt` limit ?;
+
+-- HISTORY_SWEEP, for HISTORY_SWEEP
+delete h from (select `Id` from (select `Id`, `At` from `pawl_history` order by `Id` limit ?) as old
+where `At` < ?) as o straight_join `pawl_history` as h on h.`Id` = o.`Id`;
 
 -- EVENT_INSERT, for EVENT_INSERT
 insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
@@ -980,7 +980,6 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- OUTBOX_NEXT: 1 2 2
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
--- HISTORY_SWEEP: 2 1
 -- CHECKPOINT_MOVE: 2 3 1 4
 -- AGGREGATOR_DELETE: 1 2 3 3
 -- FLUSH_DONE: 1 1
@@ -991,6 +990,7 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- TIMEOUT_FOREIGN: 2 1
 -- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_FOLD: 2 1
+-- HISTORY_SWEEP: 2 1
 -- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11
 
 -- Parameters of the writes

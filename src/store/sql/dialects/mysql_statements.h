@@ -73,6 +73,10 @@
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \
     X(OUTBOX_SWEEP,                                                                                                                                          \
       "delete from {outbox} where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2")                                                                     \
+    /* With `in` MariaDB reads the whole table. */                                                                                                           \
+    X(HISTORY_SWEEP,                                                                                                                                         \
+      "delete h from (select [Id] from (select [Id], [At] from {history} order by [Id] limit ?2) as old "                                                    \
+      "where [At] < ?1) as o straight_join {history} as h on h.[Id] = o.[Id]")                                                                               \
     X(EVENT_INSERT,                                                                                                                                          \
       "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                                                                             \
       "if(?12 = 0 or ?2 = 1, ?1, (select b.[Stream] from (select [Stream] from {events} "                                                                    \
