@@ -185,6 +185,34 @@ ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
     }
 }
 
+/* ---- The outbox -------------------------------------------------------------- */
+
+/* A route that is away is tried with rows that were tried before: of many that were not none is read. */
+ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, ground *p)
+{
+    pawl_store       *store = open_worker(p);
+    pawl_outbox_rows  rows;
+    pawl_outbox_query query = {
+        .states = 1u << PAWL_OUTBOX_PENDING, .attempts_min = 1, .count_max = LINES};
+    char sql[600];
+    snprintf(
+        sql, sizeof sql,
+        "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, Source, Version, "
+        "`Index`, Endpoint, Destination, MessageId, Type, CorrelationId, CausationId, Headers, Body) "
+        "with recursive n (n) as (select 1 union all select n + 1 from n where n < %d) "
+        "select uuid(), 'pending', 0, '1970-01-01', '1970-01-01', now(), '', 0, 0, 'orders', 'q', n, 't', "
+        "'', '', '', '' from n",
+        LINES);
+    raw_run(p->raw, sql);
+    raw_run(p->raw, "update pawl_outbox set Attempts = 1, NextAttempt = now() where Id % 100 = 0");
+    long long before = status_of(store, "Handler_read%");
+    ok(p, pawl_store_outbox_find(store, &query, p->arena, &rows, &p->error));
+    long long reads = status_of(store, "Handler_read%") - before;
+    assert_int_equal(rows.count, LINES / 100);
+    if (reads > LINES / 2)
+        fail_msg("%lld rows of %d were read", reads, LINES);
+}
+
 /* ---- Reconnects ------------------------------------------------------------ */
 
 /* Memory for the parameters of a set went with the connection. */

@@ -205,8 +205,10 @@
       "and " PAWL__SQL_OUTBOX_QUERY)                                                                                             \
     X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                                  \
       "{index:outbox_pending}where [State] = 'pending' and " PAWL__SQL_OUTBOX_QUERY)                                             \
+    /* A row that was never tried has the epoch as its next attempt: an index without the attempts decides by that. */           \
     X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                                    \
       "{index:outbox_tried|outbox_pending}where [State] = 'pending' and [Attempts] > 0 "                                         \
+      "and [NextAttempt] > {epoch} "                                                                                             \
       "and " PAWL__SQL_OUTBOX_QUERY)                                                                                             \
     X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQL_OUTBOX_QUERY)                                                     \
     X(OUTBOX_OLDEST,                                                                                                             \

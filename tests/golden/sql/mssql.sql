@@ -160,11 +160,12 @@ and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or [Cau
 select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],
 [Destination], [Due], [At], [AttemptsBefore], [MessageId], [Type], [CorrelationId], [CausationId],
 [Headers], [Body], [State], [DispatchedAt] from [dbo].[pawl_outbox] where [State] = 'pending' and
-[Attempts] > 0 and (? = 0 or [Id] = ?) and (? is null or [DispatchId] = ?) and [Id] > ? and (? = 0
-or (? & case [State] when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead'
-then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or [Endpoint] = ?) and (? = '' or
-[Source] = ?) and (? = '' or [Destination] = ?) and (? = '' or [Type] = ?) and (? = '' or
-[CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows fetch next ? rows only;
+[Attempts] > 0 and [NextAttempt] > '1970-01-01' and (? = 0 or [Id] = ?) and (? is null or
+[DispatchId] = ?) and [Id] > ? and (? = 0 or (? & case [State] when 'pending' then 1 when 'held'
+then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?
+= '' or [Endpoint] = ?) and (? = '' or [Source] = ?) and (? = '' or [Destination] = ?) and (? = ''
+or [Type] = ?) and (? = '' or [CausationId] = ?) and [Attempts] >= ? order by [Id] offset 0 rows
+fetch next ? rows only;
 
 -- OUTBOX_FIND_ANY
 select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint],

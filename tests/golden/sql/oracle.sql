@@ -166,11 +166,12 @@ when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' th
 select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",
 "DESTINATION", "DUE", "AT", "ATTEMPTSBEFORE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID",
 "HEADERS", "BODY", "STATE", "DISPATCHEDAT" from "PAWL_OUTBOX" where "STATE" = 'pending' and
-"ATTEMPTS" > 0 and (? = 0 or "ID" = ?) and (? is null or "DISPATCHID" = ?) and "ID" > ? and (? = 0
-or bitand(?, case "STATE" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
-'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? =
-chr(1) or "SOURCE" = ?) and (? = chr(1) or "DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (?
-= chr(1) or "CAUSATIONID" = ?) and "ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
+"ATTEMPTS" > 0 and "NEXTATTEMPT" > timestamp '1970-01-01 00:00:00' and (? = 0 or "ID" = ?) and (? is
+null or "DISPATCHID" = ?) and "ID" > ? and (? = 0 or bitand(?, case "STATE" when 'pending' then 1
+when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
+<> 0) and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "SOURCE" = ?) and (? = chr(1) or
+"DESTINATION" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or "CAUSATIONID" = ?) and
+"ATTEMPTS" >= ? order by "ID" fetch first ? rows only;
 
 -- OUTBOX_FIND_ANY
 select "ID", "NEXTATTEMPT", "VERSION", "INDEX", "ATTEMPTS", "DISPATCHID", "SOURCE", "ENDPOINT",

@@ -177,11 +177,12 @@ when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "E
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
 "Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
 "Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_tried" where
-"State" = 'pending' and "Attempts" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" =
-?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
-'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
-"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
-"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+"State" = 'pending' and "Attempts" > 0 and "NextAttempt" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is
+null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1
+when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
+<> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination"
+= ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order
+by "Id" limit ?11;
 
 -- OUTBOX_FIND_ANY
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
