@@ -495,11 +495,11 @@ STATE_TEST(what_a_field_cannot_hold_is_read_as_it_is, void **state)
         {"a_record.new", "{\"a_record\": {\"new\": 6}}", {PAWL_VALUE_INT, .as.integer = 6}},
         {"new.street", "{\"new\": {\"street\": 7}}", {PAWL_VALUE_INT, .as.integer = 7}},
         {"a_text.street", "{\"a_text\": {\"street\": 8}}", {PAWL_VALUE_INT, .as.integer = 8}},
-        {"a_text", "{\"a_text\": [5]}", {PAWL_VALUE_NONE}},
-        {"new", "{\"a_text\": \"\"}", {PAWL_VALUE_NONE}},
+        {"a_text", "{\"a_text\": [5]}", {.type = PAWL_VALUE_NONE}},
+        {"new", "{\"a_text\": \"\"}", {.type = PAWL_VALUE_NONE}},
         {"a_int32", "[{}]", {PAWL_VALUE_INT, .as.integer = 0}},
-        {"a_int32", "{\"a_int32\": 5", {PAWL_VALUE_NONE}},
-        {"a_int32", "", {PAWL_VALUE_NONE}},
+        {"a_int32", "{\"a_int32\": 5", {.type = PAWL_VALUE_NONE}},
+        {"a_int32", "", {.type = PAWL_VALUE_NONE}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         pawl_value value =
