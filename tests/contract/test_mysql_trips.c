@@ -213,6 +213,39 @@ ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, ground *p)
         fail_msg("%lld rows of %d were read", reads, LINES);
 }
 
+/* ---- Aggregators --------------------------------------------------------------- */
+
+/* Of a large partition the rows that it has no room for stay on the server. */
+ON_BOTH(a_bounded_snapshot_fetches_what_it_takes, ground *p)
+{
+    pawl_store             *store  = open_worker(p);
+    pawl_text               type   = TEXT("t");
+    pawl_leased_batch       leased = {0};
+    pawl_leased_batch_claim claim  = {.partition  = TEXT("bills"),
+                                      .session    = {{{[0] = 1}}},
+                                      .types      = &type,
+                                      .type_count = 1,
+                                      .count_max  = SWEPT,
+                                      .now        = NOW,
+                                      .lease      = PAWL_SECONDS(10)};
+    char                    sql[500];
+    snprintf(
+        sql, sizeof sql,
+        "insert into pawl_aggregator (Name, `Partition`, `Key`, At, MessageId, Type, CorrelationId, "
+        "CausationId, Headers, Body) with recursive n (n) as (select 1 union all select n + 1 from n "
+        "where n < %d) select 'bills', 'bills', n, now(), n, if(n %% 5 = 0, 'u', 't'), '', '', '', "
+        "repeat('x', 500) from n",
+        LINES);
+    raw_run(p->raw, sql);
+    long long before = status_of(store, "Bytes_sent");
+    ok(p, pawl_store_leased_batch_claim(store, &claim, p->arena, &leased, &p->error));
+    long long size = status_of(store, "Bytes_sent") - before;
+    assert_int_equal(leased.count, SWEPT);
+    assert_int_equal(leased.unresolved, LINES / 5);
+    if (size > 100 * LINES)
+        fail_msg("%lld bytes came for %d rows of 500", size, SWEPT);
+}
+
 /* ---- Reconnects ------------------------------------------------------------ */
 
 /* Memory for the parameters of a set went with the connection. */

@@ -244,6 +244,48 @@ static void a_refused_removal_keeps_the_lease(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
 }
 
+/* Behind its bound, too; and of rows up to the id alone. */
+static void a_bounded_snapshot_counts_what_it_leaves(suite *s)
+{
+    static const char *const sent[] = {"Unheard",     "PlaceOrder",  "placeorder", "Place,Order",
+                                       "CancelOrder", "CancelOrder", "Order"};
+    pawl_store              *a      = suite_open(s);
+    pawl_text types[] = {TEXT("PlaceOrder"), TEXT("CancelOrder"), TEXT("PlaceOrder,CancelOrder")};
+    pawl_leased_batch       taken = {0};
+    pawl_leased_batch_claim claim = {.partition  = BILLS,
+                                     .session    = suite_session_id(70),
+                                     .types      = types,
+                                     .type_count = 3,
+                                     .count_max  = 2,
+                                     .now        = SUITE_NOW,
+                                     .lease      = SUITE_LEASE};
+    for (unsigned i = 0; i < sizeof sent / sizeof sent[0]; i++)
+        add(s, a, suite_printf(s, "key-%u", i).data, sent[i]);
+    int64_t fourth = suite_rows(s, a, BILLS).items[3].id;
+    for (int turn = 0; turn < 2; turn++, claim.now += SUITE_LEASE) {
+        EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+        EXPECT_EQ(s, taken.count, 2);
+        EXPECT_EQ(s, taken.unresolved, 4);
+        EXPECT_TEXT(s, taken.items[0].key, TEXT("key-1"));
+        EXPECT_TEXT(s, taken.items[1].key, TEXT("key-4"));
+    }
+    claim.id_max = fourth;
+    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_EQ(s, taken.count, 1); /* the leases are over */
+    EXPECT_EQ(s, taken.unresolved, 3);
+    claim.id_max = 0;
+    claim.types += 2;
+    claim.type_count = 1;
+    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_EQ(s, taken.count, 0);
+    EXPECT_EQ(s, taken.unresolved, 6); /* all but the row that is leased again */
+    claim.type_count = 0;
+    claim.now -= 1;
+    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_EQ(s, taken.count, 0);
+    EXPECT_EQ(s, taken.unresolved, 5); /* the other lease is not over yet */
+}
+
 static const suite_case cases[] = {
     {"A9 A14 a snapshot leases what it returns", a_snapshot_leases_what_it_returns},
     {"A14 A16 a second snapshot is empty until the lease ends",
@@ -260,6 +302,7 @@ static const suite_case cases[] = {
     {"A15 release leaves the session's rows of other partitions",
      release_leaves_the_sessions_rows_of_other_partitions},
     {"E20 a snapshot may be bounded by count and id", a_snapshot_may_be_bounded},
+    {"A10 a bounded snapshot counts what it leaves", a_bounded_snapshot_counts_what_it_leaves},
     {"A12 E35 a refused removal keeps the lease", a_refused_removal_keeps_the_lease},
 };
 

@@ -115,7 +115,8 @@ pawl_code pawl__mysql_prepare(pawl__sql_session *session, pawl__sql_prepared *ma
     statement->form                  = pawl__mysql_form_of(template_text);
     statement->streams = template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM] ||
                          template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_MORE] ||
-                         template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_FREE];
+                         template_text == pawl__mysql_templates[PAWL__MYSQL_QUEUE_CLAIM_FREE] ||
+                         template_text == pawl__mysql_templates[PAWL__MYSQL_PARTITION_KNOWN];
     (void)fields;
     return pawl__mysql_prepare_text(pawl__mysql_connection_of(session), statement, text, error);
 }

@@ -4,9 +4,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/commit.h"
+#include "store/sql/family.h"
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Stamps ------------------------------------------------------------- */
@@ -275,6 +277,63 @@ static pawl_code read_partition(pawl_store *store, const pawl_leased_batch_claim
     return code != PAWL_OK ? code : ended;
 }
 
+typedef struct partition_by {
+    pawl_text partition;
+    pawl_time now;
+    int64_t   id_max;
+    pawl_text types; /* in hexadecimal, with commas */
+    int64_t   limit;
+} partition_by;
+
+#define OF_PARTITION(member, as) PAWL__AS_OF(partition_by, member, as)
+
+static const pawl__field of_partition[] = {OF_PARTITION(partition, TEXT), OF_PARTITION(now, TIME),
+                                           OF_PARTITION(id_max, INT), OF_PARTITION(types, TEXT),
+                                           OF_PARTITION(limit, INT)};
+static const pawl__field_list known_by  = {.items = of_partition, .count = 5};
+static const pawl__field_list others_by = {.items = of_partition, .count = 4};
+
+/* NULL: no memory. */
+static char *list_types(const pawl_leased_batch_claim *claim, pawl_arena *arena)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < claim->type_count; i++)
+        size += 2 * claim->types[i].size + 1;
+    char *list = pawl_arena_take(arena, size), *at = list;
+    for (size_t i = 0; list != NULL && i < claim->type_count; i++) {
+        if (i > 0)
+            *at++ = ',';
+        for (size_t byte = 0; byte < claim->types[i].size; byte++, at += 2)
+            (void)snprintf(at, 3, "%02X", (unsigned char)claim->types[i].data[byte]);
+    }
+    if (list != NULL)
+        *at = '\0';
+    return list;
+}
+
+/* Rows that the claim has no room for are neither locked nor read. */
+static pawl_code read_known(pawl_store *store, const pawl_leased_batch_claim *claim,
+                            pawl_arena *arena, pawl_leased_batch *rows, pawl_error *error)
+{
+    const pawl__sql_family *family = ((pawl__sql_store *)store)->family;
+    const char             *types  = list_types(claim, arena);
+    pawl_found              found  = {0};
+    const partition_by      by     = {.partition = claim->partition,
+                                      .now       = claim->now,
+                                      .id_max    = claim->id_max != 0 ? claim->id_max : INT64_MAX,
+                                      .types     = pawl_text_of(types != NULL ? types : ""),
+                                      .limit     = pawl__sql_limit(claim->count_max)};
+    const pawl__sql_asked   known  = {family->partition_known, &known_by, &by,
+                                      &pawl__aggregator_row_fields, sizeof *rows->items};
+    const pawl__sql_asked   others = {family->partition_others, &others_by, &by, &pawl__one_int, 0};
+    if (types == NULL)
+        return pawl__sql_no_memory(store, "a claim", error);
+    pawl_code code = pawl__sql_read(store, &known, arena, &found, error);
+    *rows          = (pawl_leased_batch){.items = found.items, .count = found.count};
+    return code != PAWL_OK ? code
+                           : pawl__sql_read_first(store, &others, NULL, &rows->unresolved, error);
+}
+
 static pawl_code stamp_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
                                  pawl_arena *arena, pawl_leased_batch *leased, pawl_error *error)
 {
@@ -299,7 +358,9 @@ static pawl_code claim_snapshot(pawl_store *store, const pawl_leased_batch_claim
     pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = read_partition(store, claim, arena, leased, error);
+    code = ((pawl__sql_store *)store)->family->partition_known != 0
+               ? read_known(store, claim, arena, leased, error)
+               : read_partition(store, claim, arena, leased, error);
     if (code == PAWL_OK)
         code = stamp_partition(store, claim, arena, leased, error);
     return pawl__sql_stamp_end(store, code, error);

@@ -71,6 +71,9 @@ struct pawl__sql_family {
     int                hold_back;   /* source, after: holds pending rows back */
     int                event_count; /* of a JSON of events: how many of them are there; 0: none */
     int                event_insert_sure; /* of an event that follows one that is there */
+    /* Of a partition, at a time, up to an id: the first free rows whose types are in a list (hexadecimal,
+     * with commas), and how many free rows have other types; 0: the whole partition is read. */
+    int                       partition_known, partition_others;
     const pawl__sql_failures *failures;
     pawl__sql_settings        settings;
     const pawl__sql_words    *words; /* NULL: those of the standard */

@@ -756,6 +756,16 @@ values(`TypeVersion`), `TypeVersion`), `State` = if(values(`Version`) > `Version
 delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? order by `At`, `Id`
 limit 1;
 
+-- PARTITION_KNOWN
+select `Type`, `LeaseExpires`, `Id`, `Name`, `Partition`, `Key`, `At`, `Session`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_aggregator` force index
+(`pawl_aggregator_at`) where `Partition` = ? and (`LeaseExpires` is null or `LeaseExpires` <= ?) and
+`Id` <= ? and find_in_set(hex(`Type`), ?) <> 0 order by `At`, `Id` limit ? for update skip locked;
+
+-- PARTITION_OTHERS
+select count(*) from `pawl_aggregator` force index (`pawl_aggregator_at`) where `Partition` = ? and
+(`LeaseExpires` is null or `LeaseExpires` <= ?) and `Id` <= ? and find_in_set(hex(`Type`), ?) = 0;
+
 -- SCHEMA_COLUMNS
 select table_name, column_name, column_type, coalesce(collation_name, ''), is_nullable = 'NO',
 column_default is not null or extra <> '' from information_schema.columns where table_schema =

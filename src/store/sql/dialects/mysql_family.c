@@ -307,6 +307,8 @@ const pawl__sql_family pawl__mysql_family = {
     .hold_back         = PAWL__MYSQL_OUTBOX_HOLD_BACK,
     .event_count       = PAWL__MYSQL_EVENT_COUNT,
     .event_insert_sure = PAWL__MYSQL_EVENT_INSERT_SURE,
+    .partition_known   = PAWL__MYSQL_PARTITION_KNOWN,
+    .partition_others  = PAWL__MYSQL_PARTITION_OTHERS,
     .lock_ops =
         {
             .claim       = PAWL__MYSQL_QUEUE_CLAIM,

@@ -44,6 +44,11 @@
     "where d.name = ?1 or not exists (select 1 from {subscriptions} as s where s.[Queue] = d.name) "  \
     "having due is not null order by d.name"
 
+/* Free rows of a partition, and the place of their type in a list. */
+#define PAWL__MYSQL_PARTITION                                                           \
+    "force index ({aggregator_at}) where [Partition] = ?1 and ([LeaseExpires] is null " \
+    "or [LeaseExpires] <= ?2) and [Id] <= ?3 and find_in_set(hex([Type]), ?4) "
+
 /* name, template */
 #define PAWL__MYSQL_STATEMENTS(X)                                                                                                                            \
     X(QUEUE_CLAIM, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MYSQL_DUE PAWL__MYSQL_CLAIMED)                                                                             \
@@ -96,6 +101,9 @@
     X(AGGREGATOR_DELETE_OLDEST,                                                                                                                              \
       "delete from {aggregator} where [Partition] = ?1 and [CorrelationId] = ?2 "                                                                            \
       "order by [At], [Id] limit 1")                                                                                                                         \
+    X(PARTITION_KNOWN, PAWL__SQL_AGGREGATOR_ROW PAWL__MYSQL_PARTITION                                                                                        \
+      "<> 0 order by [At], [Id] limit ?5 " PAWL__MYSQL_LOCKED)                                                                                               \
+    X(PARTITION_OTHERS, "select count(*) from {aggregator} " PAWL__MYSQL_PARTITION "= 0")                                                                    \
     /* The catalog of one table. A column that is computed has no value to be given. */                                                                      \
     X(SCHEMA_COLUMNS,                                                                                                                                        \
       "select table_name, column_name, column_type, coalesce(collation_name, ''), "                                                                          \
