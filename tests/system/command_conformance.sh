@@ -24,7 +24,10 @@ if grep -E '^[ATSODEM][0-9]+ +(waiting|not_applicable) +[0-9]+ *$' "$work/out"; 
 fi
 expect 0 '"item":"A1","case":"A1 ' pawl conformance --store memory: --json
 is_json || die "not one object a line"
-[ ! -s "$work/err" ] || die "something on standard error"
+# One case sends what a rebuilt projection may send otherwise, which is warned of.
+if grep -v 'was sent before with another type or body' "$work/err"; then
+    die "something on standard error"
+fi
 for number in 1 27; do
     grep -q "\"item\":\"A$number\"" "$work/out" || die "A$number is not there"
 done
