@@ -90,7 +90,7 @@ TEST(o10_a_crash_in_the_middle_loses_nothing)
     far_post(f, 1, MANY);
     while (far_count(f, PAWL_OUTBOX_DISPATCHED) < 200)
         (void)world_step(&f->it);
-    count = far_count(f, PAWL_OUTBOX_DISPATCHED);
+    count        = far_count(f, PAWL_OUTBOX_DISPATCHED);
     int64_t late = 100; /* confirms that were on their way: seldom all of them */
     for (int tries = 0; tries < 3 && late == 100; tries++) {
         assert_int_equal(kill(pid, SIGSTOP), 0);
