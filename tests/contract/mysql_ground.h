@@ -147,6 +147,19 @@ static inline void send_rows(ground *p, pawl_store *store, size_t count)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
+/* The ids have a byte each. */
+static inline pawl_code send_three(ground *p, pawl_store *store, const char *ids)
+{
+    pawl_queue_send sends[3];
+    for (size_t i = 0; i < COUNT(sends); i++)
+        sends[i] = (pawl_queue_send){
+            .queue   = TEXT("orders"),
+            .due     = NOW,
+            .message = {.id = {.data = ids + i, .size = 1}, .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {sends, COUNT(sends)}};
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
 static inline pawl_code schema_at(ground *p, pawl_schema_verb verb, pawl_line_fn *line,
                                   void *context)
 {

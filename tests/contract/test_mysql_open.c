@@ -304,18 +304,6 @@ ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls, ground *p)
     }
 }
 
-static pawl_code send_three(ground *p, pawl_store *store, const char *ids)
-{
-    pawl_queue_send sends[3];
-    for (size_t i = 0; i < COUNT(sends); i++)
-        sends[i] = (pawl_queue_send){
-            .queue   = TEXT("orders"),
-            .due     = NOW,
-            .message = {.id = {.data = ids + i, .size = 1}, .type = TEXT("t"), .body = TEXT("{}")}};
-    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {sends, COUNT(sends)}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
-}
-
 static void own_sql(pawl_store *store, const char *sql)
 {
     raw_run(pawl_store_native(store, "MYSQL"), sql);

@@ -185,18 +185,6 @@ static unsigned long session_of(pawl_store *store)
     return mysql_thread_id(pawl_store_native(store, "MYSQL"));
 }
 
-static pawl_code send_three(ground *p, pawl_store *store, const char *ids)
-{
-    pawl_queue_send sends[3];
-    for (size_t i = 0; i < COUNT(sends); i++)
-        sends[i] = (pawl_queue_send){
-            .queue   = TEXT("orders"),
-            .due     = NOW,
-            .message = {.id = {.data = ids + i, .size = 1}, .type = TEXT("t"), .body = TEXT("{}")}};
-    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {sends, COUNT(sends)}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
-}
-
 static pawl_code wait_for_news(ground *p, pawl_store *store)
 {
     return pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &p->error);

@@ -52,7 +52,8 @@ typedef struct pawl__queue_pause {
 
 /* ---- A worker --------------------------------------------------------------------------------- */
 
-/* An aggregator's partition that is dead, or waits for its next try. */
+/* An aggregator's partition that is dead, waits for its next try, or has too few messages that can be decoded: commits
+ * that add to it do not look at it until then. */
 typedef struct pawl__shut_gate {
     uint64_t  partition; /* hash of its name */
     pawl_time until;     /* machine time */

@@ -550,7 +550,7 @@ ON_ALL_STORES(a_time_that_waited_is_still_the_planned_one, const char *url)
     assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 0 e 01-01T09:20:00 ");
 }
 
-/* So too when another program begins, whose message can be sent. */
+/* A message that cannot be sent, in a program that is replaced by one whose message can. */
 ON_ALL_STORES(a_time_that_waited_is_kept_by_another_program, const char *url)
 {
     world_forget(&seen);
