@@ -197,6 +197,21 @@ ON_BOTH(a_table_of_the_version_before_gets_its_columns, ground *p)
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
 
+/* The index of pending outbox rows had three columns first. */
+ON_BOTH(an_outbox_index_without_the_endpoint_gets_it, ground *p)
+{
+    found_lines l = {{0}, 0};
+    apply(p);
+    raw_run(p->raw, "alter table pawl_outbox drop index pawl_outbox_pending, add index "
+                    "pawl_outbox_pending (State, Id, NextAttempt)");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &l), PAWL_ESCHEMA);
+    assert_int_equal(l.count, 1);
+    assert_non_null(strstr(l.text, "index pawl_outbox_pending: expected `State`, `Id`, "
+                                   "`NextAttempt`, `Endpoint`"));
+    apply(p);
+    ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
+}
+
 /* ---- What apply would run -------------------------------------------------- */
 
 /* Behind no lock. */

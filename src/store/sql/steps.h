@@ -4,7 +4,8 @@
  * database of an earlier version lacks columns, and has indexes that went. Tables and
  * indexes that are new need no step: the script makes what is missing. So that
  * this stays true, an index never changes under its name: it goes, and an index of another
- * name comes. Each step is harmless when it is done already.
+ * name comes; MySQL's outbox_pending alone changes, in one statement (dialects/mysql.c). Each
+ * step is harmless when it is done already.
  *
  * Programs of the version before go on working, and open the tables again after a
  * restart or a lost connection (PAWL__SQL_AHEAD): a column that is new has a default,

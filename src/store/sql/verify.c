@@ -255,7 +255,7 @@ static pawl_code check_indexes(pawl__sql_verifier *v, const pawl__sql_table *tab
             expected.name.size = 0;
         if (pawl__sql_has_index(v->schema->dialect, index))
             check_index(v, &expected);
-        else
+        else if (index->only == NULL)
             v->has_relic |= pawl__sql_find_index(&v->catalog, v->table, expected.name) != NULL;
     }
     return PAWL_OK;

@@ -86,10 +86,17 @@ create table if not exists `pawl_outbox` (
     `Body` longblob not null,
     `HeldSource` varchar(401) generated always as (case when `State` = 'held' then `Source` end) virtual,
     unique index `pawl_outbox_dispatch` (`DispatchId`),
-    index `pawl_outbox_pending` (`State`, `Id`, `NextAttempt`),
+    index `pawl_outbox_pending` (`State`, `Id`, `NextAttempt`, `Endpoint`),
     index `pawl_outbox_held` (`HeldSource`),
     index `pawl_outbox_ended` (`DispatchedAt`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
+set @pawl = (select if(count(*) = 3,
+    'alter table `pawl_outbox` drop index `pawl_outbox_pending`, add index `pawl_outbox_pending` (`State`, `Id`, `NextAttempt`, `Endpoint`)',
+    'do 0') from information_schema.statistics
+    where table_schema = database() and concat('`', table_name, '`') = '`pawl_outbox`' and concat('`', index_name, '`') = '`pawl_outbox_pending`');
+prepare pawl from @pawl;
+execute pawl;
+deallocate prepare pawl;
 
 -- Attempts to deliver a row of the outbox
 create table if not exists `pawl_outbox_attempts` (

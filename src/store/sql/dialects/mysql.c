@@ -91,6 +91,23 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     return code;
 }
 
+/* The index of pending outbox rows had three columns first. One statement changes it, as other programs'
+ * statements name it. */
+#define OF_OUTBOX_PENDING                                                          \
+    "table_schema = database() and concat('`', table_name, '`') = '{outbox}' and " \
+    "concat('`', index_name, '`') = '{outbox_pending}'"
+static const pawl__sql_extra after_create[] = {
+    {"outbox", "set @pawl = (select if(count(*) = 3,\n"
+               "    'alter table {outbox} drop index {outbox_pending}, add index {outbox_pending} "
+               "([State], [Id], [NextAttempt], [Endpoint])',\n"
+               "    'do 0') from information_schema.statistics\n"
+               "    where " OF_OUTBOX_PENDING ")"},
+    {"outbox", "prepare pawl from @pawl"},
+    {"outbox", "execute pawl"},
+    {"outbox", "deallocate prepare pawl"},
+    {0},
+};
+
 /* The script may be run by a client whose session has another character set, in which names and
  * literals would be others; or another mode, in which an index is made too short without a
  * word. Every statement on tables commits by itself, so what two scripts at once would do to
@@ -116,7 +133,7 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     .ignore = "on duplicate key update %c = %c", .ignores_failures = true, .adds_columns = true, \
     .keeps_ties = true, .keys_every_table = true, .indexes_every_row = true,                     \
     .indexes_inside = true, .has_own_indexes = true, .name_chars_max = 64, .first_version = 3,   \
-    .script_begin = BEGIN, .script_end = END_OF_SCRIPT
+    .script_begin = BEGIN, .script_end = END_OF_SCRIPT, .after_create = after_create
 
 const pawl__sql_dialect pawl__mysql_dialect = {
     .name    = "mysql",
