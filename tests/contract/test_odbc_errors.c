@@ -143,6 +143,9 @@ static const failure mssql_failures[] = {
     {"42000 334", PAWL_EUNSUPPORTED, STATEMENT},
     {"23000 515", PAWL_EINVAL, STATEMENT},
     {"23000 547", PAWL_EINVAL, STATEMENT},
+    {"HY000 605", PAWL_ENOTSTORE, CONNECTION},
+    {"HY000 823", PAWL_ENOTSTORE, CONNECTION},
+    {"HY000 824", PAWL_ENOTSTORE, CONNECTION},
     {"42000 596", PAWL_ELOST, CONNECTION},
     {"42000 628", PAWL_EBUSY, TRANSACTION},
     {"42000 701", PAWL_ENOMEM, TRANSACTION},
@@ -243,6 +246,7 @@ static const failure postgres_failures[] = {
     {"53300 1", PAWL_EUNREACHABLE, CONNECTION},  {"54000 1", PAWL_ELIMIT, TRANSACTION},
     {"23503 1", PAWL_EPERSIST, TRANSACTION},     {"22021 1", PAWL_EINVAL, TRANSACTION},
     {"0A000 1", PAWL_EUNSUPPORTED, TRANSACTION}, {"XX000 1", PAWL_EPERSIST, TRANSACTION},
+    {"XX001 1", PAWL_ENOTSTORE, TRANSACTION},    {"XX002 1", PAWL_ENOTSTORE, TRANSACTION},
     {"08S01 0", PAWL_ELOST, CONNECTION},         {"HYT00 0", PAWL_ETIMEOUT, CONNECTION},
     {"HY001 0", PAWL_ENOMEM, STATEMENT},         {"", PAWL_ELOST, CONNECTION},
 };
@@ -452,7 +456,7 @@ static pawl_code code_at_commit(const scripted *p, const failure *f)
 {
     bool is_deferred = strcmp(p->dialect->name, "postgres") == 0 && f->leaves == TRANSACTION &&
                        pawl_code_retry(f->code) != PAWL_RETRY_LATER &&
-                       strcmp(f->record, "XX000 1") != 0;
+                       strncmp(f->record, "XX", 2) != 0;
     return is_deferred ? PAWL_ECONFLICT : f->code;
 }
 

@@ -334,6 +334,10 @@ static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stag
     case PAWL_EDECODE:
     case PAWL_ECONFLICT: /* a constraint that is checked at the commit */
         return PAWL__TROUBLE_CONTENT;
+    /* A refusal that pawl does not know, such as that of a trigger. A store that takes nothing at all refuses the
+     * failed units' commit as well. */
+    case PAWL_EPERSIST:
+        return reached == STAGE_BEGIN ? PAWL__TROUBLE_WORKER : PAWL__TROUBLE_CONTENT;
     case PAWL_EBUSY:
     case PAWL_ETIMEOUT:
         if (worker->batch->has_sql && (reached == STAGE_LOAD || reached == STAGE_COMMIT))

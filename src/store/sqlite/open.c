@@ -315,16 +315,7 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
     if (base->mode == PAWL_OPEN_SCHEMA) /* schema() knows whether the file may be made */
         return PAWL_OK;
     bool is_looking = base->mode == PAWL_OPEN_CREATE && !store->may_make;
-    code = open_for_work(store, is_looking ? PAWL_OPEN_CHECK : base->mode, options, error);
-    /* A file that is damaged already when it is opened is no store: nothing was
-     * under way that could have stopped part-way. */
-    if (code == PAWL_EPERSIST && store->connection.db != NULL &&
-        (sqlite3_errcode(store->connection.db) & 0xFF) == SQLITE_CORRUPT) {
-        code = PAWL_ENOTSTORE;
-        if (error != NULL)
-            error->code = code;
-    }
-    return code;
+    return open_for_work(store, is_looking ? PAWL_OPEN_CHECK : base->mode, options, error);
 }
 
 /* ---- Lost and found ------------------------------------------------------- */

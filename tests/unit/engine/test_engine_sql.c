@@ -432,6 +432,75 @@ ON_DEFERRING_STORES(e26_a_constraint_that_fails_the_commit_fails_its_message)
     assert_int_equal(count_rows(url, "number = 4"), 0);
 }
 
+/* A rule of the database's owner for the table of a saga: no book "bad". */
+static void forbid_bad_books(const char *url)
+{
+    if (strncmp(url, "sqlite", 6) == 0) {
+        native_exec(url, "create trigger {no_bad} before insert on {library_Book} "
+                         "when new.Correlation_isbn = 'bad' "
+                         "begin select raise(abort, 'no bad books'); end");
+    } else if (strncmp(url, "postgres", 8) == 0) {
+        native_exec(url, "create function {no_bad}() returns trigger language plpgsql as $$ begin "
+                         "if new.\"Correlation_isbn\" = 'bad' then "
+                         "raise exception 'no bad books'; end if; return new; end $$");
+        native_exec(url, "create trigger no_bad before insert on {\"library_Book\"} "
+                         "for each row execute function {no_bad}()");
+    } else {
+        native_exec(url, "create trigger {no_bad} before insert on {library_Book} for each row "
+                         "begin if new.Correlation_isbn = 'bad' then signal sqlstate '45000' "
+                         "set message_text = 'no bad books'; end if; end");
+    }
+}
+
+/* The database refuses a saga by a failure that pawl does not know: it is the message's. */
+ON_SQL_STORES(e26_a_trigger_that_refuses_a_saga_fails_its_message, const char *url)
+{
+    static const char *const isbns[] = {"1", "bad", "2"};
+    world                   *it      = open_world(url, &application);
+    forbid_bad_books(url);
+    for (size_t i = 0; i < COUNT(isbns); i++)
+        world_post(it, NULL,
+                   PAWL_MESSAGE(buy, .isbn = pawl_text_of(isbns[i]), .title = PAWL_TEXT("Emma")));
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Book"), 2);
+    assert_int_equal(world_queue(it, "library").count, 1);
+    assert_int_equal(world_queue(it, "library").items[0].attempts, 1);
+    world_go(it, PAWL_DAYS(1));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "no bad books"));
+}
+
+#ifdef PAWL_HAVE_SQLITE
+/* Fills the first page of the table of books. */
+static void damage_books(const char *url)
+{
+    static const char junk[512] = "junk";
+    native_expect(url, "pragma wal_checkpoint(truncate)", "0");
+    int64_t page =
+        native_number(url, "select rootpage from sqlite_master where name = 'library_Book'");
+    int64_t size = native_number(url, "pragma page_size");
+    FILE   *file = fopen(strchr(url, ':') + 1, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)((page - 1) * size), SEEK_SET), 0);
+    assert_int_equal(fwrite(junk, 1, sizeof junk, file), sizeof junk);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* No message is to blame for it: none becomes a dead letter, and the endpoint ends. */
+ON_STORE(a_damaged_file_ends_the_endpoint, const char *url, "sqlite")
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world     *it    = open_world(url, &application);
+    world_post(it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
+    world_drain(it);
+    damage_books(url);
+    world_post(it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_ENOTSTORE);
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "library").items[0].attempts, 0);
+}
+#endif
+
 /* The session goes on, with its claims. */
 ON_STORE(e24_an_unfinished_statement_fails_its_message, const char *url, "postgres")
 {

@@ -36,9 +36,12 @@ static const pawl__sql_failure rows[] = {
     {515, PAWL_EINVAL, STATEMENT},        /* null where none may be */
     {547, PAWL_EINVAL, STATEMENT},        /* a check, or a foreign key */
     {596, PAWL_ELOST, CONNECTION},        /* the session was killed */
+    {605, PAWL_ENOTSTORE, CONNECTION},    /* a damaged page */
     {628, PAWL_EBUSY, TRANSACTION},       /* a savepoint without a transaction */
     {701, PAWL_ENOMEM, TRANSACTION},      /* out of memory */
     {802, PAWL_ENOMEM, TRANSACTION},      /* out of buffers */
+    {823, PAWL_ENOTSTORE, CONNECTION},    /* a damaged page */
+    {824, PAWL_ENOTSTORE, CONNECTION},    /* the same */
     {911, PAWL_ENOTSTORE, CONNECTION},    /* no such database */
     {916, PAWL_EDENIED, CONNECTION},      /* the login is no user of the database */
     {927, PAWL_EUNREACHABLE, CONNECTION}, /* the database is being restored */

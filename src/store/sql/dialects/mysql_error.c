@@ -39,6 +39,7 @@ static const pawl__sql_failure rows[] = {
     {1160, PAWL_ELOST, CONNECTION},        /* the server could not write */
     {1161, PAWL_ELOST, CONNECTION},        /* ... in time */
     {1176, PAWL_ESCHEMA, STATEMENT},       /* no such index, which the statement names */
+    {1194, PAWL_ENOTSTORE, STATEMENT},     /* a damaged table */
     {1203, PAWL_EUNREACHABLE, CONNECTION}, /* too many connections of the user */
     {1205, PAWL_EBUSY, STATEMENT},         /* lock wait; NOWAIT of MariaDB */
     {1206, PAWL_EBUSY, TRANSACTION},       /* too many locks */
@@ -62,8 +63,10 @@ static const pawl__sql_failure rows[] = {
     {1615, PAWL_EBUSY, STATEMENT},         /* a prepared statement is to be prepared anew */
     {1637, PAWL_EBUSY, STATEMENT},         /* too many transactions */
     {1698, PAWL_EDENIED, CONNECTION},      /* user or password */
+    {1712, PAWL_ENOTSTORE, STATEMENT},     /* a damaged index */
     {1792, PAWL_EUNREACHABLE, STATEMENT},  /* a transaction that only reads */
     {1836, PAWL_EUNREACHABLE, STATEMENT},  /* a server that can only be read */
+    {1877, PAWL_ENOTSTORE, STATEMENT},     /* a damaged table */
     {1927, PAWL_ELOST, CONNECTION},        /* the connection was killed (MariaDB) */
     {1969, PAWL_ETIMEOUT, STATEMENT},      /* max_statement_time (MariaDB) */
     {2002, PAWL_EUNREACHABLE, CONNECTION}, /* no server there */

@@ -42,6 +42,7 @@ static const pawl__sql_failure rows[] = {
     {1461, PAWL_ELIMIT, STATEMENT},         /* a text over 4,000 bytes where none may be */
     {1536, PAWL_EFULL, STATEMENT},          /* quota of the user */
     {1555, PAWL_EBUSY, STATEMENT},          /* snapshot too old */
+    {1578, PAWL_ENOTSTORE, STATEMENT},      /* a damaged block */
     {1591, PAWL_EBUSY, STATEMENT},          /* locked by a transaction in doubt */
     {1653, PAWL_EFULL, STATEMENT},          /* no room for a table */
     {1654, PAWL_EFULL, STATEMENT},          /* ... for an index */

@@ -35,7 +35,9 @@ static const pawl__sql_state states[] = {
     {"53300", PAWL_EUNREACHABLE, CONNECTION}, /* too many connections */
     {"53", PAWL_EBUSY, TRANSACTION},          /* other resources */
     {"54", PAWL_ELIMIT, TRANSACTION},
-    {"22", PAWL_EINVAL, TRANSACTION}, /* bytes that are no text, and the like */
+    {"22", PAWL_EINVAL, TRANSACTION},       /* bytes that are no text, and the like */
+    {"XX001", PAWL_ENOTSTORE, TRANSACTION}, /* damaged data */
+    {"XX002", PAWL_ENOTSTORE, TRANSACTION}, /* a damaged index */
     {"0A000", PAWL_EUNSUPPORTED, TRANSACTION},
 };
 
