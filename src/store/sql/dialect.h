@@ -175,6 +175,8 @@ typedef struct pawl__sql_dialect {
     pawl__sql_guard_fn    *guard;
     const char *const     *no_indexes;   /* indexes left out; NULL ends them, or: none */
     const pawl__sql_extra *after_create; /* behind their tables; or NULL */
+    const pawl__sql_extra
+        *in_scripts; /* the same of a script alone: apply looks into the catalog */
     const pawl__sql_extra *before_drop;
     const char            *script_begin;
     const char            *script_end;

@@ -177,6 +177,8 @@ static void create_shared(script *s, const pawl__sql_table *table)
     add_computed(s, table);
     create_indexes(s, table);
     run_extras(s, s->dialect->after_create, table->name);
+    if (s->note != NULL)
+        run_extras(s, s->dialect->in_scripts, table->name);
     if (strcmp(table->name, "schema") == 0)
         write_version(s, table);
     pawl__sql_text_free(&whole);

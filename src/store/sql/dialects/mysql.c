@@ -96,7 +96,7 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
 #define OF_OUTBOX_PENDING                                                          \
     "table_schema = database() and concat('`', table_name, '`') = '{outbox}' and " \
     "concat('`', index_name, '`') = '{outbox_pending}'"
-static const pawl__sql_extra after_create[] = {
+static const pawl__sql_extra in_scripts[] = {
     {"outbox", "set @pawl = (select if(count(*) = 3,\n"
                "    'alter table {outbox} drop index {outbox_pending}, add index {outbox_pending} "
                "([State], [Id], [NextAttempt], [Endpoint])',\n"
@@ -133,7 +133,7 @@ static const pawl__sql_extra after_create[] = {
     .ignore = "on duplicate key update %c = %c", .ignores_failures = true, .adds_columns = true, \
     .keeps_ties = true, .keys_every_table = true, .indexes_every_row = true,                     \
     .indexes_inside = true, .has_own_indexes = true, .name_chars_max = 64, .first_version = 3,   \
-    .script_begin = BEGIN, .script_end = END_OF_SCRIPT, .after_create = after_create
+    .script_begin = BEGIN, .script_end = END_OF_SCRIPT, .in_scripts = in_scripts
 
 const pawl__sql_dialect pawl__mysql_dialect = {
     .name    = "mysql",
