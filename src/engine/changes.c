@@ -9,6 +9,7 @@
  */
 #include "engine/state.h"
 #include "engine/stream.h"
+#include "pawl/process.h"
 
 #include <string.h>
 
@@ -54,37 +55,55 @@ static void put_mark(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
                                                    .at         = batch->engine->machine_now};
 }
 
-/* A dead timeout's headers name its saga; the letter's type is the timeout's name. */
-static pawl_text dead_headers(pawl__batch *batch, const pawl__unit *unit)
+/* A dead timeout has its own headers and two that name its saga, so that a retry sets it again as it was; the letter's
+ * type is the timeout's name. Where all are longer than headers may be, its own ones are left out but for those that name
+ * its process and the queue that waits for a reply. PAWL_ENOMEM is the only failure. */
+static pawl_code dead_headers(pawl__batch *batch, const pawl__unit *unit, pawl_text *headers)
 {
-    char id[PAWL_UUID_TEXT_SIZE + 1];
+    static const char *const kept[] = {PAWL_HEADER_PROCESS, PAWL__HEADER_REPLY_TO};
+    const pawl_text          own    = unit->message.headers;
+    char                     id[PAWL_UUID_TEXT_SIZE + 1];
+    *headers = own;
     if (unit->kind == PAWL__UNIT_MESSAGE || !pawl__is_plain(unit->timeout.saga_type))
-        return unit->message.headers;
+        return PAWL_OK;
     pawl_uuid_format(unit->timeout.saga_id.uuid, id);
-    pawl_text made = pawl_arena_printf(
+    pawl_text saga = pawl_arena_printf(
         batch->arena, "{\"" PAWL_HEADER_SAGA "\":\"%.*s\",\"" PAWL_HEADER_SAGA_ID "\":\"%s\"}",
         PAWL_TEXT_ARGS(unit->timeout.saga_type), id);
-    return made.data != NULL ? made : unit->message.headers;
+    if (saga.data == NULL)
+        return PAWL_ENOMEM;
+    pawl_code code = pawl__headers_merge(own, saga, batch->arena, headers);
+    if (code != PAWL_OK || headers->size <= PAWL_HEADERS_SIZE_MAX)
+        return code;
+    *headers = saga;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0] && code == PAWL_OK; i++) {
+        pawl_text value;
+        code = pawl__headers_value(own, pawl_text_of(kept[i]), batch->arena, &value);
+        if (code == PAWL_OK)
+            code = pawl__headers_set(*headers, kept[i], value, batch->arena, headers);
+    }
+    return code;
 }
 
-static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    int32_t   attempts = pawl__unit_attempts(unit);
-    pawl_text queue =
+    int32_t      attempts = pawl__unit_attempts(unit);
+    pawl_message message  = unit->message;
+    pawl_text    queue =
         unit->kind == PAWL__UNIT_FORWARD ? unit->timeout.destination : batch->engine->model->queue;
+    if (dead_headers(batch, unit, &message.headers) != PAWL_OK)
+        return PAWL_ENOMEM;
     *NEXT(batch, dead_set) = (pawl_dead_set){.unit     = unit->index,
                                              .group    = group,
                                              .endpoint = batch->engine->model->endpoint,
                                              .queue    = queue,
-                                             .message  = unit->message,
+                                             .message  = message,
                                              .code     = pawl_text_of(pawl_code_name(unit->code)),
                                              .error    = unit->error,
                                              .attempts = attempts + 1,
                                              .crashes  = unit->row.crashes,
                                              .history  = pawl__unit_history(batch, unit),
                                              .at       = batch->engine->machine_now};
-    batch->changes.dead_set.items[batch->changes.dead_set.count - 1].message.headers =
-        dead_headers(batch, unit);
     batch->counters.dead++;
     pawl_log(PAWL_LOG_WARNING,
              "message %.*s of type %.*s in queue %.*s is a dead letter after %d attempt%s: %.*s",
@@ -96,6 +115,7 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
                  "messages of key '%.*s' in queue %.*s go on without the dead letter %.*s",
                  PAWL_TEXT_ARGS(unit->key), PAWL_TEXT_ARGS(queue),
                  PAWL_TEXT_ARGS(unit->message.id));
+    return PAWL_OK;
 }
 
 /* Logs a unit that failed and runs again later, or that is discarded for its failure. A dead letter
@@ -166,8 +186,9 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
     return settle;
 }
 
-static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+static pawl_code put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
+    pawl_code code = PAWL_OK;
     if (!unit->is_rowless)
         *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
     log_failed(batch, unit);
@@ -176,11 +197,12 @@ static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
     case PAWL__END_DISCARDED: put_mark(batch, unit, group, PAWL_INBOX_DISCARDED); break;
     case PAWL__END_DEAD:
         put_mark(batch, unit, group, PAWL_INBOX_DEAD);
-        put_dead(batch, unit, group);
+        code = put_dead(batch, unit, group);
         break;
-    default: return;
+    default: return PAWL_OK;
     }
     batch->counters.messages++;
+    return code;
 }
 
 static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
@@ -208,7 +230,7 @@ static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_
         settle->due      = unit->due;
         settle->attempts = unit->timeout.attempts + (unit->end == PAWL__END_RETRY);
     } else if (unit->end == PAWL__END_DEAD) {
-        put_dead(batch, unit, group);
+        code = put_dead(batch, unit, group);
     }
     batch->counters.messages += !is_later(unit);
     batch->counters.timeouts += !is_later(unit);
@@ -466,7 +488,7 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
     if (unit->end == PAWL__END_AGAIN)
         return PAWL_OK;
     switch (unit->kind) {
-    case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
+    case PAWL__UNIT_MESSAGE: return put_message(batch, unit, group);
     case PAWL__UNIT_TIMEOUT:
     case PAWL__UNIT_SCHEDULE:
     case PAWL__UNIT_FORWARD: return put_timeout(batch, unit, group);

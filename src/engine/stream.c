@@ -172,8 +172,7 @@ pawl_code pawl__stream_read(pawl__batch *batch, pawl__entry *const *entries, siz
     return code;
 }
 
-/* Finds the stream that a timeout names in a header; a timeout without the header has none and is
- * dropped. */
+/* Finds the stream that a timeout names in a header. */
 static pawl_code find_timeout(pawl__batch *batch, const pawl__saga_model *model, pawl__unit *unit)
 {
     pawl_text stream;

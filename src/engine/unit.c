@@ -13,6 +13,7 @@
 #include "base/calm.h"
 #include "engine/lookup.h"
 #include "engine/stream.h"
+#include "pawl/process.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -276,7 +277,8 @@ static pawl_code run_message(pawl_context *ctx)
     return code;
 }
 
-/* A timeout whose saga is gone is dropped in silence (E14). */
+/* A timeout whose saga is gone is dropped in silence (E14). One of a process that it does not name is a dead letter: the
+ * process may wait for it. */
 static pawl_code run_timeout(pawl_context *ctx)
 {
     pawl__unit             *unit  = ctx->unit;
@@ -289,6 +291,11 @@ static pawl_code run_timeout(pawl_context *ctx)
                                   PAWL_TEXT_ARGS(unit->timeout.name),
                                   PAWL_TEXT_ARGS(unit->timeout.saga_type));
     pawl__entry *entry = unit->entry;
+    if (entry == NULL && saga->stream != NULL)
+        return pawl__context_fail(
+            ctx, PAWL_REJECT,
+            "timeout '%.*s': its header " PAWL_HEADER_PROCESS " names no process %.*s",
+            PAWL_TEXT_ARGS(unit->timeout.name), PAWL_TEXT_ARGS(saga->table.type));
     if (entry == NULL)
         return PAWL_OK;
     pawl__identity_touch(batch, entry, unit);

@@ -184,6 +184,11 @@ expect 2 "OrderSaga of .*orders.so handles no timeout 'paiment'; did you mean pa
 expect 6 'there is no saga OrderSaga/b-8' pawl timeout set --saga OrderSaga/b-8 --name payment --by 1h "${app[@]}"
 expect 0 '^set timeout payment of OrderSaga/b-9 for orders, due in 2 d; before, it was due at 20' \
     pawl timeout set --saga OrderSaga/b-9 --name payment --by 2d "${app[@]}"
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set Headers = '{\"pawl.reply_to\":\"asker\"}', CorrelationId = 'c-7' \
+    where Name = 'payment'" || die "no sql"
+expect 0 '' pawl timeout set --saga OrderSaga/b-9 --name payment --by 3d "${app[@]}"
+kept=$("$work/sql" "$work/timeouts.db" "select Headers || CorrelationId from pawl_timeouts where Name = 'payment'")
+[ "$kept" = '{"pawl.reply_to":"asker"}c-7' ] || die "set anew, a timeout has other headers: $kept"
 ids "$(pawl timeout list --json | sed -E 's/^\{"id":"[^"]*(..)",.*/\1/') " --name payment
 expect 0 '' pawl timeout cancel --all --saga OrderSaga/b-9 --yes --reason 'the bank asked' "${app[@]}"
 saga=$(pawl saga show OrderSaga/b-9 "${app[@]}" --json | sed -E 's/.*"id":"([^"]*)","version".*/\1/')
@@ -198,5 +203,5 @@ stream=$(pawl events list --type pawl.timeouts_set --json | sed -nE '$s/.*"strea
 expect 0 "\"by\":\"$(id -un)\",\"reason\":\"nothing wakes it\".*OrderSaga.*$saga" \
     pawl events show "$stream" 1 --json --reveal
 expect 0 '' pawl events list --type pawl.timeouts_set --json
-lines 3
+lines 4
 stop "$pid" TERM 0

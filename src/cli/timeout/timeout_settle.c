@@ -202,7 +202,8 @@ static pawl_code find_saga(const pawl__timeout_fields *fields, pawl_store *store
 
 /* ---- Setting -------------------------------------------------------------------- */
 
-/* A timeout of the name that the saga has is set anew, under its id. `*was`: when it was due, or 0. */
+/* A timeout of the name that the saga has is set anew, under its id and with its headers, which name its process and the
+ * queue that waits for a reply. `*was`: when it was due, or 0. */
 static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *was,
                           pawl_arena *arena, pawl_error *error)
 {
@@ -210,8 +211,10 @@ static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *w
     pawl_code         code = pawl_store_timeout_list(store, row->saga_id, 0, arena, &rows, error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         if (pawl_text_equal(rows.items[i].name, row->name)) {
-            row->id = rows.items[i].id;
-            *was    = rows.items[i].due;
+            row->id             = rows.items[i].id;
+            row->headers        = rows.items[i].headers;
+            row->correlation_id = rows.items[i].correlation_id;
+            *was                = rows.items[i].due;
         }
     return code;
 }

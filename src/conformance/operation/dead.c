@@ -282,9 +282,32 @@ static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
               pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
     EXPECT_EQ(s, timeouts.count, 1);
     EXPECT_TEXT(s, timeouts.items[0].saga_type, TEXT("Order"));
+    EXPECT_TEXT(s, timeouts.items[0].headers, TEXT(""));
     pawl_queue_row row = queued(s, a);
     EXPECT_TEXT(s, row.message.id, pawl_text_of(ids[1]));
     EXPECT_TEXT(s, row.message.causation_id, pawl_text_of(causes[1]));
+}
+
+/* A letter of a timeout has the timeout's headers beside those that name the saga. */
+static void a_timeout_is_set_again_with_its_headers(suite *s)
+{
+    pawl_store       *a       = suite_open(s);
+    pawl_message      message = suite_message(s, TEXT("01a20a97-1295-7006-ac35-ef034474ec01"));
+    pawl_timeout_rows timeouts;
+    message.causation_id   = TEXT("");
+    message.correlation_id = TEXT("c-7");
+    message.headers = TEXT("{\"a\":\"1\",\"" PAWL_HEADER_SAGA "\":\"Order\",\"" PAWL_HEADER_SAGA_ID
+                           "\":\"01a20a97-1295-7006-ac35-ef034474ec10\",\"b\":\"\\u00e9\"}");
+    COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = message,
+               .code = TEXT("EPERSIST"), .error = TEXT("x"), .at = SUITE_NOW);
+    EXPECT_OK(
+        s, pawl_store_dead_retry(a, ORDERS, message.id, ANN, TEXT(""), SUITE_NOW + 7, &s->error));
+    EXPECT_OK(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    EXPECT_EQ(s, timeouts.count, 1);
+    EXPECT_TEXT(s, timeouts.items[0].headers, TEXT("{\"a\":\"1\",\"b\":\"\xc3\xa9\"}"));
+    EXPECT_TEXT(s, timeouts.items[0].correlation_id, TEXT("c-7"));
+    EXPECT_TEXT(s, timeouts.items[0].name, message.type);
 }
 
 /* ---- Old bodies ---------------------------------------------------------- */
@@ -480,6 +503,7 @@ static const suite_case cases[] = {
     {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},
     {"E34 a message of a foreign timeout is no timeout",
      a_message_of_a_foreign_timeout_is_no_timeout},
+    {"E34 a timeout is set again with its headers", a_timeout_is_set_again_with_its_headers},
     {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
     {"E34 old bodies go and their events stay", old_bodies_go_and_their_events_stay},
     {"E34 old bodies go a page at a time", old_bodies_go_a_page_at_a_time},

@@ -93,6 +93,18 @@ pawl_text pawl__texts_text(yyjson_val *object, const char *key, pawl_arena *aren
                : pawl_arena_text(arena, (pawl_text){.data = text, .size = yyjson_get_len(value)});
 }
 
+pawl_text pawl__texts_without(yyjson_doc *doc, const char *const *keys, pawl_arena *arena)
+{
+    yyjson_mut_doc *made = yyjson_doc_mut_copy(doc, &json_memory);
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(made);
+    for (; root != NULL && *keys != NULL; keys++)
+        yyjson_mut_obj_remove_key(root, *keys);
+    if (root == NULL || yyjson_mut_obj_size(root) > 0)
+        return pawl__texts_done(made, root != NULL, arena);
+    yyjson_mut_doc_free(made);
+    return PAWL_TEXT("");
+}
+
 /* ---- Events --------------------------------------------------------------- */
 
 static pawl_code no_memory(const pawl__action *action, pawl_error *error)

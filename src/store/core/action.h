@@ -42,6 +42,8 @@ pawl_text       pawl__texts_done(yyjson_mut_doc *doc, bool is_ok, pawl_arena *ar
 yyjson_doc *pawl__texts_read(pawl_text text);
 /* A copy of the member; data NULL: there is none. */
 pawl_text pawl__texts_text(yyjson_val *object, const char *key, pawl_arena *arena);
+/* The object without the members of `keys`, which end with NULL; "" where none is left. data NULL: out of memory. */
+pawl_text pawl__texts_without(yyjson_doc *doc, const char *const *keys, pawl_arena *arena);
 
 /* ---- Events --------------------------------------------------------------- */
 

@@ -130,25 +130,32 @@ static pawl_code check_settle(const pawl_dead_settle *settle, size_t count, pawl
     return PAWL_OK;
 }
 
-/* A timeout's letter has the timeout's id and name, and headers that name its saga. A message that a
- * foreign timeout became has these headers as well, but names what caused it. */
-static bool read_timeout(const pawl_dead_row *letter, pawl_arena *arena, pawl_timeout_set *timeout)
+/* A timeout's letter has the timeout's id and name, and its headers with two more that name its saga. A message that a
+ * foreign timeout became has these headers as well, but names what caused it. `*is_timeout` false: it is a message.
+ * PAWL_ENOMEM is the only failure. */
+static pawl_code read_timeout(const pawl_dead_row *letter, pawl_arena *arena,
+                              pawl_timeout_set *timeout, bool *is_timeout)
 {
-    const pawl_message *message = &letter->message;
+    static const char *const of_saga[] = {PAWL_HEADER_SAGA, PAWL_HEADER_SAGA_ID, NULL};
+    const pawl_message      *message   = &letter->message;
+    *is_timeout                        = false;
     if (message->headers.size == 0 || message->causation_id.size != 0 ||
         pawl_uuid_parse(message->id, &timeout->id.uuid, NULL) != PAWL_OK)
-        return false;
+        return PAWL_OK;
     yyjson_doc *doc  = pawl__texts_read(message->headers);
     yyjson_val *root = yyjson_doc_get_root(doc);
     pawl_text   id   = pawl__texts_text(root, PAWL_HEADER_SAGA_ID, arena);
-    bool is_timeout  = id.size != 0 && pawl_uuid_parse(id, &timeout->saga_id.uuid, NULL) == PAWL_OK;
-    timeout->saga_type      = pawl__texts_text(root, PAWL_HEADER_SAGA, arena);
-    timeout->name           = message->type;
-    timeout->destination    = letter->queue;
-    timeout->correlation_id = message->correlation_id;
-    timeout->is_new         = true;
+    *is_timeout      = id.size != 0 && pawl_uuid_parse(id, &timeout->saga_id.uuid, NULL) == PAWL_OK;
+    if (*is_timeout) {
+        timeout->saga_type      = pawl__texts_text(root, PAWL_HEADER_SAGA, arena);
+        timeout->headers        = pawl__texts_without(doc, of_saga, arena);
+        timeout->name           = message->type;
+        timeout->destination    = letter->queue;
+        timeout->correlation_id = message->correlation_id;
+        timeout->is_new         = true;
+    }
     yyjson_doc_free(doc);
-    return is_timeout;
+    return *is_timeout && timeout->headers.data == NULL ? PAWL_ENOMEM : PAWL_OK;
 }
 
 static pawl_code check_letter(const pawl_dead_row *letter, const pawl_dead_settle *settle,
@@ -189,11 +196,13 @@ static pawl_code make_again(const pawl_dead_row *letter, const pawl_dead_settle 
                                 .message = letter->message,
                                 .due     = now,
                                 .is_new  = true};
-    bool             is_edit = settle->action == PAWL_DEAD_EDIT;
+    bool             is_edit = settle->action == PAWL_DEAD_EDIT, is_timeout;
     pawl_code        code    = check_letter(letter, settle, error);
     if (code != PAWL_OK || settle->action == PAWL_DEAD_DISCARD)
         return code;
-    if (read_timeout(letter, arena, &timeout)) {
+    if (read_timeout(letter, arena, &timeout, &is_timeout) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the headers of a timeout");
+    if (is_timeout) {
         made->timeouts[made->timeout_count++] = timeout;
         return !is_edit ? PAWL_OK
                         : pawl_error_set(error, PAWL_EINVAL,

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/operations.h"
+#include "pawl/process.h"
 #include "support/fault_store.h"
 #include "support/world.h"
 
@@ -47,6 +48,55 @@ static pawl_code on_off(pawl_context *ctx, lamp_state *lamp)
 }
 PAWL_TIMEOUT_HANDLER(on_off, lamp_state);
 
+/* A saga and a process that answer, as of a timeout, the one who sent the message that set it. */
+#define CHIME_STATE(F) F(TEXT, name)
+PAWL_RECORD(bell_state, CHIME_STATE);
+PAWL_RECORD(clock_state, CHIME_STATE);
+PAWL_RECORD(ring, CHIME_STATE);
+PAWL_RECORD(rang, CHIME_STATE);
+
+static pawl_code on_ring(pawl_context *ctx, bell_state *bell, const ring *message)
+{
+    (void)bell, (void)message;
+    return pawl_timeout(ctx, "later", PAWL_SECONDS(5));
+}
+PAWL_HANDLER(on_ring, bell_state, ring);
+
+static pawl_code on_bell_later(pawl_context *ctx, bell_state *bell)
+{
+    (void)bell;
+    pawl_code code = answer(ctx, "bell");
+    return code == PAWL_OK ? pawl_reply(ctx, PAWL_MESSAGE(rang, .name = PAWL_TEXT("bell"))) : code;
+}
+PAWL_TIMEOUT_HANDLER(on_bell_later, bell_state);
+
+static pawl_code on_clock_ring(pawl_context *ctx, const clock_state *clock, const ring *message)
+{
+    (void)clock, (void)message;
+    return pawl_timeout(ctx, "later", PAWL_SECONDS(5));
+}
+PAWL_PROCESS_HANDLER(on_clock_ring, clock_state, ring);
+
+static pawl_code on_clock_later(pawl_context *ctx, const clock_state *clock)
+{
+    (void)clock;
+    pawl_code code = answer(ctx, pawl_stream_in_flight(ctx).data);
+    return code == PAWL_OK ? pawl_reply(ctx, PAWL_MESSAGE(rang, .name = PAWL_TEXT("clock"))) : code;
+}
+PAWL_PROCESS_TIMEOUT_HANDLER(on_clock_later, clock_state);
+
+static const pawl_saga bell = {
+    .name        = "Bell",
+    .state       = PAWL_RECORD_OF(bell_state),
+    .correlation = "name",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_ring), .key = "name", .starts = true},
+                           {.handle = PAWL_HANDLE(on_bell_later), .timeout = "later"})};
+static const pawl_process wall_clock = {
+    .name  = "Clock",
+    .state = PAWL_RECORD_OF(clock_state),
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_clock_ring), .key = "name", .starts = true},
+                     {.handle = PAWL_HANDLE(on_clock_later), .timeout = "later"})};
+
 static const pawl_saga lamp = {
     .name        = "Lamp",
     .state       = PAWL_RECORD_OF(lamp_state),
@@ -54,8 +104,9 @@ static const pawl_saga lamp = {
     .on          = PAWL_ON({.handle = PAWL_HANDLE(on_light), .key = "name", .starts = true},
                            {.handle = PAWL_HANDLE(on_off), .timeout = "off"})};
 
-static const pawl_endpoint_spec billing     = {.name     = "billing",
-                                               .sagas    = PAWL_SAGAS(&lamp),
+static const pawl_endpoint_spec billing     = {.name      = "billing",
+                                               .sagas     = PAWL_SAGAS(&lamp, &bell),
+                                               .processes = PAWL_PROCESSES(&wall_clock),
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)})};
 static const pawl_application   application = APPLICATION("billing", &billing);
 
@@ -187,6 +238,101 @@ ON_ALL_STORES(e34_a_retried_timeout_finds_its_saga, const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "off ");
     assert_int_equal(world_dead(it).count, 0);
+}
+
+/* Retries all letters, and says how many there were. */
+static size_t retry_all(world *it)
+{
+    pawl_dead_rows letters = world_dead(it);
+    for (size_t i = 0; i < letters.count; i++)
+        must(retry(it, it->store, letters.items[i].message.id, world_error()));
+    return letters.count;
+}
+
+/* Sets a timeout of the bell and one of the clock for a message with a header of that text, and lets them die. */
+static pawl_timeout_rows ring_and_die(world *it, const char *text)
+{
+    const pawl_header headers[]     = {{"pawl.reply_to", "asker"}, {"filling", text}, {NULL, NULL}};
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it),
+                                       .headers = headers, .correlation_id = "c-7"};
+    must(pawl_sender_send(it->sender, "billing", &options,
+                          PAWL_MESSAGE(ring, .name = PAWL_TEXT("a")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    world_drain(it);
+    pawl_timeout_rows set = world_timeouts(it);
+    world_go(it, PAWL_SECONDS(5));
+    assert_int_equal(set.count, 2);
+    assert_int_equal(world_dead(it).count, 2);
+    return set;
+}
+
+static void expect_replies(world *it)
+{
+    is_open = true;
+    world_drain(it);
+    assert_true(world_says(pawl_text_of(seen.text), "bell "));
+    assert_true(world_says(pawl_text_of(seen.text), "Clock/a "));
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "asker").count, 2);
+}
+
+/* The timeout that was set again dies again, and is whole after that as well. */
+ON_ALL_STORES(e34_a_retried_timeout_has_the_headers_it_was_set_with, const char *url)
+{
+    world            *it  = begin(url);
+    pawl_timeout_rows set = ring_and_die(it, "x");
+    assert_int_equal(retry_all(it), 2);
+    world_drain(it);
+    assert_int_equal(retry_all(it), 2);
+    pawl_timeout_rows again = world_timeouts(it);
+    assert_int_equal(again.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        size_t j = pawl_uuid_compare(again.items[i].id.uuid, set.items[0].id.uuid) == 0 ? 0 : 1;
+        assert_int_equal(pawl_uuid_compare(again.items[i].id.uuid, set.items[j].id.uuid), 0);
+        world_json_equal(it, again.items[i].headers.data, set.items[j].headers.data);
+        assert_string_equal(again.items[i].correlation_id.data, "c-7");
+    }
+    expect_replies(it);
+}
+
+/* The two headers more do not fit: of the timeout's own those stay that it cannot do without. */
+ON_ALL_STORES(e34_a_retried_timeout_of_full_headers_finds_its_process, const char *url)
+{
+    static char text[PAWL_HEADERS_SIZE_MAX - 100];
+    world      *it = begin(url);
+    memset(text, 'x', sizeof text - 1);
+    ring_and_die(it, text);
+    pawl_dead_rows letters = world_dead(it);
+    for (size_t i = 0; i < letters.count; i++)
+        assert_false(world_says(letters.items[i].message.headers, "filling"));
+    assert_int_equal(retry_all(it), 2);
+    expect_replies(it);
+}
+
+/* An operator may have set it, or an older pawl wrote its dead letter. The timeout of a saga needs no header. */
+ON_ALL_STORES(e34_a_timeout_that_names_no_process_is_dead, const char *url)
+{
+    static const char *const headers[] = {
+        "{\"pawl.reply_to\":\"asker\"}",
+        "{\"pawl.reply_to\":\"asker\",\"pawl.process\":\"Clock\"}"};
+    world            *it  = begin(url);
+    pawl_timeout_rows set = ring_and_die(it, "x");
+    is_open               = true;
+    for (size_t i = 0; i < 4; i++) {
+        pawl_timeout_row row = set.items[i % 2];
+        row.headers          = pawl_text_of(headers[i / 2]);
+        row.id.uuid.bytes[0] ^= (uint8_t)(i + 1);
+        must(pawl_store_timeout_insert(it->store, &row, world_now(it), world_error()));
+        world_drain(it);
+    }
+    assert_string_equal(seen.text, "bell bell ");
+    pawl_dead_rows letters = world_dead(it);
+    int            count   = 0;
+    for (size_t i = 0; i < letters.count; i++)
+        count += world_says(letters.items[i].error,
+                            "timeout 'later': its header pawl.process names no process Clock");
+    assert_int_equal(count, 2);
+    assert_int_equal(letters.count, 4);
 }
 
 /* ---- Answers that are lost -------------------------------------------------- */
