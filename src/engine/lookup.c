@@ -324,6 +324,23 @@ pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error 
                              : pawl_error_set(error, PAWL_ENOMEM, "no memory for a timeout");
 }
 
+/* Moves a look-up that may begin its saga before those of the same saga that may not: the handler of a base type begins
+ * what that of the message's own type goes on with. */
+static void put_starters_first(pawl__unit *unit)
+{
+    pawl__lookup *all = unit->lookups;
+    for (size_t i = 1; i < unit->lookup_count; i++) {
+        pawl__lookup starter = all[i];
+        size_t       to      = 0;
+        if (!starter.binding->starts || starter.entry == NULL)
+            continue;
+        while (to < i && (all[to].entry != starter.entry || all[to].binding->starts))
+            to++;
+        memmove(&all[to + 1], &all[to], (i - to) * sizeof *all);
+        all[to] = starter;
+    }
+}
+
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl__lookup_types types = {{NULL}, 0};
@@ -346,7 +363,9 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     if (code != PAWL_OK)
         pawl__unit_fail(batch, unit, code, pawl_arena_text(batch->arena, pawl_text_of(detail.text)),
                         -1);
-    else if (unit->lookup_count == 0)
+    else if (unit->lookup_count > 0)
+        put_starters_first(unit);
+    else
         return end_stray(batch, unit, error);
     return PAWL_OK;
 }

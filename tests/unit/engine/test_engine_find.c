@@ -104,19 +104,71 @@ static const pawl_saga visit_saga = {
 
 static pawl_code on_be_lonely(pawl_context *ctx, lonely_state *lonely, const be_lonely *message)
 {
-    (void)ctx;
+    world_note(pawl_user(ctx), "lonely");
     lonely->count = message->count;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_be_lonely, lonely_state, be_lonely);
+
+/* A message of its own type has a handler without a saga. */
+PAWL_RECORD_WITH(be_left, BE_LONELY, .base = PAWL_RECORD_OF(be_lonely));
+
+static pawl_code on_be_left(pawl_context *ctx, const be_left *message)
+{
+    (void)message;
+    world_note(pawl_user(ctx), "left");
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_be_left, be_left);
 
 static const pawl_saga lonely_saga = {
     .name  = "Lonely",
     .state = PAWL_RECORD_OF(lonely_state),
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_be_lonely), .starts = true})};
 
+/* A saga that a base type begins, and types that go on with it. */
+#define STAY_STATE(F) F(TEXT, room)
+PAWL_RECORD(stay_state, STAY_STATE);
+#define STAY(F) F(TEXT, room)
+PAWL_RECORD(stay, STAY);
+PAWL_RECORD_WITH(stay_on, STAY, .base = PAWL_RECORD_OF(stay));
+PAWL_RECORD_WITH(stay_over, STAY, .base = PAWL_RECORD_OF(stay_on));
+PAWL_RECORD_WITH(stay_anew, STAY, .base = PAWL_RECORD_OF(stay_on));
+#define MOVE_IN(F) \
+    F(TEXT, room)  \
+    F(TEXT, from)
+PAWL_RECORD_WITH(move_in, MOVE_IN, .base = PAWL_RECORD_OF(stay));
+
+#define STAYS(message_record)                                                              \
+    static pawl_code on_##message_record(pawl_context *ctx, stay_state *state,             \
+                                         const message_record *message)                    \
+    {                                                                                      \
+        (void)message;                                                                     \
+        world_note(pawl_user(ctx), #message_record "(%.*s)", PAWL_TEXT_ARGS(state->room)); \
+        return PAWL_OK;                                                                    \
+    }                                                                                      \
+    PAWL_HANDLER(on_##message_record, stay_state, message_record)
+STAYS(stay);
+STAYS(stay_on);
+STAYS(stay_over);
+STAYS(stay_anew);
+STAYS(move_in);
+
+static const pawl_saga stay_saga = {
+    .name        = "Stay",
+    .state       = PAWL_RECORD_OF(stay_state),
+    .correlation = "room",
+    .on          = PAWL_ON(
+                 {.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true},
+                 {.handle = PAWL_HANDLE(on_stay_on), .key = "room", .not_found = PAWL_NOT_FOUND_DEAD},
+                 {.handle = PAWL_HANDLE(on_stay_over), .key = "room"},
+                 {.handle = PAWL_HANDLE(on_stay_anew), .key = "room", .starts = true},
+                 {.handle = PAWL_HANDLE(on_move_in), .key = "from"})};
+
 static const pawl_endpoint_spec desk = {
-    .name = "desk", .sagas = PAWL_SAGAS(&account_saga, &device_saga, &visit_saga, &lonely_saga)};
+    .name     = "desk",
+    .sagas    = PAWL_SAGAS(&account_saga, &device_saga, &visit_saga, &lonely_saga, &stay_saga),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_be_left)})};
 
 static const pawl_application application = APPLICATION("finding", &desk);
 
@@ -189,6 +241,45 @@ ON_ALL_STORES(e9_a_saga_that_the_first_handler_ends_is_over, const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "begun(the exit) ");
     assert_int_equal(world_saga_count(it, "Visit"), 0);
+}
+
+/* The message's own row does not begin the saga that is its base type's. */
+ON_ALL_STORES(e9_a_base_type_begins_what_the_own_type_goes_on_with, const char *url)
+{
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(stay_on, .room = PAWL_TEXT("7")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(stay_on, .room = PAWL_TEXT("7")));
+    world_drain(it);
+    assert_string_equal(seen.text, "stay(7) stay_on(7) stay(7) stay_on(7) ");
+    assert_int_equal(world_dead(it).count, 0);
+}
+
+/* Otherwise the type nearest to the message's own is first. */
+ON_ALL_STORES(e9_only_what_begins_the_saga_goes_before_nearer_types, const char *url)
+{
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(stay_over, .room = PAWL_TEXT("7")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(stay_anew, .room = PAWL_TEXT("8")));
+    world_drain(it);
+    assert_string_equal(seen.text,
+                        "stay(7) stay_over(7) stay_on(7) stay_anew(8) stay(8) stay_on(8) ");
+    world_forget(&seen);
+    world_post(it, NULL, PAWL_MESSAGE(be_left, .count = 1));
+    world_drain(it);
+    assert_string_equal(seen.text, "left lonely ");
+}
+
+/* Each row finds a saga of its own: that of the own type is the first. */
+ON_ALL_STORES(e9_a_base_type_that_begins_another_saga_comes_later, const char *url)
+{
+    world *it = open_world(url);
+    world_post(it, NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("7")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(move_in, .room = PAWL_TEXT("8"), .from = PAWL_TEXT("7")));
+    world_drain(it);
+    assert_string_equal(seen.text, "stay(7) move_in(7) stay(8) ");
 }
 
 /* A type this program does not know, whose header names a base it does. */
