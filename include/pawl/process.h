@@ -125,8 +125,8 @@ PAWL_RECORD_WITH(pawl_accepted, PAWL__ACCEPTED, .type = "pawl.accepted");
 PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected");
 #endif
 
-/* The library's event "pawl.handled": a message was handled, commands were sent or
- * timeouts set, and no event emitted (O5). */
+/* The library's event "pawl.handled": a message was handled, something was sent or published (if
+ * only to nobody) or timeouts set, and no event emitted (O5). */
 #define PAWL__HANDLED(F) \
     F(TEXT, message_id)  \
     F(TEXT, type)

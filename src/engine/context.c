@@ -155,6 +155,13 @@ static pawl_code add_queued(pawl_context *ctx, pawl_text queue, const pawl_messa
     return PAWL_OK;
 }
 
+static void note_sent(pawl_context *ctx)
+{
+    pawl__touch *touch = pawl__touch_in_hand(ctx);
+    if (touch != NULL)
+        touch->has_sent = true;
+}
+
 static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                               pawl_time due, bool has_id, bool is_local)
 {
@@ -173,6 +180,7 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
                          .touch    = ctx->touch,
                          .has_id   = has_id,
                          .is_local = is_local};
+    note_sent(ctx);
     ctx->effect_count++;
     return PAWL_OK;
 }
@@ -299,6 +307,7 @@ pawl_code pawl_publish_with(pawl_context *ctx, const pawl_send_options *given,
                               ? add_send(ctx, queue, &made, due_of(ctx, &options), options.id != NULL)
                               : out_of_memory(ctx);
     }
+    note_sent(ctx);
     ctx->effect_count++; /* publishing counts even when nobody subscribes */
     return code;
 }
@@ -343,7 +352,8 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
                                  .now         = engine->machine_now,
                                  .queue_send  = {&send, !where.is_remote},
                                  .outbox_add  = {&row, where.is_remote}};
-    code                      = engine->send_now(engine->runtime, &changes, &ctx->error);
+    note_sent(ctx);
+    code = engine->send_now(engine->runtime, &changes, &ctx->error);
     return pawl__context_failed(ctx, code);
 }
 

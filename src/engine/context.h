@@ -16,6 +16,7 @@ typedef struct pawl__touch {
     bool              is_begun; /* by this unit */
     bool              is_completed;
     bool              is_changed; /* the saga has to be saved; known when the handlers are done */
+    bool              has_sent;   /* or published, if only to nobody */
     pawl__timeout_ops timeouts;
     pawl_event       *events; /* of a stream: emitted by this unit */
     size_t            event_count, event_capacity;

@@ -314,14 +314,6 @@ pawl_text pawl_stream_in_flight(const pawl_context *ctx)
 
 /* ---- Keeping -------------------------------------------------------------------- */
 
-static bool has_dispatches(const pawl_context *ctx, size_t touch)
-{
-    for (size_t i = 0; i < ctx->dispatch_count; i++)
-        if (ctx->dispatches[i].touch == touch + 1)
-            return true;
-    return false;
-}
-
 /* Adds an event of the library's own. */
 static pawl_code add_own(pawl_context *ctx, pawl__touch *touch, const char *type)
 {
@@ -344,7 +336,7 @@ pawl_code pawl__stream_seal(pawl_context *ctx, size_t index)
     pawl__touch *touch     = &ctx->touches[index];
     pawl_code    code      = PAWL_OK;
     bool         is_needed = touch->event_count == 0 && !touch->is_completed &&
-                     (has_dispatches(ctx, index) || touch->timeouts.count > 0);
+                     (touch->has_sent || touch->timeouts.count > 0);
     if (is_needed)
         code = add_own(ctx, touch, PAWL__EVENT_HANDLED);
     if (code == PAWL_OK && touch->is_completed)

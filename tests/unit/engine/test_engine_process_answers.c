@@ -95,6 +95,8 @@ static pawl_code start_case(pawl_context *ctx, const begin *message, const char 
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
     if (is(message->how, "announce"))
         return pawl_publish(ctx, PAWL_MESSAGE(announced, .number = message->number));
+    if (is(message->how, "at once"))
+        return pawl_send_now(ctx, "one", PAWL_MESSAGE(announced, .number = message->number));
     pawl_emit(ctx, PAWL_MESSAGE(begun, .nothing = message->how));
     return pawl_send(ctx, "desks",
                      PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)));
@@ -311,6 +313,19 @@ ON_ALL_STORES(a_process_can_publish, const char *url)
     assert_true(is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
     /* An event is no command: nobody is asked for an answer. */
     assert_false(world_says(one.items[0].message.headers, PAWL_HEADER_ANSWER));
+}
+
+/* A process begins by what it sends, whoever gets it: at once, or published when nobody subscribes. */
+ON_ALL_STORES(o5_a_process_that_sends_what_is_in_no_commit_has_begun, const char *url)
+{
+    world *it = open_world(url, &together);
+    post_begin(it, 7, "announce");
+    post_begin(it, 8, "at once");
+    world_drain(it);
+    assert_int_equal(world_events(it, "Case/7").count, 1);
+    assert_int_equal(world_events(it, "Case/8").count, 1);
+    assert_true(is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
+    assert_int_equal(world_queue(it, "one").count, 1);
 }
 
 /* ---- Traces ---------------------------------------------------------------------------------- */
