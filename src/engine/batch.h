@@ -206,6 +206,8 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
 pawl_code      pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
                                    pawl_error *error);
 pawl_saga_lock pawl__identity_lock(const pawl__batch *batch); /* hot sagas: SKIP_LOCKED */
+/* Unless it is loaded. */
+pawl_code pawl__identity_load_main(pawl__batch *batch, pawl__entry *entry, pawl_error *error);
 /* Unless the batch has it; *entry NULL when there is no row. */
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error);

@@ -291,22 +291,37 @@ pawl_saga_lock pawl__identity_lock(const pawl__batch *batch)
     return batch->has_sql ? PAWL_SAGA_LOCKED : PAWL_SAGA_UNLOCKED;
 }
 
+static pawl_code load_row(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_key key,
+                          const pawl_value *value, pawl_saga_row *row, pawl_error *error)
+{
+    pawl__engine  *engine = batch->engine;
+    pawl_saga_lock lock   = pawl__identity_lock(batch);
+    *row                  = (pawl_saga_row){.presence = PAWL_SAGA_MISSING};
+    if (lock == PAWL_SAGA_UNLOCKED && engine->has_hot &&
+        engine->is_hot(engine->runtime, &model->table, key, value))
+        lock = PAWL_SAGA_SKIP_LOCKED;
+    return pawl_store_saga_load(engine->store, &model->table, key, value, 1, lock, batch->arena,
+                                row, error);
+}
+
+pawl_code pawl__identity_load_main(pawl__batch *batch, pawl__entry *entry, pawl_error *error)
+{
+    pawl_saga_row row;
+    if (entry->is_loaded || entry->main.type == PAWL_VALUE_NONE)
+        return PAWL_OK;
+    pawl_code code = load_row(batch, entry->model, PAWL_SAGA_BY_MAIN, &entry->main, &row, error);
+    return code == PAWL_OK ? pawl__identity_fill(batch, entry, &row, error) : code;
+}
+
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error)
 {
+    pawl_value    value = pawl_value_uuid(id.uuid);
+    pawl_saga_row row;
     *entry = pawl__identity_find_id(batch, model, id);
     if (*entry != NULL)
         return PAWL_OK;
-    pawl_value     value  = pawl_value_uuid(id.uuid);
-    pawl_saga_row  row    = {.presence = PAWL_SAGA_MISSING};
-    pawl__engine  *engine = batch->engine;
-    pawl_store    *store  = engine->store;
-    pawl_saga_lock lock   = pawl__identity_lock(batch);
-    if (lock == PAWL_SAGA_UNLOCKED && engine->has_hot &&
-        engine->is_hot(engine->runtime, &model->table, PAWL_SAGA_BY_ID, &value))
-        lock = PAWL_SAGA_SKIP_LOCKED;
-    pawl_code code = pawl_store_saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1, lock,
-                                          batch->arena, &row, error);
+    pawl_code code = load_row(batch, model, PAWL_SAGA_BY_ID, &value, &row, error);
     if (code != PAWL_OK || row.presence == PAWL_SAGA_MISSING)
         return code;
     if (row.presence == PAWL_SAGA_THERE)

@@ -169,6 +169,17 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     return PAWL_OK;
 }
 
+/* PAWL_ENOTFOUND: the saga is elsewhere, the unit's end is set. */
+static pawl_code take_found(pawl_context *ctx, pawl__entry *entry)
+{
+    if (entry->is_elsewhere) {
+        pawl__unit_put_back(ctx->unit);
+        return PAWL_ENOTFOUND;
+    }
+    pawl__identity_touch(ctx->batch, entry, ctx->unit);
+    return PAWL_OK;
+}
+
 /* Calls a custom finder, which names the saga by id; without an id a message that starts sagas begins one (E30). PAWL_ENOTFOUND:
  * the saga is elsewhere, the unit's end is set. */
 static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
@@ -185,12 +196,7 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     if (code != PAWL_OK || *entry == NULL)
         return code;
     pawl__elsewhere_leave(ctx->batch, PAWL__BY_ID);
-    if ((*entry)->is_elsewhere) {
-        pawl__unit_put_back(ctx->unit);
-        return PAWL_ENOTFOUND;
-    }
-    pawl__identity_touch(ctx->batch, *entry, ctx->unit);
-    return PAWL_OK;
+    return take_found(ctx, *entry);
 }
 
 /* "No saga" of a finder is not final yet for a message that begins none: once the queue showed no older message it is asked again. */
@@ -203,6 +209,7 @@ static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entr
     return code == PAWL_OK && lookup->is_final ? find_by_handler(ctx, lookup, entry) : code;
 }
 
+/* The entry of a saga to begin. Where a finder names none, the saga of the message's value may still be there. */
 static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     const pawl__binding *binding = lookup->binding;
@@ -228,8 +235,9 @@ static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, paw
     *entry = pawl__identity_get(ctx->batch, binding->saga, &main);
     if (*entry == NULL)
         return pawl__context_no_memory(ctx);
-    pawl__identity_touch(ctx->batch, *entry, ctx->unit);
-    return PAWL_OK;
+    pawl__elsewhere_leave(ctx->batch, PAWL__BY_MAIN);
+    pawl_code code = pawl__identity_load_main(ctx->batch, *entry, &ctx->error);
+    return code == PAWL_OK ? take_found(ctx, *entry) : code;
 }
 
 static pawl_code run_saga(pawl_context *ctx, pawl__lookup *lookup)
@@ -256,7 +264,7 @@ static pawl_code run_saga(pawl_context *ctx, pawl__lookup *lookup)
     if (entry == NULL)
         code = find_missing_entry(ctx, lookup, &entry);
     if (code == PAWL_OK)
-        code = open_saga(ctx, entry, begins);
+        code = open_saga(ctx, entry, begins && !entry->exists);
     return code == PAWL_OK ? call_handler(ctx, lookup, lookup->binding->handler) : code;
 }
 

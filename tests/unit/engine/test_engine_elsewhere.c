@@ -347,6 +347,24 @@ ON_ALL_STORES(e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere, cons
     assert_int_equal(world_saga_count(it, "Counter"), before);
 }
 
+/* Its finder names none, and the message's value is that of a saga in another worker's hands. */
+ON_ALL_STORES(e30_a_starter_without_a_find_leaves_the_saga_of_its_value, const char *url)
+{
+    world *it = hot_open(url);
+    hot_make(it);
+    int64_t before = world_saga_count(it, "Counter");
+    hot_counter_id = (pawl_saga_id){{{0}}};
+    locks_hold("a");
+    world_post(it, NULL, PAWL_MESSAGE(begin_found, .name = PAWL_TEXT("a")));
+    assert_true(world_step(it).is_idle);
+    assert_string_equal(hot_seen.text, "");
+    assert_int_equal(world_queue(it, "desk").count, 1);
+    locks_hold(NULL);
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_string_equal(hot_seen.text, "begin(a) ");
+    assert_int_equal(world_saga_count(it, "Counter"), before);
+}
+
 /* The older message was put back and will begin the saga anew: "none" is not
  * final for the later one while it waits. */
 ON_ALL_STORES(not_found_waits_for_what_was_put_back, const char *url)

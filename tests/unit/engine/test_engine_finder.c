@@ -101,15 +101,56 @@ static pawl_code on_burn(pawl_context *ctx, book_state *book, const burn *messag
 }
 PAWL_HANDLER(on_burn, book_state, burn);
 
+/* Its finder names no book, whatever the message's number is. */
+PAWL_RECORD(donate, BUY);
+
+static pawl_code find_nothing(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx, (void)message, (void)id;
+    world_note(&seen, "find");
+    return PAWL_OK;
+}
+
+static pawl_code on_donate(pawl_context *ctx, book_state *book, const donate *message)
+{
+    (void)message;
+    world_note(&seen, "donate(%.*s,v%d)", PAWL_TEXT_ARGS(book->title), (int)pawl_saga_version(ctx));
+    book->lent++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_donate, book_state, donate);
+
 static const pawl_saga book_saga = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book_state),
     .correlation = "isbn",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                           {.handle = PAWL_HANDLE(on_lend), .find = find_first},
-                           {.handle = PAWL_HANDLE(on_burn), .find = find_first})};
+    .on          = PAWL_ON(
+                 {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+                 {.handle = PAWL_HANDLE(on_lend), .find = find_first},
+                 {.handle = PAWL_HANDLE(on_burn), .find = find_first},
+                 {.handle = PAWL_HANDLE(on_donate), .key = "isbn", .find = find_nothing, .starts = true})};
 
-static const pawl_endpoint_spec library     = {.name = "library", .sagas = PAWL_SAGAS(&book_saga)};
+/* A saga without a correlation property. */
+#define REMARK_STATE(F) F(INT32, count)
+PAWL_RECORD(remark_state, REMARK_STATE);
+#define REMARK(F) F(TEXT, text)
+PAWL_RECORD(remark, REMARK);
+
+static pawl_code on_remark(pawl_context *ctx, remark_state *state, const remark *message)
+{
+    (void)ctx, (void)message;
+    state->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_remark, remark_state, remark);
+
+static const pawl_saga remark_saga = {
+    .name  = "Remark",
+    .state = PAWL_RECORD_OF(remark_state),
+    .on    = PAWL_ON({.handle = PAWL_HANDLE(on_remark), .find = find_nothing, .starts = true})};
+
+static const pawl_endpoint_spec library     = {.name  = "library",
+                                               .sagas = PAWL_SAGAS(&book_saga, &remark_saga)};
 static const pawl_application   application = APPLICATION("finder", &library);
 
 static world *open_world(const char *url, const pawl_application *the_program)
@@ -173,6 +214,30 @@ ON_ALL_STORES(e30_what_was_found_and_is_gone_stays_gone, const char *url)
     assert_string_equal(seen.text, "find lend(0,v1) find find ");
     assert_int_equal(world_saga_count(it, "Book"), 1);
     assert_int_equal(world_queue(it, "library").count, 0);
+}
+
+/* The finder names none, but the message's value is that of a saga, which no second one can have. */
+ON_ALL_STORES(e30_where_the_finder_names_none_the_value_finds_the_saga, const char *url)
+{
+    world *it = open_world(url, &application);
+    world_post(it, NULL, PAWL_MESSAGE(donate, .isbn = PAWL_TEXT("1")));
+    world_post(it, NULL, PAWL_MESSAGE(donate, .isbn = PAWL_TEXT("3")));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(donate, .isbn = PAWL_TEXT("3")));
+    pawl_step step = world_drain(it);
+    assert_int_equal(step.refused, 0);
+    assert_string_equal(seen.text, "find donate(Emma,v1) find donate(,v0) find donate(,v1) ");
+    assert_int_equal(world_saga_count(it, "Book"), 3);
+    world_json_equal(it, world_saga_text(it, "Book", "3", NULL), "{\"isbn\":\"3\",\"lent\":2}");
+}
+
+ON_ALL_STORES(e30_a_saga_without_a_property_begins_where_the_finder_names_none, const char *url)
+{
+    world *it = open_world(url, &application);
+    for (int i = 0; i < 2; i++)
+        world_post(it, NULL, PAWL_MESSAGE(remark, .text = PAWL_TEXT("1")));
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Remark"), 2);
 }
 
 /* ---- Conditions -------------------------------------------------------------------- */

@@ -110,10 +110,11 @@ static const pawl_saga counter_saga = {
     .name        = "Counter",
     .state       = PAWL_RECORD_OF(counter_state),
     .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
-                           {.handle = PAWL_HANDLE(on_both), .key = "name"},
-                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
+    .on          = PAWL_ON(
+                 {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+                 {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter, .starts = true},
+                 {.handle = PAWL_HANDLE(on_both), .key = "name"},
+                 {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
 static const pawl_saga other_saga = {
     .name        = "Other",
     .state       = PAWL_RECORD_OF(other_state),
@@ -296,6 +297,27 @@ ON_ALL_STORES(s9_what_a_finder_finds_is_left_too, const char *url)
     assert_int_equal(world_step(&it).refused, 0);
     assert_string_equal(seen.text, "bump(a) back ");
     assert_int_equal(second_step.handled, 0);
+    world_drain(&it);
+    world_go(&it, WAIT);
+    assert_string_equal(seen.text, "bump(a) back found(a) ");
+    assert_int_equal(count_of("a"), 3);
+}
+
+static void post_unfound(void)
+{
+    counter_id = (pawl_saga_id){{{0}}};
+    post_found();
+}
+
+ON_ALL_STORES(s9_what_a_finder_leaves_to_the_value_is_left_too, const char *url)
+{
+    open_two(url, &application);
+    meanwhile = post_unfound;
+    bump_it("a");
+    assert_int_equal(world_step(&it).refused, 0);
+    assert_string_equal(seen.text, "bump(a) back ");
+    assert_int_equal(second_step.handled, 0);
+    counter_id = (pawl_saga_id){{{0}}};
     world_drain(&it);
     world_go(&it, WAIT);
     assert_string_equal(seen.text, "bump(a) back found(a) ");
