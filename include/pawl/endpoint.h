@@ -250,6 +250,7 @@ PAWL_API pawl_code pawl_sender_send(pawl_sender *sender, const char *queue,
 PAWL_API pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
                                          const pawl_send_options *options, const char *type,
                                          pawl_text body, pawl_error *error);
+/* To every queue that subscribes to the type or one of its base types: one message, with one id and one correlation id. */
 PAWL_API pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *options,
                                        const pawl_record *record, const void *message,
                                        pawl_error *error);

@@ -124,11 +124,8 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
                                 error);
     if (code != PAWL_OK)
         return code;
-    if (sender->native != NULL) {
-        code = write_enlisted(sender, &send, error);
-        pawl_arena_reset(sender->arena);
-        return code;
-    }
+    if (sender->native != NULL)
+        return write_enlisted(sender, &send, error);
     pawl_queue_send *grown = pawl_arena_grow(sender->arena, sender->sends, sender->count,
                                              &sender->capacity, sizeof sender->sends[0]);
     if (grown == NULL)
@@ -136,6 +133,14 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
     sender->sends                  = grown;
     sender->sends[sender->count++] = send;
     return PAWL_OK;
+}
+
+/* An enlisted message is written by now, and nothing of the arena is used any more. Answers `code`. */
+static pawl_code end(pawl_sender *sender, pawl_code code)
+{
+    if (sender->native != NULL)
+        pawl_arena_reset(sender->arena);
+    return code;
 }
 
 /* Options of a program that was built with older headers are shorter. NULL: none. */
@@ -170,7 +175,7 @@ pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_se
     pawl_code         code = take_options(given, &options, error);
     if (code == PAWL_OK)
         code = build(sender, &options, record, message, &made, error);
-    return code == PAWL_OK ? put(sender, queue, &made, &options, error) : code;
+    return end(sender, code == PAWL_OK ? put(sender, queue, &made, &options, error) : code);
 }
 
 pawl_code pawl__sender_send_text(pawl_sender *sender, const char *queue,
@@ -189,8 +194,8 @@ pawl_code pawl__sender_send_text(pawl_sender *sender, const char *queue,
     if (code == PAWL_OK)
         code = fill(sender, &options, type, &made);
     if (code == PAWL_ENOMEM)
-        return pawl_error_set(error, code, "no memory for a message");
-    return code == PAWL_OK ? put(sender, queue, &made, &options, error) : code;
+        return end(sender, pawl_error_set(error, code, "no memory for a message"));
+    return end(sender, code == PAWL_OK ? put(sender, queue, &made, &options, error) : code);
 }
 
 pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
@@ -217,12 +222,13 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *give
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         if (!pawl__is_subscriber(&list, i, record))
             continue;
-        code = build(sender, &options, record, message, &made, error);
+        if (made.id.size == 0) /* one message, and one conversation, for all */
+            code = build(sender, &options, record, message, &made, error);
         if (code == PAWL_OK)
             code = put(sender, list.items[i].queue.data, &made, &options, error);
     }
     pawl_arena_destroy(read);
-    return code;
+    return end(sender, code);
 }
 
 /* ---- Starting ----------------------------------------------------------------------- */

@@ -172,6 +172,46 @@ ON_ALL_STORES(publish_reaches_subscribers_of_base_types, const char *url)
     assert_string_equal(seen.text, "happened(window) ");
 }
 
+static void subscribe(world *it, const char *queue)
+{
+    MUST_COMMIT(it->store, subscription_set, WORLD_START, .type = PAWL_TEXT("happened"),
+                .queue = pawl_text_of(queue));
+}
+
+/* The queues have the same message: one event begins one conversation. */
+static void expect_same(world *it, const char *one, const char *other)
+{
+    pawl_queue_rows ours = world_queue(it, one), theirs = world_queue(it, other);
+    assert_int_equal(ours.count, 1);
+    assert_int_equal(theirs.count, 1);
+    const pawl_message *left = &ours.items[0].message, *right = &theirs.items[0].message;
+    assert_string_equal(left->id.data, right->id.data);
+    assert_string_equal(left->correlation_id.data, left->id.data);
+    assert_string_equal(right->correlation_id.data, left->id.data);
+    assert_string_equal(right->type.data, "happened");
+    world_json_equal(it, left->body.data, right->body.data);
+}
+
+ON_ALL_STORES(what_is_published_is_one_message_for_all, const char *url)
+{
+    world *it = open_world(url, "audit");
+    subscribe(it, "left");
+    subscribe(it, "right");
+    must(pawl_sender_publish(it->sender, &at_start, PAWL_MESSAGE(happened, .what = PAWL_TEXT("it")),
+                             world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    expect_same(it, "left", "right");
+    expect_same(it, "left", "audit");
+    const pawl_queue_row first = world_queue(it, "left").items[0];
+    must(pawl_sender_publish(it->sender, &at_start, PAWL_MESSAGE(happened, .what = PAWL_TEXT("it")),
+                             world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    pawl_queue_rows rows = world_queue(it, "left");
+    assert_int_equal(rows.count, 2);
+    assert_true(pawl_text_equal(rows.items[0].message.id, first.message.id) !=
+                pawl_text_equal(rows.items[1].message.id, first.message.id));
+}
+
 /* Sends, starts and publishes among the caller's own rows. */
 static void enlist_and_send(world *it, void *native)
 {
@@ -194,6 +234,8 @@ ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller, const char
     world *it     = open_world(url, "audit");
     void  *native = native_open(url);
     native_run(url, native, "create table {customers} (name varchar(10))");
+    subscribe(it, "left");
+    subscribe(it, "right");
 
     native_run(url, native, "begin");
     enlist_and_send(it, native);
@@ -208,6 +250,7 @@ ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller, const char
     native_expect(url, "select count(*) from {customers}", "1");
     assert_int_equal(world_queue(it, "audit").count, 2);
     assert_int_equal(world_queue(it, "shop.in").count, 1);
+    expect_same(it, "left", "right");
     world_drain(it);
     assert_string_equal(seen.text, "job(mine) happened(it) ");
     native_close(url, native);
