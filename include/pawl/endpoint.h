@@ -255,7 +255,7 @@ PAWL_API pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_opti
                                        const pawl_record *record, const void *message,
                                        pawl_error *error);
 /* Sends to the queue of the endpoint in `application` whose saga or handler the
- * message starts. */
+ * message starts, by its own type or else by the nearest base type. */
 PAWL_API pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *application,
                                      const pawl_send_options *options, const pawl_record *record,
                                      const void *message, pawl_error *error);

@@ -283,7 +283,12 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
     pawl_code code = pawl_application_check(application, error);
     if (code != PAWL_OK)
         return code;
-    const char *queue = queue_started_by(application, record);
+    const pawl_record *type  = record;
+    const char        *queue = queue_started_by(application, type);
+    for (int depth = 0; queue == NULL && type->base != NULL && depth < PAWL__BASES_MAX; depth++) {
+        type  = type->base();
+        queue = queue_started_by(application, type);
+    }
     if (queue == NULL)
         return pawl_error_set(
             error, PAWL_ENOTFOUND,

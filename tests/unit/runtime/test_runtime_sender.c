@@ -20,6 +20,11 @@ PAWL_RECORD(happened, HAPPENED);
 PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened));
 #define JOB(F) F(TEXT, name)
 PAWL_RECORD(job, JOB);
+PAWL_RECORD_WITH(place_in_haste, PLACE, .base = PAWL_RECORD_OF(place));
+/* Its nearest base type is handled by the menders, the next one by the audit. */
+PAWL_RECORD_WITH(mend, BROKE, .base = PAWL_RECORD_OF(happened));
+PAWL_RECORD_WITH(mend_in_haste, BROKE, .base = PAWL_RECORD_OF(mend));
+PAWL_RECORD_WITH(mend_at_once, BROKE, .base = PAWL_RECORD_OF(mend_in_haste));
 
 static world_log seen;
 
@@ -55,6 +60,13 @@ static pawl_code on_job(pawl_context *ctx, const job *message)
 }
 PAWL_MESSAGE_HANDLER(on_job, job);
 
+static pawl_code on_mend(pawl_context *ctx, const mend *message)
+{
+    (void)ctx, (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_mend, mend);
+
 static const pawl_saga order_saga = {
     .name        = "Order",
     .state       = PAWL_RECORD_OF(order_state),
@@ -66,7 +78,9 @@ static const pawl_endpoint_spec shop = {
 static const pawl_endpoint_spec audit = {
     .name     = "audit",
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_happened)}, {.handle = PAWL_HANDLE(on_job)})};
-static const pawl_application application = APPLICATION("senders", &shop, &audit);
+static const pawl_endpoint_spec menders     = {.name     = "menders",
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_mend)})};
+static const pawl_application   application = APPLICATION("senders", &shop, &audit, &menders);
 
 static world *open_world(const char *url, const char *name)
 {
@@ -155,6 +169,24 @@ ON_ALL_STORES(start_finds_the_queue, const char *url)
     must(pawl_sender_commit(it->sender, world_error()));
     assert_int_equal(world_queue(it, "shop.in").count, 1);
     assert_int_equal(world_queue(it, "audit").count, 1);
+    world_drain(it);
+    assert_int_equal(world_saga_count(it, "Order"), 1);
+}
+
+ON_ALL_STORES(start_finds_the_queue_of_the_nearest_base_type, const char *url)
+{
+    world *it = open_world(url, "shop");
+    must(pawl_sender_start(it->sender, &application, &at_start,
+                           PAWL_MESSAGE(place_in_haste, .order_id = PAWL_TEXT("o1")),
+                           world_error()));
+    must(pawl_sender_start(it->sender, &application, &at_start,
+                           PAWL_MESSAGE(mend_at_once, .what = PAWL_TEXT("it")), world_error()));
+    must(pawl_sender_start(it->sender, &application, &at_start,
+                           PAWL_MESSAGE(broke, .what = PAWL_TEXT("it")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    assert_int_equal(world_queue(it, "shop.in").count, 1);
+    assert_int_equal(world_queue(it, "audit").count, 1);
+    assert_int_equal(world_queue(it, "menders").count, 1);
     world_drain(it);
     assert_int_equal(world_saga_count(it, "Order"), 1);
 }
