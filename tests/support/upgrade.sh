@@ -186,8 +186,21 @@ cmp -s "$work/out" "$work/whole" || die "gone on with it says something else: $(
 echo "== a file to go on with that is another's"
 more=(--resume "$work/cursor")
 cp "$work/cursor.kept" "$work/cursor"
-expect 2 '^pawl: --resume: .*/cursor is of a run with --app .*/narrowed.so, this one has .*/old.so; remove' \
+expect 2 "^pawl: --resume: .*/cursor is of a run with --app '.*/narrowed.so .digest [0-9a-f]{16}.', this one has '.*/old.so .*'; remove" \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" "${more[@]}"
+for words in "--from $work/old.so" '--saga-prefix other_' '--removed Order.note' '--intended Order.stage'; do
+    # shellcheck disable=SC2086 # two words
+    expect 2 "^pawl: --resume: .*/cursor is of a run with ${words% *} '', this one has '${words#* }.*'; remove" \
+        pawl saga verify-upgrade --app "$work/narrowed.so" "${at[@]}" "${more[@]}" $words
+done
+sed 's/"prefix":"pawl_"/"prefix":"other_"/' "$work/cursor.kept" >"$work/cursor"
+verify 2 "^pawl: --resume: .*/cursor is of a run with --prefix 'other_', this one has 'pawl_'; remove" narrowed
+cp "$work/cursor.kept" "$work/cursor"
+cp "$work/narrowed.so" "$work/kept.so"
+printf x | dd of="$work/narrowed.so" bs=1 seek=$(($(stat -c %s "$new") - 1)) conv=notrunc status=none # another build
+verify 2 "^pawl: --resume: .*/cursor is of a run with --app '(.*/narrowed.so .digest) .*', this one has '.*/narrowed.so .digest " narrowed
+mv "$work/kept.so" "$work/narrowed.so"
+cmp -s "$work/cursor" "$work/cursor.kept" || die "a file that is refused is changed"
 echo '{' >"$work/cursor"
 expect 2 '^pawl: --resume: .*/cursor: not JSON' \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" "${more[@]}"

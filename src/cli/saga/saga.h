@@ -68,12 +68,18 @@ void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyj
 
 /* ---- Going on with an interrupted run ------------------------------------- */
 
+#define PAWL__VERIFY_OF 7 /* options that a file to go on with depends on */
+
 /* Where a run stands: behind `row` of a stage. */
 typedef struct pawl__verify_cursor {
-    const char   *store, *application; /* a file of another run is refused */
+    pawl_text     of[PAWL__VERIFY_OF]; /* a file of a run with others is refused */
     pawl_text     stage;               /* empty: at the begin */
     pawl_scan_row row;
 } pawl__verify_cursor;
+
+/* Fills `of`; of a program it has the path, and a digest of what the file holds. */
+pawl_code pawl__verify_resume_of(const pawl__saga_fields *fields, pawl_arena *arena,
+                                 pawl__verify_cursor *cursor, pawl_error *error);
 
 /* Reads the file, if it is there, into cursor and report, whose arena has the texts. */
 pawl_code pawl__verify_resume_read(const char *path, pawl__verify_cursor *cursor,

@@ -167,17 +167,16 @@ static pawl_code look_at_rows(const pawl__saga_fields *fields, pawl_store *store
                               pawl_upgrade *upgrade, pawl__verify_report *report, pawl_arena *arena,
                               pawl_error *error)
 {
-    char      masked[PAWL_URL_SIZE_MAX + 1];
     run       it   = {.fields  = fields,
                       .store   = store,
                       .upgrade = upgrade,
                       .report  = report,
                       .arena   = arena,
-                      .begun   = pawl__steady_now(),
-                      .cursor  = {.store       = pawl__masked(fields->at.store, masked, sizeof masked),
-                                  .application = fields->book.app}};
+                      .begun   = pawl__steady_now()};
     pawl_code code = PAWL_OK;
     if (fields->resume != NULL)
+        code = pawl__verify_resume_of(fields, report->arena, &it.cursor, error);
+    if (code == PAWL_OK && fields->resume != NULL)
         code = pawl__verify_resume_read(fields->resume, &it.cursor, report, error);
     if (code == PAWL_OK) {
         count_rows(&it);

@@ -186,6 +186,60 @@ pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json)
     return pawl__json_print(doc, stdout);
 }
 
+/* ---- What a run is of ------------------------------------------------------ */
+
+static const char *const of_names[PAWL__VERIFY_OF] = {"store",       "prefix",  "app",     "from",
+                                                      "saga-prefix", "removed", "intended"};
+
+/* "./new.so (digest 0123456789abcdef)": a build of the same path is another program. FNV-1a of 64 bits. */
+static pawl_code program(const char *path, pawl_arena *arena, pawl_text *text, pawl_error *error)
+{
+    static unsigned char bytes[16384];
+    uint64_t             digest = UINT64_C(14695981039346656037);
+    FILE                *file   = fopen(path, "rb");
+    size_t               size   = 1;
+    while (file != NULL && size > 0) {
+        size = fread(bytes, 1, sizeof bytes, file);
+        for (size_t i = 0; i < size; i++)
+            digest = (digest ^ bytes[i]) * UINT64_C(1099511628211);
+    }
+    bool is_read = file != NULL && !ferror(file);
+    if (file != NULL)
+        (void)fclose(file);
+    *text = pawl__must_printf(arena, "%s (digest %016" PRIx64 ")", path, digest);
+    return is_read ? PAWL_OK
+                   : pawl_error_set(error, PAWL_ECONFIG, "--resume: %s cannot be read", path);
+}
+
+static pawl_text joined(const pawl__texts *list, pawl_arena *arena)
+{
+    pawl_text text = PAWL_TEXT("");
+    for (size_t i = 0; i < list->count; i++)
+        text = pawl__must_printf(arena, "%.*s%s%s", PAWL_TEXT_ARGS(text), i > 0 ? " " : "",
+                                 list->items[i]);
+    return text;
+}
+
+pawl_code pawl__verify_resume_of(const pawl__saga_fields *fields, pawl_arena *arena,
+                                 pawl__verify_cursor *cursor, pawl_error *error)
+{
+    char        masked[PAWL_URL_SIZE_MAX + 1];
+    const char *store = pawl__masked(fields->at.store, masked, sizeof masked);
+    pawl_text   app = {0}, from = PAWL_TEXT("");
+    pawl_code   code = program(fields->book.app, arena, &app, error);
+    if (code == PAWL_OK && fields->from != NULL)
+        code = program(fields->from, arena, &from, error);
+    const pawl_text of[PAWL__VERIFY_OF] = {pawl__must_text(arena, pawl_text_of(store)),
+                                           pawl_text_of(fields->at.prefix),
+                                           app,
+                                           from,
+                                           pawl_text_of(fields->book.prefix),
+                                           joined(&fields->removed, arena),
+                                           joined(&fields->intended, arena)};
+    memcpy(cursor->of, of, sizeof of);
+    return code;
+}
+
 /* ---- Writing the file ------------------------------------------------------ */
 
 static yyjson_mut_doc *make_document(const pawl__verify_cursor *cursor,
@@ -195,8 +249,8 @@ static yyjson_mut_doc *make_document(const pawl__verify_cursor *cursor,
     yyjson_mut_doc *doc  = pawl__json_create();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     pawl_uuid_format(cursor->row.id, id);
-    yyjson_mut_obj_add_strcpy(doc, root, "store", cursor->store);
-    yyjson_mut_obj_add_strcpy(doc, root, "app", cursor->application);
+    for (size_t i = 0; i < PAWL__VERIFY_OF; i++)
+        add_text(doc, root, of_names[i], cursor->of[i]);
     add_text(doc, root, "stage", cursor->stage);
     yyjson_mut_obj_add_strcpy(doc, root, "id", id);
     yyjson_mut_obj_add_sint(doc, root, "number", cursor->row.number);
@@ -267,7 +321,7 @@ static bool read_group(yyjson_val *object, pawl__verify_report *report)
     return true;
 }
 
-/* Replaces the report: this run has compared the tables of two programs again, as that one had. */
+/* Replaces the report: this run has compared the tables of the same two programs again, as that one had. */
 static bool read_found(yyjson_val *root, pawl__verify_report *report)
 {
     size_t      index, count;
@@ -296,17 +350,14 @@ static bool read_cursor(yyjson_val *root, pawl__verify_cursor *cursor, pawl_aren
 static pawl_code read_document(const char *path, yyjson_val *root, pawl__verify_cursor *cursor,
                                pawl__verify_report *report, pawl_error *error)
 {
-    const struct {
-        const char *key, *is;
-    } same[] = {{"store", cursor->store}, {"app", cursor->application}};
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
-        pawl_text was = text_of(root, same[i].key, report->arena);
-        if (!pawl_text_equal(was, pawl_text_of(same[i].is)))
+    for (size_t i = 0; i < PAWL__VERIFY_OF; i++) {
+        pawl_text was = text_of(root, of_names[i], report->arena);
+        if (!pawl_text_equal(was, cursor->of[i]))
             return pawl_error_set(
                 error, PAWL_EINPUT,
-                "--resume: %s is of a run with --%s %.*s, this one has %s; remove "
+                "--resume: %s is of a run with --%s '%.*s', this one has '%.*s'; remove "
                 "the file to begin anew",
-                path, same[i].key, PAWL_TEXT_ARGS(was), same[i].is);
+                path, of_names[i], PAWL_TEXT_ARGS(was), PAWL_TEXT_ARGS(cursor->of[i]));
     }
     if (!read_cursor(root, cursor, report->arena) || !read_found(root, report))
         return pawl_error_set(error, PAWL_EINPUT,
