@@ -46,6 +46,13 @@ expect 2 "--to: .*'noon'" pawl timeout move "${id}01" --to noon
 expect 2 "--since: .*'noon'" pawl timeout list --since noon
 expect 2 "--saga: " pawl timeout list --saga 4711
 expect 2 "pawl timeout cancel has no option --by: it is for move" pawl timeout cancel --all --by 2d
+nil=00000000-0000-0000-0000-000000000000 # a store takes it for any saga
+for word in "$nil" "Order/$nil"; do
+    expect 2 "^pawl: --saga $word: no saga has this id$" pawl timeout cancel --all --yes --saga "$word"
+done
+expect 2 "^pawl: --saga $nil: no saga has this id$" pawl timeout list --saga "$nil" --app "$build_dir/orders.so"
+expect 2 "^pawl: --saga Order/$nil: no saga has this id$" \
+    pawl timeout set --saga "Order/$nil" --name remind --by 1h --destination billing
 for option in destination name saga saga-type; do
     expect 2 "--$option is empty: leave it out to match all" \
         pawl timeout cancel --all --yes "--$option" ''
@@ -65,6 +72,8 @@ ids '01 02 03 04 05 06 '
 ids '01 03 05 ' --name remind
 ids '01 ' --saga "$saga"
 ids '' --saga "$saga" --name expire
+ids '01 ' --saga "Order/$saga"
+ids '' --saga "Invoice/$saga"
 ids '' --destination other
 ids '' --saga-type Invoice
 ids '01 02 ' --until "$(due 02)"
@@ -181,6 +190,8 @@ poll 20 began || die "no saga"
 expect 2 "has no saga 'Order'" pawl timeout set --saga Order/b-9 --name payment --by 1h "${app[@]}"
 expect 2 "OrderSaga of .*orders.so handles no timeout 'paiment'; did you mean payment\?" \
     pawl timeout set --saga OrderSaga/b-9 --name paiment --by 1h "${app[@]}"
+expect 6 "there is no saga OrderSaga/$nil; " pawl timeout list --saga "OrderSaga/$nil" "${app[@]}"
+expect 6 "there is no saga OrderSaga/$nil" pawl timeout set --saga "OrderSaga/$nil" --name payment --by 1h "${app[@]}"
 expect 6 'there is no saga OrderSaga/b-8' pawl timeout set --saga OrderSaga/b-8 --name payment --by 1h "${app[@]}"
 expect 0 '^set timeout payment of OrderSaga/b-9 for orders, due in 2 d; before, it was due at 20' \
     pawl timeout set --saga OrderSaga/b-9 --name payment --by 2d "${app[@]}"

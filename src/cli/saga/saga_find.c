@@ -180,24 +180,29 @@ const pawl__model *pawl__saga_model_of(const pawl__saga_book *book, pawl_text ty
 
 /* ---- From a word to an id -------------------------------------------------- */
 
+/* Of an id that is all zeros, which a store takes for any saga, too: no saga has it. */
 pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *error)
 {
     pawl_text type, value;
-    pawl_uuid id;
-    if (word == NULL || pawl_uuid_parse(pawl_text_of(word), &id, NULL) == PAWL_OK)
+    pawl_uuid id = {{0}};
+    if (word == NULL)
         return PAWL_OK;
-    if (!pawl__saga_split(pawl_text_of(word), &type, &value))
+    bool is_id = pawl_uuid_parse(pawl_text_of(word), &id, NULL) == PAWL_OK;
+    if (!is_id && !pawl__saga_split(pawl_text_of(word), &type, &value))
         return pawl_error_set(
             error, PAWL_EINVAL,
             "--saga: '%.200s' is no TYPE/VALUE: a saga's type and its correlation "
             "value, or its id",
             word);
-    if (has_tables || pawl_uuid_parse(value, &id, NULL) == PAWL_OK)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL,
-                          "--saga %.200s: a correlation value is looked up in the tables of --app "
-                          "APP.so; without it give TYPE/ID",
-                          word);
+    if (!is_id && !has_tables && pawl_uuid_parse(value, &id, NULL) != PAWL_OK)
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "--saga %.200s: a correlation value is looked up in the tables of --app "
+            "APP.so; without it give TYPE/ID",
+            word);
+    return (is_id || !has_tables) && pawl_uuid_is_zero(id)
+               ? pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: no saga has this id", word)
+               : PAWL_OK;
 }
 
 pawl_code pawl__saga_word_find(const pawl__saga_book *book, pawl_store *store, const char *word,
@@ -217,7 +222,7 @@ pawl_code pawl__saga_word_find(const pawl__saga_book *book, pawl_store *store, c
         return code;
     if (table != NULL)
         *id = row.id;
-    else if (pawl_uuid_parse(value, &id->uuid, NULL) != PAWL_OK)
+    else if (pawl_uuid_parse(value, &id->uuid, NULL) != PAWL_OK || pawl_uuid_is_zero(id->uuid))
         return pawl_error_set(error, PAWL_ENOTFOUND,
                               "there is no saga %.200s; one that ended is named by its id", word);
     return PAWL_OK;

@@ -61,10 +61,13 @@ static bool is_schedule(const pawl_timeout_row *row)
     return pawl_text_equal(row->saga_type, PAWL_TEXT(PAWL__SCHEDULE_SAGA));
 }
 
-static bool is_wanted(const pawl__timeout_fields *asked, const pawl_timeout_row *row)
+/* `type`: of the saga's word; may be empty. */
+static bool is_wanted(const pawl__timeout_fields *asked, pawl_text type,
+                      const pawl_timeout_row *row)
 {
-    return !is_schedule(row) && is_same(asked->destination, row->destination) &&
-           is_same(asked->name, row->name) && is_same(asked->saga_type, row->saga_type) &&
+    return !is_schedule(row) && (type.size == 0 || pawl_text_equal(type, row->saga_type)) &&
+           is_same(asked->destination, row->destination) && is_same(asked->name, row->name) &&
+           is_same(asked->saga_type, row->saga_type) &&
            (asked->since == 0 || row->due >= asked->since) &&
            (asked->until == 0 || row->due <= asked->until);
 }
@@ -128,8 +131,8 @@ pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_
                                pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
                                pawl_error *error)
 {
-    pawl_saga_id id = {{{0}}};
-    pawl_text    type;
+    pawl_saga_id id   = {{{0}}};
+    pawl_text    type = PAWL_TEXT("");
     pawl_code    code = PAWL_OK;
     if (fields->saga != NULL)
         code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
@@ -141,7 +144,7 @@ pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_
             break;
         size_t read = rows->count, kept = 0;
         for (size_t i = 0; i < read; i++)
-            if (is_wanted(fields, &rows->items[i]))
+            if (is_wanted(fields, type, &rows->items[i]))
                 rows->items[kept++] = rows->items[i];
         rows->count = kept;
         if (asked == 0 || read < asked || kept >= count_max)
