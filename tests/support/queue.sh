@@ -132,6 +132,7 @@ expect 2 "pawl queue move needs QUEUE TO, got 1" pawl queue move billing
 expect 2 "are in it already" pawl queue move billing billing
 expect 2 "pawl queue purge needs one QUEUE, got 2" pawl queue purge billing x
 expect 6 "there is no queue biling" pawl queue purge biling --yes
+expect 0 '^dead-lettered 0 messages of queue biling$' pawl queue purge biling --last 7 --yes
 for n in 1 2 3 4 5; do
     expect 0 '' pawl send --to wrong --type parcel --id "w-$n" --body '{"n":1}'
 done

@@ -101,6 +101,12 @@ expect 0 '' pawl send --to billing --type later --id later --body '{}'
 expect 0 '"moved":320' pawl bulk run "$id" --json
 [ "$(queue_ready billing)" = 1 ] || die "a message that was sent later was moved"
 expect 6 "there is no queue nowhere" pawl bulk start -- queue purge nowhere
+expect 0 '' pawl send --to short --type later --id later --body '{}'
+expect 0 '"total":1\}$' pawl bulk start --json -- queue move short elsewhere
+id=$(id_of)
+expect 0 '' pawl queue purge short --discard --yes
+expect 6 "there is no queue short" pawl queue show short
+expect 0 '"moved":0' pawl bulk run "$id" --json
 
 echo "== the queue stands behind --"
 expect 0 '"total":[1-9][0-9]*\}$' pawl bulk start --json -- queue move --type charge -- elsewhere charged

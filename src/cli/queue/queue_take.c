@@ -204,6 +204,10 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
     else if (fields->due != NULL)
         it.query.due_max = due_at;
     pawl_code code = pawl__queue_info_find(store, fields->queue, now, arena, &info, error);
+    if (code == PAWL_ENOTFOUND && fields->last != 0) { /* the rest of a selection: all were taken */
+        *error = (pawl_error)PAWL_ERROR_INIT;
+        code   = PAWL_OK;
+    }
     if (code != PAWL_OK)
         return code;
     it.arena = pawl__must_create();
