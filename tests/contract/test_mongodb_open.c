@@ -68,6 +68,29 @@ ON_GROUND(m1_writes_without_an_answer_are_refused, ground *p)
     create(p, url, NULL);
 }
 
+/* Parts of a password are neither shown nor asked for as a host. */
+ON_GROUND(a_password_that_cannot_be_read_is_not_shown, ground *p)
+{
+    static const struct {
+        const char *url, *part;
+    } cases[] = {
+        {"mongodb://app:se:cret@127.0.0.1:1/db", "must be written as %25, %3A"},
+        {"mongodb+srv://app:se:cret@db.example/db", "must be written as %25, %3A"},
+        {"mongodb://app:se@cret@127.0.0.1:1/db", "must be written as %25, %3A"},
+        {"mongodb://app@cret@127.0.0.1:1/db", "must be written as %25, %3A"},
+        {"mongodb://app:cret%2@127.0.0.1:1/db", "must be written as %25, %3A"},
+        {"mongodb://app:se/cret@127.0.0.1:1/db", "must be written as %25, %3A"},
+        {"mongodb://app:1/x?cret@127.0.0.1:1/db", "must be written as %25, %3A"},
+        {"mongodb://app:cret@127.0.0.1:1/db?x", "cannot be read: URI option \"x\""},
+        {"mongodb://app:cret@127.0.0.1:1/db?readPreferenceTags=a:cret@b&x", "must be written as"},
+        {"mongodb://127.0.0.1:1/db?x", "cannot be read: URI option \"x\""},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        refuse(p, cases[i].url, PAWL_OPEN_CHECK, NULL, PAWL_EINVAL, cases[i].part);
+        assert_null(strstr(p->error.text, "cret"));
+    }
+}
+
 ON_GROUND(m9_a_server_without_transactions_is_refused, ground *p)
 {
     char url[500];

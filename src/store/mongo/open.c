@@ -123,18 +123,60 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
     }
 }
 
+/* Bytes of "user:password", which begins at `*user`; 0: the URL has none. Not well: a second ':' or '@', behind which libmongoc
+ * would take the password's rest for a host. */
+static size_t user_size(char *text, char **user, bool *is_well)
+{
+    char *from = strstr(text, "://"), *at = NULL;
+    *user = from != NULL ? from + 3 : text;
+    for (char *next = *user; *next != '\0' && *next != '/'; next++)
+        at = *next == '@' ? next : at;
+    size_t size  = at != NULL ? (size_t)(at - *user) : 0;
+    char  *colon = memchr(*user, ':', size);
+    *is_well     = memchr(*user, '@', size) == NULL &&
+               (colon == NULL || memchr(colon + 1, ':', (size_t)(at - colon) - 1) == NULL);
+    return size;
+}
+
+/* Libmongoc's errors may repeat a password: it is asked again about the URL with another one. An '@' behind a '/' may end
+ * a password, too. */
+static pawl_code refuse_url(char *text, pawl_error *error)
+{
+    bson_error_t  why;
+    bool          is_well = false;
+    char         *user;
+    size_t        size = user_size(text, &user, &is_well);
+    mongoc_uri_t *uri  = NULL;
+    for (size_t i = 0; i < size; i++)
+        user[i] = user[i] == ':' ? ':' : 'x';
+    if (is_well && strchr(user + size + (size > 0), '@') == NULL) {
+        uri = mongoc_uri_new_with_error(text, &why);
+        if (uri == NULL)
+            return pawl_error_set(error, PAWL_EINVAL, "mongodb: the URL cannot be read: %s",
+                                  why.message);
+        mongoc_uri_destroy(uri);
+    }
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "mongodb: the user or the password cannot be read: '%%', ':', '/', '?' "
+                          "and '@' in them must be written as %%25, %%3A, %%2F, %%3F and %%40");
+}
+
 static pawl_code read_url(pawl_store *store, const char *url, bool *is_create_no,
                           mongoc_uri_t **uri, pawl_error *error)
 {
     bson_error_t why;
-    char        *text = bson_strdup(url);
+    bool         is_well = false;
+    char        *user, *text = bson_strdup(url);
+    pawl_code    code = PAWL_OK;
     *is_create_no     = take_create_no(text);
-    *uri              = mongoc_uri_new_with_error(text, &why);
-    bson_free(text);
+    (void)user_size(text, &user, &is_well);
+    if (is_well)
+        *uri = mongoc_uri_new_with_error(text, &why);
     if (*uri == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "mongodb: the URL cannot be read: %s",
-                              why.message);
-    pawl_code code = check_uri(*uri, error);
+        code = refuse_url(text, error);
+    bson_free(text);
+    if (code == PAWL_OK)
+        code = check_uri(*uri, error);
     if (code == PAWL_OK) {
         set_options(store, *uri);
         set_identity(store, *uri);
