@@ -84,6 +84,27 @@ poll 20 is_noted || die "the note is not written behind the lock"
 poll 20 says "endpoint 'left' is running" 2 || die "it is not started again"
 stop "$parent" TERM 0
 
+echo "== a log whose reader is gone ends neither the parent nor a child"
+mkfifo "$work/pipe"
+head -n 1 <"$work/pipe" >/dev/null &
+reader=$!
+"$build_dir/pawl" run "$app" --restart 2>"$work/pipe" </dev/null &
+parent=$!
+started+=("$parent")
+poll 20 is_gone "$reader" || die "the log has no line"
+expect 0 '' pawl send --to left --type bite --body '{"n":1}'
+poll 20 has_ready finished 1 || die "it ends with the log's reader"
+child "$parent" || die "there is no child"
+first=$child
+before=$(notes)
+kill -KILL "$first"
+poll 20 is_noted || die "the death is not noted"
+is_another() { child "$parent" && [ "$child" != "$first" ]; }
+poll 20 is_another || die "it is not started again"
+expect 0 '' pawl send --to left --type bite --body '{"n":2}'
+poll 20 has_ready finished 2 || die "the next child ends"
+stop "$parent" TERM 0
+
 echo "== an exit that nobody asked for is a death, in the letter's history"
 start parent "$app" --restart --crashes-max 1
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven

@@ -301,6 +301,8 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         return pawl__fail(code, &error);
     pawl_arena *arena = pawl__must_create();
     code              = check_words(&fields, arena, &options, &settings, &error);
+    if (code == PAWL_OK && !fields.is_shown)
+        signal(SIGPIPE, SIG_IGN); /* a log that nobody reads any more ends nothing */
     if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
         !pawl__supervise(&fields.at, &exit_code)) {
         pawl_arena_destroy(arena);

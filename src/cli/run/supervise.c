@@ -341,8 +341,8 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
     *pause = lived >= LIFE_SHORT || *pause == 0 ? PAUSE_FIRST
              : *pause > PAUSE_MAX / 2           ? PAUSE_MAX
                                                 : *pause * 2;
-    say_death(&death, it->is_stopping ? -1 : *pause);
     note(it, &death);
+    say_death(&death, it->is_stopping ? -1 : *pause); /* behind it: a log may block */
     while (waitpid(-1, NULL, WNOHANG) > 0) /* writers of earlier notes; no other child is alive */
         continue;
     if (it->is_stopping)
