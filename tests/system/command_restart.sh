@@ -105,6 +105,26 @@ expect 0 '' pawl send --to left --type bite --body '{"n":2}'
 poll 20 has_ready finished 2 || die "the next child ends"
 stop "$parent" TERM 0
 
+echo "== a stop while the application is loaded is no death"
+cat >"$work/late.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void load_late(void) { fclose(fopen(getenv("PAWL_TEST_LOADED"), "w")); sleep(20); }
+END
+$cc -shared -fPIC -o "$work/late.so" "$work/late.c" || die "no application that is late"
+export PAWL_TEST_LOADED=$work/loaded
+before=$(notes)
+for option in --restart --create=yes; do
+    "$build_dir/pawl" run "$work/late.so" $option 2>"$work/parent.log" </dev/null &
+    started+=("$!")
+    poll 20 test -e "$work/loaded" || die "it is not loaded"
+    rm "$work/loaded"
+    stop "$!" TERM 0
+done
+[ "$(notes)" = "$before" ] || die "a death is noted"
+! says . || die "it says: $(cat "$work/parent.log")"
+
 echo "== an exit that nobody asked for is a death, in the letter's history"
 start parent "$app" --restart --crashes-max 1
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven

@@ -192,16 +192,14 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
                                pawl__settings *settings, const pawl_endpoint_options *options,
                                pawl_error *error)
 {
-    const pawl_run_options run = {.options_size  = sizeof run,
-                                  .endpoint      = options,
-                                  .only          = fields->endpoint,
-                                  .configure     = configure,
-                                  .changed       = on_changed,
-                                  .context       = settings,
-                                  .keeps_signals = true};
-    pawl__notify_open();
-    handle_signals();
-    pawl_code code = pawl_application_run(application, &run, error);
+    const pawl_run_options run  = {.options_size  = sizeof run,
+                                   .endpoint      = options,
+                                   .only          = fields->endpoint,
+                                   .configure     = configure,
+                                   .changed       = on_changed,
+                                   .context       = settings,
+                                   .keeps_signals = true};
+    pawl_code              code = pawl_application_run(application, &run, error);
     if (code == PAWL_ESCHEMA)
         name_application(fields->application, error);
     return code;
@@ -301,8 +299,11 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         return pawl__fail(code, &error);
     pawl_arena *arena = pawl__must_create();
     code              = check_words(&fields, arena, &options, &settings, &error);
-    if (code == PAWL_OK && !fields.is_shown)
+    if (code == PAWL_OK && !fields.is_shown) {
         signal(SIGPIPE, SIG_IGN); /* a log that nobody reads any more ends nothing */
+        pawl__notify_open();
+        handle_signals(); /* before the load, which may take its time */
+    }
     if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
         !pawl__supervise(&fields.at, &exit_code)) {
         pawl_arena_destroy(arena);

@@ -235,6 +235,7 @@ static void note(guard *it, const pawl_worker_crash *death)
     if (writer == 0) {
         give_signals_back(it);
         signal(SIGINT, SIG_IGN); /* of the terminal: the parent ends soon enough */
+        signal(SIGTERM, SIG_DFL);
         write_note(it->at, death, begin + NOTE_MAX);
         _exit(0);
     }
@@ -361,7 +362,6 @@ bool pawl__supervise(const pawl__store_fields *at, int *exit_code)
     int64_t  pause  = 0;
     int      status = 0;
     pid_t    child  = -1;
-    pawl__notify_open();
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
         seed = (uint64_t)getpid() ^ (uint64_t)pawl_clock_now(NULL);
     pawl_random_seed(&it.random, seed);
