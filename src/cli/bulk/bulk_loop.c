@@ -9,21 +9,24 @@
 
 /* ---- The pace -------------------------------------------------------------- */
 
-void pawl__pace_wait(int64_t begun, int64_t done, int64_t rate)
-{
-    if (rate == 0)
-        return;
-    int64_t         left = begun + done * INT64_C(1000000) / rate - pawl__steady_now();
-    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
-    if (left > 0)
-        (void)nanosleep(&span, NULL);
-}
-
 /* Rows of one commit: at a rate those of a tenth of a second. */
 static size_t slice_of(int64_t rate)
 {
     size_t wanted = rate != 0 ? ((size_t)rate + 9) / 10 : PAWL__BULK_PAGE;
     return wanted < PAWL__BULK_PAGE ? wanted : PAWL__BULK_PAGE;
+}
+
+void pawl__pace_wait(int64_t *begun, int64_t done, int64_t rate)
+{
+    if (rate == 0)
+        return;
+    int64_t         left = *begun + done * INT64_C(1000000) / rate - pawl__steady_now();
+    int64_t         late = -left - (int64_t)slice_of(rate) * INT64_C(1000000) / rate;
+    struct timespec span = {.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
+    if (left > 0)
+        (void)nanosleep(&span, NULL);
+    if (late > 0)
+        *begun += late;
 }
 
 /* ---- What is asked and said ------------------------------------------------- */
@@ -107,7 +110,7 @@ static pawl_code check_interrupted(pawl_error *error)
     return is_interrupted ? pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted") : PAWL_OK;
 }
 
-static pawl_code settle_slices(pawl__bulk_loop *it, int64_t begun, size_t size, size_t count,
+static pawl_code settle_slices(pawl__bulk_loop *it, int64_t *begun, size_t size, size_t count,
                                pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -142,7 +145,7 @@ static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
         if (code == PAWL_OK && it->page != NULL)
             code = it->page(it->context, size, &count, &is_last, error);
         if (code == PAWL_OK)
-            code = settle_slices(it, begun, size, count, error);
+            code = settle_slices(it, &begun, size, count, error);
     }
     if (it->words->is_all)
         pawl__progress_end((int64_t)it->seen);

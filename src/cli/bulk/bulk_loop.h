@@ -5,10 +5,12 @@
  *                                  -> the counts
  *
  * The verb freezes its selection, fills the words and has the functions; all else is here. SIGINT and SIGTERM end the loop
- * behind a slice, whose rows stay done. The rate is kept by the clock since the begin, so that a slow commit is made up for.
+ * behind a slice, whose rows stay done. The rate is kept by the clock since the begin, so that a slow commit is made up for; a longer wait, for a
+ * lock or another server for example, is made up for by one slice, as rows that come all at once would exceed the rate.
  *
  * Threads: none; called from main.
- * Tests: tests/system/command_dead.sh, command_outbox.sh, command_queue.sh, command_timeout.sh
+ * Tests: tests/unit/cli/test_command_bulk.c, tests/system/command_dead.sh, command_outbox.sh, command_queue.sh,
+ * command_timeout.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +85,8 @@ bool pawl__is_interrupted(void);
 
 /* ---- The pace, also of verbs that only read ------------------------------------- */
 
-/* Waits until the next is due when `done` are done since `begun`; a signal ends it. */
-void pawl__pace_wait(int64_t begun, int64_t done, int64_t rate);
+/* Waits until the next is due when `done` are done since `begun`; a signal ends it. Later than a slice of bulk actions takes:
+ * `begun` is put off. */
+void pawl__pace_wait(int64_t *begun, int64_t done, int64_t rate);
 
 #endif

@@ -98,7 +98,7 @@ static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_ro
     if (code == PAWL_OK)
         code = write_cursor(it, error);
     pawl__progress("checked", it->report->rows, it->report->rows <= it->total ? it->total : 0);
-    pawl__pace_wait(it->begun, it->rows, it->fields->rate);
+    pawl__pace_wait(&it->begun, it->rows, it->fields->rate);
     return code;
 }
 

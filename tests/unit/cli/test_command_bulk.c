@@ -1,0 +1,38 @@
+/* test_command_bulk.c - rows in a second: a wait that was not foreseen is made up for by one slice.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The other files of the command are linked as they are. */
+int command_main(int argc, char **argv);
+#define main command_main
+#include "cli/main.c"
+#include "support/tests.h"
+#undef main
+
+#include "cli/bulk/bulk_loop.h"
+
+#define SECOND INT64_C(1000000)
+
+TEST(rows_that_are_late_do_not_come_all_at_once)
+{
+    int64_t now = pawl__steady_now(), begun = now - 8 * SECOND;
+    pawl__pace_wait(&begun, 0, 50);
+    assert_true(begun >= now - SECOND / 10);
+    begun = now - 8 * SECOND;
+    pawl__pace_wait(&begun, 7, 1);
+    assert_true(begun >= now - 8 * SECOND && begun <= pawl__steady_now() - 8 * SECOND);
+    begun = now - 8 * SECOND;
+    pawl__pace_wait(&begun, 0, 1000000);
+    assert_true(begun >= now - 256);
+}
+
+/* A machine that stood still meanwhile proves nothing. */
+TEST(rows_that_are_a_little_late_are_made_up_for)
+{
+    int64_t now = pawl__steady_now(), begun = now - 8 * SECOND;
+    pawl__pace_wait(&begun, 399, 50);
+    assert_true(begun == now - 8 * SECOND || pawl__steady_now() - now > SECOND / 20);
+    pawl__pace_wait(&begun, 0, 0);
+    assert_true(begun < now - 7 * SECOND);
+}
