@@ -208,3 +208,15 @@ poll 60 eval 'pawl bulk show "$id" --json | grep -q "\"done\":[1-9]"' || die "it
 state_is "$id" open '2[3-9]' || die "those of the first run are not counted: $(cat "$work/shown")"
 wait $pid || die "it did not end well: $(cat "$work/run.err")"
 [ "$(number dead)" = 30 ] || die "not each was discarded"
+
+echo "== a process of an action that is killed"
+expect 0 '"total":30\}$' pawl bulk start --json -- dead discard --rate 2 --all
+id=$(id_of)
+"$build_dir/pawl" bulk run "$id" --json >"$work/run.out" 2>"$work/run.err" </dev/null &
+pid=$!
+poll 60 eval '[ "$(number dead)" -le 28 ]' || die "nothing is discarded"
+kill -KILL "$(pgrep -P $pid)"
+wait $pid
+[ $? = 5 ] || die "another exit code than 5: $(cat "$work/run.err")"
+[ "$(cat "$work/run.err")" = "pawl: $PAWL_STORE: the process of the action was killed; what was committed stays" ] ||
+    die "it says something else: $(cat "$work/run.err")"

@@ -85,15 +85,18 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
     return pawl__child_run(&child, arena, result, error);
 }
 
+/* Killed, for lack of memory for example, it is as interrupted: what it said last is no reason. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error)
 {
     pawl_text text = pawl__child_said(result);
-    if (text.size == 0)
-        text = PAWL_TEXT("the process of the action was killed");
-    pawl_code code = result->exit_code == 2   ? PAWL_EINVAL
-                     : result->exit_code == 5 ? PAWL_EINTERRUPTED
-                     : result->exit_code == 6 ? PAWL_ENOTFOUND
-                                              : PAWL_EUNREACHABLE;
+    if (text.size == 0 || result->exit_code < 0)
+        text = PAWL_TEXT("the process of the action was killed; what was committed stays");
+    pawl_code code = result->exit_code == 2    ? PAWL_EINVAL
+                     : result->exit_code == 3  ? PAWL_EUNREACHABLE
+                     : result->exit_code == 4  ? PAWL_ESCHEMA
+                     : result->exit_code == 6  ? PAWL_ENOTFOUND
+                     : result->exit_code == 70 ? PAWL_EBUG
+                                               : PAWL_EINTERRUPTED;
     return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
 }
 

@@ -1,4 +1,5 @@
-/* test_command_bulk.c - rows in a second: a wait that was not foreseen is made up for by one slice.
+/* test_command_bulk.c - rows in a second: a wait that was not foreseen is made up for by one slice; how the process of a bulk
+ * action ended.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +11,7 @@ int command_main(int argc, char **argv);
 #include "support/tests.h"
 #undef main
 
+#include "cli/bulk/bulk.h"
 #include "cli/bulk/bulk_loop.h"
 
 #define SECOND INT64_C(1000000)
@@ -35,4 +37,19 @@ TEST(rows_that_are_a_little_late_are_made_up_for)
     assert_true(begun == now - 8 * SECOND || pawl__steady_now() - now > SECOND / 20);
     pawl__pace_wait(&begun, 0, 0);
     assert_true(begun < now - 7 * SECOND);
+}
+
+TEST(the_end_of_the_process_is_the_end_of_its_run)
+{
+    static const int exits[] = {2, 3, 4, 5, 6, 70};
+    pawl_error       error   = PAWL_ERROR_INIT;
+    for (size_t i = 0; i < COUNT(exits); i++) {
+        const pawl__child_result result = {.exit_code = exits[i], .err = PAWL_TEXT("pawl: so\n")};
+        assert_int_equal(pawl_code_exit(pawl__bulk_pass_on(&result, &error)), exits[i]);
+        assert_string_equal(error.text, "so");
+    }
+    const pawl__child_result killed = {.exit_code = -1, .err = PAWL_TEXT("pawl: a hint\n")};
+    assert_int_equal(pawl_code_exit(pawl__bulk_pass_on(&killed, &error)), 5);
+    assert_string_equal(error.text,
+                        "the process of the action was killed; what was committed stays");
 }
