@@ -145,6 +145,7 @@ int main(int argc, char **argv)
     pawl_code code = load_drivers(argc, argv, &taken, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
+    pawl__child_loads(argv + 1, (size_t)taken);
     argc -= taken;
     argv += taken;
     const char       *name = verb_name(argc > 1 ? argv[1] : NULL);

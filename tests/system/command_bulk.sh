@@ -166,6 +166,15 @@ done
 expect 0 '' pawl bulk stop "$id"
 [ "$(number dead)" = 91 ] || die "words that were not of a bulk action ran"
 
+echo "== a driver that is loaded by its path is loaded by the process of the action, too"
+mkdir "$work/alone"
+cp -L "$build_dir"/libpawl.so.* "$work/alone"
+far() { LD_LIBRARY_PATH=$work/alone PAWL_DRIVER_PATH='' "$build_dir/pawl" "$@"; }
+if ! far stats >/dev/null 2>&1; then # the library has no driver beside it
+    expect 0 '"total":1\}$' far --load "$build_dir/libpawl-sqlite.so" bulk start --json -- dead retry --type late
+    expect 0 '^stopped' far --load "$build_dir/libpawl-sqlite.so" bulk stop "$(id_of)"
+fi
+
 echo "== another user began it"
 expect 0 '"total":1\}$' pawl bulk start --json -- dead discard --type late
 id=$(id_of)

@@ -77,6 +77,15 @@ void pawl__child_begin(void)
     (void)unsetenv(PARENT);
 }
 
+static char *const *loads;
+static size_t       load_count;
+
+void pawl__child_loads(char *const *words, size_t count)
+{
+    loads      = words;
+    load_count = count;
+}
+
 /* The environment of this process with the variables; in the arena. */
 static char **environment(const pawl__child *child, pawl_arena *arena)
 {
@@ -111,12 +120,15 @@ static pawl_code spawn(process *it, const pawl__child *child, pawl_arena *arena,
     posix_spawnattr_t          attributes;
     sigset_t                   none, usual;
     char                     **with  = environment(child, arena);
-    char                     **words = pawl_arena_take(arena, (child->count + 2) * sizeof *words);
+    size_t                     count = load_count + child->count + 2;
+    char                     **words = pawl_arena_take(arena, count * sizeof *words);
     if (with == NULL || words == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     words[0] = (char *)(uintptr_t) "pawl";
-    memcpy(words + 1, child->words, child->count * sizeof *words);
-    words[child->count + 1] = NULL;
+    if (load_count > 0)
+        memcpy(words + 1, loads, load_count * sizeof *words);
+    memcpy(words + 1 + load_count, child->words, child->count * sizeof *words);
+    words[count - 1] = NULL;
     (void)posix_spawn_file_actions_init(&actions);
     for (int i = 0; i < PIPES; i++)
         (void)posix_spawn_file_actions_adddup2(&actions, it->theirs[i], i);

@@ -35,6 +35,9 @@ typedef struct pawl__child_result {
  * Otherwise it would go on, and nobody could stop it. */
 void pawl__child_begin(void);
 
+/* "--load", PATH ...: each verb that is run gets them in front of its words. Borrows them for the rest of the process. */
+void pawl__child_loads(char *const *words, size_t count);
+
 /* Runs it to its end. PAWL_ENOMEM: it could not be started. */
 pawl_code pawl__child_run(const pawl__child *child, pawl_arena *arena, pawl__child_result *result,
                           pawl_error *error);

@@ -85,7 +85,27 @@ TEST(a_verb_that_goes_on_all_the_same_is_killed)
     assert_true(pawl__steady_now() / 1000 - begun < LONG_S * INT64_C(1000));
 }
 
+TEST(drivers_that_were_loaded_are_loaded_by_the_verb)
+{
+    static const char *const quick = "quick", *const none[] = {NULL};
+    static char        load[] = "--load", path[] = "./driver.so";
+    char *const        words[] = {load, path};
+    const pawl__child  child   = {.words = &quick, .count = 1, .variables = none};
+    pawl__child_result result;
+    pawl__child_loads(words, COUNT(words));
+    must(pawl__child_run(&child, test_arena(), &result, world_error()));
+    pawl__child_loads(NULL, 0);
+    assert_int_equal(result.exit_code, 7);
+    assert_true(pawl_text_equal(pawl__child_said(&result), PAWL_TEXT("loads ./driver.so")));
+}
+
 int main(int count, char **words)
 {
+    if (count > 3 && strcmp(words[1], "--load") == 0) {
+        tell("loads ");
+        tell(words[2]);
+        tell("\n");
+        return 7;
+    }
     return count > 1 ? be(words[1]) : tests_run(NULL, NULL);
 }
