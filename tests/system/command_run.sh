@@ -40,6 +40,17 @@ has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
 
 head -c 20 /dev/zero >"$work/nul_lines"
 echo >>"$work/nul_lines"
+mkfifo "$work/endless"
+"$build_dir/pawl" send --to broken --type ping --lines --body-file "$work/endless" >"$work/out" 2>"$work/err" &
+pid=$!
+exec 7>"$work/endless"
+seq 20000 | sed 's/.*/{"n":&}/' >&7
+poll 20 eval '[ "$(queue_ready broken)" -ge 1024 ]' || die "nothing is sent"
+kill -TERM $pid
+wait $pid
+[ $? = 5 ] || die "another exit code than 5"
+exec 7>&-
+grep -qE "after $(queue_ready broken) messages were sent: interrupted\$" "$work/err" || die "it does not say how many are sent"
 expect 2 'line 1 of .*: not JSON' pawl send --to idle --type ping --lines --body-file "$work/nul_lines"
 has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
 

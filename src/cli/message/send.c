@@ -1,12 +1,15 @@
 /* send.c - `pawl send`: one message, or one for each line of a file.
  *
- * Lines go in commits of COMMIT_LINES: lines committed before a bad line stay, and the line of the
+ * Lines go in commits of COMMIT_LINES: lines committed before a bad line, or a signal, stay, and the line of the
  * failure says how many they were.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
 
+#include "cli/bulk/bulk_loop.h"
+
+#include <signal.h>
 #include <string.h>
 
 #define COMMIT_LINES 256 /* as many as a worker takes in one commit */
@@ -153,8 +156,12 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
     int64_t   sent = 0;
     int64_t   count;
     pawl_code code;
+    /* The first signal ends it behind a commit, a second one the process. */
+    pawl__interrupts_note((int)SA_RESETHAND);
     do {
         code = add_lines(fields, input, sender, options, &count, error);
+        if (pawl__is_interrupted()) /* and the read, which says so in its own way */
+            code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
         if (code == PAWL_OK && count > 0)
             code = pawl_sender_commit(sender, error);
         if (code == PAWL_OK) {
