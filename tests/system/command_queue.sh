@@ -19,8 +19,14 @@ expect 0 '^a\?\[2Jb +parcel ' pawl queue peek calm
 grep -q $'^e\xcc\x81xx         parcel ' "$work/out" || die "columns are not below each other"
 expect 0 '' pawl queue purge calm --yes
 expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
+warned '^pawl: queue c\?\[2Jd has no consumer just now: what is in it waits$'
 expect 0 '^c\?\[2Jd +1 ' pawl queue list
 expect 0 '^c\?\[2Jd +1 ' pawl stats
+expect 0 '' pawl queue pause $'c\033[2Jd'
+expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
+warned '^pawl: queue c\?\[2Jd is paused, by '
+! grep -q $'\033' "$work/err" || die "a terminal would obey the warning"
+expect 0 '' pawl queue resume $'c\033[2Jd'
 expect 0 '' pawl queue purge $'c\033[2Jd' --yes
 
 echo "== the command that goes on with a queue is one whatever its name has"

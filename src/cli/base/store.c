@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+
+#include "base/calm.h"
 #include "pawl/store_calls.h"
 #include "pawl/store_queue.h"
 
@@ -210,15 +212,19 @@ void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena)
     pawl_queue_pause pause   = {.is_paused = false};
     pawl_error       none    = PAWL_ERROR_INIT;
     bool             is_read = true;
+    pawl_text        line    = {0};
     if (pawl_store_queue_pause_find(store, queue, arena, &pause, &none) != PAWL_OK)
         return;
     if (pause.is_paused)
-        fprintf(
-            stderr,
-            "pawl: queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume %s`\n",
+        line = pawl__must_printf(
+            arena, "queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume %s`",
             PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by),
             pawl__shell_argument(queue, arena).data);
     else if (find_reader(store, queue, arena, &is_read, &none) == PAWL_OK && !is_read)
-        fprintf(stderr, "pawl: queue %.*s has no consumer just now: what is in it waits\n",
-                PAWL_TEXT_ARGS(queue));
+        line = pawl__must_printf(arena, "queue %.*s has no consumer just now: what is in it waits",
+                                 PAWL_TEXT_ARGS(queue));
+    if (line.size == 0)
+        return;
+    pawl__calm_line((char *)(uintptr_t)line.data, line.size); /* names come from the store */
+    fprintf(stderr, "pawl: %s\n", line.data);
 }
