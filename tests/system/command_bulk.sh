@@ -149,6 +149,15 @@ expect 0 '^moved 4 messages of queue soon to done$' pawl queue move soon done --
 grep -Eq '^pawl: if it is interrupted, the same command with --last [0-9]+ --due-at 20[0-9T:.-]+Z goes on$' "$work/err" ||
     die "it does not say how to go on: $(cat "$work/err")"
 
+echo "== a command that is pasted has the same words"
+expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error "it's; touch $work/touched"
+id=$(id_of)
+expect 0 '' pawl bulk show "$id" --json
+command=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["command"])' "$work/out")
+PATH=$build_dir:$PATH bash -c "pawl $command" >"$work/pasted" 2>&1 || die "'$command' fails: $(cat "$work/pasted")"
+[ ! -e "$work/touched" ] || die "'$command' does more"
+expect 0 '' pawl bulk stop "$id"
+
 echo "== the words come from the store: no others run"
 expect 0 '' pawl bulk start --json -- dead retry --type charge
 id=$(id_of)

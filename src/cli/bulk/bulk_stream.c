@@ -36,8 +36,11 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
     {
         const char *text     = yyjson_get_str(word) != NULL ? yyjson_get_str(word) : "";
         bool        is_plain = text[0] != '\0' && text[strspn(text, plain)] == '\0';
-        made = pawl__must_printf(arena, "%.*s%s%s%s%s", PAWL_TEXT_ARGS(made), i > 0 ? " " : "",
-                                 is_plain ? "" : "'", text, is_plain ? "" : "'");
+        pawl_text   shown    = pawl_text_of(text);
+        if (!is_plain)
+            shown = pawl__shell_quoted(shown, arena);
+        made = pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(made), i > 0 ? " " : "",
+                                 PAWL_TEXT_ARGS(shown));
     }
     yyjson_doc_free(doc);
     return made;
