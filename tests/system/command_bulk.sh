@@ -36,6 +36,7 @@ expect 2 "dead discard: say which, by --all or what they have in common" pawl bu
 expect 2 "dead discard: say which, by --all or what they have in common" pawl bulk start -- dead discard --rate 50
 expect 2 "dead retry: say which, by --all" pawl bulk start -- dead retry --saga-prefix=x --deadline 5s
 expect 2 "dead retry: say which, by --all" pawl bulk start -- dead retry -- --type
+for word in --help -h; do expect 2 "^pawl: $word does not belong" pawl bulk start -- queue move billing other $word; done
 expect 2 "no option --nonsense" pawl bulk start -- dead retry --type x --nonsense
 expect 2 "pawl bulk run needs one ID" pawl bulk run
 expect 2 "pawl bulk list takes options, not 'x'" pawl bulk list x
@@ -148,6 +149,16 @@ expect 0 '^\{"queue":"soon","matching":0,' pawl queue purge soon --due later --d
 expect 0 '^moved 4 messages of queue soon to done$' pawl queue move soon done --due now --due-at "$at" --rate 1000 --yes
 grep -Eq '^pawl: if it is interrupted, the same command with --last [0-9]+ --due-at 20[0-9T:.-]+Z goes on$' "$work/err" ||
     die "it does not say how to go on: $(cat "$work/err")"
+
+echo "== a value that looks like an option is a value"
+expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error --until --type x
+id=$(id_of)
+expect 0 '"command":"dead retry --until=[^ ]*Z --all --error --until --type x"' pawl bulk show "$id" --json
+expect 0 '"retried":0,' pawl bulk run "$id" --json
+expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error --all
+expect 0 '"command":"dead retry --until=[^ ]*Z --all --error --all"' pawl bulk show "$(id_of)" --json
+expect 0 '' pawl bulk stop "$(id_of)"
+expect 2 "dead retry: say which, by --all" pawl bulk start -- dead retry --deadline --type
 
 echo "== a command that is pasted has the same words"
 expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error "it's; touch $work/touched"

@@ -164,24 +164,22 @@ static bool has_filter(const char *const *words, size_t count)
 {
     static const char *const filters[] = {"--code", "--endpoint", "--error", "--newer", "--older",
                                           "--saga", "--since",    "--type",  "--until"};
-    for (size_t i = 2; i < count && strcmp(words[i], "--") != 0; i++)
-        for (size_t j = 0; j < sizeof filters / sizeof filters[0]; j++)
-            if (pawl__bulk_is_option(words[i], filters[j]))
-                return true;
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
+        if (pawl__bulk_find(words, count, filters[i]) < count)
+            return true;
     return false;
 }
 
 /* Takes the option and its value out of the words. False: they do not have it. */
 static bool drop(const char **words, size_t *count, const char *option)
 {
-    for (size_t i = 2; i < *count && strcmp(words[i], "--") != 0; i++)
-        if (pawl__bulk_is_option(words[i], option)) {
-            size_t gone = strchr(words[i], '=') != NULL || i + 1 == *count ? 1 : 2;
-            memmove(words + i, words + i + gone, (*count - i - gone) * sizeof *words);
-            *count -= gone;
-            return true;
-        }
-    return false;
+    size_t at   = pawl__bulk_find(words, *count, option);
+    size_t gone = at + 1 >= *count || strchr(words[at], '=') != NULL ? 1 : 2;
+    if (at == *count)
+        return false;
+    memmove(words + at, words + at + gone, (*count - at - gone) * sizeof *words);
+    *count -= gone;
+    return true;
 }
 
 /* Counts what matches, and takes the selection's ends from the answer. */
@@ -240,9 +238,7 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     if (kind == NULL)
         return error->code;
     memcpy(words, fields->words.items, count * sizeof *words);
-    bool has_all = kind->all == NULL;
-    for (size_t i = 0; i < count; i++)
-        has_all = has_all || strcmp(words[i], kind->all) == 0;
+    bool has_all = kind->all == NULL || pawl__bulk_find(words, count, kind->all) < count;
     if (!has_all && !has_filter(words, count))
         return pawl_error_set(
             error, PAWL_EINVAL,

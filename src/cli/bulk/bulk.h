@@ -84,8 +84,8 @@ typedef struct pawl__bulk_kind {
  * another store. The words of an action come from the store, so `run` checks them again. */
 const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
                                             pawl_error *error);
-/* "--rate", and "--rate=5", are the option "--rate". */
-bool pawl__bulk_is_option(const char *word, const char *option);
+/* Where "--rate", or "--rate=5", stands behind the verb and its action; `count`: nowhere. Of words that are of a kind. */
+size_t pawl__bulk_find(const char *const *words, size_t count, const char *option);
 /* Puts an option behind the verb and its action: behind "--" it would be an argument. */
 void pawl__bulk_word(const char **words, size_t *count, const char *word);
 /* Runs the words, to which it adds those that all of them have: `words` has room for PAWL__BULK_WORDS_MAX. */

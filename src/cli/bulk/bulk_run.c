@@ -22,20 +22,36 @@ static const pawl__bulk_kind kinds[] = {
     {"queue", "purge", NULL, "--last"},
 };
 
-bool pawl__bulk_is_option(const char *word, const char *option)
+/* "--rate", and "--rate=5", are the option "--rate". */
+static bool is_option(const char *word, const char *option)
 {
     size_t size = strlen(option);
     return strncmp(word, option, size) == 0 && (word[size] == '\0' || word[size] == '=');
 }
 
+size_t pawl__bulk_find(const char *const *words, size_t count, const char *option)
+{
+    const pawl__option *options = pawl__verb_find(words[0])->options;
+    for (size_t i = 2; i < count && strcmp(words[i], "--") != 0; i++) {
+        if (is_option(words[i], option))
+            return i;
+        const pawl__option *other =
+            pawl__text_begins(pawl_text_of(words[i]), "--")
+                ? pawl__option_find(options, words[i] + 2, strlen(words[i] + 2))
+                : NULL;
+        i += other != NULL && other->kind != PAWL__OPTION_FLAG; /* its value is no option */
+    }
+    return count;
+}
+
 const pawl__bulk_kind *pawl__bulk_kind_find(const char *const *words, size_t count,
                                             pawl_error *error)
 {
-    static const char *const own[] = {"--app",    "--dry-run", "--json", "--prefix",
-                                      "--reason", "--store",   "--yes"};
+    static const char *const own[] = {"--app",    "--dry-run", "--help", "--json", "--prefix",
+                                      "--reason", "--store",   "--yes",  "-h"};
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < sizeof own / sizeof own[0]; j++) {
-            if (pawl__bulk_is_option(words[i], own[j])) {
+            if (is_option(words[i], own[j])) {
                 pawl_error_set(error, PAWL_EINVAL, "%s does not belong to the words behind --",
                                own[j]);
                 return NULL;
@@ -57,14 +73,6 @@ void pawl__bulk_word(const char **words, size_t *count, const char *word)
     ++*count;
 }
 
-static bool has_saga(const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pawl__bulk_is_option(words[i], "--saga"))
-            return true;
-    return false;
-}
-
 pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **words, size_t count,
                                const pawl__child *how, pawl_text asker, pawl_arena *arena,
                                pawl__child_result *result, pawl_error *error)
@@ -75,7 +83,7 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
     pawl_text   app = pawl__must_printf(arena, "--app=%s", fields->app != NULL ? fields->app : "");
     const char *variables[] = {store.data, user.data, NULL};
     pawl__child child       = *how;
-    if (fields->app != NULL && has_saga(words, count))
+    if (fields->app != NULL && pawl__bulk_find(words, count, "--saga") < count)
         pawl__bulk_word(words, &count, app.data);
     pawl__bulk_word(words, &count, "--json");
     pawl__bulk_word(words, &count, prefix.data);
