@@ -249,3 +249,12 @@ wait $pid
 [ $? = 5 ] || die "another exit code than 5: $(cat "$work/run.err")"
 [ "$(cat "$work/run.err")" = "pawl: $PAWL_STORE: the process of the action was killed; what was committed stays" ] ||
     die "it says something else: $(cat "$work/run.err")"
+
+echo "== what is left as it was is not done"
+fill letters 30 9000
+twice=$(pawl dead list --type parcel --json --limit 1 | sed -E 's/^\{"message_id":"([^"]*)".*/\1/')
+expect 0 '' pawl send --to billing --type parcel --id "$twice" --body '{"n":1}'
+expect 0 '"total":10\}$' pawl bulk start --json -- dead retry --type parcel
+id=$(id_of)
+expect 0 '"retried":9,"no_longer_dead":0,"already_queued":1,' pawl bulk run "$id" --json
+state_is "$id" finished 9 || die "it says something else: $(cat "$work/shown")"

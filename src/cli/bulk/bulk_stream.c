@@ -46,6 +46,18 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
     return made;
 }
 
+/* Rows of the selection that the verb left as they were: in flight, or not to be sent. */
+static int64_t left_of(pawl_text result)
+{
+    static const char *const keys[] = {"left", "already_queued", "unsendable"};
+    yyjson_doc              *doc    = yyjson_read(result.data, result.size, YYJSON_READ_NOFLAG);
+    int64_t                  left   = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        left += yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), keys[i]));
+    yyjson_doc_free(doc);
+    return left;
+}
+
 /* The row that the events of a stream make. The first that ends the action counts. */
 static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__bulk_row *row)
 {
@@ -71,7 +83,7 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
             row->ended       = event->at;
             row->result      = pawl__texts_text(headers, "result", arena);
             if (is_finished)
-                row->done = row->total;
+                row->done = row->total - left_of(row->result);
         }
         yyjson_doc_free(doc);
     }
