@@ -13,7 +13,7 @@ endif()
 
 set(static_objects "$<FILTER:$<TARGET_OBJECTS:pawl>,EXCLUDE,/store/core/module[.]c[.]o$>")
 set(static_list "")
-set(static_libraries ${YYJSON_STATIC_LDFLAGS})
+set(pc_requires yyjson) # with `pkg-config --static` also what these packages need
 add_library(pawl_static STATIC "${PROJECT_SOURCE_DIR}/src/store/linked/linked.c")
 
 foreach(name IN LISTS PAWL_STATIC_DRIVERS)
@@ -49,7 +49,8 @@ foreach(name IN LISTS PAWL_STATIC_DRIVERS)
     if(is_sql)
         set(static_sql $<TARGET_OBJECTS:pawl_sql_objects>)
     endif()
-    list(APPEND static_libraries ${${package}_STATIC_LDFLAGS})
+    get_target_property(requires pawl-${name} PAWL_REQUIRES)
+    list(APPEND pc_requires ${requires})
     target_link_libraries(pawl_static PUBLIC PkgConfig::${package})
 endforeach()
 
@@ -60,5 +61,4 @@ target_include_directories(pawl_static INTERFACE "${PROJECT_SOURCE_DIR}/include"
 target_link_libraries(pawl_static PUBLIC PkgConfig::YYJSON Threads::Threads)
 set_target_properties(pawl_static PROPERTIES OUTPUT_NAME pawl
     ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
-list(REMOVE_DUPLICATES static_libraries)
-list(JOIN static_libraries " " pc_static_libraries)
+list(JOIN pc_requires " " pc_requires)

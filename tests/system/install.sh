@@ -26,8 +26,16 @@ build()
     ninja -C "$work/build" -j 2 >"$work/log" || { cat "$work/log"; return 1; }
 }
 
+# All modules that this machine has the libraries for are linked into libpawl.a.
+static=memory
+for module in sqlite:sqlite3 postgres:libpq mysql:libmariadb odbc:odbc mongo:libmongoc-1.0 rabbitmq:librabbitmq \
+    "observe:libmicrohttpd libcurl"; do
+    # shellcheck disable=SC2086 # several packages
+    pkg-config --exists ${module#*:} && static+=";${module%%:*}"
+done
+
 echo "== install"
-build -DPAWL_SQLITE=AUTO -DPAWL_STATIC_DRIVERS=sqlite
+build -DPAWL_{SQLITE,POSTGRES,MYSQL,ODBC,MONGO,OBSERVE,RABBITMQ}=AUTO -DPAWL_STATIC_DRIVERS="$static"
 cmake --install "$work/build" --prefix "$first" >/dev/null
 diff -r "$source_dir/include" "$first/include" || die "the installed headers are others"
 # One unversioned name, one for the loader, one with the full version.
@@ -85,8 +93,8 @@ fi
 
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
-build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_MYSQL=OFF -DPAWL_ODBC=OFF -DPAWL_MONGO=OFF -DPAWL_OBSERVE=OFF -DPAWL_RABBITMQ=OFF \
-    -DPAWL_STATIC_DRIVERS=memory -DCMAKE_INSTALL_LIBDIR=lib/deep/er
+build -DPAWL_{SQLITE,POSTGRES,MYSQL,ODBC,MONGO,OBSERVE,RABBITMQ}=OFF -DPAWL_STATIC_DRIVERS=memory \
+    -DCMAKE_INSTALL_LIBDIR=lib/deep/er
 if ls "$work/build"/libpawl-*.so | grep -v '/libpawl-bench\.so$'; then
     die "a driver was built with PAWL_SQLITE=OFF"
 fi
