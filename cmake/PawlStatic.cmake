@@ -1,6 +1,6 @@
 # libpawl.a: the library with the modules of PAWL_STATIC_DRIVERS linked in, for programs without files beside
 # them. Nothing in it loads a module (src/store/linked/linked.c). Its objects are those of the shared library and
-# of the modules: compiled anew are only the list of the modules, and of each the file that has its table, as all
+# of the modules: compiled anew are only the list of the modules, and of each the files that have its tables, as all
 # tables are named alike.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -27,23 +27,27 @@ foreach(name IN LISTS PAWL_STATIC_DRIVERS)
     get_target_property(package pawl-${name} PAWL_PACKAGE)
     get_target_property(is_sql pawl-${name} PAWL_SQL)
     if(folder MATCHES "^src/store/")
-        set(file "${folder}/${name}.c")
-        set(table pawl_store_driver)
+        set(files "${folder}/${name}.c")
+        set(tables pawl_store_driver)
         string(APPEND static_list "STORE(${name}) ")
     elseif(folder MATCHES "^src/transport/")
-        set(file "${folder}/${name}.c")
-        set(table pawl_transport_driver)
-        string(APPEND static_list "TRANSPORT(${name}) ")
+        set(files "${folder}/${name}.c" "${folder}/consume.c")
+        set(tables pawl_transport_driver pawl_inbound_driver)
+        string(APPEND static_list "TRANSPORT(${name}) INBOUND(${name}) ")
     else()
-        set(file "${folder}/module.c")
-        set(table pawl_observe_module)
+        set(files "${folder}/module.c")
+        set(tables pawl_observe_module)
         string(APPEND static_list "OBSERVE(${name}) ")
     endif()
-    add_library(pawl_linked_${name} OBJECT "${PROJECT_SOURCE_DIR}/${file}")
+    list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE sources)
+    add_library(pawl_linked_${name} OBJECT ${sources})
     pawl_compile(pawl_linked_${name})
-    target_compile_definitions(pawl_linked_${name} PRIVATE ${table}=${table}_${name})
+    foreach(table IN LISTS tables)
+        target_compile_definitions(pawl_linked_${name} PRIVATE ${table}=${table}_${name})
+    endforeach()
     target_link_libraries(pawl_linked_${name} PRIVATE PkgConfig::${package} PkgConfig::YYJSON)
-    string(REPLACE "." "[.]" pattern "/${file}.o$")
+    list(JOIN files "|" pattern)
+    string(REPLACE "." "[.]" pattern "/(${pattern}).o$")
     list(APPEND static_objects $<TARGET_OBJECTS:pawl_linked_${name}>
         "$<FILTER:$<TARGET_OBJECTS:pawl-${name}>,EXCLUDE,${pattern}>")
     if(is_sql)

@@ -91,6 +91,35 @@ if [ -e "$moved/lib/pawl/libpawl-sqlite.so" ]; then
     look
 fi
 
+if [[ $static == *sqlite* && $static == *rabbitmq* ]]; then
+    echo "== the tables of the modules in libpawl.a"
+    cat >"$work/tables.c" <<'END'
+#include <pawl/driver.h>
+
+#include <stdio.h>
+
+int main(void)
+{
+    pawl_error              error = PAWL_ERROR_INIT;
+    const pawl_inbound_ops *ops   = NULL;
+    pawl_store             *store = NULL;
+    if (pawl_inbound_find("amqp://h/", &ops, &error) == PAWL_OK)
+        puts(ops->scheme);
+    (void)pawl_store_open("none://", NULL, &store, &error);
+    puts(error.text);
+    return 0;
+}
+END
+    export PKG_CONFIG_PATH=$moved/lib/pkgconfig
+    # shellcheck disable=SC2046 # words
+    "$cc" -std=c17 -Wall -Wextra -Werror -o "$work/tables" "$work/tables.c" $(pkg-config --cflags --libs pawl-static)
+    "$work/tables" >"$work/log"
+    diff - "$work/log" <<END || die "libpawl.a has other tables"
+amqp
+no driver for 'none://': none is not linked into this program, which has ${static//;/, }
+END
+fi
+
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
 build -DPAWL_{SQLITE,POSTGRES,MYSQL,ODBC,MONGO,OBSERVE,RABBITMQ}=OFF -DPAWL_STATIC_DRIVERS=memory \

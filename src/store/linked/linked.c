@@ -1,15 +1,16 @@
 /* linked.c - the modules that are linked into the program, for store/core/module.h.
  *
- * The build lists them in PAWL_LINKED, and gives the table of each, which is named alike in all
- * modules, the module's name as well (cmake/PawlStatic.cmake, scripts/amalgamate.py):
+ * The build lists their tables in PAWL_LINKED, those of one module side by side, and gives each table, which is
+ * named alike in all modules, the module's name as well (cmake/PawlStatic.cmake, scripts/amalgamate.py):
  *
- *     PAWL_LINKED                                pawl_store_driver_sqlite, pawl_transport_driver_rabbitmq
- *     STORE(sqlite) TRANSPORT(rabbitmq)
+ *     PAWL_LINKED                                                pawl_store_driver_sqlite,
+ *     STORE(sqlite) TRANSPORT(rabbitmq) INBOUND(rabbitmq)        pawl_transport_driver_rabbitmq ...
  *
  * Threads: any; the list is constant. Tests: tests/system/amalgamation.sh, install.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/inbound.h"
 #include "pawl/observe.h"
 #include "pawl/store_driver.h"
 #include "pawl/transport.h"
@@ -25,14 +26,17 @@
 
 #define STORE(name) extern const pawl_store_ops pawl_store_driver_##name;
 #define TRANSPORT(name) extern const pawl_transport_ops pawl_transport_driver_##name;
+#define INBOUND(name) extern const pawl_inbound_ops pawl_inbound_driver_##name;
 #define OBSERVE(name) extern const pawl_observe_ops pawl_observe_module_##name;
 PAWL_LINKED
 #undef STORE
 #undef TRANSPORT
+#undef INBOUND
 #undef OBSERVE
 
 #define STORE(name) {#name, PAWL_STORE_DRIVER_SYMBOL, &pawl_store_driver_##name},
 #define TRANSPORT(name) {#name, PAWL_TRANSPORT_DRIVER_SYMBOL, &pawl_transport_driver_##name},
+#define INBOUND(name) {#name, PAWL_INBOUND_DRIVER_SYMBOL, &pawl_inbound_driver_##name},
 #define OBSERVE(name) {#name, PAWL_OBSERVE_MODULE_SYMBOL, &pawl_observe_module_##name},
 
 static const struct {
@@ -54,6 +58,8 @@ const char *pawl__module_absent(const char *name, const char *other, char *text,
     (void)other;
     (void)snprintf(text, size, "%s is not linked into this program, which has memory", name);
     for (size_t i = 0; linked[i].name != NULL; i++) {
+        if (i > 0 && strcmp(linked[i].name, linked[i - 1].name) == 0)
+            continue; /* the module's second table */
         size_t used = strlen(text);
         (void)snprintf(text + used, size - used, ", %s", linked[i].name);
     }
