@@ -9,7 +9,6 @@
 #include "base/sized.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SEED_DEFAULT 1
 
@@ -20,36 +19,26 @@ static pawl_code take_options(const pawl_test_options *given, pawl_test_options 
                               pawl_error *error)
 {
     *options = (pawl_test_options)PAWL_TEST_OPTIONS_INIT;
-    if (given != NULL &&
-        (given->options_size < sizeof given->options_size || given->options_size > sizeof *options))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "options of a test: options_size is %zu; begin with "
-                              "PAWL_TEST_OPTIONS_INIT",
-                              given->options_size);
-    if (given != NULL)
-        memcpy(options, given, given->options_size);
-    return PAWL_OK;
+    return pawl__sized_read(given, options, sizeof *options, "options of a test",
+                            "PAWL_TEST_OPTIONS_INIT", error);
 }
 
 static pawl_code take_settings(pawl_test *test, const pawl_test_options *options, pawl_error *error)
 {
     pawl_endpoint_options *settings = &test->settings;
     *settings                       = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
-    if (options->endpoint != NULL && options->endpoint->options_size > sizeof *settings)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "options of a test's endpoints: options_size is %zu; begin with "
-                              "PAWL_ENDPOINT_OPTIONS_INIT",
-                              options->endpoint->options_size);
-    if (options->endpoint != NULL)
-        memcpy(settings, options->endpoint, options->endpoint->options_size);
-    pawl_time start        = options->start != 0 ? options->start : PAWL_TEST_START;
-    test->business         = pawl_clock_create(start);
-    test->machine          = pawl_clock_create(start);
-    settings->options_size = sizeof *settings;
-    settings->mode         = PAWL_OPEN_CREATE;
-    settings->business     = test->business;
-    settings->machine      = test->machine;
-    settings->workers      = 1;
+    pawl_code code =
+        pawl__sized_read(options->endpoint, settings, sizeof *settings,
+                         "options of a test's endpoints", "PAWL_ENDPOINT_OPTIONS_INIT", error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_time start    = options->start != 0 ? options->start : PAWL_TEST_START;
+    test->business     = pawl_clock_create(start);
+    test->machine      = pawl_clock_create(start);
+    settings->mode     = PAWL_OPEN_CREATE;
+    settings->business = test->business;
+    settings->machine  = test->machine;
+    settings->workers  = 1;
     if (settings->seed == 0)
         settings->seed = SEED_DEFAULT;
     if (test->business == NULL || test->machine == NULL)
@@ -217,15 +206,11 @@ pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error
 static pawl_code take_send(pawl_test *test, const pawl_send_options *given,
                            pawl_send_options *options, pawl_error *error)
 {
-    *options = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
-    if (given != NULL && given->options_size > sizeof *options)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "options of a send: options_size is %zu; begin with "
-                              "PAWL_SEND_OPTIONS_HEAD",
-                              given->options_size);
-    if (given != NULL)
-        memcpy(options, given, given->options_size);
-    options->options_size = sizeof *options;
+    *options       = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
+    pawl_code code = pawl__sized_read(given, options, sizeof *options, "options of a send",
+                                      "PAWL_SEND_OPTIONS_HEAD", error);
+    if (code != PAWL_OK)
+        return code;
     if (options->id == NULL) {
         snprintf(test->id, sizeof test->id, "test-%u", ++test->message_count);
         options->id = test->id;

@@ -232,3 +232,31 @@ TEST(a_senders_options_are_read_by_their_size)
         test_now(test);
     }
 }
+
+TEST(the_test_kits_options_are_read_by_their_size)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_test            *test     = NULL;
+    pawl_endpoint_options endpoint = {.workers = 1};
+    pawl_test_options     given    = {.start = PAWL_TEST_START};
+    pawl_send_options     with     = {.headers = headers};
+    check_refused(pawl_test_create(&application, &given, &test, &error), &error,
+                  "options of a test: their size is 0 bytes");
+    given.options_size = sizeof given;
+    given.endpoint     = &endpoint;
+    check_refused(pawl_test_create(&application, &given, &test, &error), &error,
+                  "options of a test's endpoints: their size is 0 bytes");
+    endpoint.options_size = sizeof endpoint + 1;
+    check_refused(pawl_test_create(&application, &given, &test, &error), &error,
+                  "begin with PAWL_ENDPOINT_OPTIONS_INIT");
+    given.options_size = offsetof(pawl_test_options, endpoint); /* which is not read */
+    test               = test_kit(&application, &given);
+    check_refused(pawl_test_deliver_with(test, "out", &with, PAWL_MESSAGE(answer, .n = 1), &error),
+                  &error, "options of a send: their size is 0 bytes");
+    check_refused(pawl_test_deliver_json(test, "out", &with, "answer", "{\"n\":1}", &error), &error,
+                  "begin with PAWL_SEND_OPTIONS_HEAD");
+    with.options_size = offsetof(pawl_send_options, headers);
+    assert_int_equal(
+        pawl_test_deliver_with(test, "out", &with, PAWL_MESSAGE(answer, .n = 1), &error), PAWL_OK);
+    check_sent(test, "out", false);
+}
