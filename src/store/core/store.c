@@ -18,6 +18,7 @@
 
 #include "base/calm.h"
 #include "base/cut.h"
+#include "base/sized.h"
 #include "store/core/call.h"
 #include "store/core/core.h"
 #include "store/core/reach.h"
@@ -142,17 +143,11 @@ static pawl_code check_prefix(const char *prefix, pawl_error *error)
 static pawl_code settle_options(const pawl_store_options *given, pawl_store_options *options,
                                 pawl_error *error)
 {
-    *options = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
-    if (given != NULL) {
-        size_t size = given->options_size < sizeof *options ? given->options_size : sizeof *options;
-        if (size < sizeof given->options_size)
-            return pawl_error_set(error, PAWL_EINVAL,
-                                  "options of a store: options_size is %zu; begin with "
-                                  "PAWL_STORE_OPTIONS_INIT",
-                                  given->options_size);
-        memcpy(options, given, size);
-        options->options_size = sizeof *options;
-    }
+    *options       = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
+    pawl_code code = pawl__sized_read(given, options, sizeof *options, "options of a store",
+                                      "PAWL_STORE_OPTIONS_INIT", error);
+    if (code != PAWL_OK)
+        return code;
     if ((unsigned)options->mode > PAWL_OPEN_SCHEMA)
         return pawl_error_set(error, PAWL_EINVAL, "options of a store: mode %d is unknown",
                               (int)options->mode);

@@ -197,37 +197,32 @@ TEST_BETWEEN(options_that_are_absent_have_defaults, reset, NULL)
     }
 }
 
-/* A program built with an older pawl has shorter options, one with a newer pawl longer ones. */
+/* A program built with an older pawl has shorter options. Longer ones are of a newer pawl, and refused. */
 TEST_BETWEEN(options_of_another_version_are_read_to_their_end, reset, NULL)
 {
-    struct {
-        pawl_store_options options;
-        int64_t            newer;
-    } given                     = {.options = PAWL_STORE_OPTIONS_INIT, .newer = -1};
-    given.options.mode          = PAWL_OPEN_CHECK;
-    given.options.deadline      = -7; /* behind the end of an older one */
-    given.options.options_size  = offsetof(pawl_store_options, deadline);
-    given.options.system_prefix = "older_";
-    opens(&given.options);
+    static const size_t wrong[] = {0, sizeof(size_t) - 1, sizeof(pawl_store_options) + 1, SIZE_MAX};
+    pawl_store_options  given   = PAWL_STORE_OPTIONS_INIT;
+    given.mode                  = PAWL_OPEN_CHECK;
+    given.deadline              = -7; /* behind the end of an older one */
+    given.options_size          = offsetof(pawl_store_options, deadline);
+    given.system_prefix         = "older_";
+    opens(&given);
     assert_int_equal(fake.options.mode, PAWL_OPEN_CHECK);
     assert_int_equal(fake.options.deadline, PAWL_SECONDS(30));
     assert_string_equal(fake.prefix, "older_");
-    given.options.options_size = sizeof(size_t);
-    opens(&given.options);
+    given.options_size = sizeof(size_t);
+    opens(&given);
     assert_int_equal(fake.options.mode, PAWL_OPEN_CREATE);
     assert_string_equal(fake.prefix, "pawl_");
-    given.options.options_size = sizeof given;
-    given.options.deadline     = 5;
-    opens(&given.options);
-    assert_int_equal(fake.options.deadline, 5);
     assert_int_equal(fake.options.options_size, sizeof(pawl_store_options));
-    for (size_t size = 0; size < sizeof(size_t); size++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         char text[120];
         snprintf(text, sizeof text,
-                 "options of a store: options_size is %zu; begin with PAWL_STORE_OPTIONS_INIT",
-                 size);
-        given.options.options_size = size;
-        is_refused(&given.options, PAWL_EINVAL, text);
+                 "options of a store: their size is %zu bytes, the limit is %zu; begin with "
+                 "PAWL_STORE_OPTIONS_INIT",
+                 wrong[i], sizeof given);
+        given.options_size = wrong[i];
+        is_refused(&given, PAWL_EINVAL, text);
     }
 }
 
