@@ -136,3 +136,23 @@ cmake --install "$work/build" --prefix "$first" >/dev/null
 nm "$first/lib/deep/er/libpawl.a" 2>/dev/null | grep -E ' U (dlopen|sqlite3_)' && die "libpawl.a for memory alone needs these"
 said=$(PKG_CONFIG_PATH=$first/lib/deep/er/pkgconfig pkg-config --variable=prefix pawl)
 [ "$(realpath "$said")" = "$(realpath "$first")" ] || die "pkg-config says that the prefix is $said"
+
+if pkg-config --exists sqlite3; then
+    echo "== a project that includes pawl, and has targets that are named like those of the examples"
+    mkdir -p "$work/project"
+    cat >"$work/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(user C)
+add_subdirectory("$source_dir" pawl)
+add_executable(orders "$source_dir/examples/orders/orders.c" "$source_dir/examples/orders/main.c")
+target_link_libraries(orders PRIVATE pawl::pawl)
+foreach(name IN ITEMS transfer enlist example_support orders_parts orders_module billing_module demo)
+    add_custom_target(\${name})
+endforeach()
+END
+    cmake -S "$work/project" -B "$work/project/build" -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER="$cc" \
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >"$work/log" 2>&1 || die "$(cat "$work/log")"
+    ninja -C "$work/project/build" -j 2 orders pawl-sqlite >"$work/log" || die "$(cat "$work/log")"
+    "$work/project/build/orders" "sqlite:$work/project.db" >"$work/log"
+    [ "$(tail -n 1 "$work/log")" = "25 orders placed, 0 still open" ] || die "the program says: $(cat "$work/log")"
+fi
