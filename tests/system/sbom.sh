@@ -32,17 +32,22 @@ for r in json.load(sys.stdin)["relationships"]:
         print(r["relatedSpdxElement"])
 ' "$1" <"$work/first"
 }
-for file in "$build_dir"/libpawl-*.so; do
+for file in "$build_dir"/{pawl,libpawl.so,libpawl-*.so}; do
     name=$(basename "$file" .so)
-    name=${name#libpawl-}
-    [[ $name != bench* ]] || continue
-    packages_of "libpawl-driver-${name/%mongo/mongodb}" >"$work/packages"
-    # Of the libraries that the module's own header names, those of Debian's packages.
+    case $name in
+        libpawl-bench*) continue ;;
+        libpawl-mongo) package=libpawl-driver-mongodb ;;
+        libpawl-*) package=libpawl-driver-${name#libpawl-} ;;
+        libpawl) package=$(basename "$source_dir"/debian/libpawl[0-9]*.install .install) ;;
+        *) package=$name ;;
+    esac
+    packages_of "$package" >"$work/packages"
+    # Of the libraries that the file's own header names, those of Debian's packages.
     for library in $(objdump -p "$file" | awk '$1 == "NEEDED" && $2 !~ /^libpawl/ { print $2 }'); do
         path=$(ldconfig -p | awk -v name="$library" '$1 == name { print $NF; exit }')
         owner=$( (dpkg-query -S "$(realpath "$path")" || dpkg-query -S "$path") 2>/dev/null | head -n 1 | cut -d: -f1)
         [ -n "$owner" ] || die "$library is of no package"
-        grep -qx "SPDXRef-debian-$owner" "$work/packages" || die "libpawl-$name.so needs $library of $owner: not there"
+        grep -qx "SPDXRef-debian-$owner" "$work/packages" || die "$name needs $library of $owner: not there"
     done
 done
 
