@@ -49,7 +49,7 @@ static void check_report(const pawl__verify_report *report)
 static void check_resume(const char *path, pawl_arena *arena)
 {
     const pawl__texts   removed = {.count = 0};
-    pawl__verify_cursor cursor  = {.store = "s", .application = "a"};
+    pawl__verify_cursor cursor  = {.of = {[0] = PAWL_TEXT("s"), [2] = PAWL_TEXT("a")}};
     pawl__verify_report report  = {.arena = arena, .removed = &removed};
     pawl_error          error   = PAWL_ERROR_INIT;
     pawl_code           code    = pawl__verify_resume_read(path, &cursor, &report, &error);
