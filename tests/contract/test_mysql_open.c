@@ -358,6 +358,72 @@ ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, ground *p)
     assert_int_equal(raw_number(p->raw, "select count(*) from t"), 1);
 }
 
+#define ROWS                                                                                     \
+    "with recursive n as (select 1 as i union all select i + 1 from n where i < 900) select i, " \
+    "repeat('x', 100000) from n"
+
+static void leave_query(MYSQL *mysql, const char *sql)
+{
+    assert_int_equal(mysql_query(mysql, sql), 0);
+}
+
+static void leave_first(MYSQL *mysql, const char *sql)
+{
+    leave_query(mysql, sql);
+    assert_non_null(mysql_fetch_row(mysql_use_result(mysql)));
+}
+
+static void leave_prepared(MYSQL *mysql, const char *sql)
+{
+    MYSQL_STMT *stmt = mysql_stmt_init(mysql);
+    assert_int_equal(mysql_stmt_prepare(stmt, sql, strlen(sql)), 0);
+    assert_int_equal(mysql_stmt_execute(stmt), 0);
+}
+
+/* The answer to a procedure has a second part. */
+static void leave_second(MYSQL *mysql, const char *sql)
+{
+    leave_query(mysql, sql);
+    mysql_free_result(mysql_store_result(mysql));
+}
+
+/* The session goes on: another one would not have the locks of the claims. */
+ON_BOTH(e24_rows_that_a_handler_did_not_read_are_passed_over, ground *p)
+{
+    static const struct {
+        void (*leave)(MYSQL *mysql, const char *sql);
+        const char *sql;
+    } ways[] = {{leave_query, "select 1"},
+                {leave_query, ROWS},
+                {leave_first, "select 1 union select 2"},
+                {leave_first, ROWS},
+                {leave_prepared, "select 1"},
+                {leave_prepared, ROWS},
+                {leave_second, "call two()"},
+                {leave_query, "call two()"}};
+    apply(p);
+    raw_run(p->raw, "create table t (id int primary key)");
+    raw_run(p->raw, "create procedure two() begin select 1; select 2; end");
+    pawl_store *store = open_worker(p, p->url);
+    long long   id    = raw_number(pawl_store_native(store, "MYSQL"), "select connection_id()");
+    for (size_t i = 0; i < 2 * COUNT(ways); i++) {
+        char ids[] = {(char)('A' + 3 * i), (char)('B' + 3 * i), (char)('C' + 3 * i), '\0'};
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        own_sql(store, "insert into t values (1)");
+        ways[i / 2].leave(pawl_store_native(store, "MYSQL"), ways[i / 2].sql);
+        if (i % 2 == 0) {
+            expect_code(p, send_three(p, store, "xyz"), PAWL_EINVAL);
+            expect_text(p, "left a statement unfinished");
+        } else {
+            pawl_store_handler_transaction_end(store);
+        }
+        assert_int_equal(raw_number(p->raw, "select count(*) from t"), 0);
+        ok(p, send_three(p, store, ids));
+        assert_int_equal(raw_number(pawl_store_native(store, "MYSQL"), "select connection_id()"),
+                         id);
+    }
+}
+
 static void *update_first(void *context)
 {
     raw_run(context, "update t set v = 2 where id = 1");

@@ -90,6 +90,83 @@ ON_GROUND(own_sql_commits_with_the_changes, ground *p)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
 }
 
+/* The statement's rows are not read to their end. */
+static sqlite3_stmt *leave(pawl_store *store, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_prepare_v2(store->ops->native(store), sql, -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    return statement;
+}
+
+/* The handle sees what others commit afterwards, and writes. */
+static void expect_goes_on(ground *p, pawl_store *store, const char *id)
+{
+    pawl_store     *other   = open_store(p, p->url);
+    pawl_queue_send send    = send_of("orders", id);
+    pawl_changes    changes = one_send(&send);
+    ok(p, pawl_store_commit(other, &changes, NULL, &p->error));
+    pawl_queue_rows rows = claim_some(p, store, "orders", 9);
+    assert_int_equal(rows.count, 1);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
+}
+
+ON_GROUND(e24_a_statement_that_is_left_unfinished_ends_with_the_hold, ground *p)
+{
+    static const char *const texts[] = {"select name from sqlite_schema",
+                                        "insert into mine values (1), (2) returning id"};
+    pawl_store              *store   = open_with_own_table(p);
+    pawl_queue_send          send    = send_of("orders", "m-1");
+    pawl_changes             changes = one_send(&send);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        sqlite3_stmt *statement = leave(store, texts[i]);
+        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL);
+        expect_text(p, "left a statement unfinished");
+        expect_goes_on(p, store, "m-2");
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        pawl_store_handler_transaction_end(store);
+        expect_goes_on(p, store, "m-3");
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        raw_run(store->ops->native(store), "rollback");
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        pawl_store_handler_transaction_end(store);
+        raw_run(store->ops->native(store), "delete from mine");
+        expect_goes_on(p, store, "m-4");
+        sqlite3_finalize(statement);
+    }
+}
+
+ON_GROUND(a_statement_outside_of_a_hold_is_named, ground *p)
+{
+    pawl_store     *store   = open_with_own_table(p);
+    pawl_store     *other   = open_store(p, p->url);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    sqlite3_stmt   *left    = leave(store, "select name from sqlite_schema");
+    ok(p, pawl_store_commit(other, &changes, NULL, &p->error));
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EBUSY);
+    expect_text(p, "is unfinished");
+    sqlite3_finalize(left);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+}
+
+/* A connection with a statement is a zombie until that is finalized, but one without locks. */
+ON_GROUND(a_closed_handle_keeps_no_lock_for_a_statement, ground *p)
+{
+    pawl_store   *store = open_with_own_table(p);
+    sqlite3      *db    = raw_open(p->path);
+    sqlite3_stmt *left  = leave(store, "select name from sqlite_schema");
+    test_now(store);
+    raw_run(db, "insert into mine values (1)");
+    assert_int_equal(raw_number(db, "pragma wal_checkpoint(truncate)"),
+                     0); /* 1: somebody reads the log */
+    sqlite3_close(db);
+    sqlite3_finalize(left);
+}
+
 /* SQLite undoes a transaction by itself when the disk is full, for example; what was written before is not in another one. */
 ON_GROUND(e24_a_transaction_that_the_handler_began_anew_is_not_committed, ground *p)
 {

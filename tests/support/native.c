@@ -43,6 +43,13 @@ static bool try_file(void *native, const char *sql, char *text, size_t size)
     return result == SQLITE_DONE;
 }
 
+static bool leave_file(void *native, const char *sql)
+{
+    sqlite3_stmt *statement = NULL; /* whose end is that of the connection */
+    return sqlite3_prepare_v2(native, sql, -1, &statement, NULL) == SQLITE_OK &&
+           sqlite3_step(statement) == SQLITE_ROW;
+}
+
 #else
 
 static void *open_file(const char *url)
@@ -60,6 +67,12 @@ static bool try_file(void *native, const char *sql, char *text, size_t size)
 {
     (void)native;
     snprintf(text, size, "%s: built without SQLite", sql);
+    return false;
+}
+
+static bool leave_file(void *native, const char *sql)
+{
+    (void)native, (void)sql;
     return false;
 }
 
@@ -125,6 +138,14 @@ pawl_code native_in(pawl_context *ctx, const char *url, const char *sql)
     if (native_try(url, native, sql, text, sizeof text))
         return PAWL_OK;
     return pawl_fail(ctx, PAWL_REJECT, "%s", text);
+}
+
+void native_leave_in(pawl_context *ctx, const char *url, const char *sql)
+{
+    char whole[1000];
+    expand(url, sql, whole, sizeof whole);
+    assert_true(server_is(url) ? server_leave(url, native_of(ctx), whole)
+                               : leave_file(native_of(ctx), whole));
 }
 
 static void ask(const char *url, const char *sql, char *text, size_t size)

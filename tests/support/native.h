@@ -32,6 +32,8 @@ void native_run(const char *url, void *native, const char *sql);
 void *native_of(pawl_context *ctx);
 /* In a handler, within the transaction of its commit: PAWL_OK, or PAWL_REJECT with the reason. */
 pawl_code native_in(pawl_context *ctx, const char *url, const char *sql);
+/* In a handler: begins a statement with rows, and leaves them unread. */
+void native_leave_in(pawl_context *ctx, const char *url, const char *sql);
 
 /* On a connection that is opened for it. */
 void    native_exec(const char *url, const char *sql);

@@ -172,3 +172,8 @@ bool server_try(const char *url, void *native, const char *sql, char *text, size
 {
     return server_of(url)->ops->try(native, sql, text, size);
 }
+
+bool server_leave(const char *url, void *native, const char *sql)
+{
+    return server_of(url)->ops->leave(native, sql);
+}

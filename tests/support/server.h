@@ -43,6 +43,7 @@ typedef struct server_ops {
     void *(*connect)(const char *server, const char *name);
     void (*disconnect)(void *native);
     bool (*try)(void *native, const char *sql, char *text, size_t size);
+    bool (*leave)(void *native, const char *sql); /* native_leave_in */
 } server_ops;
 
 /* The scheme, or a URL of it, is of a server. */
@@ -59,5 +60,6 @@ const char *server_ground(const char *url);
 void *server_connect(const char *url);
 void  server_disconnect(const char *url, void *native);
 bool  server_try(const char *url, void *native, const char *sql, char *text, size_t size);
+bool  server_leave(const char *url, void *native, const char *sql);
 
 #endif

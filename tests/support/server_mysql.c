@@ -54,6 +54,11 @@ static bool try(void *native, const char *sql, char *text, size_t size)
     return is_ok;
 }
 
+static bool leave(void *native, const char *sql)
+{
+    return mysql_query(native, sql) == 0;
+}
+
 /* A connection for each server, made at its first use. */
 static MYSQL *connection(const char *server)
 {
@@ -216,12 +221,18 @@ static bool try(void *native, const char *sql, char *text, size_t size)
     return false;
 }
 
+static bool leave(void *native, const char *sql)
+{
+    (void)native, (void)sql;
+    return false;
+}
+
 #endif
 
-#define OPS                                                                  \
-    {                                                                        \
-        .url = make_url, .describe = describe, .empty = empty, .drop = drop, \
-        .connect = connect_to, .disconnect = disconnect, .try = try          \
+#define OPS                                                                         \
+    {                                                                               \
+        .url = make_url, .describe = describe, .empty = empty, .drop = drop,        \
+        .connect = connect_to, .disconnect = disconnect, .try = try, .leave = leave \
     }
 
 const server_ops server_mysql_ops   = OPS;

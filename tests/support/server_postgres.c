@@ -81,6 +81,11 @@ static bool try(void *native, const char *sql, char *text, size_t size)
     return is_ok;
 }
 
+static bool leave(void *native, const char *sql)
+{
+    return PQsendQuery(native, sql) == 1;
+}
+
 /* The answer to a statement about the schema; false after a line on standard error. */
 static bool ask(const char *server, const char *template, const char *name, char *text, size_t size)
 {
@@ -164,6 +169,12 @@ static bool try(void *native, const char *sql, char *text, size_t size)
     return false;
 }
 
+static bool leave(void *native, const char *sql)
+{
+    (void)native, (void)sql;
+    return false;
+}
+
 #endif
 
 const server_ops server_postgres_ops = {.url        = make_url,
@@ -172,4 +183,5 @@ const server_ops server_postgres_ops = {.url        = make_url,
                                         .drop       = drop,
                                         .connect    = connect_to,
                                         .disconnect = disconnect,
-                                        .try        = try};
+                                        .try        = try,
+                                        .leave      = leave};

@@ -39,9 +39,22 @@ static bool is_undone(const pawl__mysql_connection *connection)
 static pawl_code is_open(pawl_store *base, bool *is_it, pawl_error *error)
 {
     pawl__mysql_connection *main = &pawl__mysql_of(base)->main;
+    if (pawl__mysql_pass_over(main))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: the handler's own SQL left a statement unfinished (rows that "
+                              "were not read): nothing can be committed",
+                              base->ops->scheme);
     if (is_undone(main))
         return pawl__mysql_failed(main, mysql_errno(main->mysql), mysql_error(main->mysql), error);
     return pawl__sql_is_open(base, is_it, error);
+}
+
+static void rollback(pawl_store *base)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    (void)pawl__mysql_pass_over(
+        pawl__mysql_connection_of(pawl__sql_session_of(store->remote.sql.connection)));
+    pawl__sql_session_rollback(base);
 }
 
 static int64_t found(pawl__sql_prepared *statement)
@@ -84,6 +97,7 @@ const pawl__sql_ops pawl__mysql_ops = {
     .may_send       = may_send,
     .ended          = ended,
     .is_open        = is_open,
+    .rollback       = rollback,
     .ask            = pawl__mysql_ask,
     .prepare        = pawl__mysql_prepare,
     .close          = pawl__mysql_close_statement,

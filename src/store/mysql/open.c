@@ -226,11 +226,11 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 
 /* ---- The handle ---------------------------------------------------------- */
 
-/* The only thing that a session at rest can read is its end. */
+/* The only thing that a session at rest can read is its end, but for rows that a handler did not read. */
 static bool has_hung_up(const pawl__mysql_connection *connection)
 {
     struct pollfd item = {.fd = (int)mysql_get_socket(connection->mysql), .events = POLLIN};
-    return poll(&item, 1, 0) > 0;
+    return !pawl__mysql_has_rows_left(connection->mysql) && poll(&item, 1, 0) > 0;
 }
 
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)

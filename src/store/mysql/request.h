@@ -93,6 +93,10 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
                              pawl_error *error);
 /* Runs a text whose answer has no rows. */
 pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error);
+/* Rows of a handler's own SQL that were not read stand before each later answer. */
+bool pawl__mysql_has_rows_left(MYSQL *mysql);
+/* Whether there were some. Afterwards, unless the session is lost, there are none. */
+bool pawl__mysql_pass_over(pawl__mysql_connection *connection);
 /* Of pawl__sql_ops. */
 pawl_code pawl__mysql_ask(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
                           void *context, pawl_error *error);

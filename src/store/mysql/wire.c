@@ -235,6 +235,31 @@ pawl_code pawl__mysql_ask(pawl__sql_session *session, const char *text, pawl__sq
     return PAWL_OK;
 }
 
+bool pawl__mysql_has_rows_left(MYSQL *mysql)
+{
+    return mysql != NULL && (mysql->status != MYSQL_STATUS_READY || mysql_more_results(mysql));
+}
+
+/* The library passes over rows without a deadline, so the server is asked to send no more of them. */
+bool pawl__mysql_pass_over(pawl__mysql_connection *connection)
+{
+    MYSQL *mysql  = connection->mysql;
+    int    failed = 0;
+    if (!pawl__mysql_has_rows_left(mysql) ||
+        pawl__mysql_begin_call(&connection->session, NULL) == PAWL_ELOST)
+        return false;
+    (void)pawl__mysql_kill(connection, "query");
+    while (failed <= 0 && pawl__mysql_has_rows_left(mysql)) {
+        if (mysql->status == MYSQL_STATUS_READY) {
+            PAWL__MYSQL_CALL(connection, failed, mysql_next_result, mysql, mysql);
+        } else {
+            mysql->methods->db_skip_result(mysql);
+            mysql->status = MYSQL_STATUS_READY;
+        }
+    }
+    return true;
+}
+
 void pawl__mysql_disconnect(pawl__sql_session *session)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);

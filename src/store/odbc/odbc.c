@@ -67,13 +67,13 @@ static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *chan
 
 #define OPS                                                                                        \
     PAWL__SQL_REMOTE_OPS,                                                                          \
-        .name = "odbc", .session_fd = session_fd, .statement_size = sizeof(pawl__odbc_statement),  \
-        .connect = pawl__odbc_connect, .disconnect = pawl__odbc_disconnect, .ask = pawl__odbc_ask, \
-        .prepare = pawl__odbc_prepare, .close = pawl__odbc_close_statement,                        \
-        .execute = pawl__odbc_execute, .found = pawl__odbc_found, .fetch = pawl__odbc_fetch,       \
-        .read = pawl__odbc_read, .free_rows = pawl__odbc_free_rows,                                \
-        .write_set = pawl__odbc_write_set, .ended = pawl__odbc_round_forget,                       \
-        .is_open = pawl__sql_is_open
+        .rollback = pawl__sql_session_rollback, .name = "odbc", .session_fd = session_fd,          \
+        .statement_size = sizeof(pawl__odbc_statement), .connect = pawl__odbc_connect,             \
+        .disconnect = pawl__odbc_disconnect, .ask = pawl__odbc_ask, .prepare = pawl__odbc_prepare, \
+        .close = pawl__odbc_close_statement, .execute = pawl__odbc_execute,                        \
+        .found = pawl__odbc_found, .fetch = pawl__odbc_fetch, .read = pawl__odbc_read,             \
+        .free_rows = pawl__odbc_free_rows, .write_set = pawl__odbc_write_set,                      \
+        .ended = pawl__odbc_round_forget, .is_open = pawl__sql_is_open
 
 static const pawl__sql_ops plain_ops = {OPS};
 static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahead,

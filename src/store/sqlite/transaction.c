@@ -48,6 +48,19 @@ static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
     return code;
 }
 
+/* Statements of pawl are reset by then. An unfinished one of a handler would keep the transaction from its end, or hold the
+ * connection to the state of the file that it reads. */
+bool pawl__sqlite_reset_all(sqlite3 *db)
+{
+    bool was_busy = false;
+    for (sqlite3_stmt *stmt = NULL; db != NULL && (stmt = sqlite3_next_stmt(db, stmt)) != NULL;)
+        if (sqlite3_stmt_busy(stmt)) {
+            was_busy = true;
+            (void)sqlite3_reset(stmt);
+        }
+    return was_busy;
+}
+
 /* The statement was prepared as the connection was made, so that it runs without
  * memory. Where it does not all the same, the connection is closed: a transaction
  * that stays open would keep every other program from writing. */
@@ -55,6 +68,7 @@ void pawl__sqlite_rollback(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     sqlite3      *db    = store->connection.db;
+    (void)pawl__sqlite_reset_all(db);
     /* A full disk and the like have rolled back already. */
     if (db == NULL || sqlite3_get_autocommit(db))
         return;
@@ -71,6 +85,12 @@ static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *e
     if (atomic_load(&store->is_interrupted))
         return pawl_error_set(error, PAWL_EINTERRUPTED,
                               "sqlite: %s: interrupted while another program held the lock",
+                              store->given_path);
+    if (sqlite3_extended_errcode(store->connection.db) == SQLITE_BUSY_SNAPSHOT)
+        return pawl_error_set(error, PAWL_EBUSY,
+                              "sqlite: %s: a statement of the application's own on this connection "
+                              "is unfinished: it reads an older state of the file, behind which "
+                              "nothing can be written",
                               store->given_path);
     return pawl_error_set(
         error, PAWL_EBUSY,
@@ -124,9 +144,13 @@ pawl_code pawl__sqlite_mark_open(pawl_store *base, pawl_error *error)
  * mark, also when the handler began another one. */
 pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
-    pawl_code code =
-        PAWL__SQL_SAY(&pawl__sqlite_of(base)->connection.session, release, PAWL__SQL_MARK, error);
-    *is_open = code == PAWL_OK;
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    if (pawl__sqlite_reset_all(store->connection.db))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "sqlite: the handler's own SQL left a statement unfinished "
+                              "(sqlite3_finalize, sqlite3_reset): nothing can be committed");
+    pawl_code code = PAWL__SQL_SAY(&store->connection.session, release, PAWL__SQL_MARK, error);
+    *is_open       = code == PAWL_OK;
     return code == PAWL_ESCHEMA ? PAWL_OK : code; /* no such savepoint */
 }
 

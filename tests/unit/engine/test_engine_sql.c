@@ -267,6 +267,11 @@ static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
         (void)native_in(ctx, here, "copy {own_rows} from stdin");
         return PAWL_OK;
     }
+    if (pawl_text_equal(message->how, PAWL_TEXT("unread")) ||
+        pawl_text_equal(message->how, PAWL_TEXT("unread, reject")))
+        native_leave_in(ctx, here, "select number from {own_rows}");
+    if (pawl_text_equal(message->how, PAWL_TEXT("unread, reject")))
+        return PAWL_REJECT;
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("around")))
         code = pawl_before_commit(ctx, write_beside, "callback");
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
@@ -512,6 +517,25 @@ ON_STORE(e24_an_unfinished_statement_fails_its_message, const char *url, "postgr
     assert_int_equal(count_rows(url, "1 = 1"), 0);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "a COPY unfinished"));
+}
+
+/* Of this message alone: what is sent afterwards, by others, is seen. */
+ON_SQL_STORES(e24_rows_that_are_not_read_fail_their_message, const char *url)
+{
+    world *it = open_world(url, &with_sql);
+    make_table(url);
+    for (int i = 0; i < 2; i++) {
+        post_write(it, NULL, 1, i == 0 ? "unread" : "unread, reject");
+        world_drain(it);
+        assert_int_equal(count_rows(url, "number = 1"), 0);
+        assert_int_equal(world_dead(it).count, i + 1);
+        post_write(it, NULL, 2, "");
+        world_post(it, NULL, PAWL_MESSAGE(plain, .number = 3));
+        assert_int_equal(world_drain(it).handled, 2);
+        assert_int_equal(count_rows(url, "number = 2"), i + 1);
+    }
+    assert_true(world_says(world_dead(it).items[0].error, "a statement"));
+    assert_true(world_says(world_dead(it).items[0].error, "unfinished"));
 }
 
 ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back, const char *url)

@@ -76,6 +76,7 @@ static const pawl__sql_failure rows[] = {
     {2008, PAWL_ENOMEM, STATEMENT},        /* out of memory, here */
     {2012, PAWL_EUNREACHABLE, CONNECTION}, /* the server broke off before the log-in */
     {2013, PAWL_ELOST, CONNECTION},        /* lost while waiting for an answer */
+    {2014, PAWL_EINVAL, STATEMENT},        /* rows of another statement were not read */
     {2020, PAWL_ELIMIT, CONNECTION},       /* an answer over the library's limit */
     {2026, PAWL_EUNREACHABLE, CONNECTION}, /* TLS */
     {2027, PAWL_ELOST, CONNECTION},        /* an answer that is none */
