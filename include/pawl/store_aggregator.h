@@ -74,7 +74,7 @@ typedef struct pawl_aggregator_leased_batch {
     pawl_aggregator_row *rows;
     int64_t             *ids;
     size_t               count;
-    int64_t              unresolved; /* free rows that cannot be decoded */
+    int64_t unresolved; /* free rows that cannot be decoded; fewer when `size` rows were leased */
 } pawl_aggregator_leased_batch;
 
 /* Leases the rows that are free, or whose lease has run out, until now + lease

@@ -114,7 +114,9 @@ typedef struct pawl_leased_batch_claim {
 typedef struct pawl_leased_batch {
     pawl_aggregator_row *items; /* oldest first */
     size_t               count;
-    int64_t              unresolved; /* free rows of unknown type; they stay */
+    /* Free rows of unknown type; they stay. Of a claim that got `count_max` rows: those before the last one, or fewer, or
+     * all. */
+    int64_t unresolved;
 } pawl_leased_batch;
 
 typedef struct pawl_aggregator_counts {

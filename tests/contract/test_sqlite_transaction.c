@@ -56,6 +56,45 @@ ON_GROUND(other_values_prepare_nothing_anew, ground *p)
     assert_int_equal(path_number(p->path, "select count(*) from pawl_timeouts"), 1);
 }
 
+/* Of all statements of the connection since it was asked last. */
+static int steps_of(sqlite3 *db)
+{
+    int count = 0;
+    for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s)) != NULL;)
+        count += sqlite3_stmt_status(s, SQLITE_STMTSTATUS_VM_STEP, 1);
+    return count;
+}
+
+/* Else a large partition, which goes in many claims, is read as many times, under the file's write lock. */
+ON_GROUND(a_claim_reads_no_row_of_a_partition_that_it_leaves, ground *p)
+{
+    const pawl_text         types[] = {TEXT("Known")};
+    pawl_leased_batch       taken   = {0};
+    pawl_leased_batch_claim claim   = {.partition  = TEXT("vans/b"),
+                                       .session    = {uuid_of(1)},
+                                       .types      = types,
+                                       .type_count = 1,
+                                       .count_max  = 10,
+                                       .now        = NOW,
+                                       .lease      = PAWL_MINUTES(5)};
+    pawl_store             *store   = open_store(p, p->url);
+    sqlite3                *db      = store->ops->native(store);
+    raw_run(db,
+            "with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000) "
+            "insert into pawl_aggregator (Name, \"Partition\", \"Key\", At, MessageId, Type, "
+            "CorrelationId, CausationId, Headers, Body) select 'vans', 'vans/b', 'k' || i, i, "
+            "'m-' || i, case i when 1 then 'Other' else 'Known' end, '', '', '{}', '{}' from n");
+    (void)steps_of(db);
+    ok(p, pawl_store_leased_batch_claim(store, &claim, p->arena, &taken, &p->error));
+    assert_int_equal(taken.count, 10);
+    assert_int_equal(taken.items[9].at, 11);
+    assert_true(steps_of(db) < 5000);
+    claim.count_max = 5000;
+    ok(p, pawl_store_leased_batch_claim(store, &claim, p->arena, &taken, &p->error));
+    assert_int_equal(taken.count, 4989);
+    assert_int_equal(taken.unresolved, 1);
+}
+
 /* ---- Holds -------------------------------------------------------------- */
 
 static pawl_changes one_send(pawl_queue_send *send)

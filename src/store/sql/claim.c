@@ -244,7 +244,13 @@ static bool takes(const pawl_leased_batch_claim *claim, const row_head *head,
         rows->unresolved++;
         return false;
     }
-    return claim->count_max == 0 || rows->count < claim->count_max;
+    return true;
+}
+
+/* Rows behind the last one that it takes are not read, however many there are: a large partition goes in many claims. */
+static bool is_full(const pawl_leased_batch_claim *claim, const pawl_leased_batch *rows)
+{
+    return claim->count_max != 0 && rows->count == claim->count_max;
 }
 
 static pawl_code read_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
@@ -258,7 +264,7 @@ static pawl_code read_partition(pawl_store *store, const pawl_leased_batch_claim
                                    &head_row, 0};
     *rows                       = (pawl_leased_batch){0};
     pawl_code code              = pawl__sql_run(store, &asked, arena, &request, error);
-    while (code == PAWL_OK && ops->next(request)) {
+    while (code == PAWL_OK && !is_full(claim, rows) && ops->next(request)) {
         ops->get(request, &head_row, &head);
         if (!takes(claim, &head, rows))
             continue;
@@ -330,8 +336,9 @@ static pawl_code read_known(pawl_store *store, const pawl_leased_batch_claim *cl
         return pawl__sql_no_memory(store, "a claim", error);
     pawl_code code = pawl__sql_read(store, &known, arena, &found, error);
     *rows          = (pawl_leased_batch){.items = found.items, .count = found.count};
-    return code != PAWL_OK ? code
-                           : pawl__sql_read_first(store, &others, NULL, &rows->unresolved, error);
+    if (code != PAWL_OK || is_full(claim, rows))
+        return code;
+    return pawl__sql_read_first(store, &others, NULL, &rows->unresolved, error);
 }
 
 static pawl_code stamp_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
