@@ -125,6 +125,9 @@ void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__app_call *ap
 pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadline,
                                           pawl_store **store, pawl_error *error);
 
+/* Tries again to end the workers that could not be ended as their handles were lost. */
+void pawl__endpoint_end_lost(pawl_endpoint *endpoint);
+
 /* Ends workers whose threads were given up, on a handle of its own: their claims are free,
  * and their commits refused from now on. A worker that cannot be ended is logged. */
 void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,

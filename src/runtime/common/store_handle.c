@@ -3,12 +3,14 @@
  * A worker that could not say goodbye, because its server was away, keeps what it
  * leased until it is taken for dead. Where no session tells, that takes 15 seconds,
  * in which a virtual clock would pass over its timeouts. So its id is remembered,
- * and the next handle that is opened ends it.
+ * and the next handle that is opened ends it, or the next sweep.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/order.h"
 #include "runtime/runtime.h"
+
+#include <string.h>
 
 #define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
 
@@ -50,30 +52,42 @@ static void remove_own(pawl_endpoint *endpoint, pawl_worker_id worker)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-static bool take_lost(pawl_endpoint *endpoint, pawl_worker_id *worker)
+/* All that are remembered, PAWL__LOST_MAX at most. */
+static size_t take_lost(pawl_endpoint *endpoint, pawl_worker_id *lost)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    bool is_there = endpoint->lost_count > 0;
-    if (is_there)
-        *worker = endpoint->lost[--endpoint->lost_count];
+    size_t count         = endpoint->lost_count;
+    endpoint->lost_count = 0;
+    memcpy(lost, endpoint->lost, count * sizeof *lost);
     pthread_mutex_unlock(&endpoint->mutex);
-    return is_there;
+    return count;
+}
+
+static size_t count_lost(pawl_endpoint *endpoint)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    size_t count = endpoint->lost_count;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return count;
 }
 
 /* Closes each lost worker in its name, on a handle without a worker of its own yet. A worker whose
- * row is locked still commits: it is left alone. */
+ * row is locked still commits, or another program has the lock of the file: it is left for the next time. */
 static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
 {
-    pawl_worker_id own  = pawl_store_worker(store);
-    pawl_worker_id lost = own;
-    pawl_code      code = PAWL_OK;
-    while (code == PAWL_OK && take_lost(endpoint, &lost)) {
-        pawl_store_worker_set(store, lost);
-        code = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
-        if (code == PAWL_EBUSY || code == PAWL_ETIMEOUT)
-            code = PAWL_OK;
-        else if (code != PAWL_OK)
-            remember_lost(endpoint, lost);
+    pawl_worker_id own = pawl_store_worker(store);
+    pawl_worker_id lost[PAWL__LOST_MAX];
+    size_t         count = take_lost(endpoint, lost);
+    pawl_code      code  = PAWL_OK;
+    for (size_t i = 0; i < count; i++) {
+        pawl_code ended = code;
+        pawl_store_worker_set(store, lost[i]);
+        if (code == PAWL_OK)
+            ended = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
+        if (ended != PAWL_OK)
+            remember_lost(endpoint, lost[i]);
+        if (ended != PAWL_EBUSY && ended != PAWL_ETIMEOUT)
+            code = ended;
     }
     pawl_store_worker_set(store, own);
     return code;
@@ -158,6 +172,21 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__app_call *app_cal
     remove_own(endpoint, worker);
     pawl_store_close(*store);
     *store = NULL;
+}
+
+void pawl__endpoint_end_lost(pawl_endpoint *endpoint)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (count_lost(endpoint) == 0)
+        return;
+    pawl_code code = pawl__endpoint_store_open_aside(endpoint, END_DEADLINE, &store, &error);
+    if (code == PAWL_OK)
+        code = end_lost(endpoint, store, &error);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: a lost worker is not ended yet: %s",
+                 endpoint->model->endpoint.data, error.text);
+    pawl_store_close(store);
 }
 
 /* Ends a worker by opening it: its sessions are ended, its claims free, its commits refused. */

@@ -173,7 +173,8 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     pawl_error failure = PAWL_ERROR_INIT;
     if (now < service->sweep_due)
         return PAWL_OK;
-    service->sweep_due           = pawl_time_add(now, SWEEP_PERIOD_IDLE);
+    service->sweep_due = pawl_time_add(now, SWEEP_PERIOD_IDLE);
+    pawl__endpoint_end_lost(service->endpoint);
     const int64_t kept[SETTINGS] = {settings->outbox_retention, settings->history,
                                     settings->body_retention};
     if (!take_turn(service, kept, now, SWEEP_PERIOD_IDLE))

@@ -193,12 +193,22 @@ static pawl_code lose(hook_point point, void *context)
     return code;
 }
 
-/* Its row is locked, so it still commits: the endpoint goes on with a worker of its own beside it. */
+static size_t count_workers(world *it)
+{
+    pawl_worker_info *items;
+    size_t            count;
+    must(pawl_store_worker_list(it->store, it->arena, &items, &count, world_error()));
+    return count;
+}
+
+/* Its row is locked, so it still commits: the endpoint goes on with a worker of its own beside it, and ends it when it
+ * can. */
 ON_ALL_STORES(a_lost_worker_that_still_commits_is_left_alone, const char *url)
 {
     static const pawl_code      busy[]  = {PAWL_EBUSY, PAWL_ETIMEOUT};
     const pawl_endpoint_options options = {.immediate_retries = -1, .delayed_retries = -1};
     world                      *it      = world_begin(hook_url(url), &application, NULL, &options);
+    world_drain(it);
     for (size_t i = 0; i < COUNT(busy); i++) {
         loss      at   = {.claim = PAWL_ELOST, .end = busy[i]};
         pawl_step step = PAWL_STEP_INIT;
@@ -206,8 +216,14 @@ ON_ALL_STORES(a_lost_worker_that_still_commits_is_left_alone, const char *url)
         world_post(it, NULL, PAWL_MESSAGE(bad, .number = (int32_t)i));
         assert_int_equal(pawl_endpoint_drain(it->endpoint, &step, NULL), PAWL_ELOST);
         must(pawl_endpoint_drain(it->endpoint, &step, world_error()));
-        assert_int_equal(at.ends, 2); /* when it was lost, and for the next one */
+        assert_int_equal(at.ends, 2 + i); /* when it was lost, and for the next one; those before */
         hook_set(NULL, NULL);
         assert_int_equal(world_dead(it).count, i + 1);
     }
+    loss at = {.end = PAWL_OK};
+    hook_set(lose, &at);
+    world_go_both(it, PAWL_MINUTES(10));
+    hook_set(NULL, NULL);
+    assert_true(at.ends >= (int)COUNT(busy));
+    assert_int_equal(count_workers(it), 2); /* the endpoint's, and that of the test */
 }
