@@ -42,6 +42,23 @@ ON_GROUND(settings_that_do_harm, ground *p)
     expect_finding(&rows, "synchronous", PAWL_FINDING_WARN, "off: a power cut", NULL);
 }
 
+ON_GROUND(a_table_that_was_counted_while_it_was_small, ground *p)
+{
+    pawl_store       *store = open_at(p, "");
+    sqlite3          *db    = raw_open(p->path);
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "statistics", PAWL_FINDING_OK, "no table was counted", NULL);
+    raw_run(db, "insert into pawl_inbox values ('orders', 'm-1', 'handled', 1); analyze");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "statistics", PAWL_FINDING_WARN, "counted pawl_inbox (1), while there",
+                   "delete from sqlite_stat1 where tbl like ");
+    raw_run(db, "with recursive n (i) as (select 2 union all select i + 1 from n where i < 500) "
+                "insert into pawl_inbox select 'orders', 'm-' || i, 'handled', i from n; analyze");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "statistics", PAWL_FINDING_OK, "no table was counted", NULL);
+    sqlite3_close(db);
+}
+
 ON_GROUND(a_lease_that_ran_out, ground *p)
 {
     pawl_store *store = open_at(p, "");

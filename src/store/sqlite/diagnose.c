@@ -108,13 +108,40 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
                            (long long)(size >> 20), store->path);
 }
 
+/* ---- Statistics ----------------------------------------------------------- */
+
+/* The statements are written for SQLite's plans without statistics. ANALYZE of a table with few rows makes it read the
+ * whole table instead of an index, and goes on doing so when the table has grown. There is no table of statistics
+ * before the first ANALYZE. */
+static pawl_code check_statistics(pawl__sql_doctor *doctor, pawl__sqlite *store)
+{
+    static const char there[] = "select count(*) from sqlite_schema where name = 'sqlite_stat1'";
+    static const char format[] =
+        "select 1, 'ANALYZE counted ' || group_concat(tbl || ' (' || n || ')', ', ') || ', while "
+        "there were few: statements read such tables whole, also when they have grown; after the "
+        "remedy start the programs anew', 'delete from sqlite_stat1 where tbl like ''%s%%''' "
+        "from (select tbl, min(cast(stat as integer)) as n from sqlite_stat1 where tbl in "
+        "(select '%s' || column1 from (values ('queue'), ('timeouts'), ('inbox'), ('outbox'), "
+        "('dead'), ('events'), ('aggregator'), ('history'))) group by tbl) "
+        "where n < 500 group by 'all of them'";
+    const char *prefix = store->sql.base.system_prefix;
+    char        select[sizeof format + 200];
+    int64_t     count = 0;
+    pawl_code code = pawl__sql_ask_number(&store->connection.session, there, &count, doctor->error);
+    pawl__sql_check check = {.name   = "statistics",
+                             .select = count > 0 ? select : "select 0, '', '' where 0 = 1",
+                             .none   = "no table was counted while it had few rows"};
+    (void)snprintf(select, sizeof select, format, prefix, prefix);
+    return code == PAWL_OK ? pawl__sql_checks(doctor, &check, 1) : code;
+}
+
 /* ---- All of it ---------------------------------------------------------- */
 
 pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                                 pawl_finding_rows *rows, pawl_error *error)
 {
-    const pawl__sqlite *store = pawl__sqlite_of(base);
-    char                client[PAWL_URL_SIZE_MAX + 20];
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    char          client[PAWL_URL_SIZE_MAX + 20];
     (void)snprintf(client, sizeof client, "sqlite3 '%s'", store->path);
     pawl__sql_doctor doctor = {.store   = base,
                                .dialect = &pawl__sqlite_dialect,
@@ -129,6 +156,8 @@ pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, p
         code = check_disk(&doctor, store);
     if (code == PAWL_OK && !asked->is_brief)
         code = check_log(&doctor, store);
+    if (code == PAWL_OK && !asked->is_brief)
+        code = check_statistics(&doctor, store);
     return code == PAWL_OK ? pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0])
                            : code;
 }
