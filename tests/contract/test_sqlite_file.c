@@ -1,6 +1,6 @@
 /* test_sqlite_file.c - the file is deleted, moved away or replaced while it is open: a
  * handle says so at its next call, and answers OK for nothing that would be lost
- * (O32).
+ * (O32). The lock file beside it: its owner and mode, and its descriptor behind a fork.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +9,10 @@
 #ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #define DELETED "deleted, or moved away"
 #define REPLACED "another file took the place"
@@ -141,6 +145,47 @@ ON_GROUND(a_wait_notices_it, ground *p)
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
     expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
     expect_text(p, DELETED);
+}
+
+/* ---- The lock file beside it ----------------------------------------------- */
+
+/* The child may open a file under the number that the lock file had. */
+ON_GROUND(a_grandchild_keeps_what_its_parent_opened, ground *p)
+{
+    int status;
+    open_store(p, p->url);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int files[20], lost = 0;
+        for (size_t i = 0; i < COUNT(files); i++)
+            files[i] = open("/dev/null", O_RDONLY);
+        pid_t grandchild = fork();
+        for (size_t i = 0; grandchild == 0 && i < COUNT(files); i++)
+            lost += fcntl(files[i], F_GETFD) < 0;
+        if (grandchild == 0)
+            _exit(lost);
+        _exit(waitpid(grandchild, &status, 0) != grandchild || status != 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* Whoever's command makes the lock file, the users of the database can open it. */
+ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
+{
+    struct stat made;
+    char        path[300];
+    snprintf(path, sizeof path, "%s-pawl", p->path);
+    test_now(open_store(p, p->url));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(chmod(p->path, 0660), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(p->path, 65534, 65534), 0);
+    test_now(open_store(p, p->url));
+    assert_int_equal(stat(path, &made), 0);
+    assert_int_equal(made.st_mode & 0777, 0660);
+    assert_int_equal(made.st_uid, geteuid() == 0 ? 65534 : geteuid());
 }
 
 #endif

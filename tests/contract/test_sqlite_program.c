@@ -558,21 +558,4 @@ ON_GROUND(a_wait_that_nothing_ends_lasts_its_time, ground *p)
                 duration);
 }
 
-/* Whoever's command makes the lock file, the users of the database can open it. */
-ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
-{
-    struct stat made;
-    char        path[300];
-    snprintf(path, sizeof path, "%s-pawl", p->path);
-    test_now(open_store(p, p->url));
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(chmod(p->path, 0660), 0);
-    if (geteuid() == 0)
-        assert_int_equal(chown(p->path, 65534, 65534), 0);
-    test_now(open_store(p, p->url));
-    assert_int_equal(stat(path, &made), 0);
-    assert_int_equal(made.st_mode & 0777, 0660);
-    assert_int_equal(made.st_uid, geteuid() == 0 ? 65534 : geteuid());
-}
-
 #endif

@@ -79,11 +79,14 @@ static pawl__program_file *files;
 static pthread_once_t      fork_once = PTHREAD_ONCE_INIT;
 
 /* Runs in the child, where only calls that are safe in a signal handler are
- * allowed; the objects stay, as handles still point to them. */
+ * allowed; the objects stay, as handles still point to them. The child may open other files under the numbers. */
 static void close_in_child(void)
 {
-    for (pawl__program *program = registry; program != NULL; program = program->next)
-        close(program->lock_file);
+    for (pawl__program *program = registry; program != NULL; program = program->next) {
+        if (program->lock_file >= 0)
+            close(program->lock_file);
+        program->lock_file = -1;
+    }
 }
 
 static void register_fork(void)
@@ -252,7 +255,8 @@ static void destroy(pawl__program *program)
         pawl__claims_free(&book->claims);
         pawl_free(book);
     }
-    close(program->lock_file);
+    if (program->lock_file >= 0)
+        close(program->lock_file);
     (void)pthread_mutex_destroy(&program->mutex);
     pawl_free(program);
 }
