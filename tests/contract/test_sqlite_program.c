@@ -11,7 +11,6 @@
 #include "store/sql/operations.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -412,6 +411,46 @@ ON_GROUND(a_forked_child_does_not_inherit_the_lease, ground *p)
     close(c.to_child[1]);
     close(c.to_parent[0]);
     close(c.to_parent[1]);
+}
+
+static void claim_again(ground *p, child *c)
+{
+    pawl_store *store = open_store(p, p->url);
+    if (claim_some(p, store, "orders", 1).count != 1)
+        _exit(1);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+    if (!claim_some(p, store, "orders", 1).is_taken)
+        _exit(2);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+    test_now(store);
+}
+
+/* Two processes that lock bytes of two files take each other for dead; the first one finds the new file. */
+ON_GROUND(a_lock_file_that_was_deleted_is_made_anew, ground *p)
+{
+    child             c;
+    char              name[300];
+    pawl_worker_info *items;
+    size_t            count;
+    send_some(p, 1);
+    start(p, &c, claim_again);
+    snprintf(name, sizeof name, "%s-pawl", p->path);
+    assert_int_equal(unlink(name), 0);
+    pawl_store *store = open_store(p, p->url);
+    assert_int_equal(claim_some(p, store, "orders", 1).count, 1);
+    ok(p, pawl_store_worker_list(store, p->arena, &items, &count, &p->error));
+    assert_int_equal(count, 1);
+    say(c.to_child[1]);
+    assert_true(hear(c.to_parent[0]));
+    ok(p, pawl_store_worker_list(store, p->arena, &items, &count, &p->error));
+    assert_int_equal(count, 2);
+    /* Of both at once. */
+    assert_int_equal(unlink(name), 0);
+    ok(p, pawl_store_worker_list(store, p->arena, &items, &count, &p->error));
+    assert_int_equal(access(name, F_OK), 0);
+    finish(&c, true);
 }
 
 static void send_when_told(ground *p, child *c)

@@ -108,16 +108,28 @@ static void share_file(const char *path, int file)
         (void)fchmod(file, wanted.st_mode & 0666);
 }
 
+typedef struct lock_name {
+    char text[PATH_MAX + 8];
+} lock_name;
+
+static pawl_code name_of(const char *path, lock_name *name, pawl_error *error)
+{
+    if (snprintf(name->text, sizeof name->text, "%s-pawl", path) < (int)sizeof name->text)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNREACHABLE, "the path has %zu bytes, limit %d",
+                          strlen(path), PATH_MAX);
+}
+
 static pawl_code open_lock_file(const char *path, int flags, int *file, pawl_error *error)
 {
-    char name[PATH_MAX + 8];
-    if (snprintf(name, sizeof name, "%s-pawl", path) >= (int)sizeof name)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "the path has %zu bytes, limit %d",
-                              strlen(path), PATH_MAX);
-    *file = open(name, flags | O_CLOEXEC, 0666);
+    lock_name name;
+    pawl_code code = name_of(path, &name, error);
+    if (code != PAWL_OK)
+        return code;
+    *file = open(name.text, flags | O_CLOEXEC, 0666);
     if (*file < 0 && errno != ENOENT)
         return pawl_error_set(
-            error, PAWL_EUNREACHABLE, "%s: %s%s", name, strerror(errno),
+            error, PAWL_EUNREACHABLE, "%s: %s%s", name.text, strerror(errno),
             errno == EACCES ? "; it must have the owner and the mode of the database" : "");
     if (*file >= 0 && (flags & O_CREAT) != 0)
         share_file(path, *file);
@@ -159,14 +171,54 @@ static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_
     return PAWL_OK;
 }
 
-pawl_code pawl__program_alive(const pawl__program *program, const char *path, int64_t number,
+/* A lock file that was deleted, or put in another one's place, is not that of the processes that came later: each takes the
+ * other for dead. So the number is locked in the file that is there now, too. */
+static pawl_code follow_file(pawl__program *program, const char *path, pawl_error *error)
+{
+    struct stat  ours, there;
+    lock_name    name;
+    struct flock lock   = one_byte(F_WRLCK, program->number);
+    int          before = program->lock_file;
+    int          file   = -1;
+    pawl_code    code   = name_of(path, &name, error);
+    if (code != PAWL_OK || before < 0 || fstat(before, &ours) != 0 ||
+        (stat(name.text, &there) == 0 && there.st_dev == ours.st_dev &&
+         there.st_ino == ours.st_ino))
+        return code;
+    code = open_lock_file(path, O_RDWR | O_CREAT, &file, error);
+    if (code != PAWL_OK)
+        return code;
+    if (file < 0 || fcntl(file, F_OFD_SETLK, &lock) != 0) {
+        code = pawl_error_set(error, PAWL_EUNREACHABLE, "%s: cannot lock: %s", name.text,
+                              strerror(errno));
+        if (file >= 0)
+            close(file);
+        return code;
+    }
+    program->lock_file = file;
+    close(before);
+    return PAWL_OK;
+}
+
+static pawl_code ask_process(pawl__program *program, const char *path, int64_t number,
+                             bool *is_alive, pawl_error *error)
+{
+    pthread_mutex_lock(&program->mutex);
+    pawl_code code = follow_file(program, path, error);
+    if (code == PAWL_OK)
+        code = is_locked(program->lock_file, number, path, is_alive, error);
+    pthread_mutex_unlock(&program->mutex);
+    return code;
+}
+
+pawl_code pawl__program_alive(pawl__program *program, const char *path, int64_t number,
                               bool *is_alive, pawl_error *error)
 {
     *is_alive = program != NULL && number == program->number;
     if (*is_alive || number == 0)
         return PAWL_OK;
     if (program != NULL)
-        return is_locked(program->lock_file, number, path, is_alive, error);
+        return ask_process(program, path, number, is_alive, error);
     int       file = -1;
     pawl_code code = open_lock_file(path, O_RDONLY, &file, error);
     if (code == PAWL_OK && file >= 0)

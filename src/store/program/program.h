@@ -31,8 +31,8 @@ pawl_code pawl__program_join(const char *path, dev_t device, ino_t inode, pawl__
 void      pawl__program_leave(pawl__program *program); /* accepts NULL */
 int64_t   pawl__program_number(const pawl__program *program);
 /* Whether the process of that number lives. `program` may be NULL: looks
- * through the file beside `path`. */
-pawl_code pawl__program_alive(const pawl__program *program, const char *path, int64_t number,
+ * through the file beside `path`. Else a file that took the place of the program's is the program's from now on. */
+pawl_code pawl__program_alive(pawl__program *program, const char *path, int64_t number,
                               bool *is_alive, pawl_error *error);
 
 /* A handle's file, from open to close. In a child the entries of its parent stay: SQLite takes
