@@ -91,6 +91,34 @@ ON_GROUND(a_log_that_grows, ground *p)
                    "pragma wal_checkpoint(truncate)");
 }
 
+/* Commands that are to be copied are quoted for a shell. */
+ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-pawl"};
+    char                     quoted[sizeof p->path + 20], path[sizeof p->path + 20];
+    pawl_store              *store = NULL;
+    snprintf(p->path, sizeof p->path, "%s/it's.db", p->folder);
+    snprintf(p->url, sizeof p->url, "sqlite:%s", p->path);
+    snprintf(quoted, sizeof quoted, "'sqlite:%s/it'\\''s.db'", p->folder);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "create table mine (id integer)");
+    sqlite3_close(db);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, NULL, 0, &store), PAWL_ESCHEMA);
+    expect_text(p, quoted);
+    store = open_at(p, "");
+    snprintf(path, sizeof path, "%s-wal", p->path);
+    ok(p, send_one(p, store, "orders", "m-1"));
+    assert_int_equal(truncate(path, INT64_C(300) << 20), 0);
+    pawl_finding_rows rows = diagnose(p, store);
+    snprintf(quoted, sizeof quoted, "fuser -v '%s/it'\\''s.db' names", p->folder);
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, quoted, "/it'\\''s.db' 'pragma");
+    test_now(store);
+    for (size_t i = 0; i < COUNT(endings); i++) {
+        snprintf(path, sizeof path, "%s%s", p->path, endings[i]);
+        (void)unlink(path);
+    }
+}
+
 ON_GROUND(a_file_that_is_damaged, ground *p)
 {
     pawl_store *store = open_at(p, "");

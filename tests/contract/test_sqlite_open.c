@@ -275,4 +275,21 @@ ON_GROUND(a_file_that_cannot_have_a_log_is_refused, ground *p)
     expect_text(p, "the journal mode is 'delete', WAL was refused");
 }
 
+/* Debian's SQLite takes such a path for a URI, in which '%' and '#' mean something. */
+ON_GROUND(a_path_that_begins_as_a_uri_is_a_path, ground *p)
+{
+    static const char *const names[] = {"file:a%20b#c", "file:a%20b#c-wal", "file:a%20b#c-shm",
+                                        "file:a%20b#c-pawl"};
+    char                     before[300];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(p->folder), 0);
+    pawl_store *store = open_store(p, "sqlite:file:a%20b#c");
+    assert_int_equal(access(names[0], F_OK), 0);
+    assert_int_equal(access(names[3], F_OK), 0);
+    test_now(store);
+    for (size_t i = 0; i < COUNT(names); i++)
+        (void)unlink(names[i]);
+    assert_int_equal(chdir(before), 0);
+}
+
 #endif

@@ -20,18 +20,6 @@ bool pawl__sql_is_gone(pawl_code code)
 
 /* ---- Remedies ----------------------------------------------------------- */
 
-/* In single quotes of a shell: 'it'\''s'. */
-static void append_shell_word(pawl__sql_text *text, pawl_text word)
-{
-    pawl__sql_append(text, "'");
-    for (size_t i = 0; i < word.size; i++)
-        if (word.data[i] == '\'')
-            pawl__sql_append(text, "'\\''");
-        else
-            pawl__sql_append_text(text, (pawl_text){.data = &word.data[i], .size = 1});
-    pawl__sql_append(text, "'");
-}
-
 /* In the arena: SQL as a command of the database's client, other commands as they stand. */
 static pawl_text remedy_of(const pawl__sql_doctor *doctor, pawl_text remedy)
 {
@@ -43,8 +31,9 @@ static pawl_text remedy_of(const pawl__sql_doctor *doctor, pawl_text remedy)
     pawl__sql_text text = {0};
     pawl_text      made = {0};
     pawl__sql_append(&text, doctor->client);
-    pawl__sql_append(&text, " ");
-    append_shell_word(&text, remedy);
+    pawl__sql_append(&text, " '");
+    pawl__sql_append_quoted(&text, remedy);
+    pawl__sql_append(&text, "'");
     if (!text.is_failed)
         made = pawl_arena_text(doctor->arena, pawl__sql_text_of(&text));
     pawl__sql_text_free(&text);

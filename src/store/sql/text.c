@@ -110,6 +110,15 @@ void pawl__sql_append_literal(pawl__sql_text *text, pawl_text value)
     append_char(text, '\'');
 }
 
+void pawl__sql_append_quoted(pawl__sql_text *text, pawl_text word)
+{
+    for (size_t i = 0; i < word.size; i++)
+        if (word.data[i] == '\'')
+            pawl__sql_append(text, "'\\''");
+        else
+            append_char(text, word.data[i]);
+}
+
 void pawl__sql_append_pattern(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                               const char *pattern, pawl_text name)
 {
@@ -428,10 +437,16 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
 pawl__sql_advice pawl__sql_advise(const char *scheme, const char *rest, const char *prefix)
 {
     pawl__sql_advice advice;
-    bool             is_default = strcmp(prefix, "pawl_") == 0;
-    snprintf(advice.text, sizeof advice.text, "run: pawl schema apply --store '%s%s'%s%s%s", scheme,
-             rest, is_default ? "" : " --prefix '", is_default ? "" : prefix,
-             is_default ? "" : "'");
+    pawl__sql_text   text = {0};
+    pawl__sql_append(&text, "run: pawl schema apply --store '");
+    pawl__sql_append_quoted(&text, pawl_text_of(scheme));
+    pawl__sql_append_quoted(&text, pawl_text_of(rest));
+    if (strcmp(prefix, "pawl_") != 0)
+        pawl__sql_appendf(&text, "' --prefix '%s", prefix);
+    pawl__sql_append(&text, "'");
+    snprintf(advice.text, sizeof advice.text, "%s",
+             text.is_failed ? "run: pawl schema apply" : text.data);
+    pawl__sql_text_free(&text);
     return advice;
 }
 

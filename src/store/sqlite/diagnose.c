@@ -88,7 +88,8 @@ static pawl_code check_disk(pawl__sql_doctor *doctor, const pawl__sqlite *store)
     return pawl__sql_findf(doctor, "disk", level, "", "%lld MB are free", (long long)(room >> 20));
 }
 
-#define LOG_PARTS_WARN 4 /* of the size at which it is copied */
+#define CLIENT "sqlite3 " /* before the path, in quotes */
+#define LOG_PARTS_WARN 4  /* of the size at which it is copied */
 
 /* The log is emptied when nobody reads it: one that is large is kept by an old transaction. */
 static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
@@ -104,8 +105,8 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
     return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_WARN,
                            "pragma wal_checkpoint(truncate)",
                            "the log has %lld MB: a program keeps a transaction open (fuser -v "
-                           "'%s' names those that have the file)",
-                           (long long)(size >> 20), store->path);
+                           "%s names those that have the file)",
+                           (long long)(size >> 20), doctor->client + sizeof CLIENT - 1);
 }
 
 /* ---- Statistics ----------------------------------------------------------- */
@@ -140,14 +141,20 @@ static pawl_code check_statistics(pawl__sql_doctor *doctor, pawl__sqlite *store)
 pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                                 pawl_finding_rows *rows, pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    char          client[PAWL_URL_SIZE_MAX + 20];
-    (void)snprintf(client, sizeof client, "sqlite3 '%s'", store->path);
+    pawl__sqlite  *store  = pawl__sqlite_of(base);
+    pawl__sql_text client = {0};
+    pawl__sql_append(&client, CLIENT "'");
+    pawl__sql_append_quoted(&client, pawl_text_of(store->path));
+    pawl__sql_append(&client, "'");
+    if (client.is_failed) {
+        pawl__sql_text_free(&client);
+        return pawl__sql_no_memory(base, "findings", error);
+    }
     pawl__sql_doctor doctor = {.store   = base,
                                .dialect = &pawl__sqlite_dialect,
                                .asked   = asked,
                                .ask     = pawl__sql_session_findings,
-                               .client  = client,
+                               .client  = client.data,
                                .arena   = arena,
                                .rows    = rows,
                                .error   = error};
@@ -158,6 +165,8 @@ pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, p
         code = check_log(&doctor, store);
     if (code == PAWL_OK && !asked->is_brief)
         code = check_statistics(&doctor, store);
-    return code == PAWL_OK ? pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0])
-                           : code;
+    if (code == PAWL_OK)
+        code = pawl__sql_checks(&doctor, checks, sizeof checks / sizeof checks[0]);
+    pawl__sql_text_free(&client);
+    return code;
 }

@@ -59,11 +59,12 @@ static pawl_code read_url(pawl__sqlite *store, const char *url, pawl_error *erro
     if (strncmp(url, scheme, sizeof scheme - 1) != 0)
         return pawl_error_set(error, PAWL_ECONFIG, "sqlite: the URL does not begin with '%s'",
                               scheme);
-    const char *path = url + sizeof scheme - 1;
-    size_t      size = strlen(path) + 1;
+    const char *path   = url + sizeof scheme - 1;
+    const char *before = strncmp(path, "file:", 5) == 0 ? "./" : ""; /* else SQLite reads a URI */
+    size_t      size   = strlen(before) + strlen(path) + 1;
     if ((store->given_path = pawl_allocate(size)) == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    memcpy(store->given_path, path, size);
+    (void)snprintf(store->given_path, size, "%s%s", before, path);
     char *options = strchr(store->given_path, '?');
     if (options != NULL)
         *options++ = '\0';
