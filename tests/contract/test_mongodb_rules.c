@@ -222,6 +222,33 @@ ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save, ground *p)
     assert_int_equal(raw_number(p->raw, p->database, same, "n"), 1);
 }
 
+/* Without a member's name that MongoDB 4.4 refuses; what an older pawl wrote is still a number. */
+ON_GROUND(numbers_beyond_64_bits_survive_a_load_and_a_save, ground *p)
+{
+    static const char state[] = "{\"n\":[18446744073709551615,-9223372036854775809,-1e400]}";
+    pawl_store       *store   = open_worker(p, p->url);
+    pawl_saga_row row = {.main = pawl_value_text(TEXT("o-1")), .data = pawl_text_of(state)}, found;
+    bson_t        reply;
+    ok(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
+    assert_int_equal(type_of(p, "shop_Order", "data.n.0"), BSON_TYPE_CODE);
+    ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN, row.main, p->arena, &found,
+                               &p->error));
+    assert_true(pawl_text_equal(found.data, row.data));
+    assert_true(
+        raw_try(p->raw, p->database,
+                json("{\"update\": \"shop_Order\", \"updates\": [{\"q\": {}, \"u\": {\"$set\": "
+                     "{\"data\": {\"n\": {\"$number\": \"18446744073709551616\"}, "
+                     "\"c\": {\"$code\": \"5\"}}}}}]}"),
+                NULL, &reply));
+    bson_destroy(&reply);
+    ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN, row.main, p->arena, &found,
+                               &p->error));
+    assert_non_null(strstr(found.data.data, "{\"n\":18446744073709551616,"));
+    ok(p, pawl_store_saga_update(store, &order_table, &found, NOW, &p->error));
+    assert_int_equal(type_of(p, "shop_Order", "data.n"), BSON_TYPE_CODE);
+    assert_int_equal(type_of(p, "shop_Order", "data.c"), BSON_TYPE_CODE);
+}
+
 /* Another program may have written what JSON calls a number in 32 bits. */
 ON_GROUND(a_number_is_found_whatever_its_width, ground *p)
 {
@@ -397,6 +424,54 @@ ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand, ground *p)
             fail_msg("%d is %s", codes[i], pawl_code_name(code));
         assert_non_null(strstr(p->error.text, "failpoint: find"));
     }
+}
+
+/* The message is to blame, not the worker: a document is over a limit, or has what this server's version or a validator
+ * of somebody else refuses. */
+ON_GROUND(m6_a_document_that_the_server_refuses_is_told_from_a_failure, ground *p)
+{
+    static const struct {
+        int       number;
+        pawl_code code;
+    } codes[]         = {{52, PAWL_EINVAL},
+                         {121, PAWL_EINVAL},
+                         {10334, PAWL_ELIMIT},
+                         {17419, PAWL_ELIMIT},
+                         {17420, PAWL_ELIMIT}};
+    pawl_store *store = open_worker(p, p->url);
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        char          fault[100];
+        pawl_saga_row row = {.main = pawl_value_text(TEXT("o-1"))};
+        snprintf(fault, sizeof fault, "\"failCommands\": [\"insert\"], \"errorCode\": %d",
+                 codes[i].number);
+        fault_on(p, "\"alwaysOn\"", fault);
+        pawl_code code = pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error);
+        assert_int_equal(fault_off(p), 1);
+        if (code != codes[i].code)
+            fail_msg("%d is %s", codes[i].number, pawl_code_name(code));
+    }
+}
+
+/* Whether it is the document that is inserted, or what an update makes of one: larger than MongoDB's 16 MB. */
+ON_GROUND(m6_a_state_that_is_too_large_is_refused_by_its_limit, ground *p)
+{
+    const size_t  size  = 16 * 1024 * 1024 - 50;
+    pawl_store   *store = open_worker(p, p->url);
+    char         *text  = malloc(size);
+    pawl_saga_row row   = {.main = pawl_value_text(TEXT("o-1")), .data = TEXT("{}")};
+    assert_non_null(text);
+    memset(text, 'x', size);
+    memcpy(text, "{\"a\":\"", 6);
+    memcpy(text + size - 2, "\"}", 2);
+    ok(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
+    row.data = (pawl_text){.data = text, .size = size};
+    expect_code(p, pawl_store_saga_update(store, &order_table, &row, NOW, &p->error), PAWL_ELIMIT);
+    row.main = pawl_value_text(TEXT("o-2"));
+    row.id   = (pawl_saga_id){id_of(9)};
+    expect_code(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error), PAWL_ELIMIT);
+    free(text);
+    assert_int_equal(documents(p, "shop_Order"), 1);
+    assert_int_equal(member(p, "shop_Order", "version"), 1);
 }
 
 /* A state with so many objects, each in the one before; the outermost stands in the document's own. */

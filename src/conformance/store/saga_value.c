@@ -259,6 +259,11 @@ static void state_keeps_text_and_numbers(suite *s)
         "{\"s\":\"  blanks  kept  \"}",
         "{\"a\":[1,2,{\"b\":null}]}",
         "{\"\xc3\xb6\":\"\xe2\x82\xac\"}",
+        "{\"\":1}",
+        "{\"a\":{\"\":[{\"\":null}]}}",
+        "{\"a\":{\"x.y\":1}}",
+        "{\"$x\":{\"$y\":1}}",
+        "{\"a\":{\"$number\":\"5\"}}",
     };
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");

@@ -16,9 +16,11 @@ static const server_code server_codes[] = {
     {13, PAWL_EDENIED},       /* Unauthorized */
     {18, PAWL_EDENIED},       /* AuthenticationFailed */
     {50, PAWL_ETIMEOUT},      /* MaxTimeMSExpired */
+    {52, PAWL_EINVAL},        /* DollarPrefixedFieldName: of MongoDB 4.4 */
     {89, PAWL_ELOST},         /* NetworkTimeout */
     {91, PAWL_ELOST},         /* ShutdownInProgress */
     {112, PAWL_EBUSY},        /* WriteConflict */
+    {121, PAWL_EINVAL},       /* DocumentValidationFailure */
     {189, PAWL_ELOST},        /* PrimarySteppedDown */
     {251, PAWL_EBUSY},        /* NoSuchTransaction */
     {262, PAWL_ETIMEOUT},     /* ExceededTimeLimit */
@@ -32,6 +34,8 @@ static const server_code server_codes[] = {
     {13436, PAWL_ELOST},      /* NotPrimaryOrSecondary */
     {14031, PAWL_EFULL},      /* OutOfDiskSpace */
     {17280, PAWL_ELIMIT},     /* KeyTooLong */
+    {17419, PAWL_ELIMIT},     /* an update's document is larger than 16 MB */
+    {17420, PAWL_ELIMIT},     /* ... where it was replaced */
 };
 
 static pawl_code code_of(const bson_error_t *why)

@@ -1,9 +1,10 @@
 /* json.c - the state of sagas: JSON as a sub-document that a person can read and query, and back.
  *
- * A value that one side does not know is an object with a member that no record has:
+ * A value that one side does not know has a form of its own on the other:
  *
  *     a date, an object id ... of the document   {"$bson": "..."}, the bytes of {"v": value} as hex
- *     a number of the JSON beyond 64 bits        {"$number": "18446744073709551616"}
+ *     a number of the JSON beyond 64 bits        code, Code("18446744073709551616"); an older pawl wrote
+ *                                                {"$number": "18446744073709551616"}, which MongoDB 4.4 refuses
  *
  * So members that this program does not know survive a load and a save, whatever their type.
  *
@@ -48,15 +49,6 @@ static bool append_foreign(bson_t *document, const char *key, int key_size, cons
     return is_ok;
 }
 
-static bool append_number_text(bson_t *document, const char *key, int key_size, const char *text,
-                               size_t size)
-{
-    bson_t inner;
-    bool   is_ok = bson_append_document_begin(document, key, key_size, &inner) &&
-                 bson_append_utf8(&inner, NUMBER, -1, text, (int)size);
-    return is_ok && bson_append_document_end(document, &inner);
-}
-
 static bool append_array(bson_t *document, const char *key, int key_size, yyjson_val *array,
                          int depth);
 
@@ -83,16 +75,14 @@ static bool append_value(bson_t *document, const char *key, int key_size, yyjson
     case YYJSON_TYPE_STR:
         return bson_append_utf8(document, key, key_size, yyjson_get_str(value),
                                 (int)yyjson_get_len(value));
-    case YYJSON_TYPE_RAW:
-        return append_number_text(document, key, key_size, yyjson_get_raw(value),
-                                  yyjson_get_len(value));
+    case YYJSON_TYPE_RAW: return bson_append_code(document, key, key_size, yyjson_get_raw(value));
     case YYJSON_TYPE_NUM:
         if (yyjson_is_real(value))
             return bson_append_double(document, key, key_size, yyjson_get_real(value));
         if (yyjson_is_sint(value) || yyjson_get_uint(value) <= INT64_MAX)
             return bson_append_int64(document, key, key_size, yyjson_get_sint(value));
         (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)yyjson_get_uint(value));
-        return append_number_text(document, key, key_size, digits, strlen(digits));
+        return bson_append_code(document, key, key_size, digits);
     case YYJSON_TYPE_ARR: return append_array(document, key, key_size, value, depth + 1);
     case YYJSON_TYPE_OBJ: return append_object(document, key, key_size, value, depth + 1);
     default: return false;
@@ -194,8 +184,19 @@ static yyjson_mut_val *array_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
     return is_ok ? array : NULL;
 }
 
-/* {"$number": "..."}: a number that is written as it stands. */
-static yyjson_mut_val *number_of(yyjson_mut_doc *doc, const bson_iter_t *at)
+/* A number beyond 64 bits, as it stands; NULL: it is something else. */
+static yyjson_mut_val *number_of(yyjson_mut_doc *doc, const char *text, uint32_t size)
+{
+    yyjson_val probe;
+    bool       is_number =
+        yyjson_read_number(text, &probe, YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL) == text + size;
+    bool is_beyond = is_number && (yyjson_is_raw(&probe) ||
+                                   (yyjson_is_uint(&probe) && yyjson_get_uint(&probe) > INT64_MAX));
+    return is_beyond ? yyjson_mut_rawncpy(doc, text, size) : NULL;
+}
+
+/* {"$number": "..."} */
+static yyjson_mut_val *old_number_of(yyjson_mut_doc *doc, const bson_iter_t *at)
 {
     bson_iter_t inner;
     uint32_t    size = 0;
@@ -203,15 +204,13 @@ static yyjson_mut_val *number_of(yyjson_mut_doc *doc, const bson_iter_t *at)
         strcmp(bson_iter_key(&inner), NUMBER) != 0 || !BSON_ITER_HOLDS_UTF8(&inner))
         return NULL;
     const char *text = bson_iter_utf8(&inner, &size);
-    yyjson_val  probe;
-    bool        is_number =
-        yyjson_read_number(text, &probe, YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL) == text + size;
-    return is_number && !bson_iter_next(&inner) ? yyjson_mut_rawncpy(doc, text, size) : NULL;
+    return bson_iter_next(&inner) ? NULL : number_of(doc, text, size);
 }
 
 static yyjson_mut_val *value_of(yyjson_mut_doc *doc, const bson_iter_t *at, int depth)
 {
     uint32_t        size   = 0;
+    const char     *text   = NULL;
     yyjson_mut_val *number = NULL;
     if (depth > DEPTH_MAX)
         return NULL;
@@ -223,12 +222,15 @@ static yyjson_mut_val *value_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
     case BSON_TYPE_DOUBLE:
         return isfinite(bson_iter_double(at)) ? yyjson_mut_real(doc, bson_iter_double(at))
                                               : foreign_of(doc, at);
-    case BSON_TYPE_UTF8: {
-        const char *text = bson_iter_utf8(at, &size);
+    case BSON_TYPE_UTF8:
+        text = bson_iter_utf8(at, &size);
         return yyjson_mut_strncpy(doc, text, size);
-    }
+    case BSON_TYPE_CODE:
+        text   = bson_iter_code(at, &size);
+        number = number_of(doc, text, size);
+        return number != NULL ? number : foreign_of(doc, at);
     case BSON_TYPE_DOCUMENT:
-        number = number_of(doc, at);
+        number = old_number_of(doc, at);
         return number != NULL ? number : object_of(doc, at, depth + 1);
     case BSON_TYPE_ARRAY: return array_of(doc, at, depth + 1);
     default: return foreign_of(doc, at);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DOCUMENT_SIZE_MAX (16 * 1024 * 1024)
 #define NAMESPACE_NOT_FOUND 26 /* a collection that is not there has no documents */
 /* Documents of one answer: all, for which 16 MB are the server's own limit. Its default are 101, and a trip for the rest. */
 #define ANSWER_DOCUMENTS INT64_C(100000)
@@ -238,16 +239,24 @@ static mongoc_bulk_operation_t *bulk_for(pawl__mongo_bulk *bulk, pawl__mongo_op 
     return bulk->bulks[kind];
 }
 
-static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bson_t *document)
+/* The server tells of one that is too large as of any bad value. */
+static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bson_t *document,
+                   const bson_t *options)
 {
     bson_t first;
-    if (!pawl__mongo_split(bulk, document, &first))
-        return mongoc_bulk_operation_insert_with_opts(to, document, NULL, &bulk->why);
-    bool is_ok = mongoc_bulk_operation_insert_with_opts(to, &first, NULL, &bulk->why);
+    if (!pawl__mongo_split(bulk, document, &first)) {
+        if (document->len <= DOCUMENT_SIZE_MAX)
+            return mongoc_bulk_operation_insert_with_opts(to, document, options, &bulk->why);
+        bson_set_error(&bulk->why, MONGOC_ERROR_BSON, 0, "a document of %u bytes, the limit is %d",
+                       (unsigned)document->len, DOCUMENT_SIZE_MAX);
+        return false;
+    }
+    bool is_ok = mongoc_bulk_operation_insert_with_opts(to, &first, options, &bulk->why);
     bson_destroy(&first);
     return is_ok;
 }
 
+/* libmongoc would refuse a member without a name, which JSON and the server know; texts are checked before. */
 void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
                               bool is_ok)
 {
@@ -256,8 +265,8 @@ void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const b
     mongoc_bulk_operation_t *to  = bulk_for(bulk, op);
     pawl__mongo_part(document, "q", &filter);
     pawl__mongo_part(document, "u", &update);
-    if (op == PAWL__MONGO_UPSERT)
-        (void)pawl__mongo_put(&options, "upsert: true");
+    (void)pawl__mongo_put(&options, "upsert?: %b, validate: false",
+                          (int)(op == PAWL__MONGO_UPSERT));
     if (!is_ok) {
         bulk->code = PAWL_EINVAL;
         bson_set_error(why, MONGOC_ERROR_BSON, 0,
@@ -266,7 +275,7 @@ void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const b
                        PAWL__MONGO_DEPTH_MAX);
     }
     if (op == PAWL__MONGO_INSERT)
-        is_ok = is_ok && insert(bulk, to, document);
+        is_ok = is_ok && insert(bulk, to, document, &options);
     else if (op <= PAWL__MONGO_REMOVE_MANY)
         is_ok = is_ok && (op == PAWL__MONGO_REMOVE ? mongoc_bulk_operation_remove_one_with_opts
                                                    : mongoc_bulk_operation_remove_many_with_opts)(
