@@ -406,24 +406,54 @@ ON_GROUND(m6_what_the_server_does_not_understand_is_persistence_with_its_cause, 
     assert_int_equal(documents(p, "shop_Order"), 0);
 }
 
+/* The code for a find whose answer is the number, with a label where one is given. */
+static void expect_for(ground *p, pawl_store *store, int number, const char *labels,
+                       pawl_code expected)
+{
+    char          fault[160];
+    pawl_saga_row row;
+    snprintf(fault, sizeof fault,
+             "\"failCommands\": [\"find\"], \"errorLabels\": [%s], \"errorCode\": %d", labels,
+             number);
+    fault_on(p, "\"alwaysOn\"", fault);
+    pawl_code code = pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
+                                          pawl_value_text(TEXT("o-1")), p->arena, &row, &p->error);
+    assert_true(fault_off(p) > 0);
+    if (code != expected)
+        fail_msg("%d is %s", number, pawl_code_name(code));
+    assert_non_null(strstr(p->error.text, "failpoint: find"));
+}
+
 /* The network between a router and its shards, too: "connection lost" is tried again, unlike other failures. */
 ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand, ground *p)
 {
-    static const int codes[] = {6, 7, 89, 91, 189, 9001, 10107, 11600, 11602};
+    static const int codes[] = {6, 7, 89, 91, 133, 134, 189, 202, 9001, 10107, 11600, 11601, 11602};
     pawl_store      *store   = open_worker(p, p->url);
-    for (size_t i = 0; i < COUNT(codes); i++) {
-        char          fault[100];
-        pawl_saga_row row;
-        snprintf(fault, sizeof fault, "\"failCommands\": [\"find\"], \"errorCode\": %d", codes[i]);
-        fault_on(p, "\"alwaysOn\"", fault);
-        pawl_code code =
-            pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN,
-                                 pawl_value_text(TEXT("o-1")), p->arena, &row, &p->error);
-        assert_true(fault_off(p) > 0);
-        if (code != PAWL_ELOST)
-            fail_msg("%d is %s", codes[i], pawl_code_name(code));
-        assert_non_null(strstr(p->error.text, "failpoint: find"));
-    }
+    for (size_t i = 0; i < COUNT(codes); i++)
+        expect_for(p, store, codes[i], "", PAWL_ELOST);
+}
+
+/* A server that is short of something, or that an operator or an election interrupts, is waited for; what it will say in
+ * other versions is told by its labels. A write that no majority has yet may be there: no code that says it is not. */
+ON_GROUND(m6_what_passes_is_waited_for, ground *p)
+{
+    static const struct {
+        int         number;
+        const char *labels;
+        pawl_code   code;
+    } codes[]         = {{24, "", PAWL_EBUSY},
+                         {43, "", PAWL_EBUSY},
+                         {46, "", PAWL_EBUSY},
+                         {365, "", PAWL_EBUSY},
+                         {50, "", PAWL_ETIMEOUT},
+                         {290, "", PAWL_ETIMEOUT},
+                         {64, "", PAWL_EUNREACHABLE},
+                         {4711, "\"RetryableWriteError\"", PAWL_ELOST},
+                         {4711, "\"TransientTransactionError\"", PAWL_EBUSY},
+                         {4711, "\"NoWritesPerformed\"", PAWL_EPERSIST}};
+    pawl_store *store = open_worker(p, p->url);
+    for (size_t i = 0; i < COUNT(codes); i++)
+        expect_for(p, store, codes[i].number, codes[i].labels, codes[i].code);
 }
 
 /* The message is to blame, not the worker: a document is over a limit, or has what this server's version or a validator

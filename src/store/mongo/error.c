@@ -15,20 +15,30 @@ static const server_code server_codes[] = {
     {7, PAWL_ELOST},          /* HostNotFound */
     {13, PAWL_EDENIED},       /* Unauthorized */
     {18, PAWL_EDENIED},       /* AuthenticationFailed */
+    {24, PAWL_EBUSY},         /* LockTimeout */
+    {43, PAWL_EBUSY},         /* CursorNotFound */
+    {46, PAWL_EBUSY},         /* LockBusy */
     {50, PAWL_ETIMEOUT},      /* MaxTimeMSExpired */
     {52, PAWL_EINVAL},        /* DollarPrefixedFieldName: of MongoDB 4.4 */
+    {64, PAWL_EUNREACHABLE},  /* WriteConcernFailed: written, but a majority has not said so */
     {89, PAWL_ELOST},         /* NetworkTimeout */
     {91, PAWL_ELOST},         /* ShutdownInProgress */
     {112, PAWL_EBUSY},        /* WriteConflict */
     {121, PAWL_EINVAL},       /* DocumentValidationFailure */
+    {133, PAWL_ELOST},        /* FailedToSatisfyReadPreference */
+    {134, PAWL_ELOST},        /* ReadConcernMajorityNotAvailableYet */
     {189, PAWL_ELOST},        /* PrimarySteppedDown */
+    {202, PAWL_ELOST},        /* NetworkInterfaceExceededTimeLimit */
     {251, PAWL_EBUSY},        /* NoSuchTransaction */
     {262, PAWL_ETIMEOUT},     /* ExceededTimeLimit */
+    {290, PAWL_ETIMEOUT},     /* TransactionExceededLifetimeLimitSeconds */
+    {365, PAWL_EBUSY},        /* TemporarilyUnavailable */
     {9001, PAWL_ELOST},       /* SocketException */
     {10107, PAWL_ELOST},      /* NotWritablePrimary */
     {10334, PAWL_ELIMIT},     /* BSONObjectTooLarge */
     {11000, PAWL_EDUPLICATE}, /* DuplicateKey */
     {11600, PAWL_ELOST},      /* InterruptedAtShutdown */
+    {11601, PAWL_ELOST},      /* Interrupted: by killOp, whose command was not finished */
     {11602, PAWL_ELOST},      /* InterruptedDueToReplStateChange */
     {13435, PAWL_ELOST},      /* NotPrimaryNoSecondaryOk */
     {13436, PAWL_ELOST},      /* NotPrimaryOrSecondary */
@@ -54,15 +64,23 @@ static pawl_code code_of(const bson_error_t *why)
     return PAWL_EPERSIST;
 }
 
+static bool has_label(const bson_t *reply, const char *label)
+{
+    return reply != NULL && mongoc_error_has_label(reply, label);
+}
+
+/* A number that is not known here may have a label that says that it passes. */
 pawl_code pawl__mongo_fail(pawl_store *store, const bson_error_t *why, const bson_t *reply,
                            pawl_error *error)
 {
-    pawl__mongo *self = pawl__mongo_of(store);
-    pawl_code    code = code_of(why);
-    self->is_transient =
-        reply != NULL && mongoc_error_has_label(reply, "TransientTransactionError");
-    self->is_in_doubt =
-        reply != NULL && mongoc_error_has_label(reply, "UnknownTransactionCommitResult");
+    pawl__mongo *self  = pawl__mongo_of(store);
+    pawl_code    code  = code_of(why);
+    self->is_transient = has_label(reply, "TransientTransactionError");
+    self->is_in_doubt  = has_label(reply, "UnknownTransactionCommitResult");
+    if (code == PAWL_EPERSIST && self->is_transient)
+        code = PAWL_EBUSY;
+    if (code == PAWL_EPERSIST && has_label(reply, "RetryableWriteError"))
+        code = PAWL_ELOST;
     self->is_duplicate = code == PAWL_EDUPLICATE;
     return pawl_error_set(error, code, "mongodb: %s", why->message);
 }
