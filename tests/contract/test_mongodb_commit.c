@@ -412,6 +412,47 @@ ON_GROUND(a_batch_is_a_command_for_each_kind, ground *p)
     assert_int_equal(fault_off(p), 4);
 }
 
+#define ROWS 5
+
+static void add_rows(ground *p, pawl_store *store)
+{
+    pawl_outbox_add adds[ROWS];
+    pawl_refusals   refused = {.arena = p->arena};
+    for (int i = 0; i < ROWS; i++)
+        adds[i] = (pawl_outbox_add){.dispatch_id = {{.bytes = {(uint8_t)(i + 1)}}},
+                                    .source      = TEXT("Order/1"),
+                                    .version     = i + 1,
+                                    .endpoint    = TEXT("orders"),
+                                    .destination = TEXT("bank"),
+                                    .message     = {.id = TEXT("m"), .type = TEXT("t")},
+                                    .at          = NOW};
+    pawl_changes changes = {.now         = NOW,
+                            .unit_count  = 1,
+                            .group_count = 1,
+                            .outbox_add  = {.items = adds, .count = ROWS}};
+    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
+}
+
+/* Which rows come first, and their messages; a third find is for the time of the next one, where no row is left that
+ * says it. The others are not read. */
+ON_GROUND(a_claim_of_the_outbox_reads_what_it_takes, ground *p)
+{
+    pawl_store      *store = open_worker(p, p->url);
+    pawl_outbox_rows rows  = {.count = 0};
+    add_rows(p, store);
+    for (size_t count_max = ROWS - 1; count_max <= ROWS; count_max++) {
+        fault_on(p, "\"alwaysOn\"", EACH);
+        ok(p, pawl_store_outbox_claim(store, TEXT("orders"), NOW, count_max, p->arena, &rows,
+                                      &p->error));
+        assert_int_equal(fault_off(p), count_max < ROWS ? 2 : 3);
+        assert_int_equal(rows.count, count_max);
+        for (size_t i = 0; i < rows.count; i++)
+            assert_int_equal(rows.items[i].version, i + 1);
+        assert_true(count_max < ROWS ? rows.next_attempt <= NOW
+                                     : rows.next_attempt == PAWL_TIME_MAX);
+    }
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

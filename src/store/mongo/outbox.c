@@ -7,6 +7,8 @@
  */
 #include "store/mongo/commit.h"
 
+#include <stdlib.h>
+
 static const pawl__field_list ended =
     PAWL__FIELDS(PAWL__MONGO_AS(pawl_outbox_row, dispatched, "ended", TIME));
 static const pawl__mongo_table outbox = {.name     = "outbox",
@@ -66,48 +68,60 @@ static void fill_places(pawl_outbox_rows *places, const pawl_outbox_rows *full, 
         }
 }
 
-/* The rows that are due first by their ids are looked for without their messages. */
-static pawl_code find_due(pawl_store *store, pawl_text endpoint, pawl_time now, size_t count_max,
-                          pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+static int by_version(const void *left, const void *right)
+{
+    const pawl_outbox_row *l = left, *r = right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    return order != 0 ? order : is_behind(l, r) - is_behind(r, l);
+}
+
+/* The messages in the places of the rows. */
+static pawl_code read_messages(pawl_store *store, pawl_text endpoint, pawl_time now,
+                               pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
     bson_t           either = BSON_INITIALIZER;
     pawl_outbox_rows full   = {.count = 0};
-    pawl_code        code   = pawl__mongo_read(
-                 store, &outbox, arena, &rows->items, &rows->count, error,
-                 "filter: {state: 'pending', next_attempt: {$lte: %i}, endpoint?: %t}, sort: {_id: 1}, "
-                          "projection: {source: 1, version: 1, index: 1}, limit?: %i",
-                 now, endpoint, (int64_t)count_max);
-    if (code != PAWL_OK || rows->count == 0)
-        return code;
     put_found(&either, rows);
-    code = pawl__mongo_read(
-        store, &outbox, arena, &full.items, &full.count, error,
-        "filter: {state: 'pending', next_attempt: {$lte: %i}, endpoint?: %t, $or: %a}, "
-        "sort: {source: 1, version: 1, index: 1, _id: 1}",
-        now, endpoint, &either);
+    pawl_code code = pawl__mongo_read(store, &outbox, arena, &full.items, &full.count, error,
+                                      "filter: {state: 'pending', next_attempt: {$lte: %i}, "
+                                      "endpoint?: %t, $or: %a}",
+                                      now, endpoint, &either);
     bson_destroy(&either);
     bool *is_taken = pawl_arena_take(arena, full.count + 1);
     if (code == PAWL_OK && is_taken == NULL)
         return pawl__mongo_no_memory(error);
-    if (code == PAWL_OK)
-        fill_places(rows, &full, is_taken);
-    return code;
+    if (code != PAWL_OK)
+        return code;
+    if (full.count > 1)
+        qsort(full.items, full.count, sizeof *full.items, by_version);
+    fill_places(rows, &full, is_taken);
+    return PAWL_OK;
 }
 
+/* The rows that are due first by their ids are looked for without their messages, and one more: it tells when to look
+ * next. Where there is none all pending rows are looked through for that time. */
 pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                    pawl_error *error)
 {
-    pawl_outbox_row row  = {.next_attempt = PAWL_TIME_MAX};
-    pawl_code       code = find_due(store, endpoint, now, count_max, arena, rows, error);
-    if (code == PAWL_OK)
+    pawl_outbox_row next = {.next_attempt = PAWL_TIME_MAX};
+    pawl_code       code = pawl__mongo_read(
+              store, &outbox, arena, &rows->items, &rows->count, error,
+              "filter: {state: 'pending', next_attempt: {$lte: %i}, endpoint?: %t}, sort: {_id: 1}, "
+                    "projection: {source: 1, version: 1, index: 1, next_attempt: 1}, limit: %i",
+              now, endpoint, (int64_t)count_max + 1);
+    if (code == PAWL_OK && rows->count > count_max)
+        next.next_attempt = rows->items[--rows->count].next_attempt;
+    else if (code == PAWL_OK)
         code = pawl__mongo_read_one(
-            store, &outbox, NULL, &row, NULL, error,
-            "filter: {state: 'pending', endpoint?: %t, _id: {$nin: %l}}, sort: {next_attempt: 1, _id: 1}, "
-            "projection: {next_attempt: 1}",
-            endpoint, PAWL__MONGO_LIST(rows->items, rows->count, pawl_outbox_row, id, INT));
-    rows->next_attempt = row.next_attempt;
-    return code;
+            store, &outbox, NULL, &next, NULL, error,
+            "filter: {state: 'pending', next_attempt: {$gt: %i}, endpoint?: %t}, "
+            "sort: {next_attempt: 1}, projection: {next_attempt: 1}",
+            now, endpoint);
+    rows->next_attempt = next.next_attempt;
+    return code == PAWL_OK && rows->count != 0
+               ? read_messages(store, endpoint, now, arena, rows, error)
+               : code;
 }
 
 /* ---- Reads --------------------------------------------------------------- */
