@@ -171,6 +171,8 @@ static void letters_are_found_by_a_part_of_their_error(suite *s)
     FOUND("m-1 ", .error_part = TEXT("bank"));
     FOUND("m-3 ", .error_part = TEXT("%"));
     FOUND("m-3 ", .error_part = TEXT("_it_"));
+    FOUND("m-3 ", .error_part = TEXT("_it_"), .count_max = 1);
+    FOUND("", .error_part = TEXT("$error"));
     FOUND("m-1 ", .error_part = TEXT("the bank is closed"));
     FOUND("", .error_part = TEXT("the bank is closed."));
 }

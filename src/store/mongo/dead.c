@@ -5,43 +5,34 @@
  */
 #include "store/mongo/commit.h"
 
-#include <string.h>
-
 static const pawl__mongo_table letters =
     PAWL__MONGO_TABLE("dead", NULL, pawl__dead_row_fields, pawl_dead_row);
 
-static bool has_part(pawl_text text, pawl_text part)
-{
-    return part.size == 0 ||
-           (text.size != 0 && memmem(text.data, text.size, part.data, part.size) != NULL);
-}
-
-/* A part of an error's text is looked for here, byte for byte, until there are as many letters as were asked for. */
+/* A part of an error's text is looked for by the server, byte for byte. */
 pawl_code pawl__mongo_find_dead(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                 pawl_found *found, pawl_error *error)
 {
-    const pawl_dead_query *query  = &asked->dead;
-    const pawl_find_after *after  = &asked->after;
-    bson_t                 behind = BSON_INITIALIZER;
+    const pawl_dead_query *query = &asked->dead;
+    const pawl_find_after *after = &asked->after;
+    bson_t                 more  = BSON_INITIALIZER;
     if (after->time != PAWL_TIME_MIN || after->message_id.size != 0)
-        (void)pawl__mongo_put(&behind,
+        (void)pawl__mongo_put(&more,
                               "$or: [{at: {$gt: %i}}, {at: %i, endpoint: {$gt: %t}}, {at: %i, "
                               "endpoint: %t, message_id: {$gt: %t}}]",
                               after->time, after->time, after->endpoint, after->time,
                               after->endpoint, after->message_id);
-    pawl__mongo_reading r = pawl__mongo_begin(
-        store, &letters, arena, error,
+    if (query->error_part.size != 0)
+        (void)pawl__mongo_put(&more,
+                              "$expr: {$gte: [{$indexOfBytes: ['$error', {$literal: %t}]}, 0]}",
+                              query->error_part);
+    pawl_code code = pawl__mongo_read(
+        store, &letters, arena, &found->items, &found->count, error,
         "filter: {endpoint?: %t, message_id?: %t, type?: %t, code?: %t, at: {$gte: %i, $lte: %i}, "
         "%m}, sort: {at: 1, endpoint: 1, message_id: 1}, limit?: %i",
         query->endpoint, query->message_id, query->type, query->code, query->at_min, query->at_max,
-        &behind, query->error_part.size == 0 ? asked->limit : 0);
-    bson_destroy(&behind);
-    while (r.count < (uint64_t)asked->limit && pawl__mongo_next(&r)) {
-        const pawl_dead_row *items = r.items;
-        r.count -= !has_part(items[r.count - 1].error, query->error_part);
-    }
-    *found = (pawl_found){.items = r.items, .count = r.count};
-    return pawl__mongo_end(&r);
+        &more, asked->limit);
+    bson_destroy(&more);
+    return code;
 }
 
 static const pawl__field_list queue_name = PAWL__FIELDS(PAWL__AS(dead_count, queue, TEXT));
