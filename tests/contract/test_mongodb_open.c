@@ -7,6 +7,11 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "contract/mongodb_ground.h"
 
 #include "contract/at_once.h"
@@ -333,6 +338,59 @@ ON_GROUND(a_server_that_is_not_there_is_unreachable, ground *p)
 {
     refuse(p, "mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100", PAWL_OPEN_CREATE, NULL,
            PAWL_EUNREACHABLE, "127.0.0.1:1");
+}
+
+/* ---- Deadlines ------------------------------------------------------------ */
+
+static int64_t now_ms(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Its port takes connections, and nothing comes. */
+ON_GROUND(a_server_that_says_nothing_is_unreachable_at_the_deadline, ground *p)
+{
+    struct sockaddr_in at      = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t          size    = sizeof at;
+    int                server  = socket(AF_INET, SOCK_STREAM, 0);
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    char               url[100];
+    assert_true(bind(server, (struct sockaddr *)&at, sizeof at) == 0 && listen(server, 9) == 0);
+    assert_true(getsockname(server, (struct sockaddr *)&at, &size) == 0);
+    snprintf(url, sizeof url, "mongodb://127.0.0.1:%d/test", (int)ntohs(at.sin_port));
+    options.deadline = PAWL_MILLISECONDS(500);
+    int64_t begun    = now_ms();
+    expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_EUNREACHABLE);
+    assert_in_range(now_ms() - begun, 400, 5000);
+    close(server);
+}
+
+/* The server ends what takes longer than the call's deadline, and says so: the call is not made a second time. */
+ON_GROUND(a_call_ends_at_its_deadline, ground *p)
+{
+    static const char *const commands[] = {"find", "aggregate", "findAndModify"};
+    pawl_store              *store      = NULL;
+    pawl_store_options       options    = PAWL_STORE_OPTIONS_INIT;
+    options.mode                        = PAWL_OPEN_CREATE;
+    options.deadline                    = PAWL_MILLISECONDS(300);
+    ok(p, ground_open(p, p->url, &options, &store));
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        char       fault[200];
+        pawl_stats stats = PAWL_STATS_INIT;
+        snprintf(fault, sizeof fault,
+                 "\"failCommands\": [\"%s\"], \"blockConnection\": true, \"blockTimeMS\": 5000",
+                 commands[i]);
+        fault_on(p, "\"alwaysOn\"", fault);
+        pawl_code code =
+            i == 2 ? pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error)
+                   : pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
+        assert_int_equal(fault_off(p), 1);
+        if (code != PAWL_ETIMEOUT)
+            fail_msg("%s: %s: %s", commands[i], pawl_code_name(code), p->error.text);
+    }
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

@@ -145,6 +145,9 @@ class Session(socketserver.BaseRequestHandler):
         fault = FAULTS.take(command, self.app)
         if fault is None:
             return as_bytes(self.run(command))
+        if fault.delay * 1000 > command.fields().get("maxTimeMS", float("inf")):
+            time.sleep(command.fields()["maxTimeMS"] / 1000)
+            return as_bytes(error(50, "operation exceeded time limit", "MaxTimeMSExpired"))
         time.sleep(fault.delay)
         if fault.before:
             return as_bytes(self.broken(fault, command))

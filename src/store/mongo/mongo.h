@@ -66,6 +66,12 @@ static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
     return (pawl__mongo *)(void *)store;
 }
 
+/* Of calls, as far as MongoDB's options have numbers for it. */
+static inline int32_t pawl__mongo_deadline_ms(const pawl_store *store)
+{
+    return store->deadline_ms < INT32_MAX / 2 ? (int32_t)store->deadline_ms : INT32_MAX / 2;
+}
+
 /* ---- Errors (error.c) ---------------------------------------------------- */
 
 /* The code for a failure of libmongoc, with `reply`, which may be NULL; notes what it says of the

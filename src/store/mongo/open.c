@@ -14,6 +14,8 @@
 #define DATABASE_DEFAULT "pawl"
 #define TLS_REMEDY "tls=true asks for encryption, and that the server's certificate is checked"
 #define WIRE_VERSION_MIN 9 /* MongoDB 4.4 */
+#define CONNECT_MS_MAX 10000
+#define ANSWER_MS 1000 /* behind the deadline, at which the server says that it ended the call */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -88,17 +90,21 @@ static pawl_code check_uri(const mongoc_uri_t *uri, pawl_error *error)
  * and what it reads is what a majority has. */
 static void set_options(const pawl_store *store, mongoc_uri_t *uri)
 {
-    mongoc_read_concern_t  *read  = mongoc_read_concern_new();
-    mongoc_write_concern_t *write = mongoc_write_concern_new();
-    mongoc_read_prefs_t    *prefs = mongoc_read_prefs_new(MONGOC_READ_PRIMARY);
+    int32_t                 deadline_ms = pawl__mongo_deadline_ms(store);
+    mongoc_read_concern_t  *read        = mongoc_read_concern_new();
+    mongoc_write_concern_t *write       = mongoc_write_concern_new();
+    mongoc_read_prefs_t    *prefs       = mongoc_read_prefs_new(MONGOC_READ_PRIMARY);
     (void)mongoc_read_concern_set_level(read, MONGOC_READ_CONCERN_LEVEL_MAJORITY);
-    mongoc_write_concern_set_wmajority(write, (int32_t)store->deadline_ms);
+    mongoc_write_concern_set_wmajority(write, deadline_ms);
     mongoc_uri_set_read_concern(uri, read);
     mongoc_uri_set_write_concern(uri, write);
     mongoc_uri_set_read_prefs_t(uri, prefs);
     if (mongoc_uri_get_option_as_int32(uri, MONGOC_URI_SOCKETTIMEOUTMS, 0) == 0)
         (void)mongoc_uri_set_option_as_int32(uri, MONGOC_URI_SOCKETTIMEOUTMS,
-                                             (int32_t)store->deadline_ms);
+                                             deadline_ms + ANSWER_MS);
+    if (mongoc_uri_get_option_as_int32(uri, MONGOC_URI_CONNECTTIMEOUTMS, 0) == 0 &&
+        deadline_ms < CONNECT_MS_MAX)
+        (void)mongoc_uri_set_option_as_int32(uri, MONGOC_URI_CONNECTTIMEOUTMS, deadline_ms);
     if (mongoc_uri_get_option_as_utf8(uri, MONGOC_URI_APPNAME, NULL) == NULL)
         (void)mongoc_uri_set_appname(uri, "pawl");
     mongoc_read_prefs_destroy(prefs);

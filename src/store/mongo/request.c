@@ -61,6 +61,7 @@ static mongoc_cursor_t *open_cursor(pawl_store *store, const pawl__mongo_table *
     pawl__mongo_part(asked, "filter", &filter);
     bson_copy_to_excluding_noinit(asked, &options, "filter", "pipeline", NULL);
     (void)bson_append_int64(&options, "batchSize", -1, ANSWER_DOCUMENTS);
+    (void)bson_append_int64(&options, "maxTimeMS", -1, pawl__mongo_deadline_ms(store));
     put_session(store, &options);
     if (bson_iter_init_find(&at, asked, "pipeline")) {
         bson_iter_array(&at, &size, &data);
@@ -402,6 +403,8 @@ pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, 
     (void)mongoc_find_and_modify_opts_set_flags(
         change,
         MONGOC_FIND_AND_MODIFY_RETURN_NEW | (is_upsert ? MONGOC_FIND_AND_MODIFY_UPSERT : 0));
+    (void)mongoc_find_and_modify_opts_set_max_time_ms(change,
+                                                      (uint32_t)pawl__mongo_deadline_ms(store));
     (void)mongoc_find_and_modify_opts_append(change, &extra);
     bool is_ok     = mongoc_collection_find_and_modify_with_opts(at, &filter, change, &reply, &why);
     pawl_code code = is_ok ? PAWL_OK : pawl__mongo_fail(store, &why, &reply, error);

@@ -15,10 +15,10 @@ static mongoc_transaction_opt_t *make_options(const pawl_store *store)
     mongoc_read_concern_t    *read    = mongoc_read_concern_new();
     mongoc_write_concern_t   *write   = mongoc_write_concern_new();
     (void)mongoc_read_concern_set_level(read, MONGOC_READ_CONCERN_LEVEL_SNAPSHOT);
-    mongoc_write_concern_set_wmajority(write, (int32_t)store->deadline_ms);
+    mongoc_write_concern_set_wmajority(write, pawl__mongo_deadline_ms(store));
     mongoc_transaction_opts_set_read_concern(options, read);
     mongoc_transaction_opts_set_write_concern(options, write);
-    mongoc_transaction_opts_set_max_commit_time_ms(options, store->deadline_ms);
+    mongoc_transaction_opts_set_max_commit_time_ms(options, pawl__mongo_deadline_ms(store));
     mongoc_read_concern_destroy(read);
     mongoc_write_concern_destroy(write);
     return options;

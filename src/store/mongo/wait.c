@@ -18,7 +18,7 @@
  */
 #include "store/mongo/mongo.h"
 
-#define SLICE_MS 200     /* a deadline of calls below it leaves no stream open */
+#define SLICE_MS 200
 #define WAIT_MS_MAX 1000 /* as of one that polls (store/core/wait.h) */
 
 /* ---- The stream ---------------------------------------------------------- */
