@@ -129,9 +129,11 @@ ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it, ground *p)
     make(p);
     run(p, "{\"dropIndexes\": \"pawl_queue\", \"index\": \"queue_message_id\"}");
     run(p, "{\"dropIndexes\": \"shop_Order\", \"index\": \"correlation.order_id\"}");
+    run(p, "{\"dropIndexes\": \"pawl_dead\", \"index\": \"at_endpoint_message_id\"}");
     run(p, "{\"drop\": \"pawl_outbox\"}");
     told t = verify(p, PAWL_ESCHEMA);
-    assert_int_equal(t.count, 3);
+    assert_int_equal(t.count, 4);
+    assert_non_null(strstr(t.text, "collection pawl_dead lacks its index at_endpoint_message_id"));
     assert_non_null(strstr(t.text, "collection pawl_queue lacks its index queue_message_id"));
     assert_non_null(strstr(t.text, "collection shop_Order lacks its index correlation.order_id"));
     assert_non_null(strstr(t.text, "collection pawl_outbox is missing"));

@@ -293,7 +293,9 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
         if (i < 4 || i > 5)
             suite_outbox_settle(s, a, i, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
-    suite_outbox_settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    COMMIT_ONE(s, a, outbox_settle, .id = suite_outbox_row(s, a, 4).id, .state = PAWL_OUTBOX_DEAD,
+               .attempts = 1, .outcome = PAWL_ATTEMPT_REJECTED,
+               .at = SUITE_NOW); /* no next attempt */
     suite_outbox_settle(s, a, 5, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     suite_outbox_settle(s, a, 6, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     EXPECT_OK(s, pawl_store_outbox_retry(a, suite_outbox_row(s, a, 6).id, TEXT(""), SUITE_NOW,

@@ -126,22 +126,25 @@ pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
 
 /* ---- Reads --------------------------------------------------------------- */
 
+/* A pending row that was never tried has the epoch as its next attempt: the index has that, and not the attempts. */
 pawl_code pawl__mongo_find_outbox(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                   pawl_found *found, pawl_error *error)
 {
     const pawl_outbox_query *query  = &asked->outbox;
     bson_t                   wanted = BSON_INITIALIZER;
     uint32_t                 count  = 0;
+    bool is_tried = query->attempts_min > 0 && query->states == 1u << PAWL_OUTBOX_PENDING;
     for (unsigned i = 0; i < PAWL__STATE_COUNT; i++)
         if (query->states == 0 || (query->states & 1u << i) != 0)
             (void)pawl__mongo_push(&wanted, &count, "%t", pawl__state_words[i]);
     pawl_code code = pawl__mongo_read(
         store, &outbox, arena, &found->items, &found->count, error,
         "filter: {state: {$in: %a}, _id: {$gt: %i, $eq?: %i}, dispatch_id?: %u, endpoint?: %t, source?: %t, "
-        "destination?: %t, type?: %t, causation_id?: %t, attempts?: {$gte?: %n}}, sort: {_id: 1}, limit: %i",
+        "destination?: %t, type?: %t, causation_id?: %t, attempts?: {$gte?: %n}, next_attempt?: {$gte?: %n}}, "
+        "sort: {_id: 1}, limit: %i",
         &wanted, asked->after.number, query->id, query->dispatch_id.uuid, query->endpoint,
         query->source, query->destination, query->message_type, query->causation_id,
-        (int)query->attempts_min, asked->limit);
+        (int)query->attempts_min, (int)is_tried, asked->limit);
     bson_destroy(&wanted);
     return code;
 }

@@ -111,29 +111,43 @@ pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
     if (code == PAWL_OK)
         code =
             pawl__mongo_read_one(store, &outbox, NULL, &stats->outbox_oldest, NULL, error,
-                                 "filter: {state: 'pending'}, sort: {at: 1}, projection: {at: 1}");
+                                 "filter: {state: 'pending'}, sort: {_id: 1}, projection: {at: 1}");
     return code == PAWL_OK ? pawl__mongo_worker_stats(store, stats, error) : code;
 }
 
 /* ---- Sweeping ------------------------------------------------------------ */
 
+typedef struct old_ones {
+    const char *collection, *key;
+    pawl_time   before;
+    bool        is_wanted,
+        is_by_id; /* the key has no index: only the first count_max by their ids are looked at */
+} old_ones;
+
 /* Removes at most count_max documents whose `key` is before a time, the oldest first. */
-static pawl_code sweep_before(pawl_store *store, const char *collection, const char *key,
-                              pawl_time before, size_t count_max, int64_t *count, bool *more,
-                              pawl_error *error)
+static pawl_code sweep_before(pawl_store *store, const old_ones *old, size_t count_max,
+                              int64_t *count, bool *more, pawl_error *error)
 {
-    const pawl__mongo_table table = {.name = collection};
+    const pawl__mongo_table table = {.name = old->collection};
+    int64_t                 limit = (int64_t)count_max;
+    const char             *key   = old->key;
     bson_t                  ids   = BSON_INITIALIZER;
     uint32_t                found = 0;
-    pawl__mongo_reading     r     = pawl__mongo_begin(
-                store, &table, NULL, error,
-                "filter: {%k: {$lt: %i}}, sort: {%k: 1}, projection: {_id: 1}, limit?: %i", key, before,
-                key, (int64_t)count_max);
+    pawl__mongo_reading     r =
+        old->is_by_id
+                ? pawl__mongo_begin(store, &table, NULL, error,
+                                    "pipeline: [{$sort: {_id: 1}}, ?{$limit?: %i}, {$match: {%k: "
+                                        "{$lt: %i}}}, {$project: {_id: 1}}]",
+                                    limit, key, old->before)
+                : pawl__mongo_begin(
+                      store, &table, NULL, error,
+                      "filter: {%k: {$lt: %i}}, sort: {%k: 1}, projection: {_id: 1}, limit?: %i", key,
+                      old->before, key, limit);
     while (pawl__mongo_next(&r))
         (void)pawl__mongo_push(&ids, &found, "%e", r.document, "_id");
     pawl_code code = pawl__mongo_end(&r);
     if (code == PAWL_OK && found != 0)
-        code = pawl__mongo_write(store, collection, PAWL__MONGO_REMOVE_MANY, count, error,
+        code = pawl__mongo_write(store, old->collection, PAWL__MONGO_REMOVE_MANY, count, error,
                                  "q: {_id: {$in: %a}}", &ids);
     bson_destroy(&ids);
     *more |= found == count_max;
@@ -143,20 +157,16 @@ static pawl_code sweep_before(pawl_store *store, const char *collection, const c
 pawl_code pawl__mongo_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                             pawl_error *error)
 {
-    const struct {
-        const char *collection, *key;
-        pawl_time   before;
-        bool        is_wanted;
-    } olds[]          = {{"inbox", "at", sweep->inbox_before, true},
-                         {"outbox", "ended", sweep->outbox_before, true},
-                         {"history", "at", sweep->history_before, sweep->history_before != 0}};
+    const old_ones olds[] = {
+        {"inbox", "at", sweep->inbox_before, true, false},
+        {"outbox", "ended", sweep->outbox_before, true, false},
+        {"history", "at", sweep->history_before, sweep->history_before != 0, true}};
     size_t    max     = sweep->count_max;
     int64_t   gone[3] = {0}, ended = 0;
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < sizeof olds / sizeof olds[0]; i++)
         if (olds[i].is_wanted)
-            code = sweep_before(store, olds[i].collection, olds[i].key, olds[i].before, max,
-                                &gone[i], more, error);
+            code = sweep_before(store, &olds[i], max, &gone[i], more, error);
     if (code == PAWL_OK)
         code = pawl__mongo_worker_sweep(store, sweep->workers_before, max, &ended, more, error);
     if (code == PAWL_OK)

@@ -63,11 +63,12 @@ pawl_code pawl__mongo_timeout_claim(pawl_store *store, const pawl_timeout_claim 
     return code;
 }
 
+/* A lease's worker stands in an index without the free ones. */
 pawl_code pawl__mongo_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                    pawl_error *error)
 {
     return pawl__mongo_write(store, "timeouts", PAWL__MONGO_UPDATE_MANY, count, error,
-                             "q: {owner: {$exists: true}, lease_expires: {$lte: %i}}, "
+                             "q: {worker: {$exists: true}, lease_expires: {$lte: %i}}, "
                              "u: {$set: {lease_expires: 0}, $unset: {owner: 1, worker: 1}}",
                              now);
 }
