@@ -1,4 +1,5 @@
-/* test_mongodb_claim.c - a claim of a queue that fails behind its stamp: the messages are free for the next one.
+/* test_mongodb_claim.c - memory that is missing: a claim of a queue that fails behind its stamp, whose messages are free
+ * for the next one, and a commit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +12,7 @@
 #include "support/fault_memory.h"
 
 #include "pawl/store_calls.h"
+#include "pawl/store_dead.h"
 
 #define MESSAGES 40
 
@@ -77,6 +79,58 @@ ON_GROUND(messages_of_a_claim_without_memory_are_claimed_again, ground *p)
         pawl_arena_destroy(arena);
     }
     assert_true(failed > 5);
+}
+
+#define ADDS 2000 /* more than a block of the arena holds pointers to */
+
+/* Adds to a partition, and a dead letter whose error is no UTF-8. */
+static pawl_code commit_short_of_memory(ground *p, pawl_store *store, pawl_refusals *refused)
+{
+    static pawl_aggregator_add adds[ADDS];
+    static char                ids[ADDS][14];
+    pawl_dead_set              letter = {.endpoint = TEXT("orders"),
+                                         .queue    = TEXT("orders"),
+                                         .message  = {.id = TEXT("m"), .type = TEXT("t")},
+                                         .error    = TEXT("a\xff.b"),
+                                         .at       = NOW};
+    for (int i = 0; i < ADDS; i++) {
+        snprintf(ids[i], sizeof ids[i], "a-%d", i);
+        adds[i] = (pawl_aggregator_add){.name      = TEXT("sum"),
+                                        .partition = TEXT("sum"),
+                                        .key       = pawl_text_of(ids[i]),
+                                        .message = {.id = pawl_text_of(ids[i]), .type = TEXT("t")},
+                                        .at      = NOW,
+                                        .due     = PAWL_TIME_MAX};
+    }
+    pawl_changes changes = {.now            = NOW,
+                            .unit_count     = 1,
+                            .group_count    = 1,
+                            .dead_set       = {.items = &letter, .count = 1},
+                            .aggregator_add = {.items = adds, .count = ADDS}};
+    return pawl_store_commit(store, &changes, refused, &p->error);
+}
+
+/* No message is to blame for it, which EINVAL would say. */
+ON_GROUND(a_commit_without_memory_says_so, ground *p)
+{
+    pawl_store *store  = open_worker(p, p->url);
+    bool        is_met = true;
+    long        failed = 0;
+    for (long n = 1; is_met; n++) {
+        pawl_refusals refused = {.arena = p->arena};
+        fault_memory_begin(n);
+        pawl_code code = commit_short_of_memory(p, store, &refused);
+        is_met         = fault_memory_end();
+        failed += code != PAWL_OK;
+        if (code != PAWL_OK && (code != PAWL_ENOMEM || strstr(p->error.text, "memory") == NULL))
+            fail_msg("allocation %ld: %s: %s", n, pawl_code_name(code), p->error.text);
+    }
+    assert_true(failed > 2);
+    pawl_dead_query all     = {.count_max = 2};
+    pawl_dead_rows  letters = {.count = 0};
+    ok(p, pawl_store_dead_find(store, &all, p->arena, &letters, &p->error));
+    assert_int_equal(letters.count, 1);
+    assert_true(pawl_text_equal(letters.items[0].error, TEXT("a?.b")));
 }
 
 int main(void)

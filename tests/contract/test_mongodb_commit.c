@@ -9,8 +9,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "contract/mongodb_ground.h"
+
+#include "pawl/store_calls.h"
 
 #define COMMIT "\"failCommands\": [\"commitTransaction\"], "
 #define WRITES "\"failCommands\": [\"insert\", \"update\"], "
@@ -451,6 +454,40 @@ ON_GROUND(a_claim_of_the_outbox_reads_what_it_takes, ground *p)
         assert_true(count_max < ROWS ? rows.next_attempt <= NOW
                                      : rows.next_attempt == PAWL_TIME_MAX);
     }
+}
+
+/* ---- Memory ------------------------------------------------------------------ */
+
+#define LARGE_GROUP 6000
+
+static int64_t peak_kb(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* A group is one transaction, however large; its memory is not the square of its size. */
+ON_GROUND(a_large_group_takes_memory_as_its_changes_do, ground *p)
+{
+    pawl_queue_send *sends   = pawl_arena_take(p->arena, LARGE_GROUP * sizeof *sends);
+    pawl_store      *store   = open_worker(p, p->url);
+    pawl_refusals    refused = {.arena = p->arena};
+    for (int i = 0; i < LARGE_GROUP; i++) {
+        char *id = pawl_arena_take(p->arena, 16);
+        snprintf(id, 16, "m-%d", i);
+        sends[i] = (pawl_queue_send){.queue   = TEXT("orders"),
+                                     .due     = NOW,
+                                     .message = {.id = pawl_text_of(id), .type = TEXT("t")}};
+    }
+    pawl_changes changes = {.now         = NOW,
+                            .unit_count  = 1,
+                            .group_count = 1,
+                            .queue_send  = {.items = sends, .count = LARGE_GROUP}};
+    int64_t      before  = peak_kb();
+    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
+    assert_int_equal(messages(p), LARGE_GROUP);
+    assert_in_range(peak_kb() - before, 0, 50000);
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

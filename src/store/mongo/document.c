@@ -44,18 +44,14 @@ static bool put_text(bson_t *document, const char *key, int key_size, pawl_text 
                             (int)text.size);
 }
 
-/* Bytes that are no UTF-8, which the server would refuse, become '?'. */
+/* Bytes that are no UTF-8, which the server would refuse, become '?': the text stands before two zeros, which end it and
+ * the document. */
 static bool put_error_text(bson_t *document, const char *key, int key_size, pawl_text text)
 {
-    if (pawl_text_is_valid(text, NULL))
-        return put_text(document, key, key_size, text);
-    char *copy = pawl_allocate(text.size);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, text.data, text.size);
-    pawl__make_utf8(copy, text.size);
-    bool is_put = bson_append_utf8(document, key, key_size, copy, (int)text.size);
-    pawl_free(copy);
+    bool is_put = put_text(document, key, key_size, text);
+    if (is_put && !pawl_text_is_valid(text, NULL))
+        pawl__make_utf8((char *)(uintptr_t)bson_get_data(document) + document->len - 2 - text.size,
+                        text.size);
     return is_put;
 }
 

@@ -13,6 +13,7 @@
 #include "store/mongo/document.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yyjson.h>
 
@@ -122,12 +123,16 @@ static bool append_members(bson_t *document, yyjson_val *object, int depth)
     return is_ok;
 }
 
+/* Where memory is missing libbson ends the process, and so does this: the text is not to blame. */
 bool pawl__mongo_put_json(bson_t *document, const char *key, int key_size, pawl_text json)
 {
-    bson_t      inner;
-    pawl_text   text = json.size != 0 ? json : PAWL_TEXT("{}");
-    yyjson_doc *doc  = yyjson_read_opts((char *)(uintptr_t)text.data, text.size,
-                                        YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL);
+    bson_t          inner;
+    yyjson_read_err why;
+    pawl_text       text = json.size != 0 ? json : PAWL_TEXT("{}");
+    yyjson_doc     *doc  = yyjson_read_opts((char *)(uintptr_t)text.data, text.size,
+                                            YYJSON_READ_BIGNUM_AS_RAW, NULL, &why);
+    if (doc == NULL && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        abort();
     yyjson_val *root = yyjson_doc_get_root(doc);
     bool is_ok = yyjson_is_obj(root) && bson_append_document_begin(document, key, key_size, &inner);
     if (is_ok) {

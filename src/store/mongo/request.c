@@ -271,8 +271,8 @@ void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const b
     if (!is_ok) {
         bulk->code = PAWL_EINVAL;
         bson_set_error(why, MONGOC_ERROR_BSON, 0,
-                       "out of memory, or a JSON text is no object, or too large or too deep for a "
-                       "document, whose limits are 16 MB and %d levels",
+                       "a JSON text is no object, or too large or too deep for a document, whose "
+                       "limits are 16 MB and %d levels",
                        PAWL__MONGO_DEPTH_MAX);
     }
     if (op == PAWL__MONGO_INSERT)
@@ -327,7 +327,8 @@ pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error)
 {
     pawl_code code = bulk->code;
     if (code != PAWL_OK)
-        (void)pawl_error_set(error, code, "mongodb: %s", bulk->why.message);
+        (void)pawl_error_set(error, code, "mongodb: %s",
+                             code == PAWL_ENOMEM ? "out of memory" : bulk->why.message);
     for (size_t i = 0; i < 3; i++) {
         if (code == PAWL_OK && bulk->bulks[i] != NULL)
             code = execute(bulk, bulk->bulks[i], error);

@@ -243,10 +243,15 @@ static void add_write(writing *w, size_t first, const sentence *s)
     pawl__mongo_scope scope = r->scope;
     bson_t            made  = BSON_INITIALIZER;
     int               own   = w->chosen[first];
-    const void      **alike = pawl_arena_take(r->writer->arena, r->count * sizeof *alike);
+    size_t            end   = s->by != NULL ? r->count : first + 1;
+    const void      **alike = pawl_arena_take(r->writer->arena, (end - first) * sizeof *alike);
     scope.change            = r->items[first];
     scope.count             = 0;
-    for (size_t i = first; alike != NULL && i < (s->by != NULL ? r->count : first + 1); i++)
+    if (alike == NULL) {
+        w->bulk.code = PAWL_ENOMEM;
+        return;
+    }
+    for (size_t i = first; i < end; i++)
         if (w->chosen[i] == own &&
             (s->by == NULL || is_equal(s->by, r->items[i], s->by, scope.change))) {
             alike[scope.count++] = r->items[i];
@@ -254,7 +259,7 @@ static void add_write(writing *w, size_t first, const sentence *s)
         }
     scope.changes = alike;
     w->expected += scope.count;
-    bool is_ok = alike != NULL && pawl__mongo_put_scope(&made, s->text, &scope);
+    bool is_ok = pawl__mongo_put_scope(&made, s->text, &scope);
     pawl__mongo_add_document(&w->bulk, s->op, &made, is_ok);
     bson_destroy(&made);
 }
