@@ -490,6 +490,54 @@ ON_GROUND(a_large_group_takes_memory_as_its_changes_do, ground *p)
     assert_in_range(peak_kb() - before, 0, 50000);
 }
 
+/* ---- Rests of bodies ---------------------------------------------------------- */
+
+static int64_t rests(const ground *p)
+{
+    return raw_number(p->raw, p->database, json("{\"count\": \"pawl_bodies\"}"), "n");
+}
+
+/* Too large for one document. */
+static void set_letter(ground *p, pawl_store *store, const char *id, bool is_remove)
+{
+    static char   body[16 * 1024 * 1024 - 1000];
+    pawl_refusals refused = {.arena = p->arena};
+    pawl_dead_set letter  = {.is_remove = is_remove,
+                             .endpoint  = TEXT("orders"),
+                             .queue     = TEXT("orders"),
+                             .message   = {.id   = pawl_text_of(id),
+                                           .type = TEXT("t"),
+                                           .body = {.data = body, .size = sizeof body}},
+                             .code      = TEXT("EPERSIST"),
+                             .at        = NOW};
+    pawl_changes  changes = {
+         .now = NOW, .unit_count = 1, .group_count = 1, .dead_set = {.items = &letter, .count = 1}};
+    memset(body, 'x', sizeof body);
+    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
+    assert_int_equal(refused.count, 0);
+}
+
+/* A sweep of one rest each time goes past those whose letters are there. */
+ON_GROUND(rests_of_letters_that_went_are_swept_behind_others, ground *p)
+{
+    static const char *const ids[] = {"m-1", "m-2", "m-3"};
+    pawl_store              *store = open_worker(p, p->url);
+    pawl_sweep               what  = {.count_max = 1};
+    int64_t                  count = 0;
+    bool                     more  = false;
+    for (size_t i = 0; i < COUNT(ids); i++)
+        set_letter(p, store, ids[i], false);
+    assert_int_equal(rests(p), 3);
+    set_letter(p, store, "m-3", true);
+    for (int i = 0; i < 3; i++)
+        ok(p, pawl_store_sweep(store, &what, &count, &more, &p->error));
+    assert_int_equal(rests(p), 2);
+    set_letter(p, store, "m-1", true);
+    for (int i = 0; i < 3; i++)
+        ok(p, pawl_store_sweep(store, &what, &count, &more, &p->error));
+    assert_int_equal(rests(p), 1);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -35,9 +35,11 @@ bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *f
     bson_init(first);
     bson_copy_to_excluding_noinit(document, first, "body", NULL);
     put_bytes(first, body.data, FIRST_SIZE);
+    if (!bson_has_field(document, "_id")) /* a dead letter's, by which its rest is to know it */
+        (void)bson_append_oid(first, "_id", -1, &id);
     (void)bson_append_oid(first, "body_rest", -1, &id);
     (void)bson_append_oid(&rest, "_id", -1, &id);
-    (void)pawl__mongo_put(&rest, "of: %c, row: %e", bulk->collection, document, "_id");
+    (void)pawl__mongo_put(&rest, "of: %c, row: %e", bulk->collection, first, "_id");
     put_bytes(&rest, body.data + FIRST_SIZE, body.size - FIRST_SIZE);
     rests = pawl__mongo_bulk_begin(bulk->store, "bodies", PAWL_TEXT(""));
     pawl__mongo_add_document(&rests, PAWL__MONGO_INSERT, &rest, true);
@@ -94,19 +96,32 @@ static pawl_code is_row_there(pawl_store *store, const bson_t *rest, bool *is_th
                                 "filter: {_id: %e}, projection: {_id: 1}", rest, "row");
 }
 
+/* Goes on behind the rest at which the last sweep of this handle ended, and from the first one behind the last. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error)
 {
-    pawl__mongo_bulk    gone = pawl__mongo_bulk_begin(store, "bodies", PAWL_TEXT(""));
-    pawl_code           code = PAWL_OK;
-    pawl__mongo_reading r    = pawl__mongo_begin(
-           store, &bodies, NULL, error,
-           "filter: {}, sort: {_id: 1}, projection: {of: 1, row: 1}, limit: %i", (int64_t)count_max);
+    bson_oid_t      *after = &pawl__mongo_of(store)->swept_to;
+    bson_t           from  = BSON_INITIALIZER;
+    bson_iter_t      id;
+    pawl__mongo_bulk gone  = pawl__mongo_bulk_begin(store, "bodies", PAWL_TEXT(""));
+    size_t           count = 0;
+    pawl_code        code  = PAWL_OK;
+    (void)bson_append_oid(&from, "_id", -1, after);
+    pawl__mongo_reading r = pawl__mongo_begin(
+        store, &bodies, NULL, error,
+        "filter: {_id: {$gt: %e}}, sort: {_id: 1}, projection: {of: 1, row: 1}, limit: %i", &from,
+        "_id", (int64_t)count_max);
+    bson_destroy(&from);
     while (code == PAWL_OK && pawl__mongo_next(&r)) {
         bool is_there = true;
-        code          = is_row_there(store, r.document, &is_there, error);
+        count++;
+        if (bson_iter_init_find(&id, r.document, "_id") && BSON_ITER_HOLDS_OID(&id))
+            bson_oid_copy(bson_iter_oid(&id), after);
+        code = is_row_there(store, r.document, &is_there, error);
         if (code == PAWL_OK && !is_there)
             pawl__mongo_add(&gone, PAWL__MONGO_REMOVE, "q: {_id: %e}", r.document, "_id");
     }
+    if (count < count_max)
+        memset(after, 0, sizeof *after);
     pawl_code ended = pawl__mongo_end(&r);
     pawl_code removed =
         pawl__mongo_bulk_run(&gone, code == PAWL_OK && ended == PAWL_OK ? error : NULL);

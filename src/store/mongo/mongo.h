@@ -58,7 +58,9 @@ typedef struct pawl__mongo {
     int64_t    part;           /* of the commit under way, or in doubt */
     bool       is_in_commit;
     bool       is_partly; /* the last resolve found an earlier part of that commit */
-    bool       has_stray; /* rows that nobody knows of may have the stamp of that claim */
+    bson_oid_t
+        swept_to; /* the last rest of a body that a sweep looked at; zero: it begins with the first */
+    bool has_stray; /* rows that nobody knows of may have the stamp of that claim */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
