@@ -104,17 +104,19 @@ finds fail queues "queue biling has no consumer: 1 message waits, and no endpoin
 finds ok workers "[1-9] live"
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 
-echo "== a queue of another name is read by who handles one of its types, not a part or a longer one of it"
-for type in charg charge charge_more; do
-    "$work/sql" "$work/doctor.db" "insert into pawl_subscriptions values ('$type', 'tills')" || die "no sql"
-    expect 0 '' pawl send --to tills --type $type --body '{"n":1}'
+echo "== a queue is read by the endpoint that said so, not by another one that handles the same type"
+for reader in audit reader:audit reader:billing; do
+    "$work/sql" "$work/doctor.db" "insert into pawl_subscriptions values ('charge', 'audit'), ('$reader', 'audit'), ('reader:billing', 'tills')" || die "no sql"
+    expect 0 '' pawl send --to audit --type charge --body '{"n":1}'
+    cp "$work/err" "$work/said"
     pawl doctor --json >"$work/out" 2>"$work/err"
-    if [ $type = charge ]; then
-        ! grep -q tills "$work/out" || die "queue tills is not known to be read"
+    if [ $reader = reader:billing ]; then
+        ! grep -q audit "$work/out" "$work/said" || die "queue audit is not known to be read"
     else
-        finds fail queues "queue tills has no consumer: 1 message waits\""
+        finds fail queues "queue audit has no consumer: 1 message waits\""
+        grep -q '^pawl: queue audit has no consumer just now' "$work/said" || die "send does not say that nobody reads the queue"
     fi
-    "$work/sql" "$work/doctor.db" "delete from pawl_queue; delete from pawl_subscriptions where Queue = 'tills'" || die "no sql"
+    "$work/sql" "$work/doctor.db" "delete from pawl_queue; delete from pawl_subscriptions where Queue in ('audit', 'tills')" || die "no sql"
 done
 well
 

@@ -9,7 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/doctor.h"
-#include "cli/answers/why.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -76,20 +75,6 @@ static pawl_code check_workers(pawl__doctor *doctor)
                              PAWL__PLURAL(waiting), waiting == 1 ? "y is" : "ies are");
 }
 
-/* An endpoint's queue has its name, or another one: then it is known by the types that it takes. */
-static bool is_read(const pawl__doctor *doctor, pawl_text queue)
-{
-    for (size_t w = 0; w < doctor->worker_count; w++) {
-        if (pawl_text_equal(doctor->workers[w].endpoint, queue))
-            return true;
-        for (size_t s = 0; s < doctor->subscriptions.count; s++)
-            if (pawl_text_equal(doctor->subscriptions.items[s].queue, queue) &&
-                pawl__worker_handles(&doctor->workers[w], doctor->subscriptions.items[s].type))
-                return true;
-    }
-    return false;
-}
-
 static bool is_known(const pawl__doctor *doctor, pawl_text queue)
 {
     for (size_t i = 0; i < doctor->subscriptions.count; i++)
@@ -104,7 +89,7 @@ static pawl_code check_queue(pawl__doctor *doctor, const pawl_queue_stats *queue
     int64_t count = queue->ready + queue->scheduled;
     if (count == 0)
         return PAWL_OK;
-    if (!is_read(doctor, queue->queue))
+    if (!pawl__doctor_has_worker(doctor, pawl__queue_reader(&doctor->subscriptions, queue->queue)))
         return pawl__doctor_find(
             doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
             "queue %.*s has no consumer: %s message%s wait%s%s", PAWL_TEXT_ARGS(queue->queue),

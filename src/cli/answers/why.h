@@ -52,10 +52,6 @@ pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
 /* The workers of an endpoint, or of the one that reads the queue of that name: "worker 019a... (pid 17)", or empty, none
  * lives. */
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name);
-/* The endpoint that reads the queue: the one that said so, else the one of its name. */
-pawl_text pawl__why_reader(const pawl__why *why, pawl_text queue);
-/* Does the worker's program handle the type? */
-bool pawl__worker_handles(const pawl_worker_info *worker, pawl_text type);
 /* A process that reads the queue and does not handle the type; 0: none lives, or it is not known. */
 int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type);
 /* The last failure in the JSON of a history, and when it was. */

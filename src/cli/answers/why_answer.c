@@ -40,19 +40,7 @@ pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
                              book->prefix != NULL ? (int)own.size : 0, own.data);
 }
 
-pawl_text pawl__why_reader(const pawl__why *why, pawl_text queue)
-{
-    static const size_t size = sizeof PAWL_QUEUE_READER - 1;
-    for (size_t i = 0; i < why->subscriptions.count; i++) {
-        const pawl_text type = why->subscriptions.items[i].type;
-        if (type.size > size && memcmp(type.data, PAWL_QUEUE_READER, size) == 0 &&
-            pawl_text_equal(why->subscriptions.items[i].queue, queue))
-            return (pawl_text){.data = type.data + size, .size = type.size - size};
-    }
-    return queue;
-}
-
-bool pawl__worker_handles(const pawl_worker_info *worker, pawl_text type)
+static bool worker_handles(const pawl_worker_info *worker, pawl_text type)
 {
     const char *at = worker->types.data, *end = at + worker->types.size;
     for (; at != NULL && at + type.size + 2 <= end; at++)
@@ -63,17 +51,17 @@ bool pawl__worker_handles(const pawl_worker_info *worker, pawl_text type)
 
 int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type)
 {
-    pawl_text endpoint = pawl__why_reader(why, queue);
+    pawl_text endpoint = pawl__queue_reader(&why->subscriptions, queue);
     for (size_t i = 0; i < why->worker_count; i++)
         if (pawl_text_equal(why->workers[i].endpoint, endpoint) &&
-            !pawl__worker_handles(&why->workers[i], type))
+            !worker_handles(&why->workers[i], type))
             return why->workers[i].pid;
     return 0;
 }
 
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
 {
-    pawl_text endpoint = pawl__why_reader(why, name);
+    pawl_text endpoint = pawl__queue_reader(&why->subscriptions, name);
     pawl_text all      = PAWL_TEXT("");
     size_t    count    = 0;
     for (size_t i = 0; i < why->worker_count; i++) {
@@ -147,7 +135,7 @@ static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open)
 {
     const pawl_alarm *found    = NULL;
-    pawl_text         endpoint = pawl__why_reader(why, queue);
+    pawl_text         endpoint = pawl__queue_reader(&why->subscriptions, queue);
     pawl_code         code     = find_alarm(why, endpoint, "breaker", &found);
     *is_open                   = found != NULL;
     if (found == NULL)

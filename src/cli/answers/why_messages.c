@@ -177,8 +177,8 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     if (workers.size == 0)
         answer.commands[0] = PAWL_TEXT("pawl run APP.so");
     else
-        answer.commands[0] =
-            pawl__why_command("pawl worker list --endpoint", pawl__why_reader(why, queue), arena);
+        answer.commands[0] = pawl__why_command(
+            "pawl worker list --endpoint", pawl__queue_reader(&why->subscriptions, queue), arena);
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 

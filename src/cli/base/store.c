@@ -186,33 +186,25 @@ pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *ar
     return code;
 }
 
-/* Endpoints are found by the queue of their name, others by a subscription: of these a worker of any
- * endpoint may be the reader. */
-static pawl_code find_reader(pawl_store *store, pawl_text queue, pawl_arena *arena, bool *is_read,
-                             pawl_error *error)
+pawl_text pawl__queue_reader(const pawl_subscriptions *list, pawl_text queue)
 {
-    pawl_subscriptions list          = {.count = 0};
-    pawl_worker_info  *workers       = NULL;
-    size_t             count         = 0;
-    bool               is_subscribed = false;
-    pawl_code          code          = pawl_store_subscriptions(store, arena, &list, error);
-    if (code == PAWL_OK)
-        code = pawl_store_worker_list(store, arena, &workers, &count, error);
-    for (size_t i = 0; code == PAWL_OK && i < list.count; i++)
-        is_subscribed |= pawl_text_equal(list.items[i].queue, queue);
-    *is_read = false;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        *is_read |= workers[i].endpoint.size > 0 &&
-                    (is_subscribed || pawl_text_equal(workers[i].endpoint, queue));
-    return code;
+    static const size_t size = sizeof PAWL_QUEUE_READER - 1;
+    for (size_t i = 0; i < list->count; i++) {
+        const pawl_text type = list->items[i].type;
+        if (type.size > size && memcmp(type.data, PAWL_QUEUE_READER, size) == 0 &&
+            pawl_text_equal(list->items[i].queue, queue))
+            return (pawl_text){.data = type.data + size, .size = type.size - size};
+    }
+    return queue;
 }
 
 void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena)
 {
-    pawl_queue_pause pause   = {.is_paused = false};
-    pawl_error       none    = PAWL_ERROR_INIT;
-    bool             is_read = true;
-    pawl_text        line    = {0};
+    pawl_queue_pause   pause   = {.is_paused = false};
+    pawl_subscriptions list    = {.count = 0};
+    pawl_error         none    = PAWL_ERROR_INIT;
+    bool               is_read = true;
+    pawl_text          line    = {0};
     if (pawl_store_queue_pause_find(store, queue, arena, &pause, &none) != PAWL_OK)
         return;
     if (pause.is_paused)
@@ -220,7 +212,10 @@ void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena)
             arena, "queue %.*s is paused, by %.*s: what is in it waits for `pawl queue resume %s`",
             PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(pause.by),
             pawl__shell_argument(queue, arena).data);
-    else if (find_reader(store, queue, arena, &is_read, &none) == PAWL_OK && !is_read)
+    else if (pawl_store_subscriptions(store, arena, &list, &none) == PAWL_OK &&
+             pawl__has_worker(store, pawl__queue_reader(&list, queue), arena, &is_read, &none) ==
+                 PAWL_OK &&
+             !is_read)
         line = pawl__must_printf(arena, "queue %.*s has no consumer just now: what is in it waits",
                                  PAWL_TEXT_ARGS(queue));
     if (line.size == 0)
