@@ -42,6 +42,18 @@ def see_trouble(page, address):
     page.wait(".note", "dead letters")
     page.click("#pause")
     page.wait("#live", "paused")
+    page.run("""window.own = window.EventSource; window.fake = new EventTarget(); window.EventSource = function () { return window.fake; };
+        window.fake.close = () => {}; window.tellStats = (more) => window.fake.dispatchEvent(new MessageEvent("stats", { data: JSON.stringify(
+            [{ queues: [], checks: [], health: "healthy", failures: 0, timeouts: 0, dead: 0, timeouts_due: 0, outbox_pending: 0,
+               outbox_dead: 0, aggregator_rows: 0, workers: 0, ...more }]) }));""")
+    page.click("#pause")
+    page.run("for (const [at, messages] of [['00:00:00', 1000], ['00:01:40', 1400], ['00:01:40', 1400]])"
+             " window.tellStats({ at: `2999-01-01T${at}.000001Z`, messages })")
+    page.wait(".card", "Messages a second4")  # by the times of the figures, which come all at once
+    page.run("window.tellStats({ at: '2998-01-01T00:00:00.000001Z', messages: 1400 })")
+    page.wait(".card", "Messages a second...")  # somebody set the clock
+    page.click("#pause")
+    page.run("window.EventSource = window.own")
     page.click("#pause")
 
 

@@ -164,6 +164,30 @@ serves_pages()
     [ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 1 "$at/api/live")" = 200 ]
 }
 poll 10 serves_pages || die "pages that were closed count"
+expect 0 '' pawl send --to forgotten --type t --body '{}'
+python3 - "$at" <<'EOF' || die "whoever looks first for a while sees old figures, or old findings"
+import datetime, http.client, json, sys, time
+end = time.monotonic() + 60
+def first(name, lines):
+    others = 0
+    while (line := lines.readline().decode()) and line != f"event: {name}\n":
+        others += line.startswith("event: ")
+        if time.monotonic() > end:
+            sys.exit(f"no {name}")
+    return json.loads(lines.readline()[6:]), others
+for _ in range(20):  # until the console has found that the pages of before are closed
+    begun = datetime.datetime.now(datetime.timezone.utc).isoformat()[:26]
+    one = http.client.HTTPConnection(sys.argv[1][7:], timeout=30)
+    one.request("GET", "/api/live")
+    lines = one.getresponse()
+    if first("stats", lines)[0][0]["at"] > begun:
+        findings, others = first("doctor", lines)
+        sys.exit(others > 1 or not any("forgotten" in found["text"] for found in findings))
+    one.close()
+    time.sleep(1)
+sys.exit("old figures")
+EOF
+expect 0 '' pawl queue purge forgotten --discard --yes
 stop "$pid" TERM 0
 
 echo "== 10,000 slow connections"

@@ -33,6 +33,16 @@ static void release(pawl__console_news *news)
         pawl_free(news);
 }
 
+/* Under the mutex: news of when somebody looked the last time are none. */
+static void forget(pawl__console *console)
+{
+    for (size_t i = 0; i < 2; i++) {
+        release(console->news[i]);
+        console->news[i] = NULL;
+    }
+    console->rounds = 0;
+}
+
 /* Runs the verb and makes its answer the news. A failure is news as well. */
 static void ask(pawl__console *console, int which)
 {
@@ -65,26 +75,28 @@ static void ask(pawl__console *console, int which)
 }
 
 /* Waits for the next round; with nobody who watches, for the first of them. False: it is over. */
-static bool wait_for_round(pawl__console *console)
+static bool wait_for_round(pawl__console *console, bool *is_doctor)
 {
     struct timespec when = seconds_from_now(PERIOD_S);
     pthread_mutex_lock(&console->mutex);
     while (!console->is_over &&
            pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
         continue;
-    while (!console->is_over && console->watchers == 0)
+    while (!console->is_over && console->streams == 0)
         pthread_cond_wait(&console->is_news, &console->mutex);
     bool goes_on = !console->is_over;
+    *is_doctor   = console->rounds++ % DOCTOR_EACH == 0;
     pthread_mutex_unlock(&console->mutex);
     return goes_on;
 }
 
 static void *run(void *context)
 {
-    pawl__console *console = context;
-    for (unsigned round = 0; wait_for_round(console); round++) {
+    pawl__console *console   = context;
+    bool           is_doctor = false;
+    while (wait_for_round(console, &is_doctor)) {
         ask(console, STATS);
-        if (round % DOCTOR_EACH == 0)
+        if (is_doctor)
             ask(console, DOCTOR);
     }
     return NULL;
@@ -107,10 +119,7 @@ void pawl__console_live_stop(pawl__console *console)
     if (console->has_thread)
         pthread_join(console->thread, NULL);
     pthread_mutex_lock(&console->mutex);
-    for (size_t i = 0; i < 2; i++) {
-        release(console->news[i]);
-        console->news[i] = NULL;
-    }
+    forget(console);
     pthread_mutex_unlock(&console->mutex);
 }
 
@@ -185,15 +194,14 @@ long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_
         *it = (reader){.current = NULL};
     *state = (uintptr_t)it;
     pthread_mutex_lock(&console->mutex);
-    console->streams += is_new;
-    console->watchers++;
+    if (is_new && console->streams++ == 0)
+        forget(console);
     pthread_cond_broadcast(&console->is_news);
     while (!console->is_over && !take_news(console, it) && !is_new &&
            pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
         continue;
     if (!console->is_over && it->current != NULL)
         used = write_news(it, buffer, size);
-    console->watchers--;
     bool is_over = console->is_over;
     pthread_mutex_unlock(&console->mutex);
     if (is_over)

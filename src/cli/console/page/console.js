@@ -122,10 +122,11 @@ const live = { stats: null, doctor: null, points: [], source: null, isPaused: fa
 function takeStats(stats) {
   live.stats = stats;
   live.isSilent = !stats;
-  if (stats) {
-    live.points.push({ at: Date.now(), stats });
-    if (live.points.length > 120) live.points.shift();
-  }
+  if (!stats) return;
+  const at = Date.parse(stats.at), last = live.points.at(-1)?.at ?? 0; // the same figures may come twice
+  if (at < last) live.points = []; // somebody set the clock
+  if (at !== last) live.points.push({ at, stats });
+  if (live.points.length > 120) live.points.shift();
 }
 
 function listen() {
