@@ -86,6 +86,20 @@ def hasty(page, address):
     page.wait("h1", "There is no such page")
 
 
+def audit(page, address):
+    """A search for actions that stopped before it found any has no end yet."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.fetch = async (path) => new Response(JSON.stringify(path.includes("after=77")
+            ? { items: [{ seq: 5, action: "retried", stream: "pawl.dead_letter/m-1", version: 1, by: "ann" }], notes: [] }
+            : { items: [], notes: ["the newest 100000 events were read; older ones: --after 77"] }));
+        location.hash = "#/audit";""")
+    page.wait(".note.warn", "the newest 100000 events were read")
+    must("No operator has changed anything" not in page.text(), "operators changed nothing that was not read")
+    page.click("a", "Older ones")
+    page.wait("td a", "retried")
+
+
 def mend(page, address):
     """One letter is edited and retried, two are chosen and discarded; all notes of a kind are retried at 50 a second."""
     page.go(f"{address}/#/dead?type=parcel")
@@ -212,7 +226,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

@@ -473,13 +473,15 @@ async function listPage(noun, query) {
   const rows = answer.items, chosen = about.may_write && it.actions.length ? new Map() : null;
   if (chosen) chosen.boxes = new Map();
   const last = rows.at(-1);
-  const more = it.after && rows.length >= Number(limit)
-    ? el("p", null, link("Next page", hash(noun, { ...query, after: last[it.after] }))) : null;
+  const older = answer.notes.map((text) => / older ones: --after (\d+)$/.exec(text)?.[1]).find(Boolean); // where a search stopped
+  const more = older || (it.after && rows.length >= Number(limit))
+    ? el("p", null, link(older ? "Older ones" : "Next page", hash(noun, { ...query, after: older ?? last[it.after] }))) : null;
   const cut = !it.after && withLimit.limit && rows.length >= Number(limit)
     ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
   show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
     it.group && rows.length ? groupsOf(noun, rows, query) ?? "" : "",
-    rows.length === 0 ? note("good", el("p", null, it.none)) : "",
+    answer.notes.length ? note("warn", answer.notes.map((text) => el("p", null, text)))
+      : rows.length === 0 ? note("good", el("p", null, it.none)) : "",
     chosen && rows.length ? actionBar(noun, chosen, rows, query, result) : "", rows.length ? table(noun, rows, chosen) : "",
     more ?? "", result);
 }
