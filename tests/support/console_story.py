@@ -125,13 +125,24 @@ def mend(page, address):
     page.click("dialog button", "Discard")
     page.wait(".note.warn", '"discarded":0')
     page.run("window.fetch = window.own")
-    page.go(f"{address}/#/dead?type=note")
+    page.go(f"{address}/#/dead?type=note&newer=3000d&older=1s")
     page.wait("caption", "166 shown")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => {
+        const answer = await window.own(path, ...more), { since, until } = (await answer.clone().json()).items?.[0] ?? {};
+        if (path.includes("dry-run=true")) window.counted = [since, until, undefined, undefined];
+        if (path.includes("bulk/start")) {
+          const sent = JSON.parse(more[0].body);
+          window.begun = [sent.since, sent.until, sent.newer, sent.older];
+        }
+        return answer; };""")
     page.click("button", "Retry all that match")
-    page.wait("h2", "Retry 166 of dead letters (type note)")
+    page.wait("h2", "Retry 166 of dead letters (type note, newer 3000d, older 1s)")
     page.fill("#ask-rate", "8")
     page.fill("#ask-reason", "the bank is back")
     page.click("dialog button", "Retry")
+    page.wait("h1", "Bulk action")
+    must(page.run("return window.counted[1] && String(window.begun) === String(window.counted)"), "another selection begins than was counted")
+    page.run("window.fetch = window.own")
     page.wait("h1", "Bulk action")
     page.wait("p", "open")
     page.run("""const own = window.fetch; window.fetch = (path, ...more) => path.includes("bulk/stop")

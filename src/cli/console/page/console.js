@@ -412,15 +412,16 @@ function actionBar(noun, chosen, rows, query, result) {
 async function startBulk(noun, action, query, result) {
   const it = nouns[noun], filter = Object.fromEntries(Object.entries(query).filter(([name, value]) => value && name !== "limit" && name !== "after"));
   try {
-    const count = (await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" })).items[0].matching;
+    const { matching, since, until } = (await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" })).items[0];
     const text = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(", ") || "no filter: all of them";
-    const values = await prompt(`${action.done} ${number(count)} of ${it.title.toLowerCase()} (${text})`,
+    const values = await prompt(`${action.done} ${number(matching)} of ${it.title.toLowerCase()} (${text})`,
       "They are chosen now; those that come later stay. It goes on when you close this page.",
       [{ name: "rate", label: "At most so many a second (empty: as fast as it can)", value: "50" }, { name: "reason", label: "Reason" }],
       action.done);
     if (!values) return;
     const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-    const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...filter, ...options });
+    const { newer, older, ...fixed } = filter; // ages, which are the times `since` and `until` by the count's clock
+    const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...fixed, ...(since ? { since } : {}), until, ...options });
     location.hash = hash("bulk/show", { arg: done.items[0].id });
   } catch (error) {
     result.replaceChildren(failure(error));
