@@ -226,6 +226,11 @@ for path in stats doctor queue/list worker/list outbox/list timeout/list saga/li
     answer '^\{"items":\['
 done
 status 400 /api/dead/edit "${own[@]}" -d "{\"arg\":\"$id\",\"body\":\"no json\"}"
+status 200 /api/doctor
+sagas=$(grep -oE '\{"check":"sagas"[^}]*\}' "$work/out") || die "no findings about sagas"
+! grep -q 'not checked' <<<"$sagas" || die "sagas are not checked: $sagas"
+curl -sN --max-time 6 "$at/api/live" >"$work/live1" || true
+grep -qF -- "$sagas" "$work/live1" || die "the figures for all browsers have other findings than the API"
 stop "$pid" TERM 0
 
 echo "== it changes what is there, in the name of its user"

@@ -43,17 +43,19 @@ static void forget(pawl__console *console)
     console->rounds = 0;
 }
 
-/* Runs the verb and makes its answer the news. A failure is news as well. */
+/* Runs the verb, with the words that a request of the API gives it, and makes its answer the news. A failure is news as well. */
 static void ask(pawl__console *console, int which)
 {
-    pawl_error         error  = PAWL_ERROR_INIT;
-    pawl_arena        *arena  = pawl_arena_create(0);
-    pawl__console_call call   = {.count = 0};
-    pawl__child_result result = {.exit_code = -1};
+    static const pawl_serve_request request = {.method = "GET"};
+    char                            refusal[PAWL__CONSOLE_REFUSAL_SIZE];
+    pawl_error                      error  = PAWL_ERROR_INIT;
+    pawl_arena                     *arena  = pawl_arena_create(0);
+    pawl__console_call              call   = {.count = 0};
+    pawl__child_result              result = {.exit_code = -1};
     if (arena == NULL)
         return;
-    const char *const words[] = {names[which], "--deadline=5s", NULL};
-    bool              is_well = pawl__console_verb_words(console, &call, arena, words) &&
+    bool is_well = pawl__console_words(console, &request, pawl__console_route_find(names[which]),
+                                       arena, &call, refusal) &&
                    pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK;
     /* Both exit with 1 when they find something. */
     pawl_text items = is_well ? pawl__console_array(result.out, arena) : (pawl_text){0};
