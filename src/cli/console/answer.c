@@ -215,7 +215,7 @@ static void run(pawl__console *console, const pawl__console_route *way,
         return;
     }
     if (strcmp(way->verb, "bulk") == 0 && way->writes)
-        pawl__console_bulk_wake(console);
+        pawl__console_bulk_begin(console, result.out, arena);
     pawl_text items = pawl__console_array(result.out, arena);
     pawl_text notes = notes_of(result.err, arena);
     pawl_text body  = {0};

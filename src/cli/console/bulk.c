@@ -1,5 +1,8 @@
 /* bulk.c - works off the bulk actions of the store, those that this console began and those that it finds open.
  *
+ * No index has the open ones: a look for them reads all events. It takes as long as it takes, and the next one waits for
+ * LOOK_SHARE times as long; an action that is begun here needs none.
+ *
  * Each runs as `pawl bulk run ID` until it is finished or stopped, or the console ends; the next console goes on with it. Two
  * consoles on one store do no harm: what one of them did matches no longer.
  *
@@ -12,12 +15,21 @@
 #include <string.h>
 #include <time.h>
 
-#define PERIOD_S 20 /* between two looks for actions that another program began */
+#define PERIOD_S 20   /* between two looks for actions that another program began, at least */
+#define LOOK_SHARE 20 /* the store is busy with looks for a twentieth of the time */
 
 typedef struct work {
     pawl__console *console;
     char           id[64];
 } work;
+
+static bool is_over(pawl__console *console)
+{
+    pthread_mutex_lock(&console->mutex);
+    bool is_so = console->is_over;
+    pthread_mutex_unlock(&console->mutex);
+    return is_so;
+}
 
 static void end_work(work *it)
 {
@@ -92,46 +104,62 @@ static void begin_one(pawl__console *console, const char *id)
         end_work(it);
 }
 
-static void begin_open(pawl__console *console)
+void pawl__console_bulk_begin(pawl__console *console, pawl_text lines, pawl_arena *arena)
+{
+    pawl_text   items = pawl__console_array(lines, arena);
+    yyjson_doc *doc   = yyjson_read(items.data, items.size, YYJSON_READ_NOFLAG);
+    yyjson_val *row;
+    size_t      i, count;
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), i, count, row)
+    {
+        const char *id = yyjson_get_str(yyjson_obj_get(row, "id"));
+        if (id != NULL)
+            begin_one(console, id);
+    }
+    yyjson_doc_free(doc);
+}
+
+/* Seconds until the next look, behind one that took so many. */
+static int64_t wait_behind(int64_t took)
+{
+    return took * LOOK_SHARE > PERIOD_S ? took * LOOK_SHARE : PERIOD_S;
+}
+
+/* Begins those that are open, and answers how many seconds the next look waits. */
+static int64_t begin_open(pawl__console *console)
 {
     pawl_error         error   = PAWL_ERROR_INIT;
     pawl_arena        *arena   = pawl_arena_create(0);
     pawl__console_call call    = {.count = 0};
     pawl__child_result result  = {.exit_code = -1};
-    const char *const  words[] = {"bulk", "list", "--open", NULL};
+    const char *const  words[] = {"bulk", "list", "--open", "--deadline=10m", NULL};
+    struct timespec    begun   = {.tv_sec = 0}, ended;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begun);
     bool is_well = arena != NULL && pawl__console_verb_words(console, &call, arena, words);
-    if (is_well && pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK &&
-        result.exit_code == 0) {
-        pawl_text   items = pawl__console_array(result.out, arena);
-        yyjson_doc *doc   = yyjson_read(items.data, items.size, YYJSON_READ_NOFLAG);
-        yyjson_val *row;
-        size_t      i, count;
-        yyjson_arr_foreach(yyjson_doc_get_root(doc), i, count, row)
-        {
-            const char *id = yyjson_get_str(yyjson_obj_get(row, "id"));
-            if (id != NULL)
-                begin_one(console, id);
-        }
-        yyjson_doc_free(doc);
-    }
+    if (is_well && pawl__console_run_long(console, &call, arena, &result, &error) != PAWL_OK)
+        fprintf(stderr, "pawl: open bulk actions cannot be looked for: %s\n", error.text);
+    else if (is_well && result.exit_code == 0)
+        pawl__console_bulk_begin(console, result.out, arena);
+    else if (is_well && !is_over(console))
+        fprintf(stderr, "pawl: open bulk actions cannot be looked for: %.*s\n",
+                PAWL_TEXT_ARGS(pawl__child_said(&result)));
     pawl_arena_destroy(arena);
+    (void)clock_gettime(CLOCK_MONOTONIC, &ended);
+    return wait_behind(ended.tv_sec - begun.tv_sec);
 }
 
 static void *run(void *context)
 {
     pawl__console *console = context;
-    bool           is_over = false;
-    while (!is_over) {
+    while (!is_over(console)) {
         struct timespec when;
-        begin_open(console);
+        int64_t         wait = begin_open(console);
         (void)clock_gettime(CLOCK_MONOTONIC, &when);
-        when.tv_sec += PERIOD_S;
+        when.tv_sec += wait;
         pthread_mutex_lock(&console->mutex);
-        while (!console->is_over && !console->has_new_bulk &&
+        while (!console->is_over &&
                pthread_cond_timedwait(&console->is_bulk, &console->mutex, &when) != ETIMEDOUT)
             continue;
-        console->has_new_bulk = false;
-        is_over               = console->is_over;
         pthread_mutex_unlock(&console->mutex);
     }
     return NULL;
@@ -145,14 +173,6 @@ pawl_code pawl__console_bulk_start(pawl__console *console, pawl_error *error)
     return console->has_bulk_thread
                ? PAWL_OK
                : pawl_error_set(error, PAWL_ENOMEM, "no thread for bulk actions");
-}
-
-void pawl__console_bulk_wake(pawl__console *console)
-{
-    pthread_mutex_lock(&console->mutex);
-    console->has_new_bulk = true;
-    pthread_cond_broadcast(&console->is_bulk);
-    pthread_mutex_unlock(&console->mutex);
 }
 
 void pawl__console_bulk_stop(pawl__console *console)

@@ -86,7 +86,7 @@ typedef struct pawl__console {
     pthread_cond_t is_bulk;
     char           bulk_ids[PAWL__CONSOLE_BULKS_MAX][64];
     size_t         bulk_count;
-    bool           has_bulk_thread, has_new_bulk;
+    bool           has_bulk_thread;
 } pawl__console;
 
 /* ---- Verbs (call.c) --------------------------------------------------------- */
@@ -152,8 +152,8 @@ long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_
 /* ---- Bulk actions (bulk.c) ------------------------------------------------------ */
 
 pawl_code pawl__console_bulk_start(pawl__console *console, pawl_error *error);
-/* There may be a new one. */
-void pawl__console_bulk_wake(pawl__console *console);
+/* Works off those whose "id" the lines of JSON have. Those without room are found by the next look. */
+void pawl__console_bulk_begin(pawl__console *console, pawl_text lines, pawl_arena *arena);
 /* After is_over was set: waits until those that run have stopped. */
 void pawl__console_bulk_stop(pawl__console *console);
 

@@ -11,12 +11,21 @@ int command_main(int argc, char **argv);
 #define main command_main
 #include "cli/main.c"
 #undef main
-/* The answers, with a run of this file's. */
+/* The answers and bulk actions, with a run of this file's. */
 #define pawl__console_answer answer_here
 #define pawl__console_run run_here
 #define say say_here
+#define pawl__console_run_long run_long_here
+#define pawl__console_bulk_begin bulk_begin_here
+#define pawl__console_bulk_start bulk_start_here
+#define pawl__console_bulk_stop bulk_stop_here
 #include "cli/console/answer.c"
+#define run run_bulk
+#include "cli/console/bulk.c"
+#undef run
 #include "support/tests.h"
+
+#include <unistd.h>
 
 /* ---- A request ----------------------------------------------------------------- */
 
@@ -40,6 +49,18 @@ pawl_code run_here(pawl__console *console, const pawl__console_call *call, pawl_
     return PAWL_OK;
 }
 
+static char run_id[20]; /* of the bulk action that was run */
+
+pawl_code run_long_here(pawl__console *console, const pawl__console_call *call, pawl_arena *arena,
+                        pawl__child_result *result, pawl_error *error)
+{
+    if (strcmp(call->words[1], "list") == 0)
+        return run_here(console, call, arena, result, error);
+    (void)snprintf(run_id, sizeof run_id, "%s", call->words[call->count - 1]);
+    *result = (pawl__child_result){.exit_code = 0, .out = PAWL_TEXT(""), .err = PAWL_TEXT("")};
+    return PAWL_OK;
+}
+
 static const char *header_of(const pawl_serve_request *request, const char *name)
 {
     (void)request;
@@ -47,6 +68,15 @@ static const char *header_of(const pawl_serve_request *request, const char *name
            : strcmp(name, "X-Pawl-Console") == 0 ? "1"
            : strcmp(name, "Content-Type") == 0   ? "application/json"
                                                  : NULL;
+}
+
+/* A bulk action runs in a thread of its own. */
+static void await_bulks(pawl__console *console)
+{
+    pthread_mutex_lock(&console->mutex);
+    while (console->bulk_count > 0)
+        pthread_cond_wait(&console->is_bulk, &console->mutex);
+    pthread_mutex_unlock(&console->mutex);
 }
 
 /* The status and, in the test's arena, the body. `query` has one argument or none. */
@@ -64,6 +94,7 @@ static int ask(const char *method, const char *path, pawl_serve_pair query, cons
     pawl_serve_answer        answer  = {.status = 0};
     ran[0]                           = '\0';
     answer_here(&console, &request, test_arena(), &answer);
+    await_bulks(&console);
     *said = pawl_arena_text(test_arena(), answer.body).data;
     assert_non_null(*said);
     return answer.status;
@@ -127,6 +158,63 @@ TEST(a_bulk_action_on_the_letters_of_a_saga_has_the_prefix)
                          "{\"verb\":\"dead\",\"action\":\"retry\",\"type\":\"charge\"}", &said),
                      200);
     assert_null(strstr(ran, "saga-prefix"));
+}
+
+/* ---- Bulk actions ------------------------------------------------------------------ */
+
+/* A look for open ones reads all events. */
+TEST(a_bulk_action_that_is_begun_here_runs_without_a_look)
+{
+    const char *said;
+    ending =
+        (pawl__child_result){.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-1\",\"total\":3}\n")};
+    run_id[0] = '\0';
+    assert_int_equal(ask("POST", "/api/bulk/start", nothing,
+                         "{\"verb\":\"dead\",\"action\":\"retry\",\"all\":true}", &said),
+                     200);
+    assert_string_equal(run_id, "b-1");
+}
+
+/* Runs one and keeps its standard error. */
+static void look(pawl__child_result result, char *said, int size)
+{
+    pawl__console console = {.prefix = "pawl_"};
+    FILE         *file    = tmpfile();
+    int           kept    = dup(STDERR_FILENO);
+    assert_non_null(file);
+    fflush(stderr);
+    dup2(fileno(file), STDERR_FILENO);
+    ending       = result;
+    run_id[0]    = '\0';
+    int64_t wait = begin_open(&console);
+    await_bulks(&console);
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    rewind(file);
+    said[fread(said, 1, (size_t)size - 1, file)] = '\0';
+    fclose(file);
+    assert_int_equal(wait, 20);
+}
+
+TEST(a_look_for_bulk_actions_that_fails_is_told)
+{
+    char said[200];
+    look((pawl__child_result){.exit_code = 4, .err = PAWL_TEXT("pawl: the store is away\n")}, said,
+         sizeof said);
+    assert_string_equal(said, "pawl: open bulk actions cannot be looked for: the store is away\n");
+    look((pawl__child_result){.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-2\"}\n")}, said,
+         sizeof said);
+    assert_string_equal(said, "");
+    assert_string_equal(run_id, "b-2");
+    assert_non_null(strstr(ran, "bulk list --open --deadline=10m "));
+}
+
+TEST(looks_for_bulk_actions_take_a_small_part_of_the_time)
+{
+    assert_int_equal(wait_behind(0), 20);
+    assert_int_equal(wait_behind(1), 20);
+    assert_int_equal(wait_behind(15), 300);
 }
 
 /* ---- A verb that takes too long ------------------------------------------------- */
