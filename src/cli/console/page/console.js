@@ -759,17 +759,29 @@ function nodesOf(endpoints) {
   return nodes;
 }
 
+// Columns: one more than the last of those that send to it, but for a message that leads back in a circle.
+function setColumns(nodes) {
+  const order = [], isSeen = new Set(), targets = new Set([...nodes.values()].flatMap((node) => [...node.to.keys()].filter((name) => name !== node.name)));
+  const visit = (node) => {
+    if (isSeen.has(node)) return;
+    isSeen.add(node);
+    for (const name of node.to.keys()) visit(nodes.get(name));
+    order.unshift(node); // before all that it leads to, but for those on the way to it
+  };
+  for (const node of nodes.values()) if (!targets.has(node.name)) visit(node);
+  for (const node of nodes.values()) visit(node);
+  const rank = new Map(order.map((node, i) => [node.name, i]));
+  for (const node of order) {
+    node.column ??= 0;
+    for (const name of node.to.keys())
+      if (rank.get(name) > rank.get(node.name)) nodes.get(name).column = Math.max(nodes.get(name).column ?? 0, node.column + 1);
+  }
+}
+
 // Endpoints from left to right, in the direction in which messages go.
 function map(endpoints) {
   const nodes = nodesOf(endpoints), lines = (node) => node.parts.length + (node.to.has(node.name) ? 1 : 0);
-  const isTarget = (name) => [...nodes.values()].some((node) => node.name !== name && node.to.has(name));
-  const place = (node, column, above) => {
-    if (above.includes(node)) return;
-    node.column = Math.max(node.column ?? 0, column);
-    for (const name of node.to.keys()) if (above.length < 30) place(nodes.get(name), node.column + 1, [...above, node]);
-  };
-  for (const node of nodes.values()) if (!isTarget(node.name)) place(node, 0, []);
-  for (const node of nodes.values()) if (node.column == null) place(node, 0, []);
+  setColumns(nodes);
   const tops = [], step = 420, boxWidth = 230;
   for (const node of nodes.values()) {
     node.x = 10 + node.column * step;
