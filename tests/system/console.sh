@@ -319,6 +319,25 @@ status 401 /api/stats -u ann:
 status 401 /api/live
 status 200 /api/about -u bob:secret
 answer '"may_write":false,"user":"bob"'
+python3 - "$at" <<'EOF' || die "wrong passwords are tried side by side, or hold up others"
+import base64, http.client, sys, threading, time
+ended = []
+def ask(user, password):
+    one = http.client.HTTPConnection(sys.argv[1][7:], timeout=60)
+    who = {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()} if user else {}
+    one.request("GET", "/api/about", headers=who)
+    ended.append((one.getresponse().status, time.monotonic()))
+begun = time.monotonic()
+wrong = [threading.Thread(target=ask, args=("ann", f"wrong-{i}")) for i in range(20)]
+for one in wrong:
+    one.start()
+ask("ann", "secret")
+ask(None, None)
+is_held_up = len(ended) > 15
+for one in wrong:
+    one.join()
+sys.exit(is_held_up or sorted(status for status, _ in ended) != [200] + 21 * [401] or max(at for _, at in ended) - begun < 5.9)
+EOF
 status 403 /api/queue/resume -u bob:secret "${own[@]}" -d '{"arg":"billing"}'
 answer 'may only read'
 status 200 /api/queue/resume -u ann:secret "${own[@]}" -d '{"arg":"billing","reason":"go"}' -H 'Host: console.example' -H 'Origin: https://console.example'
@@ -343,7 +362,11 @@ for i, (asked, user) in enumerate([("POST /api/dead/edit", ""), ("GET /api/stats
     open_ones.append(one)
 sys.exit(memory() - before > 40000000)
 EOF
+for i in {1..40}; do curl -s --max-time 60 -o /dev/null -u "ann:wrong-$i" "$at/api/about" & done
+sleep 1
+begun=$SECONDS
 stop "$pid" TERM 0
+[ $((SECONDS - begun)) -lt 8 ] || die "wrong passwords hold up the end: $((SECONDS - begun)) s"
 
 echo "== a proxy names the user"
 console --write --user-header X-Forwarded-User --host console.example

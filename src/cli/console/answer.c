@@ -133,8 +133,8 @@ static bool is_own_host(const pawl__console *console, const char *host)
 }
 
 /* False: answered. */
-static bool ask_who(const pawl__console *console, const pawl_serve_request *request,
-                    pawl_arena *arena, asker *who, pawl_serve_answer *answer)
+static bool ask_who(pawl__console *console, const pawl_serve_request *request, pawl_arena *arena,
+                    asker *who, pawl_serve_answer *answer)
 {
     *who = (asker){.may_write = console->may_write};
     if (console->has_users) {
@@ -144,6 +144,8 @@ static bool ask_who(const pawl__console *console, const pawl_serve_request *requ
                 : pawl__console_users_find(&console->users, request->user,
                                            request->password != NULL ? request->password : "");
         if (user == NULL) {
+            if (request->user != NULL)
+                pawl__console_users_delay(console);
             refuse(answer, arena, 401, "give a user and a password");
             return false;
         }

@@ -68,6 +68,7 @@ typedef struct pawl__console {
     bool                has_users;
     const char         *address; /* numeric, that the server listens at */
     int                 port;
+    int64_t failure_ms; /* when the last of those who gave a wrong password is answered */
     /* Verbs that run (call.c). */
     pthread_mutex_t mutex;
     pthread_cond_t  is_free;
@@ -88,6 +89,10 @@ typedef struct pawl__console {
     size_t         bulk_count;
     bool           has_bulk_thread;
 } pawl__console;
+
+/* Behind a wrong password: one is answered in 0.3 s, whoever gives it, so that many connections try no more of them. The
+ * console's end ends the wait. */
+void pawl__console_users_delay(pawl__console *console);
 
 /* ---- Verbs (call.c) --------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define FAILURE_NS 300000000L /* a wrong password costs as much, so that few can be tried */
+#define FAILURE_MS 300 /* a wrong password costs as much, so that few can be tried */
 
 /* A hash takes all of a processor and many megabytes: those who guess get one at a time. */
 static pthread_mutex_t hashing = PTHREAD_MUTEX_INITIALIZER;
@@ -127,9 +127,8 @@ static bool is_same(const char *left, const char *right)
 const pawl__console_user *pawl__console_users_find(const pawl__console_users *users,
                                                    const char *name, const char *password)
 {
-    static const struct timespec pause = {.tv_nsec = FAILURE_NS};
-    const pawl__console_user    *found = NULL;
-    struct crypt_data           *data  = pawl_allocate(sizeof *data);
+    const pawl__console_user *found = NULL;
+    struct crypt_data        *data  = pawl_allocate(sizeof *data);
     for (size_t i = 0; i < users->count; i++)
         if (strcmp(users->items[i].name, name) == 0)
             found = &users->items[i];
@@ -143,7 +142,20 @@ const pawl__console_user *pawl__console_users_find(const pawl__console_users *us
     if (data != NULL)
         explicit_bzero(data, sizeof *data);
     pawl_free(data);
-    if (found == NULL)
-        (void)nanosleep(&pause, NULL);
     return found;
+}
+
+void pawl__console_users_delay(pawl__console *console)
+{
+    struct timespec when;
+    (void)clock_gettime(CLOCK_MONOTONIC, &when);
+    pthread_mutex_lock(&console->mutex);
+    int64_t now         = when.tv_sec * INT64_C(1000) + when.tv_nsec / 1000000;
+    int64_t due         = (now > console->failure_ms ? now : console->failure_ms) + FAILURE_MS;
+    console->failure_ms = due;
+    when                = (struct timespec){.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
+    while (!console->is_over &&
+           pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(&console->mutex);
 }
