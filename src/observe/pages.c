@@ -10,6 +10,7 @@
 #include <microhttpd.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define CONNECTIONS_MAX 128u
@@ -167,6 +168,30 @@ static enum MHD_Result pass_on(const pages *server, struct MHD_Connection *conne
     return result;
 }
 
+typedef struct once_each {
+    unsigned hosts, lengths;
+} once_each;
+
+static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    once_each *it = context;
+    (void)kind;
+    (void)value;
+    it->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    it->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 ||
+                   strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    return MHD_YES;
+}
+
+/* False: a proxy could have read another host, or another end of the body, behind which another request begins. */
+static bool is_unambiguous(struct MHD_Connection *connection)
+{
+    once_each it = {.hosts = 0};
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &it);
+    return it.hosts <= 1 && it.lengths <= 1;
+}
+
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
                                   const char *path, const char *method, const char *version,
                                   const char *data, size_t *data_size, void **own)
@@ -175,6 +200,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     request     *it     = *own;
     (void)version;
     if (it == NULL) { /* the first call is about the headers alone */
+        if (!is_unambiguous(connection))
+            return MHD_NO; /* closes the connection */
         *own = it = pawl_allocate(sizeof *it);
         if (it != NULL)
             *it = (request){.size = 0};
@@ -227,7 +254,8 @@ pawl_code pawl__pages_start(const pawl_serve_plan *plan, void **server, int *por
             MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE,
             MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX,
             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-            MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_END);
+            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
+            MHD_OPTION_END);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (made->daemon == NULL) {
             close(fd);

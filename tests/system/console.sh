@@ -126,6 +126,19 @@ status 405 /api/dead/retry
 status 405 / -X DELETE
 status 403 /api/dead/retry "${own[@]}" -d '{"arg":"m-0"}'
 answer 'this console only reads: --write'
+status 400 /api/about -H 'Host:'
+for twice in 'Host: localhost' 'Host: evil.example' 'Content-Length: 0' 'Transfer-Encoding: chunked'; do
+    printf 'POST /api/queue/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n%s\r\n\r\n0\r\n\r\nGET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n' "$twice" >"$work/twice"
+    python3 - "$at" "$work/twice" >"$work/out" <<'EOF' || die "no end of the connection"
+import socket, sys
+host, port = sys.argv[1][7:].split(":")
+with socket.create_connection((host, int(port)), timeout=60) as one:
+    one.sendall(open(sys.argv[2], "rb").read())
+    while data := one.recv(4096):
+        print(data.decode())
+EOF
+    ! grep -q . "$work/out" || die "a request with two readings is answered: $twice"
+done
 status 421 /api/about -H 'Host: evil.example'
 status 421 / -H 'Host: localhost.evil.example:80'
 status 200 /api/about -H "Host: localhost:1"
