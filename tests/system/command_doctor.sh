@@ -244,6 +244,15 @@ sick
 finds fail queues 'queue billing has no consumer: 100000\+ messages wait'
 finds fail dead_letters '100000\+ messages are dead-lettered'
 finds fail workers 'none lives, and 100000\+ messages'
+"$work/sql" "$work/doctor.db" "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, Source, Version, \"Index\",
+    Endpoint, Destination, MessageId, Type, CorrelationId, CausationId, Headers, Body) $numbers select 'o-' || n, 'dead', 1, 0, 0, n,
+    '', 0, 0, 'billing', 'mail', 'o-' || n, 'note', '', '', '{}', '{}' from t" || die "no sql"
+expect 0 '' pawl queue pause billing
+sick
+finds fail outbox '100000\+ rows are dead: not delivered'
+finds warn paused 'queue billing has 100000\+ messages and is paused'
+"$work/sql" "$work/doctor.db" "delete from pawl_outbox where State = 'dead'" || die "no sql"
+expect 0 '' pawl queue resume billing
 expect 0 '^dead letters now +100000\+$' pawl stats
 grep -qE "^deduplication records +[0-9]{1,3}$" "$work/out" || die "a small count ends, too"
 grep -qE '^billing +100000\+ +0 +0 ' "$work/out" || die "the queue's count"

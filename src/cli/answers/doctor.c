@@ -183,12 +183,13 @@ static pawl_code check_orphans(pawl__doctor *doctor)
 
 static pawl_code check_outbox(pawl__doctor *doctor)
 {
-    const pawl_stats *stats = &doctor->stats;
-    pawl_code         code  = check_orphans(doctor);
-    if (code == PAWL_OK && stats->outbox_dead > 0)
+    char      text[PAWL__SPAN_SIZE];
+    int64_t   count = doctor->stats.outbox_dead;
+    pawl_code code  = check_orphans(doctor);
+    if (code == PAWL_OK && count > 0)
         code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl outbox list --state dead",
-                                 "%" PRId64 " row%s dead: not delivered, and not tried again",
-                                 stats->outbox_dead, stats->outbox_dead == 1 ? " is" : "s are");
+                                 "%s row%s dead: not delivered, and not tried again",
+                                 pawl__rows_text(count, text), count == 1 ? " is" : "s are");
     return code;
 }
 

@@ -160,7 +160,7 @@ pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl_queue_stats *qu
 
 pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
-    char             since[PAWL__SPAN_SIZE];
+    char             since[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
     pawl_queue_pause pause = {.is_paused = false};
     int64_t          count = queue->ready + queue->scheduled;
     pawl_code code = pawl_store_queue_pause_find(doctor->store, queue->queue, doctor->arena, &pause,
@@ -169,8 +169,8 @@ pawl_code pawl__doctor_paused(pawl__doctor *doctor, const pawl_queue_stats *queu
         return code;
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl queue resume", queue->queue),
-        "queue %.*s has %" PRId64 " message%s and is paused, since %s, by %.*s%s%.*s",
-        PAWL_TEXT_ARGS(queue->queue), count, PAWL__PLURAL(count),
+        "queue %.*s has %s message%s and is paused, since %s, by %.*s%s%.*s",
+        PAWL_TEXT_ARGS(queue->queue), pawl__rows_text(count, rows), PAWL__PLURAL(count),
         pawl__age_text(pause.since, doctor->now, since), PAWL_TEXT_ARGS(pause.by),
         pause.reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(pause.reason));
 }
