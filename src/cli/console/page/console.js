@@ -532,11 +532,11 @@ async function showPage(noun, words) {
   const it = nouns[noun], args = words.getAll("arg"), isRevealed = words.get("reveal") === "true", result = el("div");
   const answer = await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: isRevealed ? "true" : null });
   const row = answer.items[0] ?? {};
-  const bar = el("div", { class: "row" });
+  const bar = el("div", { class: "row" }), isThere = it.key(row).arg != null; // of a settled letter the actions are left
   const again = new URLSearchParams(words);
   again.set("reveal", String(!isRevealed));
-  if (it.reveal) bar.append(link(isRevealed ? "Hide the body" : "Show the body", `#/${noun}/show?${again}`));
-  if (about.may_write) {
+  if (it.reveal && isThere) bar.append(link(isRevealed ? "Hide the body" : "Show the body", `#/${noun}/show?${again}`));
+  if (about.may_write && isThere) {
     for (const action of it.actions) bar.append(button(action.done, () => act(noun, action, [row], result)));
     if (it.edit) bar.append(button("Edit", async () => editDead(isRevealed ? row
       : (await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: "true" })).items[0], result)));
