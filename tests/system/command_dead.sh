@@ -27,6 +27,28 @@ echo '{"n":2}' >"$work/body.json"
 rename pawl_subscriptions away
 expect 0 '^edited 1 dead letter$' pawl dead edit blind-1 --body-file "$work/body.json"
 
+echo "== large letters are not all in memory"
+export PAWL_STORE=sqlite:$work/large.db
+expect 0 '' pawl schema apply
+python3 - "$work/large.db" "$build_dir/pawl" <<'EOF' || die "large letters fill the memory"
+import os, sqlite3, subprocess, sys
+with sqlite3.connect(sys.argv[1]) as store: # small ones at the end
+    store.execute("""with recursive t (n) as (select 1 union all select n + 1 from t where n < 600) insert into pawl_dead (Endpoint,
+        Queue, MessageId, Type, CorrelationId, CausationId, Code, Attempts, Deaths, At, Error, History, Headers, Body) select 'billing',
+        'billing', 'l-' || n, 'charge', '', '', 'X', 1, 0, n, 'x', '[]', '{}',
+        case when n <= 150 then '"' || hex(zeroblob(case when n <= 28 then 500000 else 1000000 end)) || '"' else '{}' end from t""")
+store.close()
+def run(*words):
+    run_one = subprocess.Popen([sys.argv[2], "dead", "discard", "--all", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    said = run_one.stdout.read().decode()
+    most = os.wait4(run_one.pid, 0)[2].ru_maxrss // 1024
+    print(said.strip(), most, "MB")
+    return said, most
+counted, discarded = run("--dry-run"), run("--yes")
+sys.exit("600 dead letters" not in counted[0] or "600 dead letters" not in discarded[0] or max(counted[1], discarded[1]) > 150)
+EOF
+rm "$work/large.db"*
+
 echo "== letters by the thousand"
 export PAWL_STORE=sqlite:$work/letters.db
 expect 0 '' pawl schema apply

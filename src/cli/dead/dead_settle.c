@@ -132,36 +132,56 @@ typedef struct bulk {
     pawl_arena              *arena;  /* of one page */
     queue_names              queues; /* of the letters */
     pawl_dead_rows           found;  /* the page */
+    size_t                   fits;   /* letters of a page whose bodies fit into memory */
     char                     until[PAWL_TIME_TEXT_SIZE +
                1]; /* letters that were given up later are not of the selection */
 } bulk;
 
+#define PAGE_BYTES \
+    ((size_t)8 * 1024 * 1024) /* of the bodies of a page; the next one may have twice as many */
+#define PAGE_FIRST 4          /* letters, as long as nobody knows their size */
+
+/* Reads at best `size` letters: fewer, if those of the page before were large. */
+static pawl_code read_page(bulk *it, pawl__dead_cursor *cursor, size_t size, bool *is_last,
+                           pawl_error *error)
+{
+    size_t bytes = 0, wanted = size < it->fits ? size : it->fits;
+    pawl_arena_reset(it->arena);
+    pawl_code code = pawl__dead_page(cursor, wanted, it->arena, &it->found, error);
+    for (size_t i = 0; code == PAWL_OK && i < it->found.count; i++)
+        bytes += it->found.items[i].message.body.size;
+    *is_last = it->found.count < wanted;
+    if (bytes > PAGE_BYTES && it->fits > 1)
+        it->fits /= 2;
+    else if (it->fits < PAWL__BULK_PAGE)
+        it->fits *= 2;
+    return code;
+}
+
 /* Counts the selection, and warns before it is asked: letters whose queue nobody reads would only wait elsewhere. */
 static pawl_code count_and_warn(bulk *it, pawl_error *error)
 {
-    pawl__dead_cursor cursor = it->cursor;
-    pawl_dead_rows    found  = {.count = 0};
-    pawl_code         code   = PAWL_OK;
-    do {
-        pawl_arena_reset(it->arena);
-        code = pawl__dead_page(&cursor, PAWL__BULK_PAGE, it->arena, &found, error);
-        it->loop.total += found.count;
-        for (size_t i = 0; code == PAWL_OK && i < found.count && is_retry(it->fields); i++)
-            add_queue(&it->queues, found.items[i].queue);
-    } while (code == PAWL_OK && found.count == PAWL__BULK_PAGE);
+    pawl__dead_cursor cursor  = it->cursor;
+    bool              is_last = false;
+    pawl_code         code    = PAWL_OK;
+    while (code == PAWL_OK && !is_last) {
+        code = read_page(it, &cursor, PAWL__BULK_PAGE, &is_last, error);
+        it->loop.total += it->found.count;
+        for (size_t i = 0; code == PAWL_OK && i < it->found.count && is_retry(it->fields); i++)
+            add_queue(&it->queues, it->found.items[i].queue);
+    }
     if (code == PAWL_OK)
         warn(&it->queues, it->cursor.store);
+    it->fits = PAGE_FIRST; /* from the first letter again */
     return code;
 }
 
 static pawl_code next_page(void *context, size_t size, size_t *count, bool *is_last,
                            pawl_error *error)
 {
-    bulk *it = context;
-    pawl_arena_reset(it->arena);
-    pawl_code code = pawl__dead_page(&it->cursor, size, it->arena, &it->found, error);
+    bulk     *it   = context;
+    pawl_code code = read_page(it, &it->cursor, size, is_last, error);
     *count         = it->found.count;
-    *is_last       = it->found.count < size;
     return code;
 }
 
@@ -257,6 +277,7 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
                        .fields = fields,
                        .settle = settle,
                        .queues = {.arena = arena},
+                       .fits   = PAGE_FIRST,
                        .arena  = pawl__must_create()};
     pawl_code code  = pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error);
     it.cursor.query = pawl__dead_query(fields, now);
