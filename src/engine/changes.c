@@ -375,6 +375,13 @@ static pawl_code put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint
         pawl_text         headers = unit->message.headers;
         if (entry->stream != NULL) {
             pawl_code code = pawl__stream_headers(batch, entry, &unit->message, &headers, error);
+            if (code == PAWL_OK && headers.size > PAWL_HEADERS_SIZE_MAX)
+                code = pawl_error_set(
+                    error, PAWL_ELIMIT,
+                    "timeout '%.*s' of %s: the message's headers and " PAWL_HEADER_PROCESS
+                    " have %zu bytes, the limit is %d",
+                    PAWL_TEXT_ARGS(op->name), entry->stream->text.data, headers.size,
+                    PAWL_HEADERS_SIZE_MAX);
             if (code != PAWL_OK)
                 return code;
         }

@@ -222,6 +222,22 @@ ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message, const c
     assert_int_equal(world_dead(it).count, 0);
 }
 
+/* The timeout has one header more than the message, for which there is no room. */
+ON_ALL_STORES(e12_a_timeout_of_a_process_without_room_for_its_name_is_named, const char *url)
+{
+    static char text[PAWL_HEADERS_SIZE_MAX - 20];
+    memset(text, 'x', sizeof text - 1);
+    const pawl_header headers[] = {{"tenant", text}, {NULL, NULL}};
+    world            *it        = open_world(url);
+    post_go(it, NULL, "wait", headers);
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 0);
+    pawl_dead_rows dead = world_dead(it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "timeout 'late' of " STREAM
+                                                ": the message's headers and pawl.process have"));
+}
+
 /* Set by one message and over by the next, in one batch: it is never set. */
 ON_ALL_STORES(e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along, const char *url)
 {
