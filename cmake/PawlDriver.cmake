@@ -57,7 +57,6 @@ function(pawl_driver name)
     set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/.."
         PAWL_FOLDER "${own_folder}" PAWL_PACKAGE ${package} PAWL_REQUIRES "${driver_PACKAGE}"
         PAWL_SQL "${driver_SQL}") # for PawlStatic
-    target_include_directories(pawl-${name} SYSTEM PRIVATE "${UTHASH_INCLUDE_DIR}")
     target_link_libraries(pawl-${name} PRIVATE pawl_copies pawl PkgConfig::${package} Threads::Threads)
     if(PAWL_EXPORT_INTERNALS)
         pawl_export_all(pawl-${name})

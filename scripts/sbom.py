@@ -183,11 +183,6 @@ def gather(build, debs):
                 other = owner(path)
                 others.setdefault(other, debian_package(other))
                 relations.add((package["SPDXID"], "DYNAMIC_LINK", others[other]["SPDXID"]))
-    header = cached(build, "UTHASH_INCLUDE_DIR")
-    if header:
-        other = owner(os.path.join(header, "uthash.h"))
-        others.setdefault(other, debian_package(other))
-        relations.update((p["SPDXID"], "STATIC_LINK", others[other]["SPDXID"]) for p in own.values())
     library = next(p["SPDXID"] for name, p in own.items() if re.fullmatch(r"libpawl\d+", name))
     relations.update((p["SPDXID"], "DYNAMIC_LINK", library) for p in own.values() if p["SPDXID"] != library)
     for path in debs:
