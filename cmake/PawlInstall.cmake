@@ -21,8 +21,8 @@ if(TARGET pawl_command)
     install(FILES "${PROJECT_SOURCE_DIR}/dist/grafana/pawl.json" DESTINATION share/pawl/grafana)
 endif()
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/orders" "${PROJECT_SOURCE_DIR}/examples/enlist"
-    DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.sql")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+    PATTERN CMakeLists.txt EXCLUDE PATTERN node_modules EXCLUDE PATTERN __pycache__ EXCLUDE)
 
 # from_prefix(VARIABLE FOLDER): ${prefix}/FOLDER, or FOLDER when it is absolute.
 function(from_prefix variable folder)

@@ -38,6 +38,8 @@ echo "== install"
 build -DPAWL_{SQLITE,POSTGRES,MYSQL,ODBC,MONGO,OBSERVE,RABBITMQ}=AUTO -DPAWL_STATIC_DRIVERS="$static"
 cmake --install "$work/build" --prefix "$first" >/dev/null
 diff -r "$source_dir/include" "$first/include" || die "the installed headers are others"
+diff -r -x CMakeLists.txt -x node_modules -x __pycache__ "$source_dir/examples" "$first/share/doc/pawl/examples" ||
+    die "the installed examples are others"
 # One unversioned name, one for the loader, one with the full version.
 test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.5"
 for file in man/man1/pawl.1 man/man1/pawl-run.1 bash-completion/completions/pawl zsh/site-functions/_pawl \
