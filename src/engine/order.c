@@ -29,17 +29,15 @@ bool pawl__order_read(const char *text, pawl__order_key *key)
 
 /* ---- Keys ------------------------------------------------------------------------ */
 
-/* The key is compared as text, since a record may have the number that another has as a text. */
+/* The key is compared as text, since a record may have the number that another has as a text. An absent
+ * text is no key. */
 static pawl_code text_of(pawl__batch *batch, const pawl_value *value, pawl_text *key)
 {
     char text[PAWL_VALUE_TEXT_SIZE];
-    *key = (pawl_text){.data = NULL, .size = 0};
-    if (value->type == PAWL_VALUE_NONE)
+    *key = value->type == PAWL_VALUE_TEXT ? value->as.text : (pawl_text){.data = NULL, .size = 0};
+    if (value->type == PAWL_VALUE_TEXT || value->type == PAWL_VALUE_NONE)
         return PAWL_OK;
-    *key = value->type == PAWL_VALUE_TEXT
-               ? value->as.text
-               : pawl_arena_text(batch->arena,
-                                 pawl_text_of(pawl_value_format(value, text, sizeof text)));
+    *key = pawl_arena_text(batch->arena, pawl_text_of(pawl_value_format(value, text, sizeof text)));
     return key->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 

@@ -294,6 +294,32 @@ ON_ALL_STORES_AND_ODBC(e26_a_header_is_a_key, const char *url)
     expect("a1 b2 ");
 }
 
+/* The message has no key, and waits for no other; what cannot be handled without it is a dead letter. */
+ON_ALL_STORES_AND_ODBC(e26_a_message_without_the_keys_text_waits_for_no_other, const char *url)
+{
+    static const char *const bodies[] = {"{\"number\":2}", "{\"key\":null,\"number\":3}",
+                                         "{\"key\":\"\",\"number\":4}"};
+    static const char *const orders[] = {"property:key", PAWL_ORDERED_BY_SAGA, "header:key"};
+    world_hold(url);
+    for (size_t order = 0; order < COUNT(orders); order++) {
+        world *it = open_as(url, orders[order]);
+        let_fail(1, 1);
+        world_post(it, NULL, PAWL_MESSAGE(line, .key = PAWL_TEXT("a"), .number = 1));
+        for (size_t i = 0; i < COUNT(bodies); i++)
+            world_post_json(it, NULL, "line", bodies[i]);
+        world_post_text(it, orders[order], "line", "[]");
+        for (size_t i = 0; i < COUNT(bodies); i++)
+            world_post_json(it, NULL, "page", bodies[i]);
+        world_post(it, NULL, PAWL_MESSAGE(line, .key = PAWL_TEXT("b"), .number = 5));
+        world_drain(it);
+        expect("a1! 2 3 4 b5 ");
+        assert_int_equal(world_dead(it).count, 4 * (order + 1));
+        world_go(it, PAWL_MINUTES(2));
+        expect("a1 ");
+        world_close(it);
+    }
+}
+
 ON_ALL_STORES_AND_ODBC(e26_an_endpoint_may_be_told_not_to_keep_an_order, const char *url)
 {
     world *it = open_as(url, "none");

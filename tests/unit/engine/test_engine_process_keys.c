@@ -94,11 +94,16 @@ static const pawl_endpoint_spec things      = {.name      = "things",
                                                .processes = PAWL_PROCESSES(&watch_process)};
 static const pawl_application   application = APPLICATION("things", &things);
 
-static world *open_world(const char *url)
+static world *open_ordered(const char *url, const char *ordered)
 {
-    const pawl_endpoint_options options = {.delayed_retries = -1};
+    const pawl_endpoint_options options = {.delayed_retries = -1, .ordered = ordered};
     world_forget(&seen);
     return world_begin(url, &application, NULL, &options);
+}
+
+static world *open_world(const char *url)
+{
+    return open_ordered(url, NULL);
 }
 
 /* ---- What is found ------------------------------------------------------------------ */
@@ -234,6 +239,25 @@ ON_ALL_STORES(no_key_is_refused, const char *url)
     world *it = open_world(url);
     world_post_json(it, NULL, "by_inner", "{}");
     expect_dead(it, "entity Thing: property 'inner.name' is");
+}
+
+/* Such messages have no key by which they are in order, and keep no others from being handled. */
+ON_ALL_STORES(e26_no_key_is_refused_in_an_ordered_endpoint, const char *url)
+{
+    static const char *const bodies[] = {"{}", "{\"name\":null}", "{\"name\":\"\"}"};
+    static const char *const types[]  = {"by_name", "by_inner", "by_number", "by_uuid", "watch"};
+    static const char *const orders[] = {PAWL_ORDERED_BY_SAGA, "property:name"};
+    world_hold(url);
+    for (size_t order = 0; order < COUNT(orders); order++) {
+        world *it = open_ordered(url, orders[order]);
+        for (size_t i = 0; i < COUNT(bodies) * COUNT(types); i++)
+            world_post_json(it, NULL, types[i / COUNT(bodies)], bodies[i % COUNT(bodies)]);
+        world_post(it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("a")));
+        world_drain(it);
+        assert_int_equal(world_events(it, "Thing/a").count, order + 1);
+        assert_int_equal(world_queue(it, "things").count, 0);
+        world_close(it);
+    }
 }
 
 /* Else it would be cut there, and be another's. */
