@@ -136,7 +136,7 @@ typedef struct pawl_endpoint_options {
     }
 
 /* The key is the value that leads the message to its saga, process or entity; of a message for none of
- * them, the saga that sent it, or its conversation. */
+ * them, its correlation id. */
 #define PAWL_ORDERED_BY_SAGA "saga"
 
 /* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = PAWL_NONE, .retry_delay =

@@ -47,7 +47,7 @@ static pawl_code from_headers(pawl__batch *batch, const pawl_message *message, c
     return pawl__headers_value(message->headers, pawl_text_of(name), batch->arena, key);
 }
 
-/* The saga, process or entity that sent the message, or its conversation. */
+/* The conversation; of a timeout that was sent to its destination, the saga that set it. */
 static pawl_code from_source(pawl__batch *batch, const pawl_message *message, pawl_text *key)
 {
     pawl_code code = from_headers(batch, message, PAWL_HEADER_SAGA_ID, key);
@@ -87,7 +87,7 @@ static pawl_code from_json(pawl__batch *batch, pawl_text body, const pawl_record
 }
 
 /* Reads the property from the message, or, where that cannot be decoded, from its JSON. `coerced`:
- * as the saga of the lookup compares it. */
+ * as the saga of the lookup compares it; the transitional value where the message has no other. */
 static pawl_code from_record(pawl__batch *batch, const pawl_message *message,
                              const pawl_record *record, const pawl__binding *coerced,
                              const char *path, pawl_text *key)
@@ -101,9 +101,11 @@ static pawl_code from_record(pawl__batch *batch, const pawl_message *message,
     if (code == PAWL_OK)
         code = coerced != NULL ? pawl__lookup_values(batch, &lookup)
                                : pawl_record_value(record, path, decoded, &lookup.value, NULL);
-    if (code == PAWL_OK)
-        return text_of(batch, &lookup.value, key);
-    return code == PAWL_ENOMEM ? code : from_json(batch, message->body, record, coerced, path, key);
+    if (code != PAWL_OK)
+        return code == PAWL_ENOMEM ? code
+                                   : from_json(batch, message->body, record, coerced, path, key);
+    code = text_of(batch, &lookup.value, key);
+    return code == PAWL_OK && key->size == 0 ? text_of(batch, &lookup.transitional, key) : code;
 }
 
 static pawl_code from_binding(pawl__batch *batch, const pawl_message *message,

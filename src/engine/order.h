@@ -77,7 +77,7 @@ typedef struct pawl__absent {
 /* How an endpoint's messages are told apart. */
 typedef enum pawl__order_kind {
     PAWL__ORDER_NONE,
-    PAWL__ORDER_SAGA, /* the value that leads to its saga, else its source */
+    PAWL__ORDER_SAGA, /* the value that leads to its saga, else its conversation */
     PAWL__ORDER_HEADER,
     PAWL__ORDER_PROPERTY,
 } pawl__order_kind;

@@ -34,6 +34,8 @@ PAWL_RECORD(peek, PEEK);
 
 static world *around; /* another worker writes what it relabels next; NULL: nobody does */
 
+static int retries; /* of a scan that is to come later */
+
 static void write_as_another(pawl_text number);
 
 static pawl_code on_register(pawl_context *ctx, parcel_state *parcel,
@@ -50,6 +52,8 @@ static pawl_code on_scan(pawl_context *ctx, parcel_state *parcel, const scan *me
     world_note(pawl_user(ctx), "scan(%.*s)", PAWL_TEXT_ARGS(parcel->number));
     if (pawl_text_equal(message->relabel, PAWL_TEXT("look")))
         return PAWL_OK;
+    if (pawl_text_equal(message->relabel, PAWL_TEXT("later")))
+        return retries-- > 0 ? pawl_retry_after(ctx, PAWL_MINUTES(1)) : PAWL_OK;
     if (pawl_text_equal(message->relabel, PAWL_TEXT("end"))) {
         pawl_complete(ctx);
         return PAWL_OK;
@@ -106,12 +110,17 @@ static void write_as_another(pawl_text number)
     around = NULL;
 }
 
-static world *open_world(const char *url)
+static world *open_ordered(const char *url, const char *ordered)
 {
-    pawl_endpoint_options options = {.user = &seen};
+    pawl_endpoint_options options = {.user = &seen, .ordered = ordered};
     around                        = NULL;
     world_forget(&seen);
     return world_begin(url, &application, NULL, &options);
+}
+
+static world *open_world(const char *url)
+{
+    return open_ordered(url, NULL);
 }
 
 static void post_register(world *it, const char *number, const char *barcode)
@@ -376,4 +385,26 @@ ON_ALL_STORES(e3_a_message_without_the_main_value_waits_for_older_ones, const ch
     world_go(it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "peek(n1) ");
     assert_int_equal(world_queue(it, "depot").count, 0);
+}
+
+/* ---- In an ordered endpoint ----------------------------------------------------- */
+
+ON_ALL_STORES(e26_the_transitional_value_is_the_key_of_a_message_without_the_main_one,
+              const char *url)
+{
+    world *it = open_ordered(url, PAWL_ORDERED_BY_SAGA);
+    retries   = 1;
+    post_register(it, "n1", "b1");
+    world_drain(it);
+    world_post_json(it, NULL, "scan", "{\"barcode\":\"b1\",\"relabel\":\"later\"}");
+    post_scan(it, "n1", "b1", "look"); /* has another key, */
+    world_post_json(it, NULL, "scan", "{\"number\":null,\"barcode\":\"b1\"}");
+    post_peek(it, "b1");
+    post_peek(it, "b9"); /* and so has this one, for no saga */
+    world_drain(it);
+    assert_string_equal(seen.text, "scan(n1) scan(n1) ");
+    assert_int_equal(world_queue(it, "depot").count, 3);
+    world_go(it, PAWL_MINUTES(2));
+    assert_string_equal(seen.text, "scan(n1) scan(n1) scan(n1) scan(n1) peek(n1) ");
+    assert_int_equal(world_dead(it).count, 0);
 }
