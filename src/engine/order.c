@@ -178,10 +178,15 @@ static void set_head(pawl__lane *lane, pawl__place place, pawl_time due, pawl_te
 
 static void set_last(pawl__lane *lane, pawl__place place, pawl_time due)
 {
-    if (!lane->has_last || pawl__place_is_older(lane->last, place))
-        lane->last = place;
-    if (!lane->has_last || due > lane->last_due)
+    if (!lane->has_last || !pawl__place_is_older(place, lane->last)) {
+        lane->last     = place;
         lane->last_due = due;
+    }
+    if (!lane->has_last || due > lane->latest_due ||
+        (due == lane->latest_due && pawl__place_is_older(lane->latest, place))) {
+        lane->latest     = place;
+        lane->latest_due = due;
+    }
     lane->has_last = true;
 }
 
@@ -368,17 +373,26 @@ static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__un
     found->id  = id;
 }
 
-/* Among the units before it; `ended` is set when that place is one of those that are over. */
-static bool meet_units(const pawl__unit *unit, const pawl__lane *lane, bool *is_head_over,
-                       bool *is_last_over, obstacle *found)
+/* Places of the lane whose messages the batch has brought to their ends. */
+typedef struct over {
+    bool is_head, is_last, is_latest;
+} over;
+
+/* Among the units of the batch. An older one may be claimed behind it: the unit is given back then, as that one has
+ * not run yet. */
+static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
+                       over *ended, obstacle *found)
 {
-    bool        has   = false;
-    pawl__place place = pawl__place_of(&unit->row);
-    for (const pawl__unit *other = unit->before; other != NULL; other = other->before) {
+    bool              has   = false;
+    pawl__place       place = pawl__place_of(&unit->row);
+    bool              is_in = lane->batch == batch->engine->order->batch;
+    const pawl__unit *other = is_in ? &batch->units[lane->unit] : unit->before;
+    for (; other != NULL; other = other->before) {
         pawl__place its = pawl__place_of(&other->row);
         if (pawl__unit_is_done(other)) {
-            *is_head_over |= is_at(lane->head, its);
-            *is_last_over |= is_at(lane->last, its);
+            ended->is_head |= is_at(lane->head, its);
+            ended->is_last |= is_at(lane->last, its);
+            ended->is_latest |= is_at(lane->latest, its);
         } else if (pawl__place_is_older(its, place)) {
             has = true;
             if (is_put_off(other))
@@ -388,6 +402,40 @@ static bool meet_units(const pawl__unit *unit, const pawl__lane *lane, bool *is_
         }
     }
     return has;
+}
+
+/* Is the last one yet to be claimed, before the unit, and to be put off to the time of the head? A unit that was never
+ * put off comes behind it, so that those that were keep their order. */
+static bool is_before_last(const pawl__unit *unit, const pawl__lane *lane)
+{
+    const pawl_queue_row *row = &unit->row;
+    return lane->has_last && lane->last_due < lane->head_due &&
+           (row->due < lane->last_due ||
+            (row->due == lane->last_due && row->seq < lane->last.seq)) &&
+           (row->due == row->placed || pawl__place_is_older(lane->last, pawl__place_of(row)));
+}
+
+static bool meet_lane(const pawl__unit *unit, const pawl__lane *lane, const over *ended,
+                      obstacle *found)
+{
+    pawl__place place      = pawl__place_of(&unit->row);
+    bool        has_head   = lane->has_head && !ended->is_head;
+    bool        has_latest = lane->has_last && !ended->is_latest;
+    bool        is_behind  = has_latest && pawl__place_is_older(lane->latest, place);
+    pawl_text   head_id    = has_head ? pawl_text_of(lane->head_id) : found->id;
+    has_head               = has_head && pawl__place_is_older(lane->head, place);
+    if (!has_head && !is_behind)
+        return false;
+    if (has_head && !ended->is_last && is_before_last(unit, lane)) {
+        found->due = unit->row.due;
+        wait_for(found, lane->last_due, lane->last.seq, unit, head_id);
+        return true;
+    }
+    if (has_head)
+        wait_for(found, lane->head_due, lane->head.seq, unit, head_id);
+    if (has_latest)
+        wait_for(found, lane->latest_due, is_behind ? lane->latest.seq : 0, unit, head_id);
+    return true;
 }
 
 /* Such a unit is given back as it was: if it were put off, those behind it could become due before
@@ -405,21 +453,13 @@ static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
     return false;
 }
 
-static bool find_obstacle(const pawl__order *order, const pawl__unit *unit, obstacle *found)
+static bool find_obstacle(const pawl__batch *batch, const pawl__unit *unit, obstacle *found)
 {
-    const pawl__lane *lane         = &order->lanes[unit->lane];
-    pawl__place       place        = pawl__place_of(&unit->row);
-    bool              is_head_over = false, is_last_over = false;
-    bool              has = meet_units(unit, lane, &is_head_over, &is_last_over, found);
-    if (lane->has_head && !is_head_over && pawl__place_is_older(lane->head, place)) {
-        has = true;
-        wait_for(found, lane->head_due, lane->head.seq, unit, pawl_text_of(lane->head_id));
-    }
-    if (lane->has_last && !is_last_over && pawl__place_is_older(lane->last, place)) {
-        has = true;
-        wait_for(found, lane->last_due, lane->last.seq, unit,
-                 lane->has_head && !is_head_over ? pawl_text_of(lane->head_id) : found->id);
-    }
+    const pawl__order *order = batch->engine->order;
+    const pawl__lane  *lane  = &order->lanes[unit->lane];
+    over               ended = {false, false, false};
+    bool               has   = meet_units(batch, unit, lane, &ended, found);
+    has |= meet_lane(unit, lane, &ended, found);
     if (is_behind_absent(order, unit)) {
         has                = true;
         found->is_released = true;
@@ -442,7 +482,7 @@ bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit)
 {
     obstacle found = {.due = unit->row.due, .id = {.data = "", .size = 0}};
     bool     may   = unit->end == PAWL__END_NEW || is_put_off(unit);
-    if (unit->key.size == 0 || !may || !find_obstacle(batch->engine->order, unit, &found))
+    if (unit->key.size == 0 || !may || !find_obstacle(batch, unit, &found))
         return false;
     unit->end   = found.is_released ? PAWL__END_RELEASED : PAWL__END_HELD;
     unit->due   = found.due;

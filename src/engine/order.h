@@ -1,16 +1,18 @@
 /* order.h - messages of an ordered endpoint: each waits until the earlier ones of its key have come to
  * their ends.
  *
- * A key is hashed to a lane; a lane knows the messages of its keys that were put off, by two of them:
+ * A key is hashed to a lane; a lane knows the messages of its keys that were put off, by three of them:
  *
- *     place       1      2      3      4
- *              +------+------+------+------+
- *              | head |      | last |  new |     head: the oldest that is put off, due again at its time
- *              +------+------+------+------+     last: the youngest
+ *     place       1      2        3      4
+ *              +------+--------+------+------+
+ *              | head | latest |      | last |  new     head: the oldest that is put off, due again at its time
+ *              +------+--------+------+------+          latest: has the largest due time; last: the youngest
  *
- * Messages behind the head wait for its time, those behind the last one for the time of that one;
- * so messages of a lane become due in the order of their places. A lane without a message that was put
- * off holds nobody back, and two keys that share a lane only wait for each other.
+ * Messages become due in the order of their places, though each is claimed alone, when the head was put off anew and
+ * only some of those behind it: those behind the latest wait for its time, others behind the head for that one's. A new
+ * one waits for the time of the last where that is not put off anew yet. Due at one time, the one with the lower number
+ * is claimed first, so one of a lower number is due a microsecond later. A lane without a message that was put off holds
+ * nobody back, and two keys that share a lane only wait for each other.
  *
  * One worker knows the lanes, the one that leads the queue (runtime/ordered/ordered.h):
  *
@@ -59,9 +61,9 @@ static inline bool pawl__place_is_older(pawl__place left, pawl__place right)
 
 /* Zero: nothing of it was put off. */
 typedef struct pawl__lane {
-    bool        has_head, has_last;
-    pawl__place head, last;
-    pawl_time   head_due, last_due;
+    bool        has_head, has_last; /* has_last: a latest, too */
+    pawl__place head, last, latest;
+    pawl_time   head_due, last_due, latest_due;
     uint64_t    batch; /* number of the last batch with a unit of it, */
     uint32_t    unit;  /* and that unit */
     uint64_t    stuck; /* number of the last batch whose head was in other hands */

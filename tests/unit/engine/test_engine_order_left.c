@@ -227,6 +227,51 @@ ON_ALL_STORES_AND_ODBC(e26_units_that_run_alone_wait_for_those_that_were_put_off
     expect("b9 a1 a1 a2 a3 ");
 }
 
+/* The queue's order is that of the due times, not that of the numbers; each message is a batch. Message 5 comes when 1
+ * was put off anew, and the others not yet. */
+ON_ALL_STORES_AND_ODBC(e26_messages_that_were_sent_for_later_wait_in_their_order, const char *url)
+{
+    world *it = open_world(url, 1, 3);
+    post(it, "a", 1, 0);
+    for (int i = 4; i > 1; i--)
+        post(it, "a", i, i);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(10));
+    world_drain(it);
+    expect("a1! ");
+    pawl_clock_set(it->business, find(it, "a1").due);
+    world_step(it);
+    expect("a1! ");
+    post(it, "a", 5, 5);
+    world_go(it, PAWL_SECONDS(1));
+    for (int i = 2; i < 5; i++) {
+        char id[8], next[8];
+        (void)snprintf(id, sizeof id, "a%d", i);
+        (void)snprintf(next, sizeof next, "a%d", i + 1);
+        pawl_queue_row earlier = find(it, id), later = find(it, next);
+        assert_true(earlier.due < later.due ||
+                    (earlier.due == later.due && earlier.seq < later.seq));
+    }
+    world_go(it, PAWL_HOURS(1));
+    expect("a1! a1 a2 a3 a4 a5 ");
+}
+
+/* Message 3 comes late: its place is between two that wait already, and it is claimed behind both. */
+ON_ALL_STORES_AND_ODBC(e26_a_message_that_comes_late_is_handled_at_its_place, const char *url)
+{
+    world *it = open_world(url, 9, 1);
+    post(it, "a", 1, 0);
+    post(it, "a", 4, 6);
+    post(it, "a", 2, 3);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(10));
+    world_drain(it);
+    expect("a1! ");
+    post(it, "a", 3, 5);
+    world_drain(it);
+    assert_true(find(it, "a3").due >= find(it, "a4").due);
+    world_go(it, PAWL_HOURS(1));
+    expect("a1 a2 a3 a4 ");
+}
+
 int main(void)
 {
     scenario_files_in_memory();
