@@ -178,6 +178,28 @@ ON_GROUND(e24_a_statement_that_is_left_unfinished_ends_with_the_hold, ground *p)
     }
 }
 
+/* Modules of SQLite keep a statement without text until the transaction's end. */
+ON_GROUND(e24_own_sql_writes_to_a_search_index, ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    sqlite3    *db    = store->ops->native(store);
+    raw_run(db, "create virtual table words using fts5 (word)");
+    raw_run(db, "create virtual table places using rtree (id, low, high)");
+    for (int i = 0; i < 2; i++) {
+        pawl_queue_send send    = send_of("orders", i == 0 ? "m-1" : "m-2");
+        pawl_changes    changes = one_send(&send);
+        ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+        raw_run(db, "insert into words values ('heron')");
+        raw_run(db, "insert into places values (null, 1, 2)");
+        if (i == 0)
+            ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+        pawl_store_handler_transaction_end(store);
+        assert_int_equal(raw_number(db, "select count(*) from words where words match 'heron'"), 1);
+        assert_int_equal(raw_number(db, "select count(*) from places"), 1);
+    }
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
+}
+
 ON_GROUND(a_statement_outside_of_a_hold_is_named, ground *p)
 {
     pawl_store     *store   = open_with_own_table(p);

@@ -79,18 +79,17 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
     pawl_worker_id lost[PAWL__LOST_MAX];
     size_t         count = take_lost(endpoint, lost);
     pawl_code      code  = PAWL_OK;
-    for (size_t i = 0; i < count; i++) {
-        pawl_code ended = code;
-        pawl_store_worker_set(store, lost[i]);
-        if (code == PAWL_OK)
-            ended = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
-        if (ended != PAWL_OK)
-            remember_lost(endpoint, lost[i]);
-        if (ended != PAWL_EBUSY && ended != PAWL_ETIMEOUT)
-            code = ended;
+    size_t         ended = 0;
+    while (ended < count && code == PAWL_OK) {
+        pawl_store_worker_set(store, lost[ended++]);
+        code = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
     }
+    for (size_t i = ended; i < count; i++)
+        remember_lost(endpoint, lost[i]);
+    if (code != PAWL_OK) /* behind the others */
+        remember_lost(endpoint, lost[ended - 1]);
     pawl_store_worker_set(store, own);
-    return code;
+    return code == PAWL_EBUSY || code == PAWL_ETIMEOUT ? PAWL_OK : code;
 }
 
 /* May a claim go with the commit before it? Not where the worker of an ordered queue, or messages straight

@@ -328,7 +328,7 @@ void pawl__sqlite_lose(pawl__sqlite *store)
     pthread_mutex_lock(&store->mutex);
     store->connection.db = NULL;
     pthread_mutex_unlock(&store->mutex);
-    (void)pawl__sqlite_reset_all(db);
+    (void)pawl__sqlite_reset_all(db, false);
     (void)sqlite3_close_v2(db);
     store->is_lost = true;
 }
@@ -393,7 +393,7 @@ void pawl__sqlite_close(pawl_store *base)
         if (store->connection.db != NULL || store->is_lost)
             say_goodbye(store);
         pawl__sql_session_closed(&store->connection.session);
-        (void)pawl__sqlite_reset_all(store->connection.db);
+        (void)pawl__sqlite_reset_all(store->connection.db, false);
         (void)sqlite3_close_v2(store->connection.db);
         pawl__program_leave(store->program);
         pawl__program_file_leave(store->file);

@@ -38,6 +38,8 @@ static pawl_code code_of(int result)
         return PAWL_EDUPLICATE;
     if (result == SQLITE_CONSTRAINT_CHECK || result == SQLITE_CONSTRAINT_DATATYPE)
         return PAWL_EINVAL;
+    if (result == SQLITE_CORRUPT_VTAB) /* an index of the application's own, not the file */
+        return PAWL_EPERSIST;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (codes[i].result == (result & 0xFF))
             return codes[i].code;

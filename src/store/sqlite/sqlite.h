@@ -98,7 +98,7 @@ pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error);
 void      pawl__sqlite_stamps_end(pawl_store *base);
 int       pawl__sqlite_busy(void *context, int count);
 /* Whether a statement was unfinished. Also before the connection is closed, which keeps its locks until then. */
-bool pawl__sqlite_reset_all(sqlite3 *db);
+bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text);
 
 /* checkpoint.c: from now on the connection's commits keep the log at its size. */
 void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size);

@@ -49,12 +49,13 @@ static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
 }
 
 /* Statements of pawl are reset by then. An unfinished one of a handler would keep the transaction from its end, or hold the
- * connection to the state of the file that it reads. */
-bool pawl__sqlite_reset_all(sqlite3 *db)
+ * connection to the state of the file that it reads. Those without text are of FTS5, R*Tree and blobs: the modules end
+ * theirs with the transaction. */
+bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text)
 {
     bool was_busy = false;
     for (sqlite3_stmt *stmt = NULL; db != NULL && (stmt = sqlite3_next_stmt(db, stmt)) != NULL;)
-        if (sqlite3_stmt_busy(stmt)) {
+        if (sqlite3_stmt_busy(stmt) && (sqlite3_sql(stmt) != NULL || !has_text)) {
             was_busy = true;
             (void)sqlite3_reset(stmt);
         }
@@ -68,12 +69,12 @@ void pawl__sqlite_rollback(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     sqlite3      *db    = store->connection.db;
-    (void)pawl__sqlite_reset_all(db);
+    (void)pawl__sqlite_reset_all(db, true);
     /* A full disk and the like have rolled back already. */
-    if (db == NULL || sqlite3_get_autocommit(db))
-        return;
-    (void)run(store, PAWL__SQLITE_TRANSACTION_ROLLBACK, NULL);
-    if (!sqlite3_get_autocommit(db))
+    if (db != NULL && !sqlite3_get_autocommit(db))
+        (void)run(store, PAWL__SQLITE_TRANSACTION_ROLLBACK, NULL);
+    (void)pawl__sqlite_reset_all(db, false);
+    if (db != NULL && !sqlite3_get_autocommit(db))
         pawl__sqlite_lose(store);
 }
 
@@ -145,7 +146,7 @@ pawl_code pawl__sqlite_mark_open(pawl_store *base, pawl_error *error)
 pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (pawl__sqlite_reset_all(store->connection.db))
+    if (pawl__sqlite_reset_all(store->connection.db, true))
         return pawl_error_set(error, PAWL_EINVAL,
                               "sqlite: the handler's own SQL left a statement unfinished "
                               "(sqlite3_finalize, sqlite3_reset): nothing can be committed");

@@ -36,6 +36,7 @@ static const pawl__sql_state states[] = {
     {"53", PAWL_EBUSY, TRANSACTION},          /* other resources */
     {"54", PAWL_ELIMIT, TRANSACTION},
     {"22", PAWL_EINVAL, TRANSACTION},       /* bytes that are no text, and the like */
+    {"58", PAWL_ENOTSTORE, TRANSACTION},    /* a file that is missing, or cannot be read */
     {"XX001", PAWL_ENOTSTORE, TRANSACTION}, /* damaged data */
     {"XX002", PAWL_ENOTSTORE, TRANSACTION}, /* a damaged index */
     {"0A000", PAWL_EUNSUPPORTED, TRANSACTION},
