@@ -1,7 +1,7 @@
 /* bulk.c - works off the bulk actions of the store, those that this console began and those that it finds open.
  *
  * No index has the open ones: a look for them reads all events. It takes as long as it takes, and the next one waits for
- * LOOK_SHARE times as long; an action that is begun here needs none.
+ * LOOK_SHARE times as long; an action that is begun here needs none, unless others have all places, or an outage ends it.
  *
  * Each runs as `pawl bulk run ID` until it is finished or stopped, or the console ends; the next console goes on with it. Two
  * consoles on one store do no harm: what one of them did matches no longer.
@@ -17,6 +17,7 @@
 
 #define PERIOD_S 20   /* between two looks for actions that another program began, at least */
 #define LOOK_SHARE 20 /* the store is busy with looks for a twentieth of the time */
+#define WAIT_MAX_S 300
 
 typedef struct work {
     pawl__console *console;
@@ -29,6 +30,14 @@ static bool is_over(pawl__console *console)
     bool is_so = console->is_over;
     pthread_mutex_unlock(&console->mutex);
     return is_so;
+}
+
+/* Has the next look come in PERIOD_S. */
+static void want_look(pawl__console *console)
+{
+    pthread_mutex_lock(&console->mutex);
+    console->wants_look = true;
+    pthread_mutex_unlock(&console->mutex);
 }
 
 static void end_work(work *it)
@@ -65,17 +74,22 @@ static void *run_one(void *context)
     else if (is_well && result.exit_code != 0)
         fprintf(stderr, "bulk action %s ended with exit code %d: %.*s", it->id, result.exit_code,
                 PAWL_TEXT_ARGS(result.err));
+    if (result.exit_code == 3 ||
+        result.exit_code == 5) /* the store was away, or the process was killed */
+        want_look(it->console);
     pawl_arena_destroy(arena);
     end_work(it);
     return NULL;
 }
 
 /* Under the mutex: is it worked off already, or is there no room? */
-static bool is_taken(const pawl__console *console, const char *id)
+static bool is_taken(pawl__console *console, const char *id)
 {
     for (size_t i = 0; i < console->bulk_count; i++)
         if (strcmp(console->bulk_ids[i], id) == 0)
             return true;
+    if (console->bulk_count == PAWL__CONSOLE_BULKS_MAX)
+        console->wants_look = true;
     return console->bulk_count == PAWL__CONSOLE_BULKS_MAX || console->is_over;
 }
 
@@ -122,6 +136,8 @@ void pawl__console_bulk_begin(pawl__console *console, pawl_text lines, pawl_aren
 /* Seconds until the next look, behind one that took so many. */
 static int64_t wait_behind(int64_t took)
 {
+    if (took * LOOK_SHARE > WAIT_MAX_S)
+        return WAIT_MAX_S;
     return took * LOOK_SHARE > PERIOD_S ? took * LOOK_SHARE : PERIOD_S;
 }
 
@@ -135,6 +151,9 @@ static int64_t begin_open(pawl__console *console)
     const char *const  words[] = {"bulk", "list", "--open", "--deadline=10m", NULL};
     struct timespec    begun   = {.tv_sec = 0}, ended;
     (void)clock_gettime(CLOCK_MONOTONIC, &begun);
+    pthread_mutex_lock(&console->mutex);
+    console->wants_look = false;
+    pthread_mutex_unlock(&console->mutex);
     bool is_well = arena != NULL && pawl__console_verb_words(console, &call, arena, words);
     if (is_well && pawl__console_run_long(console, &call, arena, &result, &error) != PAWL_OK)
         fprintf(stderr, "pawl: open bulk actions cannot be looked for: %s\n", error.text);
@@ -145,7 +164,7 @@ static int64_t begin_open(pawl__console *console)
                 PAWL_TEXT_ARGS(pawl__child_said(&result)));
     pawl_arena_destroy(arena);
     (void)clock_gettime(CLOCK_MONOTONIC, &ended);
-    return wait_behind(ended.tv_sec - begun.tv_sec);
+    return result.exit_code == 0 ? wait_behind(ended.tv_sec - begun.tv_sec) : PERIOD_S;
 }
 
 static void *run(void *context)
@@ -155,11 +174,15 @@ static void *run(void *context)
         struct timespec when;
         int64_t         wait = begin_open(console);
         (void)clock_gettime(CLOCK_MONOTONIC, &when);
-        when.tv_sec += wait;
         pthread_mutex_lock(&console->mutex);
-        while (!console->is_over &&
-               pthread_cond_timedwait(&console->is_bulk, &console->mutex, &when) != ETIMEDOUT)
-            continue;
+        for (int64_t waited = 0; waited < wait && !console->is_over; waited += PERIOD_S) {
+            if (waited > 0 && console->wants_look)
+                break;
+            when.tv_sec += PERIOD_S;
+            while (!console->is_over &&
+                   pthread_cond_timedwait(&console->is_bulk, &console->mutex, &when) != ETIMEDOUT)
+                continue;
+        }
         pthread_mutex_unlock(&console->mutex);
     }
     return NULL;

@@ -87,6 +87,7 @@ typedef struct pawl__console {
     pthread_cond_t is_bulk;
     char           bulk_ids[PAWL__CONSOLE_BULKS_MAX][64];
     size_t         bulk_count;
+    bool           wants_look; /* for open actions, in a moment */
     bool           has_bulk_thread;
 } pawl__console;
 

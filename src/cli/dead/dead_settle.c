@@ -138,8 +138,9 @@ typedef struct bulk {
 } bulk;
 
 #define PAGE_BYTES \
-    ((size_t)8 * 1024 * 1024) /* of the bodies of a page; the next one may have twice as many */
+    ((size_t)8 * 1024 * 1024) /* of bodies, at which the next page has half as many letters */
 #define PAGE_FIRST 4          /* letters, as long as nobody knows their size */
+#define PAGE_MOST 32          /* large ones may come behind small ones */
 
 /* Reads at best `size` letters: fewer, if those of the page before were large. */
 static pawl_code read_page(bulk *it, pawl__dead_cursor *cursor, size_t size, bool *is_last,
@@ -153,7 +154,7 @@ static pawl_code read_page(bulk *it, pawl__dead_cursor *cursor, size_t size, boo
     *is_last = it->found.count < wanted;
     if (bytes > PAGE_BYTES && it->fits > 1)
         it->fits /= 2;
-    else if (it->fits < PAWL__BULK_PAGE)
+    else if (it->fits < PAGE_MOST)
         it->fits *= 2;
     return code;
 }

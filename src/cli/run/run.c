@@ -154,12 +154,21 @@ static void on_signal(int number)
         pawl_run_stop(run);
 }
 
+static void on_pipe(int number)
+{
+    (void)number;
+}
+
+/* A log that nobody reads any more ends nothing. SIGPIPE has a function, as programs that a handler starts would inherit
+ * that it is ignored. */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_pipe;
+    sigaction(SIGPIPE, &action, NULL);
 }
 
 static pawl_code configure(void *context, const char *endpoint, pawl_endpoint_options *options,
@@ -300,7 +309,6 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
     pawl_arena *arena = pawl__must_create();
     code              = check_words(&fields, arena, &options, &settings, &error);
     if (code == PAWL_OK && !fields.is_shown) {
-        signal(SIGPIPE, SIG_IGN); /* a log that nobody reads any more ends nothing */
         pawl__notify_open();
         handle_signals(); /* before the load, which may take its time */
     }
