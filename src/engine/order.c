@@ -182,8 +182,11 @@ static void set_last(pawl__lane *lane, pawl__place place, pawl_time due)
         lane->last     = place;
         lane->last_due = due;
     }
-    if (!lane->has_last || due > lane->latest_due ||
-        (due == lane->latest_due && pawl__place_is_older(lane->latest, place))) {
+    bool is_later = !lane->has_last || due > lane->latest_due;
+    bool is_equal = !is_later && due == lane->latest_due;
+    if (is_later || (is_equal && place.seq > lane->latest_seq))
+        lane->latest_seq = place.seq;
+    if (is_later || (is_equal && pawl__place_is_older(lane->latest, place))) {
         lane->latest     = place;
         lane->latest_due = due;
     }
@@ -434,7 +437,7 @@ static bool meet_lane(const pawl__unit *unit, const pawl__lane *lane, const over
     if (has_head)
         wait_for(found, lane->head_due, lane->head.seq, unit, head_id);
     if (has_latest)
-        wait_for(found, lane->latest_due, is_behind ? lane->latest.seq : 0, unit, head_id);
+        wait_for(found, lane->latest_due, is_behind ? lane->latest_seq : 0, unit, head_id);
     return true;
 }
 

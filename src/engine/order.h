@@ -64,9 +64,10 @@ typedef struct pawl__lane {
     bool        has_head, has_last; /* has_last: a latest, too */
     pawl__place head, last, latest;
     pawl_time   head_due, last_due, latest_due;
-    uint64_t    batch; /* number of the last batch with a unit of it, */
-    uint32_t    unit;  /* and that unit */
-    uint64_t    stuck; /* number of the last batch whose head was in other hands */
+    int64_t     latest_seq; /* the largest number that is put off to the time of the latest */
+    uint64_t    batch;      /* number of the last batch with a unit of it, */
+    uint32_t    unit;       /* and that unit */
+    uint64_t    stuck;      /* number of the last batch whose head was in other hands */
     char        head_id[PAWL__LANE_ID_SIZE];
 } pawl__lane;
 
