@@ -67,7 +67,7 @@ static void see_answer(const pawl_message *message)
 }
 
 /* A message enters the store: from outside, or in the commit of the task that sends it or behind that. */
-static int64_t see_message(const pawl_message *message)
+static int64_t see_message(const pawl_message *message, int endpoint, pawl_time due)
 {
     if (pawl_text_equal(message->type, PAWL_TEXT("pawl.accepted")))
         see_answer(message);
@@ -77,7 +77,10 @@ static int64_t see_message(const pawl_message *message)
     if (it == NULL)
         return 0;
     map_put(&model.messages, message->id, (int)number);
-    task_fate *fate   = &model.fates[number];
+    task_fate *fate = &model.fates[number];
+    if (!fate->is_in_store && (endpoint >= 0 || due != 0 || it->delay == 0))
+        model_check_due(number, due != 0 ? due : simulation_now());
+    model_note_message(number, endpoint, message);
     fate->is_in_store = true;
     if (it->parent == 0)
         model_expect(number);
@@ -104,19 +107,22 @@ static void see_sends(const pawl_changes *changes)
 {
     EACH(queue_send, it)
     {
-        bool    is_read = traffic_endpoint(it->queue) >= 0;
-        int64_t number  = is_read ? see_message(&it->message) : -1;
-        int     row     = model_row_of(it->queue, it->message.id);
-        if (!model.queue[row].is_live)
-            model.queue[row].attempts = it->attempts;
-        model.queue[row].is_live = true;
-        model.queue[row].number  = number;
+        int        endpoint = traffic_endpoint(it->queue);
+        int64_t    number   = endpoint >= 0 ? see_message(&it->message, endpoint, it->due) : -1;
+        queue_row *row      = &model.queue[model_row_of(it->queue, it->message.id)];
+        if (!row->is_live)
+            *row = (queue_row){.endpoint = endpoint,
+                               .since    = simulation_now(),
+                               .placed   = it->due,
+                               .seq      = ++model.sent,
+                               .attempts = it->attempts};
+        row->is_live = true;
+        row->number  = number;
     }
     EACH(outbox_add, it)
     {
-        bool is_copy = it->message.headers.size > 0 &&
-                       strstr(it->message.headers.data, PAWL_HEADER_AUDIT_ID) != NULL;
-        int64_t   number = is_copy ? 0 : see_message(&it->message);
+        bool      is_copy = model_is_copy(it);
+        int64_t   number  = is_copy ? 0 : see_message(&it->message, -1, it->due);
         char      text[PAWL_UUID_TEXT_SIZE + 1];
         pawl_text id = model_uuid_text(it->dispatch_id.uuid, text);
         if (map_find(&model.dispatches, id) >= 0 || model.outbox_count == ROWS_MAX)
@@ -146,6 +152,8 @@ static void see_attempt(const pawl_queue_settle *it, queue_row *row)
         simulation_fail("task %" PRId64 " failed without a reason (attempt %d behind %d): %.*s",
                         row->number, (int)it->attempts, (int)row->attempts,
                         PAWL_TEXT_ARGS(it->error));
+    if (it->attempts > row->attempts && row->number > 0)
+        model_check_retry(traffic_task(row->number), it, row);
     row->attempts = it->attempts;
 }
 
@@ -180,6 +188,7 @@ static bool see_dead_timeout(const pawl_dead_set *it)
     for (int i = 0; i < model.instance_count; i++)
         if (model.instances[i].armed[task->timer] == number)
             model.instances[i].is_stuck[task->timer] = true;
+    model_check_dead(number, e, it);
     model_take_mark(&model.fates[number], e);
     model.fates[number].is_dead[e] = true;
     return true;
@@ -214,6 +223,7 @@ static void see_dead(const pawl_changes *changes)
                             number, PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
         if (model.fates[number].is_applied[e])
             simulation_fail("task %" PRId64 " is a dead letter, and has had an effect", number);
+        model_check_dead(number, e, it);
         model.fates[number].is_dead[e] = true;
     }
 }
@@ -248,8 +258,10 @@ static void tell(const pawl_changes *changes, const pawl_refusals *refused)
     for (size_t i = 0; i < changes->queue_settle.count; i++) {
         const pawl_queue_settle *it = &changes->queue_settle.items[i];
         pawl_log(PAWL_LOG_DEBUG,
-                 "    message %" PRId64 " settled %d, attempts %d, crashes %d: %.*s", it->seq,
-                 (int)it->action, (int)it->attempts, (int)it->crashes, PAWL_TEXT_ARGS(it->error));
+                 "    message %" PRId64 " settled %d, due %" PRId64
+                 ", attempts %d, crashes %d: %.*s",
+                 it->seq, (int)it->action, it->due, (int)it->attempts, (int)it->crashes,
+                 PAWL_TEXT_ARGS(it->error));
     }
     for (size_t i = 0; i < changes->saga_update.count; i++)
         pawl_log(PAWL_LOG_DEBUG, "    update to %.*s",
@@ -266,10 +278,13 @@ static void see_commit(const pawl_changes *changes, const pawl_refusals *refused
     model.unmatched = 0;
     see_refused(refused);
     see_settled(changes);
+    model_see_order(changes);
+    model_see_copies(changes);
     model_see_handled(changes);
     model_see_timeouts(changes);
     model_see_sagas(changes);
     model_see_pokes(changes);
+    model_see_boxes(changes);
     model_see_flushes(changes);
     model_see_events(changes);
     see_dead(changes);
@@ -288,7 +303,13 @@ static void see_claim(const pawl_queue_claim *claim, const pawl_queue_rows *rows
         if (row < 0 || !model.queue[row].is_live)
             simulation_fail("message %.*s was claimed, which is not in the queue",
                             PAWL_TEXT_ARGS(rows->items[i].message.id));
-        model.queue[row < 0 ? 0 : row].claimed = simulation_now();
+        queue_row *it = &model.queue[row < 0 ? 0 : row];
+        it->claimed   = simulation_now();
+        if (it->first == 0)
+            it->first = it->claimed;
+        it->claim_time = claim->due_max;
+        if (it->number > 0 && it->endpoint >= 0)
+            model.fates[it->number].claimed[it->endpoint] = claim->due_max;
         map_put(&model.seqs, seq_text(rows->items[i].seq, text), row);
     }
 }

@@ -199,7 +199,10 @@ void model_see_handled(const pawl_changes *changes)
             box(number, e);
         else if (it->outcome == PAWL_INBOX_HANDLED)
             mark(number, e, it->group);
-        else if (it->outcome == PAWL_INBOX_DISCARDED && traffic_task(number)->kind == TASK_POKE)
+        else if (it->outcome == PAWL_INBOX_DISCARDED &&
+                 (traffic_task(number)->kind == TASK_POKE ||
+                  (traffic_task(number)->kind == TASK_FACT &&
+                   traffic_task(number)->end == TASK_REJECTS)))
             mark(number, e, it->group);
         else if (it->outcome == PAWL_INBOX_DISCARDED)
             simulation_fail("task %" PRId64 " was discarded", number);
@@ -368,8 +371,36 @@ static fact_stream *stream_of(pawl_text name)
     return &model.streams[at < 0 ? 0 : at];
 }
 
+/* A command that an entity rejects ends in the commit that tells its sender so. */
+static void see_rejected(const pawl_message *message)
+{
+    int64_t number = model_number_of(message->causation_id);
+    if (!pawl_text_equal(message->type, PAWL_TEXT("pawl.rejected")) ||
+        model_number_of(message->id) >= 0) /* delivered by the outbox */
+        return;
+    const sim_task *it = traffic_task(number);
+    if (it == NULL || it->kind != TASK_FACT || it->end != TASK_REJECTS ||
+        model.fates[number].marked[it->endpoint] != model.serial ||
+        model.fates[number].answers++ != 0) {
+        simulation_fail("fact %" PRId64 " was rejected twice, or without its end", number);
+        return;
+    }
+    model.fates[number].is_dropped = true;
+    model_take_mark(&model.fates[number], it->endpoint);
+}
+
 void model_see_events(const pawl_changes *changes)
 {
+    EACH(queue_send, it)
+    {
+        if (traffic_endpoint(it->queue) >= 0)
+            see_rejected(&it->message);
+    }
+    EACH(outbox_add, it)
+    {
+        if (!model_is_copy(it))
+            see_rejected(&it->message);
+    }
     EACH(event_append, it)
     {
         fact_stream *stream = stream_of(it->stream);
@@ -434,6 +465,8 @@ void model_see_timers(const pawl_changes *changes)
         }
         if (!saga->timers[timer].is_set)
             saga->timers[timer].id = it->id;
+        if (saga->armed[timer] != 0)
+            model_note_timeout(saga->armed[timer], saga->endpoint, it);
         saga->timers[timer].is_set   = true;
         saga->is_stuck[timer]        = false;
         saga->timers[timer].due      = it->due;

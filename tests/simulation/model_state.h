@@ -2,6 +2,7 @@
  *
  *     model.c            begin and end, rows of the store, deliveries, rest
  *     model_effects.c    effects of each commit
+ *     model_ends.c       due times, order, attempts, copies, headers
  *
  * Threads: the program has one.
  *
@@ -18,6 +19,7 @@
 #define GROUPS_MAX 4096
 #define ROWS_MAX 16000
 #define STREAMS_MAX 4000
+#define KEYS_MAX 10 /* of a digit */
 
 /* The state of a task, at each endpoint. */
 typedef struct task_fate {
@@ -29,8 +31,10 @@ typedef struct task_fate {
     bool is_seen;      /* of a fact: the projection's effect is there */
     bool is_dropped;   /* of a poke: there was no saga */
     /* The commit that says that it was handled, and its group; 0 when its effect was found. */
-    uint64_t marked[ENDPOINTS];
-    uint32_t group[ENDPOINTS];
+    uint64_t  marked[ENDPOINTS];
+    uint32_t  group[ENDPOINTS];
+    pawl_time claimed[ENDPOINTS]; /* on the clock of its worker; of a timeout: its due time */
+    uint64_t  correlation, headers[ENDPOINTS]; /* hashes, as they were sent */
 } task_fate;
 
 typedef struct instance {
@@ -51,11 +55,22 @@ typedef struct instance {
 } instance;
 
 typedef struct queue_row {
-    bool    is_live;
-    int64_t claimed; /* when it was, the last time */
-    int32_t attempts;
-    int64_t number; /* 0: an answer; -1: in a queue that nobody reads */
+    bool      is_live;
+    int       endpoint;   /* -1: nobody reads the queue */
+    int64_t   since;      /* when it came */
+    pawl_time placed;     /* its place in the queue, */
+    int64_t   seq;        /* and behind others of that time */
+    int64_t   first;      /* when it was claimed first; 0: never */
+    int64_t   claimed;    /* when it was, the last time, */
+    pawl_time claim_time; /* and on the clock of its worker */
+    int32_t   attempts;
+    int64_t   number; /* 0: an answer; -1: in a queue that nobody reads */
 } queue_row;
+
+typedef struct box_state {
+    int64_t   count; /* parcels */
+    pawl_time due;   /* when the period is over */
+} box_state;
 
 typedef struct fact_stream {
     int64_t version, facts, seen;
@@ -78,6 +93,7 @@ extern struct model_state {
     int         outbox_count, source_count;
     fact_stream streams[STREAMS_MAX];
     int         stream_count;
+    box_state   boxes[ENDPOINTS][KEYS_MAX];
     map         stream_names;
     map         messages;   /* id -> number of the task */
     map         rows;       /* queue and id -> queue */
@@ -87,6 +103,7 @@ extern struct model_state {
     map         sources;
     map         timeouts; /* id -> number of the task */
     uint64_t    serial;
+    int64_t     sent; /* messages that came into queues */
     uint32_t    unmatched;
     bool        is_refused[GROUPS_MAX];
     int64_t     done;
@@ -122,5 +139,17 @@ void model_see_pokes(const pawl_changes *changes);
 void model_see_flushes(const pawl_changes *changes);
 void model_see_events(const pawl_changes *changes);
 void model_see_timers(const pawl_changes *changes);
+void model_see_order(const pawl_changes *changes);
+void model_see_copies(const pawl_changes *changes);
+void model_see_boxes(const pawl_changes *changes);
+
+/* Is the row an audit copy? */
+bool model_is_copy(const pawl_outbox_add *it);
+/* Checks of a task's message or timeout as it is sent, is tried again, or is a dead letter. */
+void model_check_due(int64_t number, pawl_time due);
+void model_check_retry(const sim_task *it, const pawl_queue_settle *settle, const queue_row *row);
+void model_check_dead(int64_t number, int endpoint, const pawl_dead_set *it);
+void model_note_message(int64_t number, int endpoint, const pawl_message *message);
+void model_note_timeout(int64_t number, int endpoint, const pawl_timeout_set *it);
 
 #endif

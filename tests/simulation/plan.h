@@ -48,7 +48,8 @@
     X(audit, 0, 1)           /* handled messages are copied */                   \
     X(box_size, 0, 5)        /* of the aggregator; 0: its period alone */        \
     X(box_period, 0, 60000000)                                                   \
-    X(ordered, 0, 1) /* queues keep the order of each saga */
+    X(ordered, 0, 1) /* queues keep the order of each saga */                    \
+    X(bursts, 0, 1)  /* parcels come several at a time, to one partition */
 
 typedef struct plan_settings {
 #define PLAN_SETTING(name, least, most) int64_t name;

@@ -58,6 +58,11 @@ static struct {
     int64_t         count;
 } all;
 
+const plan_settings *traffic_settings(void)
+{
+    return &all.plan->settings;
+}
+
 /* ---- Tasks ------------------------------------------------------------------------- */
 
 sim_task *traffic_task(int64_t number)
@@ -101,7 +106,7 @@ static task_end draw_end(const plan_settings *settings, task_kind kind)
     if (kind == TASK_CARGO || kind == TASK_PARCEL ||
         happens(1000 - settings->poison - settings->completes))
         return TASK_SUCCEEDS;
-    if (kind == TASK_FACT) /* which has no end, and whose rejections are answers */
+    if (kind == TASK_FACT) /* which has no end */
         return happens(300) ? TASK_FAILS : TASK_SUCCEEDS;
     if (kind == TASK_TIMER || happens(500))
         return TASK_COMPLETES;
@@ -125,6 +130,9 @@ static void draw_children(sim_task *it, int64_t number, int depth)
         all.tasks[child].timer = timer;
         is_set[timer] |= kind == TASK_TIMER;
         it->children[it->child_count++] = child;
+        bool is_burst                   = kind == TASK_PARCEL && all.plan->settings.bursts != 0;
+        for (; is_burst && i + 1 < TASK_CHILDREN_MAX && all.count < TASKS_MAX - 1; i++)
+            it->children[it->child_count++] = draw_task(kind, number, depth + 1);
     }
     if (below(4) == 0)
         it->cancels = (int)below(TIMERS);
@@ -143,6 +151,10 @@ static int64_t draw_task(task_kind kind, int64_t parent, int depth)
                                                .delay    = below(4) == 0 ? below(settings->delay_max + 1) : 0,
                                                .duration = below(settings->handler_max + 1),
                                                .cancels  = -1};
+    if (kind == TASK_FACT && it->end == TASK_SUCCEEDS && number % 4 == 0)
+        it->end = TASK_REJECTS;                       /* and the sender is told */
+    if (kind == TASK_PARCEL && settings->bursts != 0) /* so that workers meet at a partition */
+        it->key = it->endpoint = 0;
     if (happens(settings->handler_slow))
         it->duration = below(SLOW_MAX);
     it->is_failing = happens(settings->failing);
@@ -322,6 +334,13 @@ static pawl_code on_accepted(pawl_context *ctx, node *state, const pawl_accepted
 }
 PAWL_HANDLER(on_accepted, node, pawl_accepted);
 
+static pawl_code on_rejected(pawl_context *ctx, node *state, const pawl_rejected *answer)
+{
+    (void)ctx, (void)state, (void)answer;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_rejected, node, pawl_rejected);
+
 static pawl_code on_note(pawl_context *ctx, const book *state, const note *message)
 {
     pawl_code code = begin_task(ctx, message->number);
@@ -367,21 +386,21 @@ PAWL_BATCH_HANDLER(on_parcels, parcel);
 
 /* ---- The application ---------------------------------------------------------------------- */
 
-#define NODE_SAGA(saga)                                                         \
-    {                                                                           \
-        .name = (saga), .state = PAWL_RECORD_OF(node), .correlation = "key",    \
-        .on = (const pawl_on[])                                                 \
-        {                                                                       \
-            {.handle = PAWL_HANDLE(on_act), .key = "key", .starts = true},      \
-                {.handle = PAWL_HANDLE(on_news), .key = "key", .starts = true}, \
-                {.handle = PAWL_HANDLE(on_poke), .key = "key"},                 \
-                {.handle = PAWL_HANDLE(on_a), .timeout = "a"},                  \
-                {.handle = PAWL_HANDLE(on_b), .timeout = "b"},                  \
-                {.handle = PAWL_HANDLE(on_accepted)},                           \
-            {                                                                   \
-                .handle = NULL                                                  \
-            }                                                                   \
-        }                                                                       \
+#define NODE_SAGA(saga)                                                                     \
+    {                                                                                       \
+        .name = (saga), .state = PAWL_RECORD_OF(node), .correlation = "key",                \
+        .on = (const pawl_on[])                                                             \
+        {                                                                                   \
+            {.handle = PAWL_HANDLE(on_act), .key = "key", .starts = true},                  \
+                {.handle = PAWL_HANDLE(on_news), .key = "key", .starts = true},             \
+                {.handle = PAWL_HANDLE(on_poke), .key = "key"},                             \
+                {.handle = PAWL_HANDLE(on_a), .timeout = "a"},                              \
+                {.handle = PAWL_HANDLE(on_b), .timeout = "b"},                              \
+                {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)}, \
+            {                                                                               \
+                .handle = NULL                                                              \
+            }                                                                               \
+        }                                                                                   \
     }
 
 #define BOOK_ENTITY(entity)                                                   \

@@ -64,7 +64,8 @@ extern const pawl_application traffic;
 extern const char *const traffic_endpoints[ENDPOINTS];
 
 /* The plan of the runs from now on: borrowed. */
-void traffic_plan(const sim_plan *plan);
+void                 traffic_plan(const sim_plan *plan);
+const plan_settings *traffic_settings(void);
 /* No tasks. */
 void traffic_begin(uint64_t seed);
 void traffic_message(int64_t number, simulation_message *made);
