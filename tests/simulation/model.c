@@ -370,6 +370,11 @@ static bool is_at_rest(char *what, size_t size)
             return false;
         }
     }
+    for (int64_t n = 1; n <= traffic_count(); n++)
+        if (model_job_lacks(n) != NULL) {
+            snprintf(what, size, "job %" PRId64 " %s", n, model_job_lacks(n));
+            return false;
+        }
     for (int i = 0; i < model.outbox_count; i++)
         if (!model.outbox[i].is_delivered) {
             snprintf(what, size, "the carrier does not have task %" PRId64, model.outbox[i].number);

@@ -42,7 +42,7 @@ static instance *make_instance(pawl_text id, int endpoint)
 
 /* ---- Effects ---------------------------------------------------------------------- */
 
-static void mark(int64_t number, int endpoint, uint32_t group)
+void model_mark(int64_t number, int endpoint, uint32_t group)
 {
     task_fate *it        = &model.fates[number];
     it->marked[endpoint] = model.serial;
@@ -198,12 +198,12 @@ void model_see_handled(const pawl_changes *changes)
         else if (it->outcome == PAWL_INBOX_HANDLED && traffic_task(number)->kind == TASK_PARCEL)
             box(number, e);
         else if (it->outcome == PAWL_INBOX_HANDLED)
-            mark(number, e, it->group);
+            model_mark(number, e, it->group);
         else if (it->outcome == PAWL_INBOX_DISCARDED &&
                  (traffic_task(number)->kind == TASK_POKE ||
                   (traffic_task(number)->kind == TASK_FACT &&
                    traffic_task(number)->end == TASK_REJECTS)))
-            mark(number, e, it->group);
+            model_mark(number, e, it->group);
         else if (it->outcome == PAWL_INBOX_DISCARDED)
             simulation_fail("task %" PRId64 " was discarded", number);
     }
@@ -232,7 +232,9 @@ void model_see_timeouts(const pawl_changes *changes)
 {
     EACH(timeout_settle, it)
     {
-        int       timer;
+        int timer;
+        if (model_settle_job(it))
+            continue;
         instance *saga = find_timer(it->id, &timer);
         if (saga == NULL && (it->has_owner || it->generation != 0))
             simulation_fail("a timeout was settled that is not there");
@@ -254,7 +256,7 @@ void model_see_timeouts(const pawl_changes *changes)
                             saga->timers[timer].due - simulation_now());
         saga->timers[timer].is_set = false;
         if (saga->armed[timer] != 0)
-            mark(saga->armed[timer], saga->endpoint, it->group);
+            model_mark(saga->armed[timer], saga->endpoint, it->group);
     }
 }
 
@@ -407,6 +409,7 @@ void model_see_events(const pawl_changes *changes)
         if (it->version != ++stream->version)
             simulation_fail("stream %.*s goes on with version %" PRId64 " behind %" PRId64,
                             PAWL_TEXT_ARGS(it->stream), it->version, stream->version - 1);
+        model_see_job(it);
         if (!pawl_text_equal(it->event.type, PAWL_TEXT("noted")))
             continue;
         int64_t         number = traffic_number(it->event.body);
@@ -457,6 +460,8 @@ void model_see_timers(const pawl_changes *changes)
     }
     EACH(timeout_set, it)
     {
+        if (model_set_job(it))
+            continue;
         instance *saga  = instance_of(it->saga_id);
         int       timer = it->name.size == 1 ? it->name.data[0] - 'a' : -1;
         if (saga == NULL || timer < 0 || timer >= TIMERS) {

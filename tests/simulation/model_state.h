@@ -2,6 +2,7 @@
  *
  *     model.c            begin and end, rows of the store, deliveries, rest
  *     model_effects.c    effects of each commit
+ *     model_jobs.c       processes
  *     model_ends.c       due times, order, attempts, copies, headers
  *
  * Threads: the program has one.
@@ -29,12 +30,18 @@ typedef struct task_fate {
     bool is_boxed;     /* of a parcel: it waits in the aggregator */
     int  answers;      /* of a fact that a saga sent */
     bool is_seen;      /* of a fact: the projection's effect is there */
+    bool is_over;      /* of a job: its timeout came */
+    int  heard;        /* of a job: answers */
     bool is_dropped;   /* of a poke: there was no saga */
     /* The commit that says that it was handled, and its group; 0 when its effect was found. */
     uint64_t  marked[ENDPOINTS];
     uint32_t  group[ENDPOINTS];
     pawl_time claimed[ENDPOINTS]; /* on the clock of its worker; of a timeout: its due time */
-    uint64_t  correlation, headers[ENDPOINTS]; /* hashes, as they were sent */
+    struct {
+        bool      is_set;
+        pawl_time due;
+    } timeout;                                /* of a job */
+    uint64_t correlation, headers[ENDPOINTS]; /* hashes, as they were sent */
 } task_fate;
 
 typedef struct instance {
@@ -68,8 +75,9 @@ typedef struct queue_row {
 } queue_row;
 
 typedef struct box_state {
-    int64_t   count; /* parcels */
-    pawl_time due;   /* when the period is over */
+    int64_t   count;      /* parcels */
+    pawl_time due;        /* when the period is over */
+    int64_t   free_until; /* flushes of any size may come */
 } box_state;
 
 typedef struct fact_stream {
@@ -131,6 +139,9 @@ bool model_may_die(const sim_task *it, pawl_text error);
 /* The row of a message in a queue. */
 int model_row_of(pawl_text queue, pawl_text id);
 
+/* A message or a timeout of the task ended in this commit: an effect must be found. */
+void model_mark(int64_t number, int endpoint, uint32_t group);
+
 /* In the order in which model_committed calls them. */
 void model_see_handled(const pawl_changes *changes);
 void model_see_timeouts(const pawl_changes *changes);
@@ -143,10 +154,19 @@ void model_see_order(const pawl_changes *changes);
 void model_see_copies(const pawl_changes *changes);
 void model_see_boxes(const pawl_changes *changes);
 
+/* Of processes: an event, and the timeouts, false: of another saga. */
+void model_see_job(const pawl_event_append *it);
+bool model_settle_job(const pawl_timeout_settle *it);
+bool model_set_job(const pawl_timeout_set *it);
+/* The part of a job that it has not had; NULL: none. */
+const char *model_job_lacks(int64_t number);
+
 /* Is the row an audit copy? */
 bool model_is_copy(const pawl_outbox_add *it);
 /* Checks of a task's message or timeout as it is sent, is tried again, or is a dead letter. */
 void model_check_due(int64_t number, pawl_time due);
+void model_check_timeout_due(int64_t number, pawl_time begun, pawl_time due);
+void model_check_correlation(int64_t number, pawl_text correlation);
 void model_check_retry(const sim_task *it, const pawl_queue_settle *settle, const queue_row *row);
 void model_check_dead(int64_t number, int endpoint, const pawl_dead_set *it);
 void model_note_message(int64_t number, int endpoint, const pawl_message *message);

@@ -17,39 +17,40 @@
 #include <stdio.h>
 
 /* name, least, most. Durations in microseconds, chances out of a thousand. */
-#define PLAN_SETTINGS(X)                                                         \
-    X(processes, 2, 6) /* each runs an endpoint */                               \
-    X(workers, 1, 4)   /* threads of each */                                     \
-    X(batch, 1, 64)    /* messages in a commit */                                \
-    X(immediate_retries, 0, 3)                                                   \
-    X(delayed_retries, 0, 4)                                                     \
-    X(keys, 1, 6)                 /* sagas of each endpoint */                   \
-    X(children, 0, 1000)          /* chance of each task that may follow */      \
-    X(cargo, 0, 500)              /* chance that it goes to the carrier */       \
-    X(timers, 0, 500)             /* or is a timeout */                          \
-    X(parcels, 0, 300)            /* or is for an aggregator */                  \
-    X(facts, 0, 300)              /* or for an entity */                         \
-    X(pokes, 0, 300)              /* or for a saga that must be there */         \
-    X(completes, 0, 200)          /* chance that a task ends its saga */         \
-    X(failing, 0, 300)            /* chance of a task that fails at first */     \
-    X(poison, 0, 60)              /* chance of one that always fails */          \
-    X(handler_max, 0, 200000)     /* duration of a handler */                    \
-    X(handler_slow, 0, 60)        /* chance of one that takes up to 2 minutes */ \
-    X(delay_max, 0, 20000000)     /* of messages */                              \
-    X(timer_max, 1000, 120000000) /* until a timeout */                          \
-    X(latency, 1, 20000)          /* of a call of the store */                   \
-    X(slow, 0, 30)                /* chance of a slow call */                    \
-    X(slow_max, 1, 20000000)                                                     \
-    X(preempt, 0, 200)    /* chance that others run before a lock */             \
-    X(outbox_local, 0, 1) /* alpha sends to beta through the outbox */           \
-    X(outbox_batch, 1, 32)                                                       \
-    X(carrier_fails, 0, 200) /* chance that a delivery fails */                  \
-    X(history, 0, 1)         /* lines of history are kept */                     \
-    X(audit, 0, 1)           /* handled messages are copied */                   \
-    X(box_size, 0, 5)        /* of the aggregator; 0: its period alone */        \
-    X(box_period, 0, 60000000)                                                   \
-    X(ordered, 0, 1) /* queues keep the order of each saga */                    \
-    X(bursts, 0, 1)  /* parcels come several at a time, to one partition */
+#define PLAN_SETTINGS(X)                                                                    \
+    X(processes, 2, 6) /* each runs an endpoint */                                          \
+    X(workers, 1, 4)   /* threads of each */                                                \
+    X(batch, 1, 64)    /* messages in a commit */                                           \
+    X(immediate_retries, 0, 3)                                                              \
+    X(delayed_retries, 0, 4)                                                                \
+    X(keys, 1, 6)                 /* sagas of each endpoint */                              \
+    X(children, 0, 1000)          /* chance of each task that may follow */                 \
+    X(cargo, 0, 500)              /* chance that it goes to the carrier */                  \
+    X(timers, 0, 500)             /* or is a timeout */                                     \
+    X(parcels, 0, 300)            /* or is for an aggregator */                             \
+    X(facts, 0, 300)              /* or for an entity */                                    \
+    X(pokes, 0, 300)              /* or for a saga that must be there */                    \
+    X(completes, 0, 200)          /* chance that a task ends its saga */                    \
+    X(failing, 0, 300)            /* chance of a task that fails at first */                \
+    X(poison, 0, 60)              /* chance of one that always fails */                     \
+    X(handler_max, 0, 200000)     /* duration of a handler */                               \
+    X(handler_slow, 0, 60)        /* chance of one that takes up to 2 minutes */            \
+    X(delay_max, 0, 20000000)     /* of messages */                                         \
+    X(timer_max, 1000, 120000000) /* until a timeout */                                     \
+    X(latency, 1, 20000)          /* of a call of the store */                              \
+    X(slow, 0, 30)                /* chance of a slow call */                               \
+    X(slow_max, 1, 20000000)                                                                \
+    X(preempt, 0, 200)    /* chance that others run before a lock */                        \
+    X(outbox_local, 0, 1) /* alpha sends to beta through the outbox */                      \
+    X(outbox_batch, 1, 32)                                                                  \
+    X(carrier_fails, 0, 200) /* chance that a delivery fails */                             \
+    X(history, 0, 1)         /* lines of history are kept */                                \
+    X(audit, 0, 1)           /* handled messages are copied */                              \
+    X(box_size, 0, 5)        /* of the aggregator; 0: its period alone */                   \
+    X(box_period, 0, 60000000)                                                              \
+    X(ordered, 0, 1) /* queues keep the order of each saga */                               \
+    X(bursts, 0, 7)  /* parcels come together, and go to one partition, each in a commit */ \
+    X(jobs, 0, 300)  /* chance of a task that is for a process */
 
 typedef struct plan_settings {
 #define PLAN_SETTING(name, least, most) int64_t name;

@@ -23,6 +23,12 @@ PAWL_RECORD(cargo, ACT);
 PAWL_RECORD(parcel, ACT);
 PAWL_RECORD(note, ACT);
 PAWL_RECORD(poke, ACT);
+PAWL_RECORD(job, ACT);
+#define NUMBER(F) F(INT64, number)
+PAWL_RECORD(duty, NUMBER);
+PAWL_RECORD(begun, NUMBER);
+PAWL_RECORD(heard, NUMBER);
+PAWL_RECORD(over, NUMBER);
 #define NOTED(F)     \
     F(INT64, number) \
     F(INT64, count)
@@ -89,11 +95,12 @@ static task_kind draw_kind(const plan_settings *settings)
 {
     const int64_t chances[] = {[TASK_CARGO]  = settings->cargo,
                                [TASK_TIMER]  = settings->timers,
-                               [TASK_PARCEL] = settings->parcels,
+                               [TASK_PARCEL] = settings->bursts != 0 ? 400 : settings->parcels,
                                [TASK_FACT]   = settings->facts,
-                               [TASK_POKE]   = settings->pokes};
+                               [TASK_POKE]   = settings->pokes,
+                               [TASK_JOB]    = settings->jobs};
     int64_t       drawn     = below(1000);
-    for (int kind = TASK_CARGO; kind <= TASK_TIMER; kind++) {
+    for (int kind = TASK_CARGO; kind <= TASK_JOB; kind++) {
         if (drawn < chances[kind])
             return (task_kind)kind;
         drawn -= chances[kind];
@@ -106,6 +113,8 @@ static task_end draw_end(const plan_settings *settings, task_kind kind)
     if (kind == TASK_CARGO || kind == TASK_PARCEL ||
         happens(1000 - settings->poison - settings->completes))
         return TASK_SUCCEEDS;
+    if (kind == TASK_JOB)
+        return happens(500) ? TASK_SUCCEEDS : happens(700) ? TASK_REJECTS : TASK_FAILS;
     if (kind == TASK_FACT) /* which has no end */
         return happens(300) ? TASK_FAILS : TASK_SUCCEEDS;
     if (kind == TASK_TIMER || happens(500))
@@ -152,9 +161,11 @@ static int64_t draw_task(task_kind kind, int64_t parent, int depth)
                                                .duration = below(settings->handler_max + 1),
                                                .cancels  = -1};
     if (kind == TASK_FACT && it->end == TASK_SUCCEEDS && number % 4 == 0)
-        it->end = TASK_REJECTS;                       /* and the sender is told */
-    if (kind == TASK_PARCEL && settings->bursts != 0) /* so that workers meet at a partition */
+        it->end = TASK_REJECTS;                         /* and the sender is told */
+    if (kind == TASK_PARCEL && settings->bursts != 0) { /* so that workers meet at a partition */
         it->key = it->endpoint = 0;
+        it->delay              = 0;
+    }
     if (happens(settings->handler_slow))
         it->duration = below(SLOW_MAX);
     it->is_failing = happens(settings->failing);
@@ -165,6 +176,12 @@ static int64_t draw_task(task_kind kind, int64_t parent, int depth)
         kind == TASK_ACT || kind == TASK_NEWS || kind == TASK_TIMER || kind == TASK_POKE;
     if (has_effects && (it->end == TASK_SUCCEEDS || it->end == TASK_COMPLETES))
         draw_children(it, number, depth);
+    if (kind == TASK_JOB) {
+        it->delay   = 0;
+        it->timeout = 1 + below(settings->timer_max);
+        if (all.count < TASKS_MAX - 1)
+            it->children[it->child_count++] = draw_task(TASK_FACT, number, depth + 1);
+    }
     return number;
 }
 
@@ -180,7 +197,7 @@ static const char *type_of(task_kind kind)
 {
     static const char *const types[] = {
         [TASK_ACT] = "act",       [TASK_NEWS] = "news", [TASK_CARGO] = "cargo", [TASK_TIMER] = "",
-        [TASK_PARCEL] = "parcel", [TASK_FACT] = "note", [TASK_POKE] = "poke"};
+        [TASK_PARCEL] = "parcel", [TASK_FACT] = "note", [TASK_POKE] = "poke",   [TASK_JOB] = "job"};
     return types[kind];
 }
 
@@ -226,6 +243,9 @@ static pawl_code send_child(pawl_context *ctx, const sim_task *child, int64_t nu
     case TASK_FACT:
         return pawl_send_with(ctx, traffic_endpoints[child->endpoint], &options,
                               PAWL_MESSAGE(note, .number = number, .key = key));
+    case TASK_JOB:
+        return pawl_send_with(ctx, traffic_endpoints[child->endpoint], &options,
+                              PAWL_MESSAGE(job, .number = number, .key = key));
     case TASK_CARGO:
         return pawl_send(ctx, "carrier", PAWL_MESSAGE(cargo, .number = number, .key = key));
     default: return pawl_timeout(ctx, timer_names[child->timer], child->delay);
@@ -357,6 +377,65 @@ static void apply_noted(book *state, const noted *event)
 }
 PAWL_APPLY(apply_noted, book, noted);
 
+/* ---- Processes ------------------------------------------------------------------------- */
+
+static pawl_code on_job(pawl_context *ctx, const duty *state, const job *message)
+{
+    const sim_task *it = traffic_task(message->number);
+    (void)state;
+    simulation_pause(it->duration);
+    pawl_emit(ctx, PAWL_MESSAGE(begun, .number = message->number));
+    for (size_t i = 0; i < it->child_count; i++)
+        (void)send_child(ctx, traffic_task(it->children[i]), it->children[i]);
+    return pawl_timeout(ctx, "off", it->timeout);
+}
+PAWL_PROCESS_HANDLER(on_job, duty, job);
+
+/* The first rejection makes a dead letter, which runs when an operator has sent it again. */
+static pawl_code on_off(pawl_context *ctx, const duty *state)
+{
+    sim_task *it   = traffic_task(state->number);
+    pawl_code code = begin_task(ctx, state->number);
+    if (code == PAWL_REJECT && it->end == TASK_REJECTS) {
+        it->end        = TASK_SUCCEEDS;
+        it->is_failing = true;
+    }
+    return code != PAWL_OK ? code : pawl_emit(ctx, PAWL_MESSAGE(over, .number = state->number));
+}
+PAWL_PROCESS_TIMEOUT_HANDLER(on_off, duty);
+
+static pawl_code on_job_accepted(pawl_context *ctx, const duty *state, const pawl_accepted *answer)
+{
+    (void)answer;
+    return pawl_emit(ctx, PAWL_MESSAGE(heard, .number = state->number));
+}
+PAWL_PROCESS_HANDLER(on_job_accepted, duty, pawl_accepted);
+
+static pawl_code on_job_rejected(pawl_context *ctx, const duty *state, const pawl_rejected *answer)
+{
+    (void)answer;
+    return pawl_emit(ctx, PAWL_MESSAGE(heard, .number = state->number));
+}
+PAWL_PROCESS_HANDLER(on_job_rejected, duty, pawl_rejected);
+
+static void apply_begun(duty *state, const begun *event)
+{
+    state->number = event->number;
+}
+PAWL_APPLY(apply_begun, duty, begun);
+
+static void apply_heard(duty *state, const heard *event)
+{
+    (void)state, (void)event;
+}
+PAWL_APPLY(apply_heard, duty, heard);
+
+static void apply_over(duty *state, const over *event)
+{
+    (void)state, (void)event;
+}
+PAWL_APPLY(apply_over, duty, over);
+
 static pawl_code on_noted(pawl_context *ctx, const noted *event)
 {
     const pawl_event_row *row = pawl_event_in_flight(ctx);
@@ -410,6 +489,19 @@ PAWL_BATCH_HANDLER(on_parcels, parcel);
         .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_noted))                   \
     }
 
+#define JOB_PROCESS(process)                                                               \
+    {                                                                                      \
+        .name = (process), .state = PAWL_RECORD_OF(duty),                                  \
+        .on    = PAWL_ON({.handle = PAWL_HANDLE(on_job), .key = "number", .starts = true}, \
+                         {.handle = PAWL_HANDLE(on_off), .timeout = "off"},                \
+                         {.handle = PAWL_HANDLE(on_job_accepted)},                         \
+                         {.handle = PAWL_HANDLE(on_job_rejected)}),                        \
+        .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_begun), PAWL_APPLIES(apply_heard),     \
+                                 PAWL_APPLIES(apply_over))                                 \
+    }
+
+static const pawl_process    alpha_job  = JOB_PROCESS("alpha_job");
+static const pawl_process    beta_job   = JOB_PROCESS("beta_job");
 static const pawl_saga       alpha_saga = NODE_SAGA("AlphaSaga");
 static const pawl_saga       beta_saga  = NODE_SAGA("BetaSaga");
 static const pawl_entity     alpha_book = BOOK_ENTITY("alpha_book");
@@ -421,11 +513,13 @@ static pawl_aggregator boxes[ENDPOINTS]; /* as the plan says */
 static const pawl_endpoint_spec alpha = {.name        = "alpha",
                                          .sagas       = PAWL_SAGAS(&alpha_saga),
                                          .entities    = PAWL_ENTITIES(&alpha_book),
+                                         .processes   = PAWL_PROCESSES(&alpha_job),
                                          .projections = PAWL_PROJECTIONS(&view),
                                          .aggregators = PAWL_AGGREGATORS(&boxes[0])};
 static const pawl_endpoint_spec beta  = {.name        = "beta",
                                          .sagas       = PAWL_SAGAS(&beta_saga),
                                          .entities    = PAWL_ENTITIES(&beta_book),
+                                         .processes   = PAWL_PROCESSES(&beta_job),
                                          .aggregators = PAWL_AGGREGATORS(&boxes[1])};
 
 const pawl_application traffic = {PAWL_APPLICATION_HEAD, .name = "traffic",
@@ -444,12 +538,15 @@ void traffic_begin(uint64_t seed)
     all.plan = plan;
     pawl_random_seed(&all.random, seed ^ UINT64_C(0x7261666669630000));
     for (int i = 0; i < ENDPOINTS; i++)
-        boxes[i] = (pawl_aggregator){.name         = names[i],
-                                     .handle       = PAWL_HANDLE(on_parcels),
-                                     .key          = "key",
-                                     .size         = plan->settings.box_size,
-                                     .attempts_max = 1000,
-                                     .period = PAWL_MILLISECONDS(1) + plan->settings.box_period};
+        boxes[i] =
+            (pawl_aggregator){.name   = names[i],
+                              .handle = PAWL_HANDLE(on_parcels),
+                              .key    = "key",
+                              .size   = plan->settings.box_size,
+                              .max    = plan->settings.bursts != 0 ? plan->settings.box_size : 0,
+                              .attempts_max = 1000,
+                              .period       = PAWL_MILLISECONDS(1) + plan->settings.box_period +
+                                        (plan->settings.bursts != 0 ? PAWL_MINUTES(10) : 0)};
 }
 
 void traffic_message(int64_t number, simulation_message *made)
@@ -473,6 +570,8 @@ void traffic_configure(const char *endpoint, pawl_endpoint_options *options)
                                         {.name = "beta", .is_outbox = true},
                                         {.name = NULL}};
     int                     at       = strcmp(endpoint, traffic_endpoints[0]) == 0 ? 0 : 1;
-    options->user                    = (void *)(uintptr_t)&traffic_endpoints[at];
+    if (all.plan->settings.bursts != 0)
+        options->batch_messages = 1;
+    options->user   = (void *)(uintptr_t)&traffic_endpoints[at];
     options->routes = all.plan->settings.outbox_local != 0 && at == 0 ? remote : direct;
 }

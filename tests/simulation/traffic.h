@@ -8,6 +8,7 @@
  *     act, news --> saga of alpha or beta --> act, news, note, parcel, cargo (carrier), timeouts a and b
  *     parcel -----> aggregator, which sends the numbers of its parcels to the queue "packed"
  *     note -------> entity --> noted (event) --> projection, which sends its number to the queue "seen"
+ *     job --------> process of its own --> note; its timeout may be a dead letter, until an operator sends it again
  *     the end of a saga sends its log to the queue "closed"; nobody reads these queues
  *
  * Threads: the program has one.
@@ -34,6 +35,7 @@ typedef enum task_kind {
     TASK_FACT,   /* to an entity, which emits an event */
     TASK_POKE,   /* to a saga, if there is one */
     TASK_TIMER,  /* a timeout of the saga of the task that sets it */
+    TASK_JOB,    /* to a process of its own, which asks an entity and sets a timeout */
 } task_kind;
 
 typedef enum task_end {
@@ -50,6 +52,7 @@ typedef struct sim_task {
     int       endpoint; /* of ACT */
     int       key;
     int64_t   delay;    /* of the message, or until the timeout */
+    int64_t   timeout;  /* of JOB: until its timeout, to which its end and failures belong */
     int64_t   duration; /* of the handler */
     unsigned  failures; /* before it succeeds; counted down as it runs */
     bool      is_failing;
