@@ -38,8 +38,8 @@ void client_send(void *argument)
 
 #define OPERATOR PAWL_TEXT("operator")
 
-/* Sends dead letters again, each in a commit of its own; what the store refuses or cannot do stays. Not those of
- * timeouts, which a saga may have cancelled meanwhile: nothing but the operator knows. */
+/* Sends dead letters again, each in a commit of its own; what the store refuses or cannot do stays. Not those of a
+ * saga's timeouts, which it may have cancelled meanwhile: nothing but the operator knows. Processes cancel none. */
 void client_retry_dead(void *argument)
 {
     pawl_error      error = PAWL_ERROR_INIT;
@@ -53,8 +53,9 @@ void client_retry_dead(void *argument)
         code = pawl_store_dead_find(store, &query, arena, &rows, &error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
         pawl_dead_settle how = {.action = PAWL_DEAD_RETRY, .by = OPERATOR};
-        if (rows.items[i].message.headers.size > 0 &&
-            strstr(rows.items[i].message.headers.data, PAWL_HEADER_SAGA_ID) != NULL)
+        const char      *headers =
+            rows.items[i].message.headers.size > 0 ? rows.items[i].message.headers.data : "";
+        if (strstr(headers, PAWL_HEADER_SAGA_ID) != NULL && strstr(headers, "_job\"") == NULL)
             continue;
         (void)pawl_store_dead_settle(store, &rows.items[i], 1, &how, machine_now(), NULL, &error);
     }
