@@ -74,13 +74,16 @@ PAWL_API int pawl_endpoint_abandoned(pawl_endpoint *endpoint);
  * done by the next steps. */
 PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
                                        const char *partition, pawl_error *error);
-/* The saga's state by its correlation value as JSON; `*version` 0 when there
- * is none. For programs that report; handlers use their state. Of a process or an
- * entity, by its key: computed from all its events, also when a process is over. */
+/* The three below are for programs that report: from any thread and at any time until destroy, also while run or step
+ * is under way. The first call opens a store handle of the endpoint's for them; one call at a time uses it, and others
+ * wait. They see what is committed.
+ *
+ * The saga's state by its correlation value as JSON; `*version` 0 when there is none. Handlers use their state. Of a
+ * process or an entity, by its key: computed from all its events, also when a process is over. */
 PAWL_API pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga,
                                       const pawl_value *value, pawl_arena *arena, pawl_text *data,
                                       int64_t *version, pawl_error *error);
-/* How many there are. PAWL_EUNSUPPORTED for a process or an entity. */
+/* How many sagas there are. PAWL_EUNSUPPORTED for a process or an entity. */
 PAWL_API pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga,
                                             int64_t *count, pawl_error *error);
 PAWL_API pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena,

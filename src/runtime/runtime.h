@@ -110,6 +110,8 @@ struct pawl_endpoint {
     size_t                 sent_to_count;
     int                    users; /* under the mutex: its owner, and threads that run() gave up */
     int                    given_up; /* under the mutex: given up threads that have not come back */
+    pthread_mutex_t        asking; /* of what is asked of it; may be held while the store answers */
+    pawl_store            *asked;  /* under `asking`: a handle for that; NULL: none is open */
     pawl__isolation        isolation;
     /* Not zeroed, as isolation.known. Under the mutex. */
     pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX];

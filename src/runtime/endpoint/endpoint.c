@@ -7,8 +7,6 @@
 #include "base/arena.h"
 #include "base/sized.h"
 #include "engine/order.h"
-#include "engine/state.h"
-#include "engine/stream.h"
 #include "pawl/pawl.h"
 #include "runtime/common/wake_fd.h"
 #include "runtime/endpoint/endpoint.h"
@@ -196,6 +194,7 @@ pawl_code pawl__endpoint_create(const pawl_application *application, const char 
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     pthread_mutex_init(&made->mutex, NULL);
+    pthread_mutex_init(&made->asking, NULL);
     pawl__stopped_time_init(&made->stopped_time);
     pawl__offers_init(&made->offers);
     made->is_test  = is_test;
@@ -234,6 +233,7 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
     pawl_free(endpoint->auditing.address);
     pawl__stopped_time_destroy(&endpoint->stopped_time);
     pawl__offers_destroy(&endpoint->offers);
+    pthread_mutex_destroy(&endpoint->asking);
     pthread_mutex_destroy(&endpoint->mutex);
     pawl_free(endpoint);
 }
@@ -252,6 +252,7 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
     pawl__intake_destroy(endpoint->inbound_state.stepped);
     pawl__service_destroy(endpoint->service);
     pawl__worker_destroy(endpoint->worker);
+    pawl_store_close(endpoint->asked);
     pawl__endpoint_leave(endpoint, false);
 }
 
@@ -477,115 +478,4 @@ pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
     pawl__fd_signal(endpoint->worker->wake_fd);
     pthread_mutex_unlock(&endpoint->mutex);
     return code;
-}
-
-/* ---- Asking ------------------------------------------------------------------------ */
-
-static pawl_code find_saga(pawl_endpoint *endpoint, const char *saga,
-                           const pawl__saga_model **found, pawl_error *error)
-{
-    *found = pawl__model_saga(endpoint->model, pawl_text_of(saga));
-    if (*found == NULL)
-        return pawl_error_set(error, PAWL_ENOTFOUND, "endpoint %s has no saga '%s'",
-                              endpoint->model->endpoint.data, saga != NULL ? saga : "");
-    return pawl__worker_open(endpoint->worker, error);
-}
-
-static pawl_code look_at_stream(pawl_store *store, const pawl__saga_model *model, pawl_text key,
-                                pawl_arena *arena, pawl_text *data, int64_t *version,
-                                pawl_error *error)
-{
-    pawl__stream_seen seen;
-    pawl_code         code = pawl__stream_look(store, model, key, arena, &seen, error);
-    if (code == PAWL_OK && seen.version > 0)
-        code = pawl_record_encode(model->state, seen.state, 0, arena, data, error);
-    if (code == PAWL_OK)
-        *version = seen.version;
-    return code;
-}
-
-pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pawl_value *value,
-                             pawl_arena *arena, pawl_text *data, int64_t *version,
-                             pawl_error *error)
-{
-    const pawl__saga_model *model = NULL;
-    pawl_value              by    = *value;
-    pawl_saga_row           row   = {.presence = PAWL_SAGA_MISSING};
-    pawl_code               code  = find_saga(endpoint, saga, &model, error);
-    *version                      = 0;
-    *data                         = (pawl_text){0};
-    if (code == PAWL_OK && model->table.main.type == PAWL_VALUE_NONE)
-        return pawl_error_set(error, PAWL_EINVAL, "saga %s has no correlation property", saga);
-    if (code == PAWL_OK)
-        code = pawl_value_coerce(model->table.main.type, &by, arena, error);
-    pawl_store *store = endpoint->worker->store;
-    if (code == PAWL_OK && model->stream != NULL)
-        return look_at_stream(store, model, by.as.text, arena, data, version, error);
-    if (code == PAWL_OK)
-        code = pawl_store_saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
-                                    PAWL_SAGA_UNLOCKED, arena, &row, error);
-    if (code == PAWL_OK && row.presence == PAWL_SAGA_THERE)
-        code = pawl__state_json(model, &row, arena, data, error);
-    *version = code == PAWL_OK ? row.version : 0;
-    return code;
-}
-
-pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, int64_t *count,
-                                   pawl_error *error)
-{
-    const pawl__saga_model *model = NULL;
-    pawl_code               code  = find_saga(endpoint, saga, &model, error);
-    *count                        = 0;
-    if (code != PAWL_OK)
-        return code;
-    if (model->stream != NULL)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                              "%s is no saga: processes and entities are not counted", saga);
-    pawl_store *store = endpoint->worker->store;
-    return pawl_store_saga_count(store, &model->table, count, error);
-}
-
-pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_stats *stats,
-                              pawl_error *error)
-{
-    pawl_code   code  = pawl__worker_open(endpoint->worker, error);
-    pawl_store *store = endpoint->worker->store;
-    if (code != PAWL_OK)
-        return code;
-    return pawl_store_stats(store, pawl__business_now(endpoint), arena, stats, error);
-}
-
-/* Copies the table with its names, which live in the endpoint's model. */
-static pawl_code copy_table(const pawl_saga_table *from, pawl_arena *arena,
-                            const pawl_saga_table **table)
-{
-    pawl_saga_table *made = pawl_arena_copy(arena, from, sizeof *from);
-    if (made == NULL)
-        return PAWL_ENOMEM;
-    made->name                  = pawl_arena_text(arena, from->name);
-    made->type                  = pawl_arena_text(arena, from->type);
-    made->main.property         = pawl_arena_text(arena, from->main.property);
-    made->transitional.property = pawl_arena_text(arena, from->transitional.property);
-    *table                      = made;
-    return made->transitional.property.data != NULL ? PAWL_OK : PAWL_ENOMEM;
-}
-
-pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,
-                               const char *saga_prefix, pawl_arena *arena,
-                               const pawl_saga_table *const **tables, size_t *count,
-                               pawl_error *error)
-{
-    pawl__model *model = NULL;
-    pawl_code    code  = pawl__model_create(application, name, saga_prefix, &model, error);
-    if (code != PAWL_OK)
-        return code;
-    const pawl_saga_table **made =
-        pawl_arena_take(arena, (model->table_count + 1) * sizeof(pawl_saga_table *));
-    *count = model->table_count;
-    code   = made != NULL ? PAWL_OK : PAWL_ENOMEM;
-    for (size_t i = 0; i < model->table_count && code == PAWL_OK; i++)
-        code = copy_table(model->tables[i], arena, &made[i]);
-    *tables = made;
-    pawl__model_destroy(model);
-    return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for saga tables") : code;
 }

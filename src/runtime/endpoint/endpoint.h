@@ -1,7 +1,8 @@
 /* endpoint.h - an endpoint: its options, its threads, its start and its stop.
  *
  *     options.c, audit.c, recovery.h   what an application and an operator set, checked
- *     endpoint.c                       create; step and drain, for programs that run no threads; questions
+ *     endpoint.c                       create; step and drain, for programs that run no threads
+ *     ask.c                            questions of a program that reports
  *     application.c                    all endpoints of an application
  *     threads.h                        run(): starts threads, watches them, ends them; thread_loops.c: what they do
  *     heartbeat.c                      says that workers live while their handlers run

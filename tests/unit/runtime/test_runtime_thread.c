@@ -34,10 +34,34 @@ PAWL_RECORD(alarm_set, ALARM);
 
 static atomic_int handled, flushes, odd_flushes, started;
 
+static _Atomic(pawl_endpoint *) asked; /* by its handlers, and by threads beside it; or NULL */
+static atomic_int               answered, failed;
+
+static void ask(pawl_endpoint *endpoint)
+{
+    pawl_arena *arena   = pawl_arena_create(0);
+    pawl_stats  stats   = PAWL_STATS_INIT;
+    pawl_value  number  = pawl_value_integer(1);
+    pawl_text   data    = {0};
+    int64_t     version = 0, count = 0;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_code   code  = pawl_endpoint_stats(endpoint, arena, &stats, &error);
+    if (code == PAWL_OK)
+        code = pawl_endpoint_saga_count(endpoint, "Counter", &count, &error);
+    if (code == PAWL_OK)
+        code = pawl_endpoint_saga(endpoint, "Counter", &number, arena, &data, &version, &error);
+    pawl_arena_destroy(arena);
+    if (code != PAWL_OK && atomic_fetch_add(&failed, 1) == 0)
+        print_message("asked: %s\n", error.text);
+    atomic_fetch_add(&answered, code == PAWL_OK);
+}
+
 static pawl_code on_count_up(pawl_context *ctx, counter_state *counter, const count_up *message)
 {
     (void)message;
     counter->count++;
+    if (atomic_load(&asked) != NULL && counter->count % 10 == 1)
+        ask(atomic_load(&asked));
     return pawl_send(ctx, "counted", PAWL_MESSAGE(part, .number = counter->number));
 }
 PAWL_HANDLER(on_count_up, counter_state, count_up);
@@ -288,6 +312,43 @@ ON_ALL_STORES(all_messages_are_handled_once, const char *url)
 ON_ALL_STORES(e5_all_messages_are_handled_once_in_batches_of_one, const char *url)
 {
     handle_all(url, 1);
+}
+
+static void *ask_on(void *argument)
+{
+    const struct timespec moment = {0, 2000000};
+    pawl_endpoint        *endpoint;
+    (void)argument;
+    while ((endpoint = atomic_load(&asked)) != NULL) {
+        ask(endpoint);
+        nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
+/* By threads of the program, and by its handlers, while workers use their handles. */
+ON_ALL_STORES(an_endpoint_is_asked_while_it_runs, const char *url)
+{
+    runner    it;
+    looker    look;
+    pthread_t threads[2];
+    open_looker(&look, url);
+    atomic_store(&answered, 0);
+    atomic_store(&failed, 0);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 2, .batch_messages = 16});
+    atomic_store(&asked, it.endpoint);
+    for (size_t i = 0; i < COUNT(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_on, NULL), 0);
+    send_from_threads(url, "counting", false);
+    look.wanted = SENDERS * MESSAGES;
+    wait_for(has_counted, &look, "messages handled");
+    atomic_store(&asked, NULL);
+    for (size_t i = 0; i < COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&failed), 0);
+    assert_true(atomic_load(&answered) >= COUNTERS);
+    runner_close(&it);
+    close_looker(&look);
 }
 
 static bool claims_ahead(const char *url, pawl_endpoint_options options)

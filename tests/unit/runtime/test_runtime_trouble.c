@@ -24,6 +24,7 @@ static atomic_int            met_count;
 static atomic_int            away_code;
 static atomic_int            lost_commits; /* of messages, from now on */
 static atomic_int            settled;      /* messages, by the other ones */
+static atomic_int            opened;       /* handles */
 
 static bool is_away(void)
 {
@@ -38,7 +39,16 @@ static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store
                             pawl_error *error)
 {
     (void)url;
+    atomic_fetch_add(&opened, 1);
     return inner->open(store, "memory:trouble", options, error);
+}
+
+static pawl_code count(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                       pawl_error *error)
+{
+    if (is_away())
+        return pawl_error_set(error, (pawl_code)atomic_load(&away_code), "the server is away");
+    return inner->stats(store, now, arena, stats, error);
 }
 
 static pawl_code claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
@@ -74,6 +84,7 @@ static void use_driver(pawl_code code)
     atomic_store(&away_code, (int)code);
     atomic_store(&lost_commits, 0);
     atomic_store(&settled, 0);
+    atomic_store(&opened, 0);
     if (is_registered)
         return;
     must(pawl_store_open("memory:trouble", NULL, &store, world_error()));
@@ -84,6 +95,7 @@ static void use_driver(pawl_code code)
     outer.open        = open_inner;
     outer.queue_claim = claim;
     outer.commit      = commit;
+    outer.stats       = count;
     must(pawl_store_register(&outer, world_error()));
     is_registered = true;
 }
@@ -132,6 +144,26 @@ TEST(a_server_that_comes_back_was_waited_for)
         runner_close(&it);
         pawl_store_close(store);
     }
+}
+
+/* Questions share a handle, beside that of the worker, until one fails. */
+TEST(a_question_that_failed_is_asked_again_on_another_handle)
+{
+    static const int wanted[] = {1, 1, 1, 2};
+    pawl_error       error    = PAWL_ERROR_INIT;
+    runner           it;
+    use_driver(PAWL_ELOST);
+    runner_create(&it, &application, NULL, "trouble:store",
+                  (pawl_endpoint_options){.no_service = true});
+    atomic_store(&opened, 0);
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        pawl_stats stats = PAWL_STATS_INIT;
+        atomic_store(&away_count, i == 2);
+        pawl_code code = pawl_endpoint_stats(it.endpoint, test_arena(), &stats, &error);
+        assert_int_equal(code, i == 2 ? PAWL_ELOST : PAWL_OK);
+        assert_int_equal(atomic_load(&opened), wanted[i]);
+    }
+    runner_destroy(&it);
 }
 
 /* Without retries a single attempt that were counted would be a letter, and open the breaker. */
