@@ -58,16 +58,16 @@ typedef void pawl_critical_fn(void *context, const char *what, const pawl_error 
  * microseconds. Those that operators may set: docs/options.md. */
 typedef struct pawl_endpoint_options {
     size_t            options_size;
-    const char       *store;             /* URL */
-    pawl_open_mode    mode;              /* CREATE or CHECK */
-    const char       *system_prefix;     /* NULL: "pawl_" */
-    const char       *saga_prefix;       /* NULL: the endpoint's name, "." as "_", and "_" */
-    const pawl_route *routes;            /* or NULL */
-    int               workers;           /* threads of run() [1] */
-    int               batch_messages;    /* most messages in one commit [256] */
-    int64_t           batch_time_max;    /* of handlers in one batch [50 ms] */
-    int64_t           deadline;          /* of one store call [30 s] */
-    int64_t           timeout_lease;     /* [5 min] */
+    const char       *store;          /* URL */
+    pawl_open_mode    mode;           /* CREATE or CHECK */
+    const char       *system_prefix;  /* NULL: "pawl_" */
+    const char       *saga_prefix;    /* NULL: the endpoint's name, "." as "_", and "_" */
+    const pawl_route *routes;         /* or NULL */
+    int               workers;        /* threads of run() [1] */
+    int               batch_messages; /* most messages in one commit [256] */
+    int64_t           batch_time_max; /* of handlers in one batch, of flushes in one step [50 ms] */
+    int64_t           deadline;       /* of one store call [30 s] */
+    int64_t           timeout_lease;  /* [5 min] */
     int32_t           immediate_retries; /* in memory [3]; PAWL_NONE */
     int32_t           delayed_retries;   /* [5]; PAWL_NONE */
     int64_t           retry_delay;       /* the first one, doubling, each +/- 10 % jitter [10 s] */

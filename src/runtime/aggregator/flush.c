@@ -1,19 +1,17 @@
 /* flush.c - hands over the messages that aggregators have collected.
  *
- *     by size      after a commit that added: is the gate open? The gate counts
- *                  rows that a snapshot could take now, and is read again after
- *                  each flush, and after a snapshot of too few was released; read
- *                  after the commit, so that of two workers at 48 of 50 one at
- *                  least sees 50 (E18, E36).
- *     by period    the partition's flush row is due: all rows that were there,
- *                  in pieces of at most `max`, each its own commit.
+ *     by size      after a commit that added: is the gate open? The gate counts rows that a snapshot could take now, and is
+ *                  read again after each flush, and after a snapshot of too few was released; read after the commit, so
+ *                  that of two workers at 48 of 50 one at least sees 50 (E18, E36).
+ *     by period    the partition's flush row is due: all rows that were there, in pieces of at most `max`, each its own
+ *                  commit.
  *     by request   as by period, now.
  *     after a crash a check of all partitions finds full and due ones.
  *
- * A flush is a unit of its own: lease the snapshot, callback, one commit of
- * effects and removal. Several partitions share a commit, each its own group; those of
- * an aggregator with its own SQL do not. After a death each is alone in its commit, with a stamp
- * (isolated_timeout.c).
+ * A flush is a unit of its own: lease the snapshot, callback, one commit of effects and removal. Several partitions share a
+ * commit, each its own group; those of an aggregator with its own SQL do not. After a death each is alone in its commit, with
+ * a stamp (isolated_timeout.c). A step leaves partitions to the next ones when batch_time_max is over, and when the endpoint
+ * is stopped or its breaker opens.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +31,7 @@
 #define NOT_READ ((pawl_text){.data = "", .size = 0})
 
 /* A partition to hand over. */
-typedef struct target {
+typedef struct pawl__flush_target {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
     pawl_text                     error; /* of its flush row, where that was read */
@@ -43,25 +41,20 @@ typedef struct target {
     pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
     int                           meetings; /* snapshots released for too few rows, by size */
     bool                          is_done;
-    bool                          is_put_off; /* nothing to hand over: its period begins again */
 } target;
 
-typedef struct targets {
-    target *items;
-    size_t  count, capacity;
-} targets;
-
-static pawl_code add_target(pawl__worker *worker, targets *list,
+/* Unless it is one of the first `known` items, in which it may be. */
+static pawl_code add_target(pawl__flush_list *list, size_t known,
                             const pawl__aggregator_model *aggregator, pawl_text partition,
                             pawl_text why, bool is_by_size)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (pawl_text_equal(list->items[i].partition, partition))
+    for (size_t i = list->first; i < known; i++)
+        if (!list->items[i].is_done && pawl_text_equal(list->items[i].partition, partition))
             return PAWL_OK;
-    target   *grown = pawl_arena_grow(worker->read, list->items, list->count, &list->capacity,
+    target   *grown = pawl_arena_grow(list->arena, list->items, list->count, &list->capacity,
                                       sizeof list->items[0]);
-    pawl_text copy  = pawl_arena_text(worker->read, partition);
-    pawl_text told  = pawl_arena_text(worker->read, why);
+    pawl_text copy  = pawl_arena_text(list->arena, partition);
+    pawl_text told  = pawl_arena_text(list->arena, why);
     if (grown == NULL || copy.data == NULL || told.data == NULL)
         return PAWL_ENOMEM;
     list->items                = grown;
@@ -140,18 +133,17 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_error *erro
     return PAWL_OK;
 }
 
-/* Whether enough is left of a backlog for another piece. The gate counts all rows of the partition: it is not read for
- * each piece. */
+/* Whether enough is left of a backlog for another piece. The gate, which counts all rows, is not read for each piece. */
 static bool is_open(const target *item)
 {
     return item->gate.ready >= (item->is_by_size ? item->aggregator->size : 1);
 }
 
-/* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to
- * hand over: all rows are unreadable, removed, or too few. Its flush row would stay the first due
- * for ever. Rows that another worker has leased are that worker's to flush. Those that could not be decoded are leased,
- * too, by a flush that has not failed: they are tried again when their leases are over. */
-static pawl_code put_off(pawl__worker *worker, target *item, pawl_error *error)
+/* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to hand over: all rows are
+ * unreadable, removed, or too few. Its flush row would stay the first due for ever. Rows that another worker has leased are
+ * that worker's to flush. Those that could not be decoded are leased, too, by a flush that has not failed: they are tried
+ * again when their leases are over. */
+static pawl_code put_off(pawl__worker *worker, const target *item, bool *did, pawl_error *error)
 {
     const pawl_aggregator_counts *counts    = &item->gate;
     int64_t                       pause     = item->aggregator->period;
@@ -163,7 +155,7 @@ static pawl_code put_off(pawl__worker *worker, target *item, pawl_error *error)
         return PAWL_OK;
     if (is_leased && (pause == 0 || pause > item->aggregator->lease))
         pause = item->aggregator->lease;
-    item->is_put_off       = true;
+    *did                   = true;
     pawl_flush_set set     = {.partition = item->partition,
                               .due       = pause > 0 ? pawl_time_add(now, pause) : PAWL_TIME_MAX,
                               .is_done   = true,
@@ -210,8 +202,7 @@ static pawl_code take_piece(pawl__worker *worker, target *item, pawl_error *erro
         return PAWL_OK;
     }
     item->gate.ready -= (int64_t)piece.count;
-    /* Two workers with too few rows each release them; the later release finds the gate open
-     * again. */
+    /* Two workers with too few rows each release them; the later release finds the gate open again. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
         item->is_done = ++item->meetings == MEETINGS_MAX;
         return release_snapshot(worker, item, session, error);
@@ -232,7 +223,7 @@ static pawl_code take_piece(pawl__worker *worker, target *item, pawl_error *erro
 /* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused
  * another worker has them, and the next check finds the rest. Too few that can be decoded are not decoded again by each
  * commit that adds one. */
-static void end_failed(pawl__worker *worker, targets *list, bool is_refused)
+static void end_failed(pawl__worker *worker, pawl__flush_list *list, bool is_refused)
 {
     for (size_t i = 0; i < worker->batch->unit_count; i++) {
         const pawl__unit *unit = &worker->batch->units[i];
@@ -244,7 +235,7 @@ static void end_failed(pawl__worker *worker, targets *list, bool is_refused)
             *shut_of(worker, unit->flush.partition) = (pawl__shut_gate){.until = PAWL_TIME_MIN};
         if (is_over && !unit->is_below_size)
             continue;
-        for (size_t j = 0; j < list->count; j++)
+        for (size_t j = list->first; j < list->count; j++)
             if (pawl_text_equal(list->items[j].partition, unit->flush.partition))
                 list->items[j].is_done = is_refused || unit->end != PAWL__END_RELEASED;
     }
@@ -264,7 +255,8 @@ static bool has_room(const pawl__worker *worker, const target *item)
 
 /* After a death: a partition that is in flight in another worker, or may be what a process died of, is let
  * go. */
-static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step, pawl_error *error)
+static pawl_code run_alone(pawl__worker *worker, pawl__flush_list *list, pawl_step *step,
+                           pawl_error *error)
 {
     pawl__isolated_end    end;
     const pawl_text       partition = worker->batch->units[0].flush.partition;
@@ -274,7 +266,7 @@ static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step,
         return code;
     worker->has_unsure |= end == PAWL__ISOLATED_UNSURE;
     pawl__batch_reset(worker->batch);
-    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+    for (size_t i = list->first; i < list->count && code == PAWL_OK; i++) {
         if (!pawl_text_equal(list->items[i].partition, partition))
             continue;
         list->items[i].is_done = true;
@@ -283,14 +275,24 @@ static pawl_code run_alone(pawl__worker *worker, targets *list, pawl_step *step,
     return code;
 }
 
-/* Commits a piece of each partition that has one, up to a few, at once. */
-static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now, pawl_step *step,
-                             pawl_error *error)
+/* Time is not looked at under a virtual clock, so that a run repeats, nor after a death: an isolated step hands over all
+ * that was there. */
+static bool has_to_leave(const pawl__worker *worker, int64_t end)
+{
+    const pawl_endpoint *endpoint = worker->endpoint;
+    bool                 has_end  = !worker->engine.is_virtual && !worker->has_turn;
+    return (has_end && pawl__monotonic_now() >= end) || atomic_load(&endpoint->is_stopping) ||
+           atomic_load(&endpoint->breaker.state) != PAWL__BREAKER_CLOSED;
+}
+
+/* Commits a piece of each partition that has one, up to a few, at once. `*did`: something was handed over or put off. */
+static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_time now,
+                             int64_t end, bool *did, pawl_step *step, pawl_error *error)
 {
     pawl__batch_reset(worker->batch);
     pawl__worker_clocks(worker, now);
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+    for (size_t i = list->first; i < list->count && code == PAWL_OK; i++) {
         target *item = &list->items[i];
         if (item->is_done || !has_room(worker, item))
             continue;
@@ -299,10 +301,13 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
         if (code == PAWL_OK && !item->is_done)
             code = take_piece(worker, item, error);
         else if (code == PAWL_OK)
-            code = put_off(worker, item, error);
+            code = put_off(worker, item, did, error);
+        if (has_to_leave(worker, end))
+            break;
     }
     if (code != PAWL_OK || worker->batch->unit_count == 0)
         return code;
+    *did = true;
     for (size_t i = 0; i < worker->batch->unit_count; i++)
         worker->batch->units[i].now = now;
     int64_t refused = step->refused;
@@ -313,20 +318,46 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     return code;
 }
 
-static pawl_code flush_targets(pawl__worker *worker, targets *list, pawl_time now, bool *did,
-                               pawl_step *step, pawl_error *error)
+/* Room for more, when nothing is left of before. */
+static void begin_lists(pawl__worker *worker)
 {
-    pawl_code code    = PAWL_OK;
-    bool      is_left = list->count > 0;
-    while (is_left && code == PAWL_OK) {
-        code = flush_round(worker, list, now, step, error);
-        *did |= worker->batch->unit_count > 0;
-        is_left = false;
-        for (size_t i = 0; i < list->count; i++) {
-            is_left |= !list->items[i].is_done;
-            *did |= list->items[i].is_put_off;
-        }
+    if (pawl__flush_is_left(worker))
+        return;
+    pawl_arena_reset(worker->flush_arena);
+    for (size_t i = 0; i < PAWL__FLUSH_LISTS; i++)
+        worker->flushes[i] = (pawl__flush_list){.arena = worker->flush_arena};
+}
+
+static bool is_left(pawl__flush_list *list)
+{
+    while (list->first < list->count && list->items[list->first].is_done)
+        list->first++;
+    return list->first < list->count;
+}
+
+bool pawl__flush_is_left(const pawl__worker *worker)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < PAWL__FLUSH_LISTS; i++)
+        left += worker->flushes[i].count - worker->flushes[i].first;
+    return left > 0;
+}
+
+/* Round by round. The gate of a partition that is left is read anew. */
+static pawl_code flush_list(pawl__worker *worker, pawl__flush_list *list, pawl_time now, bool *did,
+                            pawl_step *step, pawl_error *error)
+{
+    int64_t   end  = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
+    pawl_code code = PAWL_OK;
+    while (code == PAWL_OK && is_left(list)) {
+        code = flush_round(worker, list, now, end, did, step, error);
+        if (has_to_leave(worker, end))
+            break;
     }
+    if (is_left(list) && worker->has_turn)
+        pawl__isolation_isolate_partitions(worker->endpoint);
+    for (size_t i = list->first; i < list->count; i++)
+        list->items[i].gate.ready = 0;
     return code;
 }
 
@@ -347,16 +378,22 @@ static void await_unsure(pawl__worker *worker, bool *did, pawl_step *step)
 
 pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    targets   list = {NULL, 0, 0};
-    pawl_code code = PAWL_OK;
-    bool      did  = false;
-    pawl_time now  = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
+    pawl__flush_list  list = {.arena = worker->read};
+    pawl__flush_list *full = &worker->flushes[PAWL__FLUSH_FULL];
+    pawl_code         code = PAWL_OK;
+    bool              did  = false;
+    pawl_time now = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
     for (size_t i = 0; i < worker->grown_count && code == PAWL_OK; i++)
         if (worker->grown[i].aggregator->size > 0 && !is_shut(worker, worker->grown[i].partition))
-            code = add_target(worker, &list, worker->grown[i].aggregator,
+            code = add_target(&list, list.count, worker->grown[i].aggregator,
                               worker->grown[i].partition, NOT_READ, true);
     if (code == PAWL_OK)
-        code = flush_targets(worker, &list, now, &did, step, error);
+        code = flush_list(worker, &list, now, &did, step, error);
+    begin_lists(worker);
+    for (size_t i = list.first; i < list.count && code == PAWL_OK; i++)
+        if (!list.items[i].is_done)
+            code = add_target(full, full->count, list.items[i].aggregator, list.items[i].partition,
+                              NOT_READ, true);
     await_unsure(worker, &did, step);
     return code;
 }
@@ -364,14 +401,16 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
 /* ---- By period, by request, after a crash ------------------------------------------------ */
 
 static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                          pawl_time due_max, bool is_by_size, targets *list, pawl_error *error)
+                          pawl_time due_max, bool is_by_size, pawl__flush_list *list,
+                          pawl_error *error)
 {
+    size_t          known = list->count;
     pawl_flush_rows rows  = {.count = 0};
     pawl_store     *store = worker->store;
     pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
                                                   worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = add_target(worker, list, aggregator, rows.items[i].partition, rows.items[i].error,
+        code = add_target(list, known, aggregator, rows.items[i].partition, rows.items[i].error,
                           is_by_size);
     return code;
 }
@@ -399,22 +438,19 @@ static void put_requests_back(pawl_endpoint *endpoint, const requested *taken)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-static pawl_code flush_requested(pawl__worker *worker, pawl_time now, bool *did, pawl_step *step,
-                                 pawl_error *error)
+static pawl_code list_requested(pawl__worker *worker, pawl_error *error)
 {
-    targets   list = {NULL, 0, 0};
-    requested taken;
-    pawl_code code = PAWL_OK;
+    pawl__flush_list *list = &worker->flushes[PAWL__FLUSH_ASKED];
+    requested         taken;
+    pawl_code         code = PAWL_OK;
     take_requests(worker->endpoint, &taken);
     for (size_t i = 0; i < taken.count && code == PAWL_OK; i++) {
         const pawl__flush_request *it = &taken.items[i];
         code                          = it->partition[0] != '\0'
-                                            ? add_target(worker, &list, it->aggregator, pawl_text_of(it->partition),
+                                            ? add_target(list, list->count, it->aggregator, pawl_text_of(it->partition),
                                                          NOT_READ, false)
-                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, &list, error);
+                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, list, error);
     }
-    if (code == PAWL_OK)
-        code = flush_targets(worker, &list, now, did, step, error);
     if (code != PAWL_OK)
         put_requests_back(worker->endpoint, &taken);
     return code;
@@ -440,8 +476,12 @@ static bool take_check(pawl__worker *worker)
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    if (endpoint->model->aggregator_count == 0)
+    worker->has_check       = false;
+    if (endpoint->model->aggregator_count == 0 ||
+        (worker->was_flush && !worker->engine.is_virtual && !worker->has_turn))
         return false;
+    if (pawl__flush_is_left(worker) && !worker->has_turn)
+        return true;
     pthread_mutex_lock(&endpoint->mutex);
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
@@ -454,10 +494,13 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
 /* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
  * be full. */
 static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                           pawl_time due_max, targets *due, targets *full, pawl_error *error)
+                           pawl_time due_max, pawl_error *error)
 {
-    pawl_flush_rows rows  = {.count = 0};
-    pawl_store     *store = worker->store;
+    pawl__flush_list *due       = &worker->flushes[PAWL__FLUSH_DUE];
+    pawl__flush_list *full      = &worker->flushes[PAWL__FLUSH_FULL];
+    size_t            due_known = due->count, full_known = full->count;
+    pawl_flush_rows   rows  = {.count = 0};
+    pawl_store       *store = worker->store;
     pawl_code code = pawl_store_flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
                                            worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
@@ -465,10 +508,10 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
         if (rows.items[i].due < worker->flush_due)
             worker->flush_due = rows.items[i].due;
         if (rows.items[i].due <= due_max)
-            code = add_target(worker, due, aggregator, partition, rows.items[i].error,
+            code = add_target(due, due_known, aggregator, partition, rows.items[i].error,
                               aggregator->period == 0);
         if (code == PAWL_OK)
-            code = add_target(worker, full, aggregator, partition, rows.items[i].error, true);
+            code = add_target(full, full_known, aggregator, partition, rows.items[i].error, true);
     }
     return code;
 }
@@ -482,14 +525,13 @@ static pawl_code find_next(pawl__worker *worker, pawl_error *error)
     return code;
 }
 
-static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, targets *due,
-                              pawl_error *error)
+static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
     pawl_code          code  = PAWL_OK;
     for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++)
         code = list_due(worker, &model->aggregators[i], due_max, model->aggregators[i].period == 0,
-                        due, error);
+                        &worker->flushes[PAWL__FLUSH_DUE], error);
     return code;
 }
 
@@ -497,8 +539,7 @@ static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, targets *
  * failed flush waits for its next try. Idle workers do it every few seconds: one read for each
  * aggregator with a size, one for all others together, and these also tell when the next period
  * ends. */
-static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due, targets *full,
-                           pawl_error *error)
+static pawl_code check_all(pawl__worker *worker, pawl_time due_max, pawl_error *error)
 {
     const pawl__model *model       = worker->endpoint->model;
     size_t             sized_count = 0;
@@ -512,9 +553,28 @@ static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due
     for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
         const pawl__aggregator_model *aggregator = &model->aggregators[i];
         if (aggregator->size > 0)
-            code = list_both(worker, aggregator, due_max, due, full, error);
+            code = list_both(worker, aggregator, due_max, error);
         else if (is_due)
-            code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
+            code = list_due(worker, aggregator, due_max, aggregator->period == 0,
+                            &worker->flushes[PAWL__FLUSH_DUE], error);
+    }
+    return code;
+}
+
+/* By size, and what was asked for, at the time of the last unit; by period when the period ended. */
+static pawl_code flush_lists(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
+                             pawl_error *error)
+{
+    pawl_time now  = worker->engine.is_virtual ? due_max : worker->engine.business_now;
+    pawl_time last = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
+                         ? worker->virtual_now
+                         : now;
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < PAWL__FLUSH_LISTS && code == PAWL_OK; i++) {
+        pawl__flush_list *list = &worker->flushes[i];
+        code = flush_list(worker, list, i == PAWL__FLUSH_DUE ? now : last, did, step, error);
+        if (list->first < list->count)
+            break;
     }
     return code;
 }
@@ -522,20 +582,19 @@ static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due
 pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                           pawl_error *error)
 {
-    targets   due = {NULL, 0, 0}, full = {NULL, 0, 0};
-    pawl_time now      = worker->engine.is_virtual ? due_max : worker->engine.business_now;
-    pawl_time last     = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
-                             ? worker->virtual_now
-                             : now;
     bool      is_check = worker->has_check;
-    pawl_code code     = flush_requested(worker, last, did, step, error);
+    pawl_code code     = PAWL_OK;
+    /* Nothing is listed while something is left; an isolated step hands over all. */
+    if (worker->has_turn || !pawl__flush_is_left(worker)) {
+        begin_lists(worker);
+        code = list_requested(worker, error);
+        if (code == PAWL_OK)
+            code =
+                is_check ? check_all(worker, due_max, error) : list_all_due(worker, due_max, error);
+    }
     if (code == PAWL_OK)
-        code = is_check ? check_all(worker, due_max, &due, &full, error)
-                        : list_all_due(worker, due_max, &due, error);
-    if (code == PAWL_OK)
-        code = flush_targets(worker, &due, now, did, step, error);
-    if (code == PAWL_OK)
-        code = flush_targets(worker, &full, last, did, step, error);
+        code = flush_lists(worker, due_max, did, step, error);
     await_unsure(worker, did, step);
-    return code == PAWL_OK && (!is_check || *did) ? find_next(worker, error) : code;
+    bool is_over = !pawl__flush_is_left(worker);
+    return code == PAWL_OK && is_over && (!is_check || *did) ? find_next(worker, error) : code;
 }

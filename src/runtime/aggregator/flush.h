@@ -18,7 +18,9 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
  * `*did`: something was handed over. */
 pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                           pawl_error *error);
-/* Is a check of the partitions due? */
+/* Did a step end before the last partition? The next ones go on. */
+bool pawl__flush_is_left(const pawl__worker *worker);
+/* Is there a partition left, or a check of the partitions due? By the machine's clock not behind a step that flushed. */
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now);
 
 #endif

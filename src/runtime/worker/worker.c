@@ -42,11 +42,12 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     pawl__engine_callbacks_set(made);
     made->kept           = pawl_arena_create(0);
     made->read           = pawl_arena_create(0);
+    made->flush_arena    = pawl_arena_create(0);
     made->engine.scratch = pawl_arena_create(0);
     made->batch          = pawl__batch_create(&made->engine);
     pawl_code code       = PAWL_OK;
     if (made->wake_fd < 0 || made->kept == NULL || made->read == NULL ||
-        made->engine.scratch == NULL || made->batch == NULL)
+        made->flush_arena == NULL || made->engine.scratch == NULL || made->batch == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory or descriptor for a worker");
     if (code == PAWL_OK)
         code = pawl__ordered_create(made, error);
@@ -91,6 +92,7 @@ void pawl__worker_destroy(pawl__worker *worker)
     pawl__batch_destroy(worker->batch);
     pawl_arena_destroy(worker->kept);
     pawl_arena_destroy(worker->read);
+    pawl_arena_destroy(worker->flush_arena);
     pawl_arena_destroy(worker->engine.scratch);
     if (worker->wake_fd >= 0) {
         pawl__wake_remove(worker->wake_fd);
@@ -302,6 +304,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     }
     if (code == PAWL_OK && is_flush)
         code = pawl__flush_due(worker, due_max, &did_flush, step, error);
+    worker->was_flush = did_flush;
     if (code != PAWL_OK || did_flush)
         return code;
     bool leads = false;
@@ -324,6 +327,17 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 
+/* By the machine's clock flushes and messages take turns: however many partitions are due, a message waits for a step of
+ * them at most. A virtual clock has an order. */
+static pawl_code take_turns(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    bool      was_flush = worker->was_flush && !worker->engine.is_virtual;
+    pawl_code code      = claim_and_run(worker, step, error);
+    if (code == PAWL_OK && (was_flush || pawl__flush_is_left(worker)))
+        step->is_idle = false; /* flushes that waited for the claim come next */
+    return code;
+}
+
 /* Rows that the store claimed with the last commit are for others while this worker does not go on: a wait of no time
  * gives them back. */
 static void give_back_ahead(pawl__worker *worker)
@@ -339,7 +353,7 @@ static pawl_code step_claims(pawl__worker *worker, pawl_step *step, pawl_error *
         step->is_idle = true;
         return PAWL_OK;
     }
-    pawl_code code = claim_and_run(worker, step, error);
+    pawl_code code = take_turns(worker, step, error);
     pawl__breaker_leave(worker);
     return code;
 }

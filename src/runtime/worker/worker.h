@@ -60,6 +60,15 @@ typedef struct pawl__shut_gate {
 } pawl__shut_gate;
 #define PAWL__SHUT_GATES 8
 
+/* Partitions to hand over, in this order: flush.c. Those that a step leaves are for the next ones. */
+enum { PAWL__FLUSH_ASKED, PAWL__FLUSH_DUE, PAWL__FLUSH_FULL, PAWL__FLUSH_LISTS };
+typedef struct pawl__flush_list {
+    pawl_arena *arena; /* of the items; lives longer than a step, unless the list does not */
+    struct pawl__flush_target *items;
+    size_t                     first; /* items before it are done */
+    size_t                     count, capacity;
+} pawl__flush_list;
+
 /* A partition that a commit added to. */
 typedef struct pawl__grown_partition {
     const pawl__aggregator_model *aggregator;
@@ -105,6 +114,9 @@ typedef struct pawl__worker {
     bool          was_alone;      /* the last batch had a unit that runs alone */
     pawl__grown_partition *grown; /* partitions added to in this step */
     size_t                 grown_count, grown_capacity;
+    pawl__flush_list       flushes[PAWL__FLUSH_LISTS];
+    pawl_arena            *flush_arena;
+    bool                   was_flush; /* the step before handed over: this one claims first */
     pawl__shut_gate        shut[PAWL__SHUT_GATES];
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
     pawl_store            *aside;    /* a handle that commits them at once beside a hold; or NULL */

@@ -1,0 +1,320 @@
+/* test_runtime_flush.c - a step that leaves partitions of aggregators to the next ones. E18, E20, E26, E29.
+ *
+ * By the machine's clock a callback uses the time of its step.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hook.h"
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+#include <sched.h>
+
+#define BATCH_TIME PAWL_MILLISECONDS(200)
+
+/* ---- The application -------------------------------------------------------- */
+
+#define CARD(F) F(INT32, number)
+PAWL_RECORD(card, CARD);
+PAWL_RECORD(coin, CARD);
+PAWL_RECORD(stamp, CARD);
+
+static int flushes;
+static int failures;                  /* of the next calls */
+static void (*in_each)(world *where); /* or NULL */
+static world *around;
+
+static pawl_code hand_over(pawl_context *ctx)
+{
+    flushes++;
+    if (in_each != NULL)
+        in_each(around);
+    return failures-- > 0 ? pawl_fail(ctx, PAWL_RETRY, "the van is late") : PAWL_OK;
+}
+
+static pawl_code on_cards(pawl_context *ctx, const card *messages, size_t count)
+{
+    (void)messages, (void)count;
+    return hand_over(ctx);
+}
+PAWL_BATCH_HANDLER(on_cards, card);
+
+static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
+{
+    (void)messages, (void)count;
+    return hand_over(ctx);
+}
+PAWL_BATCH_HANDLER(on_coins, coin);
+
+static pawl_code on_stamps(pawl_context *ctx, const stamp *messages, size_t count)
+{
+    (void)messages, (void)count;
+    return hand_over(ctx);
+}
+PAWL_BATCH_HANDLER(on_stamps, stamp);
+
+static const pawl_aggregator cards  = {.name         = "Cards",
+                                       .handle       = PAWL_HANDLE(on_cards),
+                                       .max          = 4,
+                                       .period       = PAWL_DAYS(1000),
+                                       .attempts_max = 3};
+static const pawl_aggregator coins  = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_aggregator stamps = {
+    .name = "Stamps", .handle = PAWL_HANDLE(on_stamps), .size = 2};
+
+static const pawl_endpoint_spec yard        = {.name        = "yard",
+                                               .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps)};
+static const pawl_application   application = APPLICATION("leaving", &yard);
+
+/* ---- Both clocks ---------------------------------------------------------------- */
+
+static const pawl_endpoint_options options = {
+    .options_size      = sizeof options,
+    .batch_time_max    = BATCH_TIME,
+    .immediate_retries = -1,
+    .no_service        = true,
+};
+
+static world *open_world(const char *url)
+{
+    flushes = failures = 0;
+    in_each            = NULL;
+    around             = world_begin(url, &application, NULL, &options);
+    return around;
+}
+
+/* Another endpoint of the same store, by the machine's clock. */
+static pawl_endpoint *open_timed(const char *url)
+{
+    pawl_endpoint        *endpoint = NULL;
+    pawl_endpoint_options timed    = options;
+    timed.store                    = url;
+    must(pawl_endpoint_create(&application, NULL, &timed, &endpoint, world_error()));
+    return endpoint;
+}
+
+static void use_the_time(world *it)
+{
+    int64_t end = pawl__monotonic_now() + BATCH_TIME;
+    (void)it;
+    while (pawl__monotonic_now() <= end)
+        sched_yield();
+}
+
+static void add_rows(world *it, const char *partition, const char *type, size_t count)
+{
+    static int number;
+    bool       is_card = strcmp(type, "card") == 0;
+    for (size_t i = 0; i < count; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "r%d", number++);
+        MUST_COMMIT(it->store, aggregator_add, WORLD_START, .name = pawl_text_of(partition),
+                    .partition = pawl_text_of(partition), .key = pawl_text_of(id),
+                    .message = {.id   = pawl_text_of(id),
+                                .type = pawl_text_of(type),
+                                .body = PAWL_TEXT("{\"number\":100}")},
+                    .at = WORLD_START, .due = is_card ? WORLD_START : PAWL_TIME_MAX);
+    }
+}
+
+static void post_cards(world *it, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++)
+        world_post(it, NULL, PAWL_MESSAGE(card, .number = i));
+}
+
+static pawl_step step_of(pawl_endpoint *endpoint)
+{
+    pawl_step step = PAWL_STEP_INIT;
+    must(pawl_endpoint_step(endpoint, &step, world_error()));
+    return step;
+}
+
+/* ---- Its time is over ------------------------------------------------------------- */
+
+/* Two partitions are full, and each uses the time of a step. A step that claims nothing behind a flush is not idle, for
+ * more may be due. */
+ON_ALL_STORES(e20_a_message_waits_for_a_step_of_flushes_at_most, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Coins", "coin", 2);
+    add_rows(it, "Stamps", "stamp", 2);
+    post_cards(it, 1);
+    in_each                 = use_the_time;
+    pawl_endpoint *endpoint = open_timed(url);
+    step_of(endpoint);
+    assert_int_equal(flushes, 1);
+    assert_int_equal(step_of(endpoint).handled, 1);
+    assert_int_equal(flushes, 1);
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 1);
+    step_of(endpoint);
+    assert_int_equal(flushes, 2);
+    must(pawl_endpoint_flush(endpoint, "Cards", NULL, world_error()));
+    must(pawl_endpoint_drain(endpoint, NULL, world_error()));
+    assert_int_equal(flushes, 3);
+    pawl_endpoint_destroy(endpoint);
+}
+
+static int counted;
+
+static pawl_code use_time_to_count(hook_point point, void *context)
+{
+    if (point != HOOK_BEFORE_COUNT)
+        return PAWL_OK;
+    counted++;
+    use_the_time(context);
+    return PAWL_OK;
+}
+
+/* None of them is full: reading their counts takes the time of two steps. */
+ON_ALL_STORES(e20_a_message_waits_for_some_looks_at_partitions_at_most, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Coins", "coin", 1);
+    add_rows(it, "Stamps", "stamp", 1);
+    counted                 = 0;
+    pawl_endpoint *endpoint = open_timed(hook_url(url));
+    hook_set(use_time_to_count, it);
+    assert_false(step_of(endpoint).is_idle);
+    assert_int_equal(counted, 1);
+    post_cards(it, 1);
+    assert_int_equal(step_of(endpoint).handled, 1);
+    assert_int_equal(counted, 2);
+    hook_set(NULL, NULL);
+    pawl_endpoint_destroy(endpoint);
+}
+
+/* One commit fills two partitions, and the first one's flush uses the time of its step. */
+ON_ALL_STORES(e18_the_next_step_flushes_what_a_commit_filled, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Coins", "coin", 1);
+    add_rows(it, "Stamps", "stamp", 1);
+    world_post(it, NULL, PAWL_MESSAGE(coin, .number = 1));
+    world_post(it, NULL, PAWL_MESSAGE(stamp, .number = 2));
+    in_each                 = use_the_time;
+    pawl_endpoint *endpoint = open_timed(url);
+    step_of(endpoint);
+    assert_int_equal(flushes, 1);
+    must(pawl_endpoint_drain(endpoint, NULL, world_error()));
+    assert_int_equal(flushes, 2);
+    pawl_endpoint_destroy(endpoint);
+}
+
+/* Behind a flush that left one, before any message; and a partition that is due since. */
+ON_ALL_STORES(e20_an_isolated_step_hands_over_all, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Coins", "coin", 2);
+    add_rows(it, "Stamps", "stamp", 2);
+    in_each                 = use_the_time;
+    pawl_endpoint *endpoint = open_timed(url);
+    step_of(endpoint);
+    assert_int_equal(flushes, 1);
+    add_rows(it, "Cards", "card", 2);
+    pawl__isolation_isolate_partitions(endpoint);
+    step_of(endpoint);
+    assert_int_equal(flushes, 3);
+    pawl_endpoint_destroy(endpoint);
+}
+
+ON_ALL_STORES(e20_under_a_virtual_clock_a_step_has_no_end, const char *url)
+{
+    world *it = open_world(hook_url(url));
+    add_rows(it, "Coins", "coin", 2);
+    add_rows(it, "Stamps", "stamp", 2);
+    hook_set(use_time_to_count, it);
+    step_of(it->endpoint);
+    hook_set(NULL, NULL);
+    assert_int_equal(flushes, 2);
+}
+
+/* ---- It has to end ------------------------------------------------------------------ */
+
+static void stop(world *it)
+{
+    pawl_endpoint_stop(it->endpoint);
+}
+
+static void open_breaker(world *it)
+{
+    atomic_store(&it->endpoint->breaker.state, PAWL__BREAKER_OPEN);
+}
+
+static pawl_code lose_lease(hook_point point, void *context)
+{
+    int *left = context;
+    return point == HOOK_BEFORE_LEASE && (*left)-- > 0 ? PAWL_ELOST : PAWL_OK;
+}
+
+/* Of three pieces a step hands over one; the others stay, also behind a failure. */
+ON_ALL_STORES(e20_e29_a_stop_ends_a_round_of_flushes, const char *url)
+{
+    int    left = 1;
+    world *it   = open_world(hook_url(url));
+    post_cards(it, 12);
+    world_drain(it);
+    must(pawl_endpoint_flush(it->endpoint, "Cards", NULL, world_error()));
+    in_each = stop;
+    step_of(it->endpoint);
+    assert_int_equal(flushes, 1);
+    hook_set(lose_lease, &left);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, NULL), PAWL_ELOST);
+    hook_set(NULL, NULL);
+    for (int i = 2; i <= 3; i++) {
+        step_of(it->endpoint);
+        assert_int_equal(flushes, i);
+    }
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
+}
+
+/* Another process failed twice meanwhile: the counts are read again. */
+ON_ALL_STORES(e20_e26_a_breaker_that_opens_ends_a_round_of_flushes, const char *url)
+{
+    world *it = open_world(url);
+    post_cards(it, 8);
+    world_drain(it);
+    must(pawl_endpoint_flush(it->endpoint, "Cards", NULL, world_error()));
+    in_each = open_breaker;
+    step_of(it->endpoint);
+    assert_int_equal(flushes, 1);
+    atomic_store(&it->endpoint->breaker.state, PAWL__BREAKER_CLOSED);
+    MUST_COMMIT(it->store, flush_set, WORLD_START, .partition = PAWL_TEXT("Cards"), .attempts = 2,
+                .due = WORLD_START);
+    in_each  = NULL;
+    failures = 1;
+    world_drain(it);
+    assert_int_equal(flushes, 2);
+    assert_true(world_aggregated(it, "Cards", "card").flush_is_dead);
+}
+
+/* ---- It fails ------------------------------------------------------------------------- */
+
+static const pawl_store_ops *hearing;
+
+static pawl_code fail_flushes(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                              pawl_found *found, pawl_error *error)
+{
+    return asked->kind == PAWL_FIND_FLUSHES ? pawl_error_set(error, PAWL_EBUSY, "not now")
+                                            : hearing->find(store, asked, arena, found, error);
+}
+
+/* Its partitions could not be listed. */
+ON_STORES(e20_what_was_asked_for_is_listed_behind_a_failure, const char *url)
+{
+    static pawl_store_ops deaf;
+    world                *it = open_world(url);
+    post_cards(it, 2);
+    world_drain(it);
+    pawl_store *store = it->endpoint->worker->store;
+    hearing           = store->ops;
+    deaf              = *hearing;
+    deaf.find         = fail_flushes;
+    store->ops        = &deaf;
+    must(pawl_endpoint_flush(it->endpoint, "Cards", NULL, world_error()));
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, NULL), PAWL_EBUSY);
+    assert_int_equal(flushes, 0);
+    world_drain(it);
+    assert_int_equal(flushes, 1);
+}
