@@ -39,7 +39,7 @@ typedef struct pawl_step {
     int64_t   dead;
     bool      is_idle;   /* nothing was due */
     bool      is_taken;  /* another process works this queue */
-    pawl_time next_due;  /* business time of the next thing known; PAWL_TIME_MAX */
+    pawl_time next_due;  /* business time at which an idle program comes again; PAWL_TIME_MAX */
     int64_t   projected; /* events that projections have dealt with or passed over */
 } pawl_step;
 
@@ -49,7 +49,10 @@ typedef struct pawl_step {
     }
 
 /* Comes again at once after a step that was not idle: the store may hold the next messages for it, and only an
- * idle step gives them back. `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin with PAWL_STEP_INIT. */
+ * idle step gives them back. After an idle one at `next_due`, or before it when wake_fd is readable: that is when the next
+ * thing known is due, and after 30 s at most, as what other processes commit is not announced. By a virtual business clock
+ * it is only what is known, or PAWL_TIME_MAX. `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin
+ * with PAWL_STEP_INIT. */
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
 /* Steps until idle; sums up. `sum` as `step`. */
 PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);
@@ -60,8 +63,8 @@ PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, 
  * anew. PAWL_EINVAL: the endpoint has no transport. */
 PAWL_API pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,
                                          pawl_error *error);
-/* Readable when there may be work for step(). The caller waits for it until the step's `next_due` at most; it is the
- * endpoint's, and neither read nor closed by the caller. */
+/* Readable when a commit of this process may have made work for step(). The caller waits for it until the step's
+ * `next_due` at most; it is the endpoint's, and neither read nor closed by the caller. */
 PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
 
 /* ---- One endpoint of this program ------------------------------------------ */

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define SERVICE_PERIOD PAWL_MILLISECONDS(100)
+#define STEP_PAUSE_MAX PAWL_SECONDS(30) /* as a worker of run() sleeps */
 
 /* ---- Creation ------------------------------------------------------------------ */
 
@@ -300,6 +301,21 @@ static pawl_time find_look(const pawl_endpoint *endpoint)
                : pawl_time_add(pawl__business_now(endpoint), PAWL__QUEUE_PAUSE_PERIOD);
 }
 
+/* Nothing announces the commits of other processes to a program that steps, nor what is done by the machine's clock:
+ * leases, the sweep, the search for crashed workers. With a virtual clock the program knows when to look. */
+static pawl_time find_next_look(const pawl_endpoint *endpoint)
+{
+    pawl_time now = pawl__machine_now(endpoint);
+    pawl_time due =
+        endpoint->service != NULL ? pawl__service_due(endpoint->service) : PAWL_TIME_MAX;
+    int64_t rest = pawl__sooner(STEP_PAUSE_MAX, pawl__ordered_wait(endpoint->worker));
+    if (endpoint->settings.business != NULL)
+        return PAWL_TIME_MAX;
+    if (due < pawl_time_add(now, rest))
+        rest = due > now ? due - now : 0;
+    return pawl_time_add(pawl__business_now(endpoint), rest);
+}
+
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
 {
     pawl_next_due next;
@@ -323,6 +339,7 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
                              ? soon + PAWL__QUEUE_PAUSE_PERIOD
                              : step->next_due;
     step->next_due = pawl__sooner(step->next_due, find_retry(endpoint));
+    step->next_due = pawl__sooner(step->next_due, find_next_look(endpoint));
     return code;
 }
 
