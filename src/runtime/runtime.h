@@ -80,6 +80,7 @@ struct pawl_endpoint {
     pawl__offers          offers;      /* of its messages, from the thread that reads to workers */
     int64_t               service_due; /* step mode: monotonic time of the next check */
     int                   stop_fd;     /* eventfd, readable from stop on */
+    pid_t                 process;     /* the one that made the endpoint */
     atomic_bool           is_used;     /* a call of it runs, steps or receives */
     atomic_bool       is_stopping, had_store; /* had_store: a file that is gone is not made again */
     atomic_bool       has_worked, has_served; /* in run(): a worker, the service */

@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct running {
     pawl_run      *run;
@@ -28,6 +29,7 @@ typedef struct running {
  * and is 0 again before the first item is destroyed. */
 struct pawl_run {
     pawl_run_options options;
+    pid_t            process;
     running         *items;
     atomic_size_t    count;
     atomic_bool      is_stopping;
@@ -56,11 +58,12 @@ static _Atomic(pawl_run *) listening; /* the run that the signals stop */
 static atomic_int          signal_count;
 static struct sigaction    before[SIGNAL_COUNT];
 
-/* The first signal stops the run, the second ends the process as if nobody listened. */
+/* The first signal stops the run, the second ends the process as if nobody listened. So does the first one in a child
+ * process of fork(), whose run it is not. */
 static void on_signal(int number)
 {
     pawl_run *run = atomic_load(&listening);
-    if (run != NULL && atomic_fetch_add(&signal_count, 1) == 0) {
+    if (run != NULL && run->process == getpid() && atomic_fetch_add(&signal_count, 1) == 0) {
         pawl_run_stop(run);
         return;
     }
@@ -214,6 +217,7 @@ static pawl_code make(const pawl_application *application, const pawl_run_option
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu endpoints", count);
     }
     run->options = options;
+    run->process = getpid();
     run->items   = all;
     *made        = run;
     return PAWL_OK;

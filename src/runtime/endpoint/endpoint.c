@@ -199,6 +199,7 @@ pawl_code pawl__endpoint_create(const pawl_application *application, const char 
     pawl__stopped_time_init(&made->stopped_time);
     pawl__offers_init(&made->offers);
     made->is_test  = is_test;
+    made->process  = getpid();
     made->users    = 1;
     made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pawl_code code = made->stop_fd >= 0
@@ -463,10 +464,12 @@ int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint)
     return endpoint->worker->wake_fd;
 }
 
+/* A child process of fork() shares the descriptor with its parent, which is not to stop. */
 void pawl_endpoint_stop(pawl_endpoint *endpoint)
 {
     atomic_store(&endpoint->is_stopping, true);
-    pawl__fd_signal(endpoint->stop_fd);
+    if (endpoint->process == getpid())
+        pawl__fd_signal(endpoint->stop_fd);
 }
 
 pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,

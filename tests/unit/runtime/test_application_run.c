@@ -3,12 +3,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
+#include "support/thread.h"
 
-#include <pthread.h>
+#include "runtime/runtime.h"
+
+#include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define BALL(F) F(INT32, hits)
@@ -177,6 +180,57 @@ ON_STORE(one_run_has_the_signals, const char *url, "memory")
     must(pawl_application_run(&table_tennis, &options, world_error()));
     assert_int_equal(inner_code, PAWL_EINVAL);
     assert_non_null(strstr(inner_error.text, "another run of this process has SIGINT and SIGTERM"));
+}
+
+/* ---- Children of fork ------------------------------------------------------------ */
+
+static void signal_a_child(void *context, pawl_run *run, pawl_run_state state)
+{
+    int status = 0;
+    (void)context;
+    if (state != PAWL_RUN_STARTED)
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the test fails */
+    while (child == 0)
+        pause();
+    kill(child, SIGTERM);
+    patience left = patience_of(THREAD_SECONDS);
+    while (waitpid(child, &status, WNOHANG) == 0)
+        patience_wait(&left, "the child does not end");
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+    pawl_run_stop(run);
+}
+
+/* The child has the parent's signal handler, but not its run. */
+ON_STORE(a_signal_ends_a_child_and_not_the_run, const char *url, "memory")
+{
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    endpoint.store                 = url;
+    options.endpoint               = &endpoint;
+    options.changed                = signal_a_child;
+    must(pawl_application_run(&table_tennis, &options, world_error()));
+}
+
+/* The child shares the descriptor. */
+ON_STORE(a_stop_in_a_child_does_not_wake_the_parent, const char *url, "memory")
+{
+    int    status = 0;
+    runner it;
+    runner_create(&it, &table_tennis, "ping", url, (pawl_endpoint_options){0});
+    struct pollfd stop  = {.fd = it.endpoint->stop_fd, .events = POLLIN};
+    pid_t         child = fork();
+    if (child == 0) {
+        pawl_endpoint_stop(it.endpoint);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(poll(&stop, 1, 0), 0);
+    pawl_endpoint_stop(it.endpoint);
+    assert_int_equal(poll(&stop, 1, 0), 1);
+    runner_destroy(&it);
 }
 
 /* ---- Failures ------------------------------------------------------------------ */
