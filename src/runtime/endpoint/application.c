@@ -11,6 +11,7 @@
 
 #include "base/sized.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,12 +36,16 @@ struct pawl_run {
     atomic_bool      is_stopping;
 };
 
+static atomic_int stops; /* of any run, under way: no run is destroyed meanwhile */
+
 void pawl_run_stop(pawl_run *run)
 {
+    atomic_fetch_add(&stops, 1);
     atomic_store(&run->is_stopping, true);
     size_t count = atomic_load(&run->count);
     for (size_t i = 0; i < count; i++)
         pawl_endpoint_stop(run->items[i].endpoint);
+    atomic_fetch_sub(&stops, 1);
 }
 
 static void tell(pawl_run *run, pawl_run_state state)
@@ -62,11 +67,15 @@ static struct sigaction    before[SIGNAL_COUNT];
  * process of fork(), whose run it is not. */
 static void on_signal(int number)
 {
+    atomic_fetch_add(&stops, 1);
     pawl_run *run = atomic_load(&listening);
-    if (run != NULL && run->process == getpid() && atomic_fetch_add(&signal_count, 1) == 0) {
+    bool      is_first =
+        run != NULL && run->process == getpid() && atomic_fetch_add(&signal_count, 1) == 0;
+    if (is_first)
         pawl_run_stop(run);
+    atomic_fetch_sub(&stops, 1);
+    if (is_first)
         return;
-    }
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -185,6 +194,8 @@ static pawl_code join_all(pawl_run *run, pawl_code code, bool *is_given_up, pawl
 static void destroy_all(pawl_run *run)
 {
     size_t count = atomic_exchange(&run->count, 0);
+    while (atomic_load(&stops) > 0) /* a stop waits for nothing */
+        sched_yield();
     for (size_t i = 0; i < count; i++)
         pawl_endpoint_destroy(run->items[i].endpoint);
     pawl_free(run->items);

@@ -464,12 +464,13 @@ int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint)
     return endpoint->worker->wake_fd;
 }
 
-/* A child process of fork() shares the descriptor with its parent, which is not to stop. */
+/* A child process of fork() shares the descriptor with its parent, which is not to stop. From the last line on run() may
+ * return and the endpoint be destroyed: a thread that is woken before looks again. */
 void pawl_endpoint_stop(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->is_stopping, true);
     if (endpoint->process == getpid())
         pawl__fd_signal(endpoint->stop_fd);
+    atomic_store(&endpoint->is_stopping, true);
 }
 
 pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -231,6 +232,77 @@ ON_STORE(a_stop_in_a_child_does_not_wake_the_parent, const char *url, "memory")
     pawl_endpoint_stop(it.endpoint);
     assert_int_equal(poll(&stop, 1, 0), 1);
     runner_destroy(&it);
+}
+
+/* ---- A thread that stops is slow ----------------------------------------------------- */
+
+static _Thread_local bool is_slow;
+static pawl_endpoint     *slowly_stopped; /* or NULL */
+static atomic_bool        has_returned, is_seen;
+static atomic_int         slow_writes;
+static pthread_t          stopper;
+
+/* Stands before the system's: what a slow thread finds when it comes to write. */
+__attribute__((visibility("default"))) ssize_t write(int fd, const void *data, size_t size)
+{
+    const struct timespec moment = {0, 10000000};
+    atomic_fetch_add(&slow_writes, is_slow);
+    if (is_slow && slowly_stopped != NULL)
+        atomic_store(&is_seen, atomic_load(&slowly_stopped->is_stopping));
+    for (int i = 0; i < 30 && is_slow && slowly_stopped == NULL && !atomic_load(&has_returned); i++)
+        nanosleep(&moment, NULL); /* longer than another stop takes */
+    if (is_slow && slowly_stopped == NULL)
+        atomic_store(&is_seen, atomic_load(&has_returned));
+    return syscall(SYS_write, fd, data, size);
+}
+
+/* From then on run() may return, and the endpoint be destroyed. */
+ON_STORE(e29_a_stop_touches_nothing_behind_its_mark, const char *url, "memory")
+{
+    runner it;
+    runner_create(&it, &table_tennis, "ping", url, (pawl_endpoint_options){0});
+    slowly_stopped = it.endpoint;
+    atomic_store(&is_seen, true);
+    is_slow = true;
+    pawl_endpoint_stop(it.endpoint);
+    is_slow        = false;
+    slowly_stopped = NULL;
+    assert_false(atomic_load(&is_seen));
+    assert_true(atomic_load(&it.endpoint->is_stopping));
+    runner_destroy(&it);
+}
+
+static void *stop_slowly(void *run)
+{
+    is_slow = true;
+    pawl_run_stop(run);
+    return NULL;
+}
+
+static void stop_twice(void *context, pawl_run *run, pawl_run_state state)
+{
+    (void)context;
+    if (state != PAWL_RUN_STARTED)
+        return;
+    assert_int_equal(pthread_create(&stopper, NULL, stop_slowly, run), 0);
+    wait_for_count(&slow_writes, 1);
+    pawl_run_stop(run);
+}
+
+/* Endpoints are there until each call that stops them is over. */
+ON_STORE(e29_a_run_ends_behind_each_of_its_stops, const char *url, "memory")
+{
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    endpoint.store                 = url;
+    options.endpoint               = &endpoint;
+    options.changed                = stop_twice;
+    atomic_store(&has_returned, false);
+    atomic_store(&slow_writes, 0);
+    must(pawl_application_run(&table_tennis, &options, world_error()));
+    atomic_store(&has_returned, true);
+    pthread_join(stopper, NULL);
+    assert_false(atomic_load(&is_seen));
 }
 
 /* ---- Failures ------------------------------------------------------------------ */
