@@ -54,11 +54,11 @@ typedef struct pawl_step {
  * it is only what is known, or PAWL_TIME_MAX. `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin
  * with PAWL_STEP_INIT. */
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
-/* Steps until idle; sums up. `sum` as `step`. */
+/* Steps until idle; sums up. Behind a stop it makes one step and returns. `sum` as `step`. */
 PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);
 /* For a program that steps: takes in what the broker of option transport has, at most a batch, as run() does on a
- * thread of its own; `*count` messages. Waits for the first one at most `wait` microseconds. Each message is due
- * at the business time of this call, one that says so itself (header pawl.due) at its own. Any code but
+ * thread of its own; `*count` messages. Waits for the first one at most `wait` microseconds, or until a stop. Each
+ * message is due at the business time of this call, one that says so itself (header pawl.due) at its own. Any code but
  * PAWL_OK: the store or the broker is unavailable, what was not acknowledged comes again, and the next call connects
  * anew. PAWL_EINVAL: the endpoint has no transport. */
 PAWL_API pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *count,

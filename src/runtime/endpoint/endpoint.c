@@ -423,7 +423,8 @@ pawl_code pawl_endpoint_receive(pawl_endpoint *endpoint, int64_t wait, size_t *c
     if (code == PAWL_OK && endpoint->inbound_state.stepped == NULL)
         code = pawl__intake_create(endpoint, &endpoint->inbound_state.stepped, error);
     if (code == PAWL_OK)
-        code = pawl__intake_step(endpoint->inbound_state.stepped, wait, -1, count, error);
+        code = pawl__intake_step(endpoint->inbound_state.stepped, wait, endpoint->stop_fd, count,
+                                 error);
     atomic_store(&endpoint->is_used, false);
     return code;
 }
@@ -452,7 +453,8 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
         total.is_idle  = step.is_idle;
         total.is_taken = step.is_taken;
         total.next_due = step.next_due;
-    } while (code == PAWL_OK && !total.is_idle && !total.is_taken);
+    } while (code == PAWL_OK && !total.is_idle && !total.is_taken &&
+             !atomic_load(&endpoint->is_stopping));
     atomic_store(&endpoint->is_used, false);
     if (sum != NULL)
         pawl__sized_write(sum, &total);

@@ -57,6 +57,7 @@ static struct broker {
     char   queue[100];
     size_t prefetch, type_count;
     char   type[100];
+    int    wake_fd; /* of the last take */
 } broker;
 
 static atomic_int gone; /* messages that were settled, for a test in another thread */
@@ -104,6 +105,7 @@ static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_ar
     if (takings->items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "list: no memory");
     broker.takes++;
+    broker.wake_fd = by->wake_fd;
     if (count_settled() + count_out() == broker.count && by->wake_fd >= 0 && by->wait > 0)
         (void)poll(&(struct pollfd){.fd = by->wake_fd, .events = POLLIN}, 1, 1000);
     for (size_t i = 0; i < broker.count && takings->count < by->count_max; i++) {

@@ -462,8 +462,10 @@ ON_STORES(a_program_that_steps_takes_in_by_itself, const char *url)
     put("m-2", "note", "{\"number\":2}")->due = now + PAWL_SECONDS(5);
     put("m-3", "note", "{\"number\":3}");
     must(pawl_endpoint_receive(r->it.endpoint, 0, &count, world_error()));
+    assert_int_equal(broker.wake_fd, r->it.endpoint->stop_fd); /* a stop ends the wait */
     assert_int_equal(count, 2);
     must(pawl_endpoint_receive(r->it.endpoint, 0, &count, world_error()));
+    assert_int_equal(broker.wake_fd, r->it.endpoint->stop_fd); /* a stop ends the wait */
     assert_int_equal(count, 1);
     assert_int_equal(count_settled(), 3);
     world_drain(&r->it);

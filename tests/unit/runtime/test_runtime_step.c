@@ -1,11 +1,30 @@
-/* test_runtime_step.c - a program that steps: when it comes again.
+/* test_runtime_step.c - a program that steps: when it comes again, and its stop.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/ping.h"
 #include "support/thread.h"
 
-static const pawl_application application = APPLICATION("steps", &plain);
+#define TURN(F) F(INT32, number)
+PAWL_RECORD(turn, TURN);
+
+static world *around;
+static int    turns;
+
+/* Keeps its endpoint at work, and stops it once. */
+static pawl_code on_turn(pawl_context *ctx, const turn *message)
+{
+    if (++turns == 3)
+        pawl_endpoint_stop(around->endpoint);
+    return turns < 20 ? pawl_send(ctx, "mill", PAWL_MESSAGE(turn, .number = message->number))
+                      : PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_turn, turn);
+
+static const pawl_endpoint_spec mill = {.name     = "mill",
+                                        .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_turn)})};
+
+static const pawl_application application = APPLICATION("steps", &plain, &mill);
 
 /* ---- When to come again ------------------------------------------------------------------- */
 
@@ -16,7 +35,7 @@ static int64_t rest_of(pawl_endpoint_options options, const char *url)
 {
     pawl_step step = PAWL_STEP_INIT;
     runner    it;
-    runner_create(&it, &application, NULL, url, options);
+    runner_create(&it, &application, "plain", url, options);
     must(pawl_endpoint_drain(it.endpoint, &step, world_error()));
     assert_true(step.is_idle);
     runner_destroy(&it);
@@ -40,4 +59,20 @@ ON_STORE(e36_an_idle_program_renews_the_lease_of_an_ordered_queue, const char *u
     world_hold(url);
     assert_in_range(rest_of((pawl_endpoint_options){.ordered = "header:key"}, url), PAWL_SECONDS(5),
                     PAWL_SECONDS(20));
+}
+
+/* ---- A stop ------------------------------------------------------------------------------- */
+
+ON_ALL_STORES(e29_a_stop_ends_a_drain, const char *url)
+{
+    world *it = world_begin(url, &application, "mill", NULL);
+    around    = it;
+    turns     = 0;
+    world_post(it, NULL, PAWL_MESSAGE(turn, .number = 1));
+    for (int wanted = 3; wanted <= 4; wanted++) {
+        pawl_step sum = PAWL_STEP_INIT;
+        must(pawl_endpoint_drain(it->endpoint, &sum, world_error()));
+        assert_false(sum.is_idle);
+        assert_int_equal(turns, wanted);
+    }
 }
