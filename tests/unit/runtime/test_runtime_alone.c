@@ -216,7 +216,8 @@ ON_ALL_STORES(a_lost_worker_that_still_commits_is_left_alone, const char *url)
         world_post(it, NULL, PAWL_MESSAGE(bad, .number = (int32_t)i));
         assert_int_equal(pawl_endpoint_drain(it->endpoint, &step, NULL), PAWL_ELOST);
         must(pawl_endpoint_drain(it->endpoint, &step, world_error()));
-        assert_int_equal(at.ends, 2); /* when it was lost, and before the next one: of several, one */
+        assert_int_equal(at.ends,
+                         2); /* when it was lost, and before the next one: of several, one */
         hook_set(NULL, NULL);
         assert_int_equal(world_dead(it).count, i + 1);
     }
