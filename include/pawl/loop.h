@@ -50,7 +50,7 @@ typedef struct pawl_step {
 
 /* Comes again at once after a step that was not idle: the store may hold the next messages for it, and only an
  * idle step gives them back. After an idle one at `next_due`, or before it when wake_fd is readable: that is when the next
- * thing known is due, and after 30 s at most, as what other processes commit is not announced. By a virtual business clock
+ * thing known is due, and after 1 s at most, as what other processes commit is not announced. By a virtual business clock
  * it is only what is known, or PAWL_TIME_MAX. `step` may be NULL. PAWL_EINVAL, and nothing was done: it does not begin
  * with PAWL_STEP_INIT. */
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define SERVICE_PERIOD PAWL_MILLISECONDS(100)
-#define STEP_PAUSE_MAX PAWL_SECONDS(30) /* as a worker of run() sleeps */
+#define STEP_PAUSE_MAX PAWL_SECONDS(1) /* until a message of another process is seen */
 
 /* ---- Creation ------------------------------------------------------------------ */
 
@@ -306,15 +306,9 @@ static pawl_time find_look(const pawl_endpoint *endpoint)
  * leases, the sweep, the search for crashed workers. With a virtual clock the program knows when to look. */
 static pawl_time find_next_look(const pawl_endpoint *endpoint)
 {
-    pawl_time now = pawl__machine_now(endpoint);
-    pawl_time due =
-        endpoint->service != NULL ? pawl__service_due(endpoint->service) : PAWL_TIME_MAX;
-    int64_t rest = pawl__sooner(STEP_PAUSE_MAX, pawl__ordered_wait(endpoint->worker));
-    if (endpoint->settings.business != NULL)
-        return PAWL_TIME_MAX;
-    if (due < pawl_time_add(now, rest))
-        rest = due > now ? due - now : 0;
-    return pawl_time_add(pawl__business_now(endpoint), rest);
+    return endpoint->settings.business != NULL
+               ? PAWL_TIME_MAX
+               : pawl_time_add(pawl__business_now(endpoint), STEP_PAUSE_MAX);
 }
 
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
