@@ -167,6 +167,7 @@ PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
  * finished, claims released. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.
  *
  * A handler (a filter, a transport ...) that takes more than 10 s is named in the log, once.
+ * In the second half of stop_wait a call of the store outside of handlers is interrupted: it does not answer.
  * When something is still in flight stop_wait after the stop, run abandons it: PAWL_ETIMEOUT,
  * and the error names the message, its type and the handler (E29). Claims and
  * leases of such a thread are free for others, and it writes nothing any more, whatever the handler

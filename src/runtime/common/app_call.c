@@ -101,11 +101,11 @@ bool pawl__app_call_is_given_up(pawl__app_call *app_call)
     return is_set(app_call, &app_call->is_given_up);
 }
 
-void pawl__app_call_set_worker(pawl__app_call *app_call, const pawl_store *store)
+void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store)
 {
     pthread_mutex_lock(&app_call->mutex);
-    app_call->has_worker = store != NULL;
-    app_call->has_beats  = false;
+    app_call->store     = store;
+    app_call->has_beats = false;
     if (store != NULL)
         app_call->worker = pawl_store_worker(store);
     pthread_mutex_unlock(&app_call->mutex);
@@ -172,6 +172,15 @@ bool pawl__app_call_is_finished(pawl__app_call *app_call)
     return is_set(app_call, &app_call->is_finished);
 }
 
+/* Under the mutex, so that the thread does not close the store meanwhile. */
+void pawl__app_call_interrupt(pawl__app_call *app_call)
+{
+    pthread_mutex_lock(&app_call->mutex);
+    if (app_call->store != NULL && !app_call->is_busy && !app_call->is_finished)
+        pawl_store_interrupt(app_call->store);
+    pthread_mutex_unlock(&app_call->mutex);
+}
+
 bool pawl__app_call_give_up(pawl__app_call *app_call, const pawl_endpoint *endpoint,
                             char text[PAWL__APP_CALL_TEXT_SIZE], bool *has_worker,
                             pawl_worker_id *worker)
@@ -179,12 +188,13 @@ bool pawl__app_call_give_up(pawl__app_call *app_call, const pawl_endpoint *endpo
     int64_t now = pawl__watch_now(endpoint);
     pthread_mutex_lock(&app_call->mutex);
     bool is_given_up = app_call->is_given_up = !app_call->is_finished;
-    *has_worker                              = app_call->has_worker;
+    *has_worker                              = app_call->store != NULL;
     *worker                                  = app_call->worker;
     if (is_given_up && app_call->is_busy)
         describe(app_call, "is", now - app_call->begin, text);
     else if (is_given_up)
-        snprintf(text, PAWL__APP_CALL_TEXT_SIZE, "a thread waits for its store");
+        snprintf(text, PAWL__APP_CALL_TEXT_SIZE,
+                 "a thread waits for its store, which does not answer");
     pthread_mutex_unlock(&app_call->mutex);
     return is_given_up;
 }

@@ -31,9 +31,9 @@ typedef struct pawl__app_call {
     bool            is_told; /* the log has a line about this call */
     bool            is_given_up;
     bool            is_finished;
-    bool            has_worker; /* the thread has an open store */
-    bool            has_beats;  /* the worker lives by heartbeats */
+    bool            has_beats; /* the worker lives by heartbeats */
     pawl_worker_id  worker;
+    pawl_store     *store; /* open, and used by the thread; NULL: none */
 } pawl__app_call;
 
 void pawl__app_call_init(pawl__app_call *app_call);
@@ -49,8 +49,8 @@ bool pawl__app_call_is_given_up(pawl__app_call *app_call);
 /* Calls the endpoint's critical action. */
 void pawl__app_call_critical(pawl__app_call *app_call, const pawl_endpoint *endpoint,
                              const char *what, const pawl_error *error);
-/* The worker in whose name the thread claims and commits; NULL: none. */
-void pawl__app_call_set_worker(pawl__app_call *app_call, const pawl_store *store);
+/* The store that the thread has open, and by it the worker in whose name it claims and commits; NULL: none. */
+void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store);
 /* Whether heartbeats alone tell that the worker lives. */
 void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats);
 /* Says that the thread touches nothing shared any more. False: it was given up before. */
@@ -66,6 +66,8 @@ bool pawl__app_call_needs_beat(pawl__app_call *app_call, const pawl_endpoint *en
                                pawl_worker_id *worker);
 /* Has the thread finished? */
 bool pawl__app_call_is_finished(pawl__app_call *app_call);
+/* Ends what the thread asks its store, unless it is in the application's code or has finished. */
+void pawl__app_call_interrupt(pawl__app_call *app_call);
 /* Gives the thread up, unless it has finished: then false. `text` describes its call, `worker` is
  * the worker to end when it has one. */
 bool pawl__app_call_give_up(pawl__app_call *app_call, const pawl_endpoint *endpoint,

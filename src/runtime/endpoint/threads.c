@@ -24,7 +24,8 @@
 
 #define WATCH_MAX PAWL__HEARTBEAT_PERIOD
 #define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
-#define TOLD_MAX 3                          /* threads that the error tells of */
+#define INTERRUPT_PERIOD PAWL_SECONDS(1)
+#define TOLD_MAX 3 /* threads that the error tells of */
 
 typedef struct running {
     pawl_endpoint  *endpoint;
@@ -203,7 +204,16 @@ static void wake_all(const running *it)
         pawl__fd_signal(it->threads[i]->wake_fd);
 }
 
-/* Until stop, then until all threads have finished, or stop_wait is over. */
+/* A store that does not answer would be waited for until its deadline, call by call. Not at once: what is under way is
+ * finished. */
+static void interrupt_all(const running *it)
+{
+    for (int i = 0; i < it->count; i++)
+        if (it->threads[i]->is_started)
+            pawl__app_call_interrupt(it->threads[i]->app_call);
+}
+
+/* Until stop, then until all threads have finished, or stop_wait is over. In its second half stores are interrupted. */
 static void watch(running *it)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -211,11 +221,15 @@ static void watch(running *it)
         pawl__fd_wait(endpoint->stop_fd, watch_calls(it, WATCH_MAX));
     wake_all(it);
     int64_t end  = pawl_time_add(pawl__watch_now(endpoint), endpoint->settings.stop_wait);
+    int64_t half = endpoint->settings.stop_wait / 2;
     int64_t rest = endpoint->settings.stop_wait;
     while (has_running(it) && rest > 0) {
-        pawl__fd_wait(it->done_fd, watch_calls(it, rest < WATCH_MAX ? rest : WATCH_MAX));
+        int64_t next = rest > half ? rest - half : INTERRUPT_PERIOD;
+        pawl__fd_wait(it->done_fd, watch_calls(it, next < WATCH_MAX ? next : WATCH_MAX));
         (void)pawl__fd_clear(it->done_fd);
         rest = end - pawl__watch_now(endpoint);
+        if (rest <= half)
+            interrupt_all(it);
     }
 }
 

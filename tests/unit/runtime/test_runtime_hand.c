@@ -161,7 +161,6 @@ static bool needs_beat(void)
 TEST(a_worker_of_heartbeats_needs_them_while_its_handler_may_run)
 {
     begin();
-    t.hand.has_worker = true;
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     assert_false(needs_beat());
     t.hand.has_beats = true;
@@ -220,7 +219,42 @@ TEST(e29_a_thread_without_a_call_waits_for_its_store)
     begin();
     given_up result = give_up();
     assert_true(result.is_given_up);
-    assert_string_equal(result.text, "a thread waits for its store");
+    assert_string_equal(result.text, "a thread waits for its store, which does not answer");
+}
+
+static atomic_int interrupted;
+
+static void interrupt(pawl_store *store)
+{
+    (void)store;
+    atomic_fetch_add(&interrupted, 1);
+}
+
+/* A handler may use the store, and what it does is not to be undone. */
+TEST(e29_a_thread_is_interrupted_outside_of_calls)
+{
+    static const int      wanted[] = {0, 1, 1, 2, 2};
+    const pawl_store_ops *ops;
+    pawl_store_ops        told;
+    begin();
+    ops            = t.it.store->ops;
+    told           = *ops;
+    told.interrupt = interrupt;
+    atomic_store(&interrupted, 0);
+    t.it.store->ops = &told;
+    for (int i = 0; i < 5; i++) {
+        if (i == 1)
+            pawl__app_call_set_worker(&t.hand, t.it.store);
+        if (i == 2)
+            assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
+        if (i == 3)
+            assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
+        if (i == 4)
+            assert_true(pawl__app_call_finish(&t.hand));
+        pawl__app_call_interrupt(&t.hand);
+        assert_int_equal(atomic_load(&interrupted), wanted[i]);
+    }
+    t.it.store->ops = ops;
 }
 
 TEST(e29_a_thread_that_finished_is_not_given_up)
@@ -238,8 +272,8 @@ TEST(e29_a_thread_that_finished_is_not_given_up)
 TEST(e29_the_worker_to_end_is_the_last_one)
 {
     begin();
-    pawl_store             *other    = test_open("memory:hands");
-    const pawl_store *const stores[] = {t.it.store, other};
+    pawl_store       *other    = test_open("memory:hands");
+    pawl_store *const stores[] = {t.it.store, other};
     for (size_t i = 0; i < 2; i++) {
         pawl__app_call_set_worker(&t.hand, stores[i]);
         given_up result = give_up();
@@ -258,7 +292,7 @@ TEST(o29_the_critical_action_is_a_call_in_hand)
     pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
     assert_true(t.was_busy);
-    assert_string_equal(give_up().text, "a thread waits for its store");
+    assert_string_equal(give_up().text, "a thread waits for its store, which does not answer");
     pawl__app_call_critical(&t.hand, t.it.endpoint, "retention", &why);
     assert_int_equal(t.critical_calls, 1);
 }

@@ -25,6 +25,8 @@ static atomic_int            away_code;
 static atomic_int            lost_commits; /* of messages, from now on */
 static atomic_int            settled;      /* messages, by the other ones */
 static atomic_int            opened;       /* handles */
+static atomic_bool           is_silent;    /* claims wait until they are interrupted */
+static atomic_int            interrupted;
 
 static bool is_away(void)
 {
@@ -51,9 +53,21 @@ static pawl_code count(pawl_store *store, pawl_time now, pawl_arena *arena, pawl
     return inner->stats(store, now, arena, stats, error);
 }
 
+static void interrupt(pawl_store *store)
+{
+    (void)store;
+    atomic_fetch_add(&interrupted, 1);
+}
+
 static pawl_code claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                        pawl_queue_rows *rows, pawl_error *error)
 {
+    while (atomic_load(&is_silent)) {
+        atomic_store(&met_count, 1);
+        sched_yield();
+        if (atomic_load(&interrupted) > 0)
+            return pawl_error_set(error, PAWL_EINTERRUPTED, "the call was interrupted");
+    }
     if (is_away())
         return pawl_error_set(error, (pawl_code)atomic_load(&away_code), "the server is away");
     return inner->queue_claim(store, claim, arena, rows, error);
@@ -85,6 +99,8 @@ static void use_driver(pawl_code code)
     atomic_store(&lost_commits, 0);
     atomic_store(&settled, 0);
     atomic_store(&opened, 0);
+    atomic_store(&interrupted, 0);
+    atomic_store(&is_silent, false);
     if (is_registered)
         return;
     must(pawl_store_open("memory:trouble", NULL, &store, world_error()));
@@ -96,6 +112,7 @@ static void use_driver(pawl_code code)
     outer.queue_claim = claim;
     outer.commit      = commit;
     outer.stats       = count;
+    outer.interrupt   = interrupt;
     must(pawl_store_register(&outer, world_error()));
     is_registered = true;
 }
@@ -307,6 +324,36 @@ TEST(what_does_not_pass_ends_it)
     assert_int_equal(it.code, PAWL_EPERSIST);
     assert_int_equal(atomic_load(&met_count), 1);
     pawl_store_close(store);
+}
+
+/* No handler runs: stopping waits for half of its time, and then for nothing. */
+TEST(e29_a_store_that_does_not_answer_is_interrupted)
+{
+    pawl_clock *machine = pawl_clock_create(WORLD_START);
+    use_driver(PAWL_ELOST);
+    pawl_store *store = keep_store();
+    runner      it;
+    runner_open(&it, &application, NULL, "trouble:store",
+                (pawl_endpoint_options){.no_service = true, .machine = machine});
+    send_ping();
+    wait_for_count(&ping_count, 1);
+    atomic_store(&met_count, 0);
+    atomic_store(&is_silent, true);
+    send_ping();
+    wait_for_count(&met_count, 1);
+    pawl_endpoint_stop(it.endpoint);
+    pawl_clock_set(machine, WORLD_START + PAWL_SECONDS(14));
+    patience left = patience_of(1);
+    while (left.left_ms > 500)
+        patience_wait(&left, "half a second");
+    assert_int_equal(atomic_load(&interrupted), 0);
+    pawl_clock_set(machine, WORLD_START + PAWL_SECONDS(29));
+    runner_join(&it);
+    world_ok(it.code, &it.error);
+    assert_true(atomic_load(&interrupted) > 0);
+    runner_destroy(&it);
+    pawl_store_close(store);
+    pawl_clock_destroy(machine);
 }
 
 /* As often as it takes, once it was there; the pauses grow up to five seconds. */
