@@ -175,7 +175,8 @@ PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
  * transaction is ended by a server; on SQLite it keeps the file's write lock until the
  * handler returns or the process ends.
  *
- * PAWL_EINVAL: it is being run or stepped already. */
+ * PAWL_EINVAL: it is being run or stepped already, or it was run before: after a failure, and after a stop, a program
+ * creates another endpoint. */
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
 /* From any thread or a signal handler. */
 PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);

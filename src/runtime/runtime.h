@@ -82,6 +82,7 @@ struct pawl_endpoint {
     int                   stop_fd;     /* eventfd, readable from stop on */
     pid_t                 process;     /* the one that made the endpoint */
     atomic_bool           is_used;     /* a call of it runs, steps or receives */
+    bool                  has_run;     /* by who has it in use: run() began once */
     atomic_bool       is_stopping, had_store; /* had_store: a file that is gone is not made again */
     atomic_bool       has_worked, has_served; /* in run(): a worker, the service */
     _Atomic pawl_time flush_check, foreign_check; /* machine times of the next ones */

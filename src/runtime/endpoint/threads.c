@@ -370,7 +370,13 @@ pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
     pawl_code code = pawl__endpoint_use(endpoint, error);
     if (code != PAWL_OK)
         return code;
-    code = run_threads(endpoint, error);
+    if (endpoint->has_run)
+        code =
+            pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it was run before: create another one",
+                           endpoint->model->endpoint.data);
+    else
+        code = run_threads(endpoint, error);
+    endpoint->has_run = true;
     atomic_store(&endpoint->is_used, false);
     return code;
 }

@@ -320,9 +320,13 @@ TEST(what_does_not_pass_ends_it)
     atomic_store(&away_count, 1000);
     send_ping();
     runner_join(&it);
-    runner_destroy(&it);
     assert_int_equal(it.code, PAWL_EPERSIST);
     assert_int_equal(atomic_load(&met_count), 1);
+    /* Its stop is not taken for that of the next run. */
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_endpoint_run(it.endpoint, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "endpoint plain: it was run before: create another one");
+    runner_destroy(&it);
     pawl_store_close(store);
 }
 
