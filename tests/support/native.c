@@ -43,9 +43,11 @@ static bool try_file(void *native, const char *sql, char *text, size_t size)
     return result == SQLITE_DONE;
 }
 
+/* The connection is kept in memory until the next one is left. */
 static bool leave_file(void *native, const char *sql)
 {
-    sqlite3_stmt *statement = NULL; /* whose end is that of the connection */
+    static sqlite3_stmt *statement;
+    (void)sqlite3_finalize(statement);
     return sqlite3_prepare_v2(native, sql, -1, &statement, NULL) == SQLITE_OK &&
            sqlite3_step(statement) == SQLITE_ROW;
 }
