@@ -82,15 +82,13 @@ static void *run_one(void *context)
     return NULL;
 }
 
-/* Under the mutex: is it worked off already, or is there no room? */
-static bool is_taken(pawl__console *console, const char *id)
+/* Under the mutex: is it worked off already? */
+static bool is_taken(const pawl__console *console, const char *id)
 {
     for (size_t i = 0; i < console->bulk_count; i++)
         if (strcmp(console->bulk_ids[i], id) == 0)
             return true;
-    if (console->bulk_count == PAWL__CONSOLE_BULKS_MAX)
-        console->wants_look = true;
-    return console->bulk_count == PAWL__CONSOLE_BULKS_MAX || console->is_over;
+    return console->is_over;
 }
 
 static void begin_one(pawl__console *console, const char *id)
@@ -104,7 +102,10 @@ static void begin_one(pawl__console *console, const char *id)
     it->console = console;
     memcpy(it->id, id, strlen(id) + 1);
     pthread_mutex_lock(&console->mutex);
-    bool is_new = !is_taken(console, id);
+    bool is_new  = !is_taken(console, id);
+    bool is_full = console->bulk_count == PAWL__CONSOLE_BULKS_MAX;
+    console->wants_look |= is_new && is_full;
+    is_new &= !is_full;
     if (is_new)
         memcpy(console->bulk_ids[console->bulk_count++], it->id, sizeof it->id);
     pthread_mutex_unlock(&console->mutex);

@@ -177,6 +177,8 @@ typedef struct pawl__sql_dialect {
     const pawl__sql_extra *after_create; /* behind their tables; or NULL */
     const pawl__sql_extra
         *in_scripts; /* the same of a script alone: apply looks into the catalog */
+    /* Template: gives the index of pending outbox rows its endpoint; NULL: not needed. */
+    const char            *widen_outbox_index;
     const pawl__sql_extra *before_drop;
     const char            *script_begin;
     const char            *script_end;

@@ -357,41 +357,20 @@ static pawl_code add_columns(const schema_state *l)
     return code;
 }
 
-/* Gives an index of the outbox the columns that it has today. Running programs name it in their statements, so that
- * one statement drops and adds it. */
-static pawl_code remake_index(const schema_state *l, const pawl__sql_index *index)
+/* Gives the index of pending outbox rows its endpoint. The script makes a table with its indexes, and changes none that
+ * is there. */
+static pawl_code widen_outbox_index(const schema_state *l)
 {
-    const pawl__sql_dialect *dialect = l->schema->dialect;
-    pawl__sql_text           text    = {0};
-    pawl_text                table = shared_name(l, "outbox"), name = shared_name(l, index->name);
-    const pawl__sql_found_index *found = pawl__sql_find_index(&l->catalog, table, name);
-    pawl__sql_expand(&text, dialect, l->schema->prefix, pawl__sql_index_columns(dialect, index));
-    pawl_text columns = pawl_arena_text(l->arena, pawl__sql_text_of(&text));
-    pawl__sql_text_clear(&text);
-    if (found == NULL || pawl_text_equal(found->columns, columns)) {
-        pawl__sql_text_free(&text);
+    pawl__sql_text text  = {0};
+    pawl_text      table = shared_name(l, "outbox"), index = shared_name(l, "outbox_pending");
+    if (table.data == NULL || index.data == NULL)
+        return no_memory(l->schema, l->error);
+    const pawl__sql_found_index *found = pawl__sql_find_index(&l->catalog, table, index);
+    if (found == NULL || strstr(found->columns.data, "Endpoint") != NULL)
         return PAWL_OK;
-    }
-    pawl__sql_expand(
-        &text, dialect, l->schema->prefix,
-        "alter table {outbox} drop index {outbox_pending}, add index {outbox_pending} (");
-    pawl__sql_append_text(&text, columns);
-    pawl__sql_append(&text, ")");
+    pawl__sql_expand(&text, l->schema->dialect, l->schema->prefix,
+                     l->schema->dialect->widen_outbox_index);
     return run_text(l, &text);
-}
-
-/* The script makes a table with its indexes, and changes none that is there. */
-static pawl_code remake_indexes(const schema_state *l)
-{
-    pawl_code code = PAWL_OK;
-    for (size_t t = 0; t < pawl__sql_table_count; t++)
-        for (size_t i = 0; code == PAWL_OK && i < pawl__sql_tables[t].index_count; i++) {
-            const pawl__sql_index *index = &pawl__sql_tables[t].indexes[i];
-            if (strcmp(index->name, "outbox_pending") == 0 &&
-                pawl__sql_has_index(l->schema->dialect, index))
-                code = remake_index(l, index);
-        }
-    return code;
 }
 
 static pawl_code raise_version(const schema_state *l)
@@ -417,8 +396,8 @@ static pawl_code make_all(schema_state *l)
     if (code == PAWL_OK)
         code = pawl__sql_create(schema->dialect, schema->prefix, l->sagas, l->saga_count, l->emit,
                                 l->context, l->error);
-    if (code == PAWL_OK && schema->dialect->indexes_inside)
-        code = remake_indexes(l);
+    if (code == PAWL_OK && schema->dialect->widen_outbox_index != NULL)
+        code = widen_outbox_index(l);
     if (code == PAWL_OK && l->is_purge)
         code = pawl__sql_purge(schema, &l->catalog, l->sagas, l->saga_count, l->emit, l->context,
                                l->error);

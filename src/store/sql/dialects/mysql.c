@@ -93,13 +93,15 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
 
 /* The index of pending outbox rows had three columns first. One statement changes it, as other programs'
  * statements name it. */
+#define WIDEN_OUTBOX_INDEX                                                                    \
+    "alter table {outbox} drop index {outbox_pending}, add index {outbox_pending} ([State], " \
+    "[Id], [NextAttempt], [Endpoint])"
 #define OF_OUTBOX_PENDING                                                          \
     "table_schema = database() and concat('`', table_name, '`') = '{outbox}' and " \
     "concat('`', index_name, '`') = '{outbox_pending}'"
 static const pawl__sql_extra in_scripts[] = {
     {"outbox", "set @pawl = (select if(count(*) = 3,\n"
-               "    'alter table {outbox} drop index {outbox_pending}, add index {outbox_pending} "
-               "([State], [Id], [NextAttempt], [Endpoint])',\n"
+               "    '" WIDEN_OUTBOX_INDEX "',\n"
                "    'do 0') from information_schema.statistics\n"
                "    where " OF_OUTBOX_PENDING ")"},
     {"outbox", "prepare pawl from @pawl"},
@@ -133,7 +135,8 @@ static const pawl__sql_extra in_scripts[] = {
     .ignore = "on duplicate key update %c = %c", .ignores_failures = true, .adds_columns = true, \
     .keeps_ties = true, .keys_every_table = true, .indexes_every_row = true,                     \
     .indexes_inside = true, .has_own_indexes = true, .name_chars_max = 64, .first_version = 3,   \
-    .script_begin = BEGIN, .script_end = END_OF_SCRIPT, .in_scripts = in_scripts
+    .script_begin = BEGIN, .script_end = END_OF_SCRIPT, .in_scripts = in_scripts,                \
+    .widen_outbox_index = WIDEN_OUTBOX_INDEX
 
 const pawl__sql_dialect pawl__mysql_dialect = {
     .name    = "mysql",
