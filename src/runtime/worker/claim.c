@@ -5,7 +5,6 @@
 #include "runtime/runtime.h"
 
 #define SHORT_TIME PAWL_MINUTES(1)
-#define GAVE_WAY_COUNT 8
 
 pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_queue_rows *rows,
                                pawl_error *error)
@@ -46,10 +45,25 @@ size_t pawl__claim_limit(const pawl_endpoint *endpoint)
     return given < limit ? given : limit;
 }
 
+/* A batch whose handlers took more than half of their time was large enough: the rest of a larger one would only be
+ * hidden from other workers, and be given back. */
+void pawl__claim_note_time(pawl__worker *worker)
+{
+    const pawl__batch *batch = worker->batch;
+    int64_t            half  = worker->endpoint->settings.batch_time_max / 2;
+    size_t             ran   = 0;
+    if (worker->engine.is_virtual || pawl__monotonic_now() < worker->batch_end - half)
+        return;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        ran += batch->units[i].end != PAWL__END_RELEASED;
+    worker->cut_count = ran;
+}
+
 /* The next claim takes one message after one that ran alone, since the rest of a batch would only be
  * given back; few after one whose sagas were all elsewhere, and more each time that happens again, since
  * other work may stand behind, and at once as many as ever when the sagas are here again; and as many as came
- * after large ones, since a store may keep the rest from every worker. The number doubles while all goes well. */
+ * after large ones or ran of slow ones, since a store may keep the rest from every worker. The number doubles while all
+ * goes well, and begins with a few, as nobody knows yet how slow the handlers are. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
     size_t limit = pawl__claim_limit(worker->endpoint);
@@ -58,7 +72,7 @@ void pawl__claim_adapt(pawl__worker *worker)
     if (worker->was_alone)
         worker->claim_count = 1;
     else if (worker->gave_way && !worker->was_in_way)
-        worker->claim_count = GAVE_WAY_COUNT;
+        worker->claim_count = PAWL__CLAIM_FEW;
     else if (worker->cut_count > 0)
         worker->claim_count = worker->cut_count;
     else

@@ -135,6 +135,7 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
     if (code == PAWL_OK) {
         *reached = STAGE_RUN;
         code     = pawl__batch_run(batch, error);
+        pawl__claim_note_time(worker);
     }
     if (code == PAWL_OK)
         code = pawl__batch_changes(batch, error);

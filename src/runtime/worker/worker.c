@@ -29,11 +29,13 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->endpoint                        = endpoint;
     made->app_call                        = &made->own_app_call;
     made->wake_fd                         = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    made->claim_count = made->batch_max = pawl__claim_limit(endpoint);
-    made->short_until                   = PAWL_TIME_MIN;
-    made->flush_due                     = PAWL_TIME_MAX;
-    made->virtual_now                   = PAWL_TIME_MIN;
-    made->hot_until                     = PAWL_TIME_MIN;
+    made->batch_max                       = pawl__claim_limit(endpoint);
+    bool is_few       = settings->business == NULL && made->batch_max > PAWL__CLAIM_FEW;
+    made->claim_count = is_few ? PAWL__CLAIM_FEW : made->batch_max;
+    made->short_until = PAWL_TIME_MIN;
+    made->flush_due   = PAWL_TIME_MAX;
+    made->virtual_now = PAWL_TIME_MIN;
+    made->hot_until   = PAWL_TIME_MIN;
     /* No two workers draw the same ids; small sums are of the service and its like. */
     uint64_t number = atomic_fetch_add(&endpoint->workers_made, 1);
     pawl_random_seed(&made->random,

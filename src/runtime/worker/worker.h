@@ -91,7 +91,7 @@ typedef struct pawl__worker {
     size_t             claim_count;       /* messages to claim next: see claim.c */
     size_t             batch_max;         /* units of a batch; fewer after memory was short */
     pawl_time          short_until;       /* machine time until which batch_max does not grow */
-    size_t             cut_count;         /* messages of a claim that their size ended, or 0 */
+    size_t             cut_count;         /* messages that their size or time ended, or 0 */
     pawl_time          virtual_now;       /* business time of the last unit */
     pawl_time          flush_check; /* machine time of the next check of all partitions, unless
                                            another worker makes it; PAWL_TIME_MIN: its first */
@@ -174,8 +174,11 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
 /* Of each kind of unit: a commit has messages, timeouts, timeouts without an endpoint, and one group more for the
  * handlers' own SQL. */
 size_t pawl__claim_limit(const pawl_endpoint *endpoint);
+#define PAWL__CLAIM_FEW 8 /* messages */
 /* After a batch: how many messages are claimed next. */
 void pawl__claim_adapt(pawl__worker *worker);
+/* After the handlers of a batch, by the machine's clock. */
+void pawl__claim_note_time(pawl__worker *worker);
 /* Halves batches for a minute when there was no memory for one, whose claims go back with the
  * handle. False: there is no smaller batch. */
 bool pawl__claim_less(pawl__worker *worker, const pawl_error *error);

@@ -48,16 +48,21 @@ static void post_work(world *it, const char *id, const char *name)
 /* ---- Time ----------------------------------------------------------------------- */
 
 /* An endpoint that goes by the clocks of the machine. */
-static pawl_endpoint *open_with_time(world **it, const char *url, int64_t batch_time_max)
+static pawl_endpoint *create_with_time(const char *url, int64_t batch_time_max)
 {
     pawl_endpoint              *endpoint = NULL;
     const pawl_endpoint_options options  = {.options_size   = sizeof options,
                                             .store          = url,
                                             .batch_time_max = batch_time_max,
                                             .no_service     = true};
-    *it                                  = open_world(url, (pawl_endpoint_options){0});
     must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     return endpoint;
+}
+
+static pawl_endpoint *open_with_time(world **it, const char *url, int64_t batch_time_max)
+{
+    *it = open_world(url, (pawl_endpoint_options){0});
+    return create_with_time(url, batch_time_max);
 }
 
 /* The endpoint has a microsecond for a batch. */
@@ -92,7 +97,9 @@ ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends, const char *url)
     step_hasty(endpoint, 1);
     assert_string_equal(seen.text, "a b c ");
     assert_int_equal(world_queue(it, "mill").count, 0);
+    pawl_endpoint_destroy(endpoint);
     /* Messages that need no time are over all the same. */
+    endpoint = create_with_time(url, 1);
     post_work(it, "4", "d");
     post_work(it, "5", "e");
     post_work(it, "1", "a");
@@ -101,6 +108,39 @@ ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends, const char *url)
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].message.id.data, "5");
     pawl_endpoint_destroy(endpoint);
+}
+
+/* Another worker's step before the commit of one. */
+static pawl_code step_beside(hook_point point, void *context)
+{
+    pawl_endpoint **other = context, *beside = *other;
+    if (point != HOOK_BEFORE_COMMIT || beside == NULL)
+        return PAWL_OK;
+    *other = NULL;
+    step_hasty(beside, 1);
+    return PAWL_OK;
+}
+
+/* A worker begins with a claim of eight, and after a slow batch takes as many as were handled: what is behind them is not
+ * hidden from others. */
+ON_ALL_STORES(e7_slow_handlers_leave_messages_to_other_workers, const char *url)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    world                   *it;
+    pawl_endpoint           *endpoint = open_hasty(&it, hook_url(url));
+    pawl_endpoint           *beside   = create_with_time(hook_url(url), 1);
+    for (size_t i = 0; i < COUNT(names); i++)
+        post_work(it, names[i], names[i]);
+    for (int i = 0; i < 2; i++) {
+        pawl_endpoint *other = beside;
+        hook_set(step_beside, &other);
+        step_hasty(endpoint, 1);
+        hook_set(NULL, NULL);
+        assert_null(other);
+    }
+    assert_string_equal(seen.text, "a i b c ");
+    pawl_endpoint_destroy(endpoint);
+    pawl_endpoint_destroy(beside);
 }
 
 #define HANDLER_TIME PAWL_MILLISECONDS(500)
