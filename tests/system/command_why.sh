@@ -288,4 +288,32 @@ expect 0 '' pawl send --to biling --type charge --delay 2h --body '{"n":1}'
 expect 0 '' pawl queue show biling
 grep -q '^state  *no consumer$' "$work/out" || die "it was not resumed"
 
+echo "== collected, and handled long ago"
+fill collected 150
+why 1 a-140
+says 1 place aggregator
+says 1 name 'sums, message a-140 \(charge\)'
+says 1 waits_for 'the flush of its partition'
+paste_line 1 0
+sql "insert into pawl_inbox values ('billing', 'a-140', 'handled', 1), ('billing', 'b-1', 'handled', 1)"
+why 2 a-140
+says 2 place inbox
+says 2 waits_for 'nothing: an aggregator has it'
+why 1 b-1
+says 1 waits_for 'nothing: it was handled'
+sql "delete from pawl_aggregator"
+fill collected 20100
+why 1 b-1
+says 1 waits_for 'nothing, unless an aggregator has it'
+paste_line 1 1
+expect 6 'handled \(aggregators have more' pawl why nowhere
+sql "insert into pawl_history (Endpoint, Source, MessageId, Type, Kind, Outcome, Version, Attempts, Duration, At, Error, Out)
+    values ('billing', '', 'old-1', 'charge', 'message', 'handled', 0, 0, 5, 1700000000000000, '', '')"
+why 1 old-1
+says 1 place history
+says 1 name 'endpoint billing, message charge: handled'
+says 1 since 2023-11-14
+paste_line 1 0
+sql "delete from pawl_aggregator"
+
 echo "ok"

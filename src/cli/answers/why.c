@@ -50,9 +50,9 @@ const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.wha
 /* ---- Looking and printing ----------------------------------------------- */
 
 static pawl__why_fn *const places[] = {
-    pawl__why_letters,   pawl__why_queues,      pawl__why_outbox,   pawl__why_timeout,
-    pawl__why_saga,      pawl__why_stream,      pawl__why_schedule, pawl__why_projection,
-    pawl__why_partition, pawl__why_whole_queue, pawl__why_handled,
+    pawl__why_letters,   pawl__why_queues,    pawl__why_outbox,      pawl__why_timeout,
+    pawl__why_saga,      pawl__why_stream,    pawl__why_schedule,    pawl__why_projection,
+    pawl__why_partition, pawl__why_collected, pawl__why_whole_queue, pawl__why_handled,
 };
 
 static pawl_code print(const pawl__why *why, bool is_json)
@@ -83,8 +83,9 @@ static pawl_code say_nothing(const pawl__why *why)
     return pawl_error_set(why->error, PAWL_ENOTFOUND,
                           "'%.*s' is no dead letter, message in a queue, outbox row, timeout, "
                           "stream, schedule, projection, partition, queue or message that was "
-                          "handled%s%s%.*s",
+                          "handled%s%s%s%.*s",
                           PAWL_TEXT_ARGS(why->word),
+                          why->may_be_collected ? " (aggregators have more than were read)" : "",
                           why->book->app != NULL ? ", and no saga of this program"
                                                  : "; sagas are found with --app APP.so",
                           command.size != 0 ? "; messages with its value: " : "",

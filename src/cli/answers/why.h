@@ -40,6 +40,7 @@ typedef struct pawl__why {
     pawl_subscriptions        subscriptions;
     pawl__answer             *answers;
     size_t                    count, capacity;
+    bool                      is_collected, may_be_collected; /* by an aggregator */
     pawl_error               *error;
 } pawl__why;
 
@@ -76,6 +77,7 @@ typedef pawl_code pawl__why_fn(pawl__why *why);
 
 pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;
 pawl__why_fn pawl__why_outbox, pawl__why_timeout, pawl__why_saga, pawl__why_stream;
-pawl__why_fn pawl__why_schedule, pawl__why_projection, pawl__why_partition, pawl__why_whole_queue;
+pawl__why_fn pawl__why_schedule, pawl__why_projection, pawl__why_partition, pawl__why_collected;
+pawl__why_fn pawl__why_whole_queue;
 
 #endif

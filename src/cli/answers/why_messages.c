@@ -212,11 +212,43 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
         .place = "inbox",
         .name =
             pawl__must_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
-        .waits_for  = PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
+        .waits_for  = why->is_collected ? PAWL_TEXT("nothing: an aggregator has it")
+                      : why->may_be_collected
+                          ? PAWL_TEXT("nothing, unless an aggregator has it")
+                          : PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
         .claimed_by = PAWL_TEXT("nobody"),
         .next       = PAWL_TEXT("a copy that comes is dropped"),
     };
     answer.commands[0] = pawl__why_command("pawl events list --message-id", why->word, why->arena);
+    if (why->may_be_collected)
+        answer.commands[1] = pawl__must_printf(
+            why->arena, "pawl find --in aggregator %.*s",
+            PAWL_TEXT_ARGS(pawl__shell_word(
+                pawl__must_printf(why->arena, "id=%.*s", PAWL_TEXT_ARGS(why->word)), why->arena)));
+    return pawl__why_add(why, &answer);
+}
+
+/* The last run that the history has: its lines may be kept for longer than the ids of the inbox. */
+static pawl_code add_history(pawl__why *why)
+{
+    const pawl_history_query query = {.message_id = why->word};
+    pawl_history_rows        rows  = {.count = 0};
+    pawl_code code = pawl_store_history_find(why->store, &query, why->arena, &rows, why->error);
+    if (code != PAWL_OK || rows.count == 0)
+        return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+    const pawl_history_entry *last   = &rows.items[rows.count - 1].entry;
+    pawl__answer              answer = {
+                     .place      = "history",
+                     .name       = pawl__must_printf(why->arena, "endpoint %.*s, %.*s %.*s: %.*s",
+                                                     PAWL_TEXT_ARGS(last->endpoint), PAWL_TEXT_ARGS(last->kind),
+                                                     PAWL_TEXT_ARGS(last->type), PAWL_TEXT_ARGS(last->outcome)),
+                     .waits_for  = PAWL_TEXT("nothing that is in the store"),
+                     .since      = last->at,
+                     .error      = last->error,
+                     .claimed_by = PAWL_TEXT("nobody"),
+                     .next       = PAWL_TEXT("nothing"),
+    };
+    answer.commands[0] = pawl__why_command("pawl saga history", why->word, why->arena);
     return pawl__why_add(why, &answer);
 }
 
@@ -240,5 +272,6 @@ pawl_code pawl__why_handled(pawl__why *why)
         names[count++] = name;
         code           = add_mark(why, name);
     }
-    return code;
+    bool is_id = why->word.size > 0 && why->word.size <= PAWL_MESSAGE_ID_SIZE_MAX;
+    return code == PAWL_OK && why->count == 0 && is_id ? add_history(why) : code;
 }

@@ -374,6 +374,52 @@ pawl_code pawl__why_partition(pawl__why *why)
                            : pawl_error_set(why->error, code, "%s", none.text);
 }
 
+#define COLLECTED_PAGE 100
+#define COLLECTED_MAX 20000 /* rows, of which no index has the message ids */
+
+static pawl_code add_collected(pawl__why *why, const pawl_scan_row *row)
+{
+    pawl__answer answer = {
+        .place      = "aggregator",
+        .name       = pawl__must_printf(why->arena, "%.*s, message %.*s (%.*s)",
+                                        PAWL_TEXT_ARGS(row->belongs_to), PAWL_TEXT_ARGS(why->word),
+                                        PAWL_TEXT_ARGS(row->message.type)),
+        .waits_for  = PAWL_TEXT("the flush of its partition"),
+        .claimed_by = PAWL_TEXT("nobody, or the worker that flushes the partition"),
+        .next       = PAWL_TEXT("handed over with its partition, unless that is dead"),
+    };
+    answer.commands[0] = PAWL_TEXT("pawl aggregator list");
+    answer.commands[1] = PAWL_TEXT("pawl aggregator list --dead");
+    return pawl__why_add(why, &answer);
+}
+
+pawl_code pawl__why_collected(pawl__why *why)
+{
+    pawl_scan_row   after = {.number = 0};
+    const pawl_scan walk  = {
+         .kind = PAWL_SCAN_AGGREGATORS, .after = &after, .count_max = COLLECTED_PAGE};
+    pawl_scan_rows rows  = {.count = COLLECTED_PAGE};
+    pawl_arena    *arena = pawl__must_create();
+    pawl_code      code  = PAWL_OK;
+    for (size_t n = 0; rows.count == COLLECTED_PAGE && n < COLLECTED_MAX; n += rows.count) {
+        pawl_arena_reset(arena);
+        code = pawl_store_scan(why->store, &walk, arena, &rows, why->error);
+        if (code != PAWL_OK)
+            rows.count = 0;
+        for (size_t i = 0; i < rows.count && !why->is_collected; i++) {
+            after.number      = rows.items[i].number;
+            why->is_collected = pawl_text_equal(rows.items[i].message.id, why->word);
+            if (why->is_collected)
+                code = add_collected(why, &rows.items[i]);
+        }
+        if (why->is_collected)
+            break;
+    }
+    why->may_be_collected = !why->is_collected && rows.count == COLLECTED_PAGE;
+    pawl_arena_destroy(arena);
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
 /* ---- Queues ------------------------------------------------------------- */
 
 #define KEYS_SAID 3
