@@ -119,3 +119,18 @@ poll 20 handled || die "no line"
 stop "$pid" TERM 0
 expect 0 '' pawl saga history Ledger/a-1 "${at[@]}"
 has_line '^[0-9T:.-]+Z  handled   v[12] message entry e-1' '^    event posted$'
+
+echo "== a long one: the newest lines"
+build_sql
+"$work/sql" "$work/history.db" "with recursive n(i) as (select 1 union all select i + 1 from n where i < 10300)
+    insert into pawl_history (Endpoint, Source, MessageId, Type, Kind, Outcome, Version, Attempts, Duration, At, Error, Out)
+    select 'shop', 'Ledger/long', 'l-' || i, 'entry', 'message', 'handled', i, 0, 5, 1700000000000000 + i, '', '' from n" ||
+    die "no lines"
+for limit in 3 700 10000 10300; do
+    expect 0 '' pawl saga history Ledger/long "${at[@]}" --json --limit $limit
+    lines $limit
+    [ "$(sed -nE 's/.*"message_id":"l-([0-9]+)".*/\1/p' "$work/out" | md5sum)" = "$(seq $((10301 - limit)) 10300 | md5sum)" ] ||
+        die "other lines than the newest $limit"
+done
+expect 0 '' pawl saga history Ledger/long "${at[@]}"
+has_match "$work/err" '^these are the newest 10000 lines: --limit N shows N$' || die "no word of older lines"

@@ -64,7 +64,10 @@ const pawl__option pawl__saga_verb_options[] = {
     OPTION(
         "intended", LIST, intended, "TYPE.MEMBER", FOR_VERIFY,
         "a member whose first value or OPT_ is another one, which stored rows without it are to have"),
-    PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "sagas"),
+    OPTION("limit", COUNT, limit, "N", FOR_LIST | FOR_HISTORY,
+           "at most N sagas; of history the newest N lines", 1, INT64_MAX,
+           .default_words =
+               PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all; of history 10000"),
     OPTION("rate", COUNT, rate, "ROWS", FOR_VERIFY, "rows in a second, at most", 1, RATE_MAX,
            .has_default = true, .value_default = RATE_DEFAULT),
     OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PAGE 500
+#define LINES_DEFAULT 10000
 
 /* ---- Columns --------------------------------------------------------------- */
 
@@ -43,7 +44,36 @@ static const pawl__noun history_lines = {"line of history", pawl__history_column
 typedef struct found_lines {
     pawl_history_row *items;
     size_t            count, capacity;
+    size_t            limit; /* the newest lines are kept */
+    size_t            older; /* lines whose texts are in texts[0]; the others' are in texts[1] */
+    pawl_arena       *texts[2];
+    bool              has_left_out; /* there are older ones */
 } found_lines;
+
+/* Forgets the older half once the newer one has as many lines as are wanted, so that a long history is not in memory. */
+static void forget_older(found_lines *list)
+{
+    pawl_arena *texts = list->texts[0];
+    if (list->count - list->older < list->limit)
+        return;
+    list->has_left_out |= list->older > 0;
+    list->count -= list->older;
+    memmove(list->items, list->items + list->older, list->count * sizeof list->items[0]);
+    pawl_arena_reset(texts);
+    list->texts[0] = list->texts[1];
+    list->texts[1] = texts;
+    list->older    = list->count;
+}
+
+static void keep_newest(found_lines *list)
+{
+    if (list->count <= list->limit)
+        return;
+    list->has_left_out = true;
+    list->items += list->count - list->limit;
+    list->capacity -= list->count - list->limit;
+    list->count = list->limit;
+}
 
 static void add_lines(found_lines *list, const pawl_history_rows *rows, bool is_sourceless,
                       pawl_arena *arena)
@@ -65,11 +95,13 @@ static pawl_code read_lines(pawl_store *store, pawl_history_query query, bool is
     pawl_code         code = PAWL_OK;
     query.count_max        = PAGE;
     do {
-        code = pawl_store_history_find(store, &query, arena, &rows, error);
+        code = pawl_store_history_find(store, &query, list->texts[1], &rows, error);
         if (code == PAWL_OK)
             add_lines(list, &rows, is_sourceless, arena);
         if (rows.count > 0)
             query.after = rows.items[rows.count - 1].id;
+        if (!is_sourceless)
+            forget_older(list);
     } while (code == PAWL_OK && rows.count == PAGE);
     return code;
 }
@@ -97,6 +129,7 @@ static void sort_lines(found_lines *list, int (*compare)(const void *, const voi
 static pawl_code add_sourceless(pawl_store *store, found_lines *list, pawl_arena *arena,
                                 pawl_error *error)
 {
+    keep_newest(list);
     size_t    count = list->count;
     pawl_code code  = PAWL_OK;
     sort_lines(list, by_message);
@@ -448,12 +481,20 @@ pawl_code pawl__saga_history(const void *context, pawl_store *store, pawl_arena 
                              pawl_error *error)
 {
     const pawl__saga_fields *fields = context;
-    found_lines              list   = {.count = 0};
-    pawl_code                code   = collect(fields, store, arena, &list, error);
+    found_lines list = {.limit = fields->limit != 0 ? (size_t)fields->limit : LINES_DEFAULT,
+                        .texts = {pawl__must_create(), pawl__must_create()}};
+    pawl_code   code = collect(fields, store, arena, &list, error);
+    keep_newest(&list);
     if (code == PAWL_OK && list.count == 0)
-        return pawl_error_set(
+        code = pawl_error_set(
             error, PAWL_ENOTFOUND,
             "there is no history of %s: an endpoint keeps one with pawl run --history TIME%s",
             fields->shown, other_word(fields));
-    return code == PAWL_OK ? print(fields, &list, arena) : code;
+    if (code == PAWL_OK)
+        code = print(fields, &list, arena);
+    if (code == PAWL_OK && list.has_left_out)
+        fprintf(stderr, "these are the newest %zu lines: --limit N shows N\n", list.count);
+    pawl_arena_destroy(list.texts[0]);
+    pawl_arena_destroy(list.texts[1]);
+    return code;
 }
