@@ -53,7 +53,8 @@ PAWL_API pawl_code pawl_record_decode(const pawl_record *record, pawl_text json,
 /* Compact, in the order of the fields, unknown members last. Left out without
  * PAWL_ENCODE_DEFAULTS unless required: false, 0, the empty text, the zero uuid,
  * the epoch, the first enum name, the empty list, an unset optional, a record
- * that would be {}. PAWL_EINVAL names the path of what has no JSON form. */
+ * that would be {}. PAWL_EINVAL names the path of what has no JSON form, and of a required
+ * member that would be null: an unset optional, a JSON text that is empty or `null`. */
 PAWL_API pawl_code pawl_record_encode(const pawl_record *record, const void *in, unsigned flags,
                                       pawl_arena *arena, pawl_text *json, pawl_error *error);
 /* JSON stored by `version` as JSON of the record's own version: the same text

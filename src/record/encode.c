@@ -85,7 +85,13 @@ static pawl_code encode_present(pawl__encoder *encoder, const pawl__path *path, 
     return encode_item(encoder, path, depth, from, value);
 }
 
-/* `*value` is NULL when the member is left out. */
+static pawl_code unset(pawl__encoder *encoder, const pawl__path *path)
+{
+    return pawl__path_error(path, encoder->error, PAWL_EINVAL, "required, but it is not set");
+}
+
+/* `*value` is NULL when the member is left out. A required member is never null, not even as a JSON
+ * text: it could not be decoded. */
 static pawl_code encode_field(pawl__encoder *encoder, const pawl__path *path, size_t depth,
                               const void *in, yyjson_mut_val **value)
 {
@@ -95,8 +101,7 @@ static pawl_code encode_field(pawl__encoder *encoder, const pawl__path *path, si
     *value                     = NULL;
     if (is_absent(field, from)) {
         if (field->required)
-            return pawl__path_error(path, encoder->error, PAWL_EINVAL,
-                                    "required, but it is not set");
+            return unset(encoder, path);
         if (!is_whole)
             return PAWL_OK;
         *value = yyjson_mut_null(encoder->doc);
@@ -106,6 +111,8 @@ static pawl_code encode_field(pawl__encoder *encoder, const pawl__path *path, si
     if (may_go && is_default(field, from))
         return PAWL_OK;
     pawl_code code = encode_present(encoder, path, depth, from, value);
+    if (code == PAWL_OK && field->required && yyjson_mut_is_null(*value))
+        return unset(encoder, path);
     if (code == PAWL_OK && may_go && field->shape == PAWL_ONE && field->kind == PAWL_KIND_RECORD &&
         yyjson_mut_obj_size(*value) == 0)
         *value = NULL;

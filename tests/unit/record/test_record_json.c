@@ -317,6 +317,23 @@ STATE_TEST(a_required_optional_must_be_set, void **state)
                         "{\"o\":0}");
 }
 
+#define REQUIRED_JSON(F) F(JSON, doc, .required = true) F(OPT_JSON, more)
+PAWL_RECORD(required_json, REQUIRED_JSON);
+
+/* Decoding refuses null there. */
+STATE_TEST(a_required_json_member_must_not_be_null, void **state)
+{
+    static const char *const empty[] = {"", "null", " null "};
+    for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++)
+        is_refused(*state, PAWL_EINVAL, "doc: required, but it is not set",
+                   PAWL_MESSAGE(required_json, .doc = pawl_text_of(empty[i])));
+    assert_string_equal(
+        encode(*state,
+               PAWL_MESSAGE(required_json, .doc = PAWL_TEXT("[null]"), .more = {.is_set = true}), 0)
+            .data,
+        "{\"doc\":[null],\"more\":null}");
+}
+
 int main(void)
 {
     return tests_run(arena_set_up, arena_tear_down);
