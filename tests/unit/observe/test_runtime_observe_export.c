@@ -149,28 +149,38 @@ ON_MODULE_AND_STORES(o23_spans_wait_for_the_collector_and_are_dropped_in_the_end
     observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
     assert_int_equal(observed_send(p, 4).sent, 4);
     assert_int_equal(observed_wakes, 1);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         assert_int_equal(count_spans(p), 4);
         done(PAWL_OBSERVE_AGAIN);
     }
     assert_int_equal(count_spans(p), 0);
     assert_true(value_of(p, "pawl_spans_dropped_total") == 4);
     assert_true(value_of(p, "pawl_spans_exported_total") == 0);
-    assert_true(value_of(p, "pawl_export_failures_total{signal=\"traces\"}") == 5);
+    assert_true(value_of(p, "pawl_export_failures_total{signal=\"traces\"}") == 6);
     assert_true(value_of(p, "pawl_export_failures_total{signal=\"metrics\"}") == 0);
     observed_send(p, 1);
-    for (int i = 0; i < 4; i++) { /* the count of tries began anew */
+    for (int i = 0; i < 5; i++) { /* the count of tries began anew */
         assert_int_equal(count_spans(p), 1);
         done(PAWL_OBSERVE_AGAIN);
     }
     assert_int_equal(count_spans(p), 1);
     done(PAWL_OBSERVE_ACCEPTED);
-    observed_send(p, 1);
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(count_spans(p), 1);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 4);
+}
+
+/* Spans that came after the first tries have as many left as any other. */
+ON_MODULE(o23_spans_are_tried_as_often_as_each_other, const char *url, "memory")
+{
+    static const size_t waiting[] = {1, 1, 1, 1, 3, 3, 2, 2, 2, 2, 0};
+    world_quiet();
+    observed *p = observed_open(url, sent, (pawl_endpoint_options){0});
+    for (size_t i = 0; i < sizeof waiting / sizeof waiting[0]; i++) {
+        if (i == 0 || i == 4)
+            observed_send(p, i == 0 ? 1 : 2);
+        assert_int_equal(count_spans(p), waiting[i]);
         done(PAWL_OBSERVE_AGAIN);
     }
-    assert_int_equal(count_spans(p), 0);
+    assert_true(value_of(p, "pawl_spans_dropped_total") == 3);
 }
 
 /* The next spans are those of these outbox rows, numbered from 0 as they were sent. */

@@ -2,7 +2,7 @@
  *
  *     next:  lend spans -> JSON
  *     done:  taken   -> release; rejected ones are counted
- *            later   -> lend them again, TRIES_MAX times
+ *            later   -> lend them again, until a span had TRIES_MAX tries
  *            refused -> release, lost
  *
  * Metrics are cumulative: an export that did not arrive is made good by the next.
@@ -14,7 +14,7 @@
 #include "runtime/operate/observe/otlp.h"
 
 #define EXPORT_COUNT_MAX 512 /* spans: about half a megabyte of JSON */
-#define TRIES_MAX 5
+#define TRIES_MAX 6
 #define PARTIAL_PERIOD PAWL_MINUTES(10) /* between log lines about rejected items */
 #define MESSAGE_SIZE_MAX 300            /* of a collector's text, in a line of the log */
 
@@ -27,8 +27,7 @@ static void release_lent(pawl__observer *observer, size_t lost)
     pawl__metric_add(metrics, PAWL__METRIC_SPANS_EXPORTED, 0, (int64_t)(observer->lent - lost));
     pawl__metric_add(metrics, PAWL__METRIC_SPANS_DROPPED, 0, (int64_t)lost);
     pawl__spans_release(observer->spans, observer->lent);
-    observer->lent  = 0;
-    observer->tries = 0;
+    observer->lent = 0;
 }
 
 static bool next_traces(pawl__observer *observer, const pawl__otlp_source *source,
@@ -141,10 +140,11 @@ static void settle_traces(pawl__observer *observer, pawl_observe_outcome outcome
 {
     if (outcome == PAWL_OBSERVE_ACCEPTED) {
         release_lent(observer, rejected < observer->lent ? rejected : observer->lent);
-    } else if (outcome == PAWL_OBSERVE_REFUSED || ++observer->tries == TRIES_MAX) {
+    } else if (outcome == PAWL_OBSERVE_REFUSED) {
         release_lent(observer, observer->lent);
     } else {
-        pawl__spans_release(observer->spans, 0); /* the next export has them again */
+        pawl__metric_add(&observer->metrics, PAWL__METRIC_SPANS_DROPPED, 0,
+                         (int64_t)pawl__spans_again(observer->spans, TRIES_MAX));
         observer->lent = 0;
     }
 }

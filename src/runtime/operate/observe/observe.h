@@ -60,7 +60,6 @@ typedef struct pawl__observer {
     pawl__metrics           metrics;    /* of the store and the observer */
     pawl__spans            *spans;      /* NULL without a collector */
     size_t                  lent;       /* spans in the export in flight */
-    int                     tries;      /* of that export */
     pawl__export            exports[2]; /* by signal */
     _Atomic uint64_t        ids;
     char                    instance[PAWL_UUID_TEXT_SIZE + 1];

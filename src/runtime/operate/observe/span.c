@@ -81,6 +81,18 @@ void pawl__spans_release(pawl__spans *spans, size_t count)
     pthread_mutex_unlock(&spans->mutex);
 }
 
+size_t pawl__spans_again(pawl__spans *spans, uint8_t tries_max)
+{
+    size_t lost = 0;
+    pthread_mutex_lock(&spans->mutex);
+    for (size_t i = 0; i < spans->lent; i++) /* an older span has as many tries, or more */
+        lost += ++spans->items[spans->first + i].tries == tries_max;
+    drop(spans, lost);
+    spans->lent = 0;
+    pthread_mutex_unlock(&spans->mutex);
+    return lost;
+}
+
 size_t pawl__spans_waiting(pawl__spans *spans)
 {
     pthread_mutex_lock(&spans->mutex);

@@ -1,11 +1,12 @@
 /* span.h - spans that wait for the collector: a ring of fixed size.
  *
  *     put ... put        any thread; false when one was lost for want of room
- *     lend -> release    the one thread that exports
+ *     lend -> release or again    the one thread that exports
  *
  * A span that is lent stays in its slot until it is released, so that it is read without a copy. In
- * a full ring the oldest span gives way to a new one: after an outage of the collector the last
- * minutes are there. While the oldest is lent, the new span is lost.
+ * a full ring the oldest span gives way to a new one. While the oldest is lent, the new span is lost.
+ * Each span has tries of its own: after an outage of the collector, however long, those of the last
+ * few exports are there, as far as the ring holds them.
  *
  * Tests: tests/unit/observe/test_span.c
  *
@@ -24,6 +25,7 @@ typedef struct pawl__span {
     pawl__trace          trace;
     uint8_t              parent[8];
     bool                 has_parent;
+    uint8_t              tries; /* exports that the collector did not take */
     pawl_time            begin, end;
     pawl_dispatch_id     dispatch_id;
     pawl_attempt_outcome outcome;
@@ -43,7 +45,9 @@ bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting
 /* Lends the oldest spans, at most count_max, and returns their number. They lie in a row. */
 size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span **items);
 /* Frees the `count` oldest of the lent spans; the others wait on. */
-void   pawl__spans_release(pawl__spans *spans, size_t count);
+void pawl__spans_release(pawl__spans *spans, size_t count);
+/* Counts a try of each lent span, frees those that had `tries_max`, and returns their number. */
+size_t pawl__spans_again(pawl__spans *spans, uint8_t tries_max);
 size_t pawl__spans_waiting(pawl__spans *spans);
 
 /* Copies a text into a field of a span, cut between characters. */
