@@ -210,6 +210,8 @@ typedef struct pawl__metrics_view {
 } pawl__metrics_view;
 
 void pawl__metrics_read(const pawl__metrics *metrics, pawl__metrics_view *view);
+/* Of two owners of one name: counts are summed, of gauges the largest is taken. */
+void pawl__metrics_merge(pawl__metrics_view *view, const pawl__metrics_view *other);
 /* Is the metric in the view? */
 bool pawl__metrics_has(const pawl__metrics_view *view, const pawl__metric_row *row);
 

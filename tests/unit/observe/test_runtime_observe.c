@@ -295,6 +295,38 @@ ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share, const char *url)
     assert_int_equal(observed_stops, 2);
 }
 
+/* Prometheus refuses a page that has a series twice. */
+ON_MODULE_AND_STORES(o23_endpoints_of_one_name_are_one_series, const char *url)
+{
+    pawl_endpoint    *others[2];
+    observed         *p      = observed_open(url, served, (pawl_endpoint_options){0});
+    const pawl_route *routes = p->it.options.routes;
+    p->it.options.routes     = NULL;
+    others[0]                = open_right(p, &served);
+    p->it.options.routes     = routes;
+    others[1]                = open_right(p, &served);
+    for (int64_t i = 0; i < 2; i++) {
+        pawl__metric_add(&others[i]->metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_REJECTED, 5 + i);
+        pawl__metric_observe(&others[i]->metrics, PAWL__METRIC_STEP_DURATION, PAWL_SECONDS(1 + i));
+        pawl__metric_set(&others[i]->metrics, PAWL__METRIC_BREAKER_STATE, 2 - i);
+        pawl__metric_set(&others[i]->metrics, PAWL__METRIC_INTAKE_UNSETTLED, 3 + i);
+    }
+    const exposition *page = observed_metrics(p);
+    assert_true(exposition_value(
+                    page, "pawl_outbox_attempts_total{endpoint=\"right\",outcome=\"rejected\"}") ==
+                11);
+    assert_true(exposition_value(page, "pawl_step_duration_seconds_sum{endpoint=\"right\"}") == 3);
+    assert_true(exposition_value(page, "pawl_step_duration_seconds_count{endpoint=\"right\"}") ==
+                2);
+    assert_true(exposition_value(page, "pawl_breaker_state{endpoint=\"right\"}") == 2);
+    assert_true(exposition_has(page, "pawl_leader{endpoint=\"right\"}"));
+    assert_true(exposition_has(page, "pawl_store_up"));
+    assert_true(exposition_value(page, "pawl_inbound_unacknowledged{endpoint=\"right\"}") == 4);
+    assert_true(exposition_value(page, "pawl_step_duration_seconds_count{endpoint=\"left\"}") == 0);
+    for (int i = 0; i < 2; i++)
+        pawl_endpoint_destroy(others[i]);
+}
+
 ON_STORE(o23_a_port_has_a_limit_of_endpoints, const char *url, "memory")
 {
     pawl_error            error    = PAWL_ERROR_INIT;

@@ -281,14 +281,41 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     pawl__health_json(&health, arena, &answer->body);
 }
 
-static bool read_endpoint(pawl_endpoint *endpoint, pawl_arena *arena, pawl__metrics_view *view)
+/* The name is the endpoint's own. */
+static void read_endpoint(pawl_endpoint *endpoint, pawl__metrics_view *view)
 {
     pawl__metric_set(&endpoint->metrics, PAWL__METRIC_LEADER, pawl__leader_is(endpoint));
     pawl__metrics_read(&endpoint->metrics, view);
     view->owner  = "endpoint";
-    view->name   = pawl_arena_text(arena, endpoint->model->endpoint);
+    view->name   = endpoint->model->endpoint;
     view->scopes = PAWL__SCOPE(ENDPOINT) | (endpoint->route_count > 0 ? PAWL__SCOPE(RUNNER) : 0);
-    return view->name.data != NULL;
+}
+
+/* Adds views[*count] to the views before it, with a name of its own in the arena: endpoints of one
+ * name are one series. */
+static bool add_view(pawl__metrics_view *views, size_t *count, pawl_arena *arena)
+{
+    pawl__metrics_view *added = &views[*count];
+    for (pawl__metrics_view *view = views; view < added; view++)
+        if (pawl_text_equal(view->name, added->name)) {
+            pawl__metrics_merge(view, added);
+            return true;
+        }
+    added->name = pawl_arena_text(arena, added->name);
+    *count += added->name.data != NULL;
+    return added->name.data != NULL;
+}
+
+/* Under the mutex. */
+static bool read_endpoints(pawl__observer *observer, pawl_arena *arena, pawl__metrics_view *views,
+                           size_t *count)
+{
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && i < observer->endpoint_count; i++) {
+        read_endpoint(observer->endpoints[i], &views[*count]);
+        is_ok = add_view(views, count, arena);
+    }
+    return is_ok;
 }
 
 /* Copies queues and projections of the last look to the views. */
@@ -311,20 +338,18 @@ static bool copy_places(pawl__observer *observer, pawl_arena *arena, pawl__metri
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
 {
     bool   has_store;
-    size_t place_count = 0;
+    size_t endpoint_count = 0, place_count = 0;
     answer_of(observer, arena, &has_store);
     pthread_mutex_lock(&observer->mutex);
-    size_t              endpoint_count = observer->endpoint_count;
-    pawl__metrics_view *views =
-        pawl_arena_take(arena, (endpoint_count + PAWL__PLACES_MAX + 1) * sizeof *views);
-    for (size_t i = 0; views != NULL && i < endpoint_count; i++)
-        if (!read_endpoint(observer->endpoints[i], arena, &views[i]))
-            views = NULL;
+    size_t              room  = observer->endpoint_count + PAWL__PLACES_MAX + 1;
+    pawl__metrics_view *views = pawl_arena_take(arena, room * sizeof *views);
+    bool is_ok = views != NULL && read_endpoints(observer, arena, views, &endpoint_count);
     pthread_mutex_unlock(&observer->mutex);
-    if (views == NULL || !copy_places(observer, arena, &views[endpoint_count], &place_count))
+    if (!is_ok || !copy_places(observer, arena, &views[endpoint_count], &place_count))
         return NULL;
     pawl__metrics_view *own = &views[endpoint_count + place_count];
-    own->scopes             = PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0);
+    *own                    = (pawl__metrics_view){.scopes =
+                                                       PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0)};
     pawl__metrics_read(&observer->metrics, own);
     *count = endpoint_count + place_count + 1;
     return views;

@@ -86,7 +86,7 @@ bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *a
 void pawl__observe_done(void *context, pawl_observe_signal signal,
                         const pawl_observe_result *result);
 
-/* Views: one for each endpoint, queue and projection, and the last one for the store and the observer. */
+/* Views: one for each endpoint's name, queue and projection, and the last one for the store and the observer. */
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
 /* Machine time; is it a virtual clock's? */
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
