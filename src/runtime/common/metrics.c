@@ -85,17 +85,18 @@ void pawl__metrics_read(const pawl__metrics *metrics, pawl__metrics_view *view)
 
 void pawl__metrics_merge(pawl__metrics_view *view, const pawl__metrics_view *other)
 {
-    view->scopes |= other->scopes;
+    if (!other->has_left)
+        view->scopes |= other->scopes;
     for (const pawl__metric_row *row = pawl__metric_rows;
          row < pawl__metric_rows + PAWL__METRIC_COUNT; row++)
         for (size_t slot = row->slot; slot < row->slot + row->slot_count; slot++)
             if (row->type != PAWL__GAUGE)
                 view->values[slot] += other->values[slot];
-            else if (view->values[slot] < other->values[slot])
+            else if (!other->has_left && view->values[slot] < other->values[slot])
                 view->values[slot] = other->values[slot];
 }
 
 bool pawl__metrics_has(const pawl__metrics_view *view, const pawl__metric_row *row)
 {
-    return (view->scopes & 1u << row->scope) != 0;
+    return (view->scopes & 1u << row->scope) != 0 && !(view->has_left && row->type == PAWL__GAUGE);
 }

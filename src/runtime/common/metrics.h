@@ -205,7 +205,8 @@ typedef struct pawl__metrics_view {
     const char
         *owner;     /* the label of whose they are: "endpoint", "queue", "projection"; NULL: none */
     pawl_text name; /* its value */
-    unsigned  scopes; /* PAWL__SCOPE of its metrics */
+    unsigned  scopes;   /* PAWL__SCOPE of its metrics */
+    bool      has_left; /* the owner is no longer there: it has no gauges */
     int64_t   values[PAWL__SLOT_COUNT];
 } pawl__metrics_view;
 

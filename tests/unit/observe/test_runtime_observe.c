@@ -282,8 +282,6 @@ ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share, const char *url)
     assert_true(exposition_has(page, "pawl_outbox_retention_deleted_total{endpoint=\"right\"}"));
     pawl_endpoint_destroy(endpoint);
     assert_int_equal(observed_stops, 0);
-    assert_false(exposition_has(observed_metrics(p),
-                                "pawl_outbox_retention_deleted_total{endpoint=\"right\"}"));
     other.health.dead_degraded       = 2;
     const pawl_observe_plan *earlier = observed_plan;
     endpoint                         = open_right(p, &other);
@@ -325,6 +323,48 @@ ON_MODULE_AND_STORES(o23_endpoints_of_one_name_are_one_series, const char *url)
     assert_true(exposition_value(page, "pawl_step_duration_seconds_count{endpoint=\"left\"}") == 0);
     for (int i = 0; i < 2; i++)
         pawl_endpoint_destroy(others[i]);
+}
+
+static void come_and_go(observed *p, const char *name, int64_t opened)
+{
+    pawl_endpoint        *endpoint = NULL;
+    pawl_endpoint_options options  = p->it.options;
+    must(pawl_endpoint_create(&observed_application, name, &options, &endpoint, world_error()));
+    pawl__metric_add(&endpoint->metrics, PAWL__METRIC_BREAKER_OPENED, 0, opened);
+    pawl__metric_set(&endpoint->metrics, PAWL__METRIC_BREAKER_STATE, opened);
+    pawl_endpoint_destroy(endpoint);
+}
+
+/* Counts of what happened since the last export are not lost, and counters do not fall. */
+ON_MODULE_AND_STORES(o23_counts_of_an_endpoint_that_left_stay, const char *url)
+{
+    static const char state[]  = "pawl_breaker_state{endpoint=\"right\"}";
+    static const char opened[] = "pawl_breaker_opened_total{endpoint=\"right\"}";
+    observed         *p        = observed_open(url, served, (pawl_endpoint_options){0});
+    come_and_go(p, "right", 3);
+    come_and_go(p, "right", 4);
+    const exposition *page = observed_metrics(p);
+    assert_true(exposition_value(page, opened) == 7);
+    assert_false(exposition_has(page, state));
+    assert_false(exposition_has(page, "pawl_leader{endpoint=\"right\"}"));
+    assert_true(exposition_has(page, "pawl_leader{endpoint=\"left\"}"));
+    p->it.options.routes    = NULL;
+    pawl_endpoint *endpoint = open_right(p, &served);
+    pawl__metric_add(&endpoint->metrics, PAWL__METRIC_BREAKER_OPENED, 0, 1);
+    page = observed_metrics(p);
+    assert_true(exposition_value(page, opened) == 8);
+    assert_true(exposition_value(page, state) == 0);
+    assert_false(exposition_has(page, "pawl_leader{endpoint=\"right\"}"));
+    pawl_endpoint_destroy(endpoint);
+    pawl__observer *observer = p->it.endpoint->observer;
+    observer->left_count     = PAWL__OBSERVED_MAX; /* the others have no name */
+    come_and_go(p, "left", 1);
+    assert_int_equal(observer->left_count, PAWL__OBSERVED_MAX);
+    come_and_go(p, "right", 1);
+    observer->left_count = 1;
+    page                 = observed_metrics(p);
+    assert_true(exposition_value(page, opened) == 9);
+    assert_true(exposition_value(page, "pawl_breaker_opened_total{endpoint=\"left\"}") == 0);
 }
 
 ON_STORE(o23_a_port_has_a_limit_of_endpoints, const char *url, "memory")

@@ -315,7 +315,26 @@ static bool read_endpoints(pawl__observer *observer, pawl_arena *arena, pawl__me
         read_endpoint(observer->endpoints[i], &views[*count]);
         is_ok = add_view(views, count, arena);
     }
+    for (size_t i = 0; is_ok && i < observer->left_count; i++) {
+        views[*count] = observer->left[i];
+        is_ok         = add_view(views, count, arena);
+    }
     return is_ok;
+}
+
+void pawl__observe_keep(pawl__observer *observer, pawl_endpoint *endpoint)
+{
+    size_t room = PAWL__OBSERVED_MAX + 1; /* the counts of one name more are not kept */
+    if (observer->left == NULL)
+        observer->left = pawl_arena_take(observer->arena, room * sizeof *observer->left);
+    if (observer->left == NULL)
+        return;
+    pawl__metrics_view *added = &observer->left[observer->left_count];
+    read_endpoint(endpoint, added);
+    added->has_left = true;
+    add_view(observer->left, &observer->left_count, observer->arena);
+    if (observer->left_count == room)
+        observer->left_count--;
 }
 
 /* Copies queues and projections of the last look to the views. */
@@ -341,7 +360,7 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
     size_t endpoint_count = 0, place_count = 0;
     answer_of(observer, arena, &has_store);
     pthread_mutex_lock(&observer->mutex);
-    size_t              room  = observer->endpoint_count + PAWL__PLACES_MAX + 1;
+    size_t room = observer->endpoint_count + observer->left_count + PAWL__PLACES_MAX + 1;
     pawl__metrics_view *views = pawl_arena_take(arena, room * sizeof *views);
     bool is_ok = views != NULL && read_endpoints(observer, arena, views, &endpoint_count);
     pthread_mutex_unlock(&observer->mutex);

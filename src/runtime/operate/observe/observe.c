@@ -222,17 +222,17 @@ pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error)
 }
 
 /* Takes the endpoint out of the list; the last slot is free afterwards. */
-static size_t remove_endpoint(pawl__observer *observer, const pawl_endpoint *endpoint)
+static void remove_endpoint(pawl__observer *observer, const pawl_endpoint *endpoint)
 {
     pthread_mutex_lock(&observer->mutex);
     size_t at = 0;
     while (observer->endpoints[at] != endpoint)
         at++;
+    pawl__observe_keep(observer, observer->endpoints[at]);
     size_t left = --observer->endpoint_count;
     memmove(&observer->endpoints[at], &observer->endpoints[at + 1],
             (left - at) * sizeof observer->endpoints[0]);
     pthread_mutex_unlock(&observer->mutex);
-    return left;
 }
 
 /* Counts of the last endpoint are sent while the endpoint is still there. */

@@ -56,6 +56,8 @@ typedef struct pawl__observer {
     pthread_mutex_t         mutex;
     pawl_endpoint          *endpoints[PAWL__OBSERVED_MAX]; /* under the mutex */
     size_t                  endpoint_count;
+    pawl__metrics_view     *left; /* counts of endpoints that left; NULL: none. Under the mutex */
+    size_t                  left_count;
     pawl__store_answer      answer;
     pawl__metrics           metrics;    /* of the store and the observer */
     pawl__spans            *spans;      /* NULL without a collector */
@@ -86,6 +88,8 @@ bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *a
 void pawl__observe_done(void *context, pawl_observe_signal signal,
                         const pawl_observe_result *result);
 
+/* Keeps the counts of an endpoint that leaves, for the exports to come. Under the mutex. */
+void pawl__observe_keep(pawl__observer *observer, pawl_endpoint *endpoint);
 /* Views: one for each endpoint's name, queue and projection, and the last one for the store and the observer. */
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
 /* Machine time; is it a virtual clock's? */
