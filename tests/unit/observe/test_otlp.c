@@ -137,6 +137,7 @@ TEST(o23_metrics_for_a_collector)
     pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, 1500);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_AGE, 2500000);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 6);
+    pawl__metric_set(&metrics, PAWL__METRIC_HANDLED, 7);
     for (size_t i = 0; i < 3; i++)
         pawl__metrics_read(&metrics, &views[i]);
     views[0].owner  = "endpoint";
@@ -173,6 +174,9 @@ TEST(o23_metrics_for_a_collector)
     assert_true(yyjson_get_real(at(age, "/gauge/dataPoints/0/asDouble")) == 2.5);
     assert_null(yyjson_ptr_get(age, "/gauge/dataPoints/0/startTimeUnixNano"));
     assert_text(metric(root, "pawl.outbox.pending"), "/gauge/dataPoints/0/asInt", "6");
+    point = at(metric(root, "pawl.messages.handled"), "/sum/dataPoints/0");
+    assert_text(point, "/asInt", "7");
+    assert_null(yyjson_ptr_get(point, "/startTimeUnixNano"));
     close_body(&it);
 }
 

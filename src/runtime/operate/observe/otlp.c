@@ -191,7 +191,9 @@ static yyjson_mut_val *add_point(writer *out, yyjson_mut_val *points, const time
         add_text_attribute(out, attributes, view->owner, view->name.data);
     if (row->label != NULL)
         add_text_attribute(out, attributes, row->label[0], row->label[index + 1]);
-    if (row->type != PAWL__GAUGE)
+    /* A store's counters are older than the process: counted from its start they would be taken for
+     * new at each start. */
+    if (row->type != PAWL__GAUGE && row->scope != PAWL__OF_STORE)
         add_nanoseconds(out, point, "startTimeUnixNano", of->start);
     add_nanoseconds(out, point, "timeUnixNano", of->now);
     return point;
