@@ -61,12 +61,12 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(UNREAD, ENDPOINT, COUNTER, 1, "pawl_version_deferred_total", "pawl.version.deferred",        \
       "{unit}", NULL,                                                                              \
       "Messages, timeouts and flushes deferred: of a version that this program does not read.")    \
-    X(BREAKER_STATE, ENDPOINT, GAUGE, 1, "pawl_breaker_state", "pawl.breaker.state", "1", NULL,    \
-      "0 while the endpoint's breaker is closed or there is none, 1 half open, 2 open.")           \
+    X(BREAKER_STATE, ENDPOINT, GAUGE, 1, "pawl_breaker_state", "pawl.breaker.state", "{state}",    \
+      NULL, "0 while the endpoint's breaker is closed or there is none, 1 half open, 2 open.")     \
     X(BREAKER_OPENED, ENDPOINT, COUNTER, 1, "pawl_breaker_opened_total", "pawl.breaker.opened",    \
       "{opening}", NULL, "How often the endpoint's breaker opened; each failed probe is one.")     \
     X(INTAKE_CONNECTED, ENDPOINT, GAUGE, 1, "pawl_inbound_connected", "pawl.inbound.connected",    \
-      "1", NULL,                                                                                   \
+      "{state}", NULL,                                                                             \
       "1 while the endpoint reads from its broker; 0 when it is unavailable, or there is none.")   \
     X(INTAKE_RECEIVED, ENDPOINT, COUNTER, 1, "pawl_inbound_received_total",                        \
       "pawl.inbound.received", "{message}", NULL,                                                  \
@@ -80,7 +80,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(STEP_DURATION, ENDPOINT, HISTOGRAM, PAWL__BUCKET_COUNT + 1, "pawl_step_duration_seconds",    \
       "pawl.step.duration", "s", NULL,                                                             \
       "How long a step of a worker took that had work: claim, handlers, commit.")                  \
-    X(LEADER, RUNNER, GAUGE, 1, "pawl_leader", "pawl.leader", "1", NULL,                           \
+    X(LEADER, RUNNER, GAUGE, 1, "pawl_leader", "pawl.leader", "{state}", NULL,                     \
       "1 when this process delivers the outbox rows of the endpoint, else 0.")                     \
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \
       NULL, "Outbox rows that wait to be delivered.")                                              \
@@ -106,7 +106,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(PROJECTION_FAILING, PROJECTION, GAUGE, 1, "pawl_projection_failing_seconds",                 \
       "pawl.projection.failing", "s", NULL,                                                        \
       "How long a projection has failed at one event; 0 when it does not fail.")                   \
-    X(HEALTH, STORE, GAUGE, PAWL__HEALTH_CHECK_COUNT, "pawl_health", "pawl.health", "1",           \
+    X(HEALTH, STORE, GAUGE, PAWL__HEALTH_CHECK_COUNT, "pawl_health", "pawl.health", "{state}",     \
       pawl__health_check_names, "0 healthy, 1 degraded, 2 unhealthy, by check.")                   \
     X(TIMEOUT_LATENESS, STORE, GAUGE, 1, "pawl_timeout_lateness_seconds", "pawl.timeout.lateness", \
       "s", NULL, "How late the earliest timeout is; 0 when none is due.")                          \
@@ -137,7 +137,7 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
       "Units that another worker was faster than, and that ran again.")                            \
     X(DEAD, STORE, COUNTER, 1, "pawl_messages_dead_total", "pawl.messages.dead", "{message}",      \
       NULL, "Messages that became dead letters.")                                                  \
-    X(STORE_UP, OBSERVER, GAUGE, 1, "pawl_store_up", "pawl.store.up", "1", NULL,                   \
+    X(STORE_UP, OBSERVER, GAUGE, 1, "pawl_store_up", "pawl.store.up", "{state}", NULL,             \
       "1 when the store answered the last query, else 0.")                                         \
     X(SPANS_EXPORTED, OBSERVER, COUNTER, 1, "pawl_spans_exported_total", "pawl.spans.exported",    \
       "{span}", NULL, "Spans that the collector took.")                                            \
