@@ -38,7 +38,7 @@ PAWL_API int pawl_code_exit(pawl_code code);
 
 PAWL_API pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char *format,
                                    va_list arguments) PAWL_PRINTF(3, 0);
-/* Puts "what: " before the text that is there; returns the code that is there.
+/* Puts "what: " before the text that is there, sets the error's code to `code`, and returns `code`.
  * "database is locked" becomes "commit order 17: database is locked". */
 PAWL_API pawl_code pawl_error_wrap(pawl_error *error, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
