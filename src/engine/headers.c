@@ -128,6 +128,13 @@ static bool put(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name, p
     return yyjson_mut_obj_add_strncpy(doc, object, name, value.data, value.size);
 }
 
+static bool has_header(const pawl_header *headers, const char *name)
+{
+    while (headers != NULL && headers->name != NULL && strcmp(headers->name, name) != 0)
+        headers++;
+    return headers != NULL && headers->name != NULL;
+}
+
 static pawl_code put_extra(yyjson_mut_doc *doc, yyjson_mut_val *object, const pawl_header *extra,
                            pawl_error *error)
 {
@@ -261,6 +268,8 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
     pawl_code code = inherit(cause, arena, &trace, &state);
     if (bases.data == NULL || versions.data == NULL || code != PAWL_OK)
         return PAWL_ENOMEM;
+    if (has_header(extra, PAWL__HEADER_TRACE)) /* the state belongs to the inherited one */
+        state.size = 0;
     if (reply_to.size + bases.size + versions.size + trace.size == 0 && extra == NULL)
         return PAWL_OK;
     yyjson_mut_doc *doc    = yyjson_mut_doc_new(&pawl__json_memory);

@@ -11,6 +11,7 @@
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"
 #define GOOD "00-" TRACE "-" SPAN "-01"
+#define OWN "00-" TRACE "-" SPAN "-00"
 
 /* ---- Reading and writing ------------------------------------------------------ */
 
@@ -100,8 +101,17 @@ TEST(o23_a_unit_has_a_span_of_its_own)
 #define PING(F) F(INT32, number)
 PAWL_RECORD(ping, PING);
 
+/* To "own" with headers: with a trace of its own, then with a state of it, then with others. */
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
+    static const pawl_header trace[] = {{"traceparent", OWN}, {0}};
+    static const pawl_header state[] = {{"tracestate", "own=1"}, {"traceparent", OWN}, {0}};
+    static const pawl_header other[] = {{"kind", "other"}, {0}};
+    const pawl_header *const lists[] = {trace, state, other};
+    for (size_t i = 0; i < COUNT(lists); i++)
+        pawl_send_with(ctx, "own",
+                       &(pawl_send_options){PAWL_SEND_OPTIONS_HEAD, .headers = lists[i]},
+                       PAWL_MESSAGE(ping, .number = 1));
     pawl_send(ctx, "next", PAWL_MESSAGE(ping, .number = message->number));
     return pawl_send(ctx, "next", PAWL_MESSAGE(ping, .number = message->number + 1));
 }
@@ -145,6 +155,20 @@ ON_ALL_STORES(o23_a_trace_goes_on_in_what_is_sent, const char *url)
         assert_string_equal(header_of(it, &rows.items[i], "traceparent").data, text);
         assert_string_equal(header_of(it, &rows.items[i], "tracestate").data, "vendor=7,other=8");
     }
+}
+
+/* A trace state belongs to its traceparent. */
+ON_ALL_STORES(o23_a_trace_of_a_message_s_own_has_no_inherited_state, const char *url)
+{
+    world *it = world_begin(url, &application, NULL, NULL);
+    sent_after(it, GOOD, "vendor=7");
+    pawl_queue_rows rows = world_queue(it, "own");
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(header_of(it, &rows.items[i], "traceparent").data, OWN);
+    assert_null(header_of(it, &rows.items[0], "tracestate").data);
+    assert_string_equal(header_of(it, &rows.items[1], "tracestate").data, "own=1");
+    assert_string_equal(header_of(it, &rows.items[2], "tracestate").data, "vendor=7");
 }
 
 ON_ALL_STORES(o23_an_invalid_trace_ends, const char *url)
