@@ -81,7 +81,8 @@ PAWL_API pawl_code pawl_store_load(const char *path, pawl_error *error);
 PAWL_API const char *pawl_module_folder(void);
 /* From any thread. */
 PAWL_API void pawl_store_interrupt(pawl_store *store);
-/* In the arena: the URL with passwords as "***"; of a text of no known form the scheme alone. */
+/* In the arena: the URL with passwords as "***", and with a user alone of http and https, which may be
+ * a token; of a text of no known form the scheme alone. */
 PAWL_API pawl_text pawl_url_masked(const char *url, pawl_arena *arena);
 
 #ifdef __cplusplus

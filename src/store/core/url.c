@@ -154,7 +154,7 @@ static bool is_secret(const char *name)
         "pass",      "pwd",     "secret",     "token",       "credential", "apikey",
         "api_key",   "api-key", "accesskey",  "access_key",  "accountkey", "account_key",
         "sharedkey", "scram",   "privatekey", "private_key", "signature"};
-    static const char *const whole[] = {"pw", "sig", "sas", "pin"};
+    static const char *const whole[] = {"pw", "sig", "sas", "pin", "authmechanismproperties"};
     if (name[0] == '\0')
         return true;
     if (ends_with(name, "file") || ends_with(name, "path"))
@@ -224,6 +224,7 @@ typedef struct outbound {
     char  *text;
     size_t size; /* with room for the NUL */
     size_t used;
+    bool   is_http; /* a user without a password may be a token */
 } outbound;
 
 static void put(outbound *out, pawl_text text)
@@ -362,14 +363,15 @@ static const char *name_end(pawl_text user)
     return NULL;
 }
 
-/* "user:password", as "user:***"; a name that may be a part of a password is none. */
+/* "user:password", as "user:***"; of http a user alone, as "***". A name that may be a part of a
+ * password is none. */
 static bool put_user(outbound *out, pawl_text user)
 {
     const char *colon = name_end(user);
     pawl_text   name  = colon != NULL ? between(user.data, colon) : user;
     if (!are_all(name, "%~!$*+,()"))
         return false;
-    put(out, name);
+    put(out, colon == NULL && out->is_http ? PAWL_TEXT(MASK) : name);
     if (colon != NULL)
         put(out, PAWL_TEXT(":" MASK));
     return true;
@@ -483,12 +485,13 @@ static bool put_url(outbound *out, const char *url)
     if (strncmp(rest, "//", 2) != 0)
         return put_path(out, rest, is_path_scheme(url, scheme));
     put(out, PAWL_TEXT("//"));
+    out->is_http = scheme >= 4 && strncasecmp(url, "https", scheme) == 0;
     return put_authority(out, rest + 2);
 }
 
 void pawl__url_mask(const char *url, char *text, size_t size)
 {
-    outbound out = {text, size, 0};
+    outbound out = {text, size, 0, false};
     if (url != NULL && !put_url(&out, url)) {
         size_t scheme = any_scheme_size(url);
         out.used      = 0;

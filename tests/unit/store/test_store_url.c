@@ -27,6 +27,13 @@ TEST(passwords_are_masked)
          "postgres://host/db?password=***&sslmode=require"},
         {"mongodb://host/?tlsCertificateKeyFilePassword=x",
          "mongodb://host/?tlsCertificateKeyFilePassword=***"},
+        {"mongodb://host/?authMechanismProperties=AWS_SESSION_TOKEN:x&tls=true",
+         "mongodb://host/?authMechanismProperties=***&tls=true"},
+        {"https://x@host:4318/v1", "https://***@host:4318/v1"},
+        {"HTTP://x@host", "HTTP://***@host"},
+        {"http://app:x@host", "http://app:***@host"},
+        {"htt://app@host", "htt://app@host"},
+        {"httpsx://app@host", "httpsx://app@host"},
         {"mssql://host/db?PWD=x;Encrypt=yes", "mssql://host/db?PWD=***;Encrypt=yes"},
         {"mysql://host/db?password_file=/etc/pw", "mysql://host/db?password_file=/etc/pw"},
         {"odbc:My Shop?dialect=mysql", "odbc:My Shop?dialect=mysql"},
@@ -176,7 +183,7 @@ static const char *const secret_words[] = {
     "pass",      "pwd",     "secret",     "token",       "credential", "apikey",
     "api_key",   "api-key", "accesskey",  "access_key",  "accountkey", "account_key",
     "sharedkey", "scram",   "privatekey", "private_key", "signature"};
-static const char *const secret_names[] = {"pw", "sig", "sas", "pin"};
+static const char *const secret_names[] = {"pw", "sig", "sas", "pin", "authmechanismproperties"};
 static const char *const known_names[]  = {"application_name",
                                            "busy_ms",
                                            "cache_mb",
