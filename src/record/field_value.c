@@ -322,7 +322,8 @@ pawl_code pawl__json_field_value(const pawl_record *record, const char *path, pa
     if (yyjson_is_str(member))
         *value = pawl_value_text(
             (pawl_text){.data = yyjson_get_str(member), .size = yyjson_get_len(member)});
-    else if (yyjson_is_int(member))
+    else if (yyjson_is_sint(member) ||
+             (yyjson_is_uint(member) && yyjson_get_uint(member) <= INT64_MAX))
         *value = pawl_value_integer(yyjson_get_sint(member));
     return PAWL_OK;
 }

@@ -41,7 +41,7 @@ yyjson_alc pawl__json_allocator(pawl_arena *arena);
 pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error);
 /* Reads the field that `path` names from JSON that cannot be decoded as a whole, as decoding would read it. A step that
  * the record (or NULL) does not know is a member's name itself; a member that the field cannot hold is read as a text or
- * an integer, and no other has a value. PAWL_ENOMEM is the only failure. */
+ * as an integer of 64 bits, and no other has a value. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__json_field_value(const pawl_record *record, const char *path, pawl_text json,
                                  pawl_arena *arena, pawl_value *value);
 /* Is the text JSON? The memory that the reader takes of the arena is given back. PAWL_ENOMEM, or PAWL_EINVAL that says
