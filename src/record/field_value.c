@@ -169,8 +169,9 @@ static pawl_code write_value(const pawl_field *field, const char *path, char *to
     return code;
 }
 
-static pawl_code write_field(const pawl_field *field, const char *path, void *structure,
-                             const pawl_value *value, pawl_arena *arena, pawl_error *error)
+static pawl_code write_field(const pawl_field *field, bool is_secret, const char *path,
+                             void *structure, const pawl_value *value, pawl_arena *arena,
+                             pawl_error *error)
 {
     pawl_value      coerced = *value;
     pawl_value_type type;
@@ -184,7 +185,7 @@ static pawl_code write_field(const pawl_field *field, const char *path, void *st
         code = pawl_value_check(&coerced, path, error);
     if (code == PAWL_OK)
         code = write_value(field, path, (char *)structure + field->offset, &coerced, arena, error);
-    if (code == PAWL_EINVAL && field->secret) /* the text above shows the value */
+    if (code == PAWL_EINVAL && is_secret) /* the text above shows the value */
         return pawl_error_set(error, code, "%s: a secret value that the field cannot hold", path);
     return code;
 }
@@ -200,12 +201,15 @@ static const pawl_field *find_name(const pawl_record *record, const char *name, 
 }
 
 /* Follows the path from `*structure` to the struct that has the field. Where
- * an optional record is absent `*structure` becomes NULL. */
-static const pawl_field *follow(const pawl_record *record, const char *path, char **structure)
+ * an optional record is absent `*structure` becomes NULL. `*is_secret`: a step of the path is. */
+static const pawl_field *follow(const pawl_record *record, const char *path, char **structure,
+                                bool *is_secret)
 {
+    *is_secret = false;
     for (;;) {
         size_t            size  = strcspn(path, ".");
         const pawl_field *field = find_name(record, path, size);
+        *is_secret |= field != NULL && field->secret;
         if (field == NULL || path[size] == '\0')
             return field;
         if (field->kind != PAWL_KIND_RECORD || field->shape == PAWL_LIST)
@@ -222,7 +226,8 @@ static const pawl_field *follow(const pawl_record *record, const char *path, cha
 const pawl_field *pawl_record_field(const pawl_record *record, const char *path)
 {
     char *nowhere = NULL;
-    return follow(record, path, &nowhere);
+    bool  is_secret;
+    return follow(record, path, &nowhere, &is_secret);
 }
 
 static pawl_code no_field(const pawl_record *record, const char *path, pawl_error *error)
@@ -244,14 +249,15 @@ pawl_code pawl_field_value(const pawl_field *field, const void *structure, pawl_
 pawl_code pawl_value_set(const pawl_field *field, void *structure, const pawl_value *value,
                          pawl_arena *arena, pawl_error *error)
 {
-    return write_field(field, field->name, structure, value, arena, error);
+    return write_field(field, field->secret, field->name, structure, value, arena, error);
 }
 
 pawl_code pawl_record_value(const pawl_record *record, const char *path, const void *structure,
                             pawl_value *value, pawl_error *error)
 {
     char             *inner = (char *)(uintptr_t)structure; /* only read below */
-    const pawl_field *field = follow(record, path, &inner);
+    bool              is_secret;
+    const pawl_field *field = follow(record, path, &inner, &is_secret);
     *value                  = (pawl_value){.type = PAWL_VALUE_NONE};
     if (field == NULL)
         return no_field(record, path, error);
@@ -262,12 +268,13 @@ pawl_code pawl_record_value_set(const pawl_record *record, const char *path, voi
                                 const pawl_value *value, pawl_arena *arena, pawl_error *error)
 {
     char             *holder = structure;
-    const pawl_field *field  = follow(record, path, &holder);
+    bool              is_secret;
+    const pawl_field *field = follow(record, path, &holder, &is_secret);
     if (field == NULL)
         return no_field(record, path, error);
     if (holder == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "%s: a record on the way is absent", path);
-    return write_field(field, path, holder, value, arena, error);
+    return write_field(field, is_secret, path, holder, value, arena, error);
 }
 
 /* ---- A field of JSON alone ---------------------------------------------------- */

@@ -442,8 +442,20 @@ STATE_TEST(secret_values_are_not_shown, void **state)
     pawl_value        value = pawl_value_text(PAWL_TEXT("hunter2"));
     assert_int_equal(pawl_value_set(pin, &out, &value, *state, &error), PAWL_EINVAL);
     assert_string_equal(error.text, "pin: a secret value that the field cannot hold");
+    assert_int_equal(
+        pawl_record_value_set(PAWL_RECORD_OF(order)(), "vault.zip", &out, &value, *state, &error),
+        PAWL_EINVAL);
+    assert_string_equal(error.text, "vault.zip: a secret value that the field cannot hold");
+    assert_int_equal(
+        pawl_record_value_set(PAWL_RECORD_OF(order)(), "home.zip", &out, &value, *state, &error),
+        PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "hunter2"));
     value = pawl_value_integer(INT64_MAX);
     assert_int_equal(pawl_value_set(pin, &out, &value, *state, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "pin: a secret value that the field cannot hold");
+    assert_int_equal(
+        pawl_record_value_set(PAWL_RECORD_OF(order)(), "pin", &out, &value, *state, &error),
+        PAWL_EINVAL);
     assert_string_equal(error.text, "pin: a secret value that the field cannot hold");
 }
 
