@@ -13,20 +13,31 @@
 
 static broker server;
 
-static void publish(const char *queue, const char *id, const char *body, size_t size)
+static void publish_with(const char *queue, const char *id, const char *body, size_t size,
+                         amqp_table_t headers)
 {
     amqp_basic_properties_t properties = {._flags = AMQP_BASIC_MESSAGE_ID_FLAG |
                                                     AMQP_BASIC_TYPE_FLAG | AMQP_BASIC_HEADERS_FLAG,
                                           .message_id = amqp_cstring_bytes(id),
                                           .type       = amqp_cstring_bytes("note")};
-    amqp_table_entry_t      entry      = {
-                  .key   = amqp_cstring_bytes("of"),
-                  .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("mine")}};
-    properties.headers = (amqp_table_t){1, &entry};
+    properties.headers                 = headers;
     assert_int_equal(amqp_basic_publish(server.connection, 1, amqp_empty_bytes,
                                         amqp_cstring_bytes(queue), true, false, &properties,
                                         (amqp_bytes_t){size, (void *)(uintptr_t)body}),
                      AMQP_STATUS_OK);
+}
+
+static amqp_table_entry_t header_of(const char *name, const char *value)
+{
+    return (amqp_table_entry_t){
+        .key   = amqp_cstring_bytes(name),
+        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(value)}};
+}
+
+static void publish(const char *queue, const char *id, const char *body, size_t size)
+{
+    amqp_table_entry_t of = header_of("of", "mine");
+    publish_with(queue, id, body, size, (amqp_table_t){1, &of});
 }
 
 static void publish_notes(const char *queue, int count)
@@ -138,6 +149,40 @@ TEST(e3_a_reader_that_ends_takes_what_was_handed_out)
     t.inbound->ops->leave(t.inbound);
     assert_int_equal(count_left(queue), 6);
     tap_close(&t);
+    broker_delete(&server, queue);
+}
+
+/* The library does not copy headers without a name, inside of another either. Bodies: none, and one of several frames. */
+TEST(e28_headers_without_a_name_do_not_stop_the_reading)
+{
+    static char        body[300000];
+    tap                t;
+    const char        *queue  = own_name("nameless");
+    amqp_table_entry_t inner  = header_of("", "inner");
+    amqp_table_entry_t some[] = {
+        header_of("", "outer"),
+        header_of("of", "mine"),
+        {.key   = amqp_cstring_bytes("at"),
+         .value = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {1, &inner}}}};
+    for (size_t i = 0; i < sizeof body; i++)
+        body[i] = (char)('a' + i % 23);
+    broker_queue(&server, queue, "quorum");
+    publish(queue, "empty", "", 0);
+    publish_with(queue, "odd", body, sizeof body, (amqp_table_t){3, some});
+    publish_notes(queue, 1);
+    tap_open(&t, queue, 3);
+    pawl_takings all = tap_take(&t, 3);
+    assert_int_equal(all.items[0].message.body.size, 0);
+    assert_string_equal(all.items[1].message.id.data, "odd");
+    assert_string_equal(all.items[1].message.headers.data, "{\"\":\"outer\",\"of\":\"mine\"}");
+    assert_int_equal(all.items[1].message.body.size, sizeof body);
+    assert_memory_equal(all.items[1].message.body.data, body, sizeof body);
+    assert_string_equal(all.items[2].message.body.data, "{\"number\":1}");
+    for (int i = 0; i < 3; i++)
+        assert_false(all.items[i].is_redelivered);
+    must(t.inbound->ops->settle(t.inbound, all.items, 3, world_error()));
+    tap_close(&t);
+    assert_int_equal(count_left(queue), 0);
     broker_delete(&server, queue);
 }
 

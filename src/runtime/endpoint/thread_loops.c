@@ -31,7 +31,8 @@
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
 #define RETRIES_MAX 10
 #define INBOUND_WAIT PAWL_SECONDS(30)
-#define INBOUND_RETRIES_MAX 20 /* counted; the pause has its longest before */
+#define INBOUND_PROOF PAWL_SECONDS(1) /* an outage ends with such a wait, not when it connects */
+#define INBOUND_RETRIES_MAX 20        /* counted; the pause has its longest before */
 
 static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
 {
@@ -400,22 +401,22 @@ static void say_inbound_back(const pawl__thread *self, const inbound_outage *at)
 
 void pawl__thread_receive(pawl__thread *self)
 {
-    inbound_outage at       = {.retries = 0};
-    bool           has_read = false;
+    inbound_outage at    = {.retries = 0};
+    bool           waits = false; /* not at first, so that what the step says comes soon */
     pawl__intake_begin_offers(self->inbound, self->wake_fd);
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_error error = PAWL_ERROR_INIT;
         size_t     count = 0;
-        /* The first step, and the first after a failure, does not wait, so that what it says comes soon. */
-        int64_t   wait = at.retries > 0 || !has_read ? 0 : INBOUND_WAIT;
-        pawl_code code = pawl__intake_step(self->inbound, wait, self->wake_fd, &count, &error);
+        int64_t    wait  = !waits ? 0 : at.retries > 0 ? INBOUND_PROOF : INBOUND_WAIT;
+        pawl_code  code  = pawl__intake_step(self->inbound, wait, self->wake_fd, &count, &error);
         if (code == PAWL_OK) {
-            if (at.retries > 0)
+            if (at.retries > 0 && waits)
                 say_inbound_back(self, &at);
-            at.retries = 0;
-            has_read   = true;
+            at.retries = waits ? 0 : at.retries;
+            waits      = true;
             continue;
         }
+        waits = false;
         say_inbound_failed(self, &at, code, &error);
         pawl__fd_wait(self->endpoint->stop_fd, pawl__intake_pause(self->inbound, at.retries));
         at.retries += at.retries < INBOUND_RETRIES_MAX;

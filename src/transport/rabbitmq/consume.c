@@ -11,6 +11,7 @@
 #include "transport/rabbitmq/rabbitmq.h"
 
 #include <poll.h>
+#include <stdint.h>
 #include <string.h>
 
 #define CONSUMER_TAG "pawl"       /* one for each channel */
@@ -82,22 +83,80 @@ static pawl_code connect(consumer *self, pawl_error *error)
 
 /* ---- Frames ------------------------------------------------------------------------------------- */
 
+/* The server's word that it is short of memory, which is for those that publish. */
+static bool is_for_others(const amqp_frame_t *frame)
+{
+    return frame->frame_type == AMQP_FRAME_METHOD &&
+           (frame->payload.method.id == AMQP_CONNECTION_BLOCKED_METHOD ||
+            frame->payload.method.id == AMQP_CONNECTION_UNBLOCKED_METHOD);
+}
+
+/* The next frame of a message. */
+static pawl_code read_part(const consumer *self, uint8_t type, amqp_frame_t *frame,
+                           pawl_error *error)
+{
+    int status = AMQP_STATUS_OK;
+    do
+        status = amqp_simple_wait_frame(self->link.connection, frame);
+    while (status == AMQP_STATUS_OK && is_for_others(frame));
+    if (status == AMQP_STATUS_OK && frame->frame_type == type)
+        return PAWL_OK;
+    pawl_text says = status != AMQP_STATUS_OK ? pawl_text_of(amqp_error_string2(status))
+                     : frame->frame_type == AMQP_FRAME_METHOD
+                         ? pawl__rabbitmq_close_text(&frame->payload.method)
+                         : PAWL_TEXT("a frame of another kind");
+    return lost(self, "broke off in a message", says, error);
+}
+
+static pawl_code read_body(consumer *self, char *body, size_t size, pawl_error *error)
+{
+    for (size_t end = 0; end < size;) {
+        amqp_frame_t frame;
+        pawl_code    code = read_part(self, AMQP_FRAME_BODY, &frame, error);
+        if (code != PAWL_OK)
+            return code;
+        amqp_bytes_t bytes = frame.payload.body_fragment;
+        if (bytes.len > size - end)
+            return lost(self, "sent more than the message has", PAWL_TEXT("a body"), error);
+        memcpy(body + end, bytes.bytes, bytes.len);
+        end += bytes.len;
+        amqp_maybe_release_buffers_on_channel(self->link.connection, PAWL__RABBITMQ_CONSUMING);
+    }
+    return PAWL_OK;
+}
+
+/* Frame by frame: amqp_read_message copies all headers, and fails at one without a name, inside of another, too. The same
+ * message would come again and fail again, and those around it would go back with it each time. */
+static pawl_code read_message(consumer *self, pawl_arena *arena, pawl_taken *taken,
+                              pawl_error *error)
+{
+    amqp_frame_t frame;
+    pawl_code    code = read_part(self, AMQP_FRAME_HEADER, &frame, error);
+    if (code != PAWL_OK)
+        return code;
+    const amqp_basic_properties_t *properties = frame.payload.properties.decoded;
+    const amqp_message_t           message    = {.properties = *properties};
+    size_t                         size       = (size_t)frame.payload.properties.body_size;
+    char                          *body = size < SIZE_MAX ? pawl_arena_take(arena, size + 1) : NULL;
+    if (body == NULL || pawl__letter_read(&message, arena, taken) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "rabbitmq: no memory for a message");
+    /* Reading the body gives back the memory of the properties. */
+    body[size]          = '\0';
+    taken->message.body = (pawl_text){.data = body, .size = size};
+    return read_body(self, body, size, error);
+}
+
 static pawl_code take_message(consumer *self, const amqp_basic_deliver_t *deliver,
                               pawl_arena *arena, pawl_taken *taken, pawl_error *error)
 {
-    uint64_t         tag     = deliver->delivery_tag;
-    amqp_message_t   message = {0};
-    amqp_rpc_reply_t reply =
-        amqp_read_message(self->link.connection, PAWL__RABBITMQ_CONSUMING, &message, 0);
-    if (reply.reply_type != AMQP_RESPONSE_NORMAL)
-        return lost(self, "broke off in a message", pawl__rabbitmq_says(&reply), error);
-    pawl_code code = pawl__letter_read(&message, arena, taken);
-    amqp_destroy_message(&message);
+    uint64_t  tag            = deliver->delivery_tag;
+    bool      is_redelivered = deliver->redelivered; /* the frame's memory is given back */
+    pawl_code code           = read_message(self, arena, taken, error);
     if (code != PAWL_OK)
-        return pawl_error_set(error, code, "rabbitmq: no memory for a message");
+        return code;
     taken->channel        = self->acks.channel;
     taken->tag            = tag;
-    taken->is_redelivered = deliver->redelivered;
+    taken->is_redelivered = is_redelivered;
     if (taken->message.id.size == 0 && taken->refusal.size == 0 &&
         self->link.url.without_id == PAWL__RABBITMQ_WITHOUT_ID_DEAD)
         taken->refusal = PAWL_TEXT("it has no id, so that a copy of it would be handled again");
@@ -107,19 +166,15 @@ static pawl_code take_message(consumer *self, const amqp_basic_deliver_t *delive
     return PAWL_OK;
 }
 
-/* Any other method of the server ends the connection, but for its word that it is short of memory, which is for
- * those that publish. */
 static pawl_code take_frame(consumer *self, const amqp_frame_t *frame, pawl_arena *arena,
                             pawl_takings *takings, pawl_error *error)
 {
     const amqp_method_t *method = &frame->payload.method;
-    if (frame->frame_type != AMQP_FRAME_METHOD)
+    if (frame->frame_type != AMQP_FRAME_METHOD || is_for_others(frame))
         return PAWL_OK;
     switch (method->id) {
     case AMQP_BASIC_DELIVER_METHOD:
         return take_message(self, method->decoded, arena, &takings->items[takings->count++], error);
-    case AMQP_CONNECTION_BLOCKED_METHOD:
-    case AMQP_CONNECTION_UNBLOCKED_METHOD: return PAWL_OK;
     case AMQP_BASIC_CANCEL_METHOD:
         return lost(self, "ended the consumer", PAWL_TEXT("the queue was deleted, or has moved"),
                     error);

@@ -58,9 +58,11 @@ static struct broker {
     size_t prefetch, type_count;
     char   type[100];
     int    wake_fd; /* of the last take */
+    bool   breaks;  /* a take that waits loses the connection */
 } broker;
 
-static atomic_int gone; /* messages that were settled, for a test in another thread */
+static atomic_int gone;   /* messages that were settled, for a test in another thread */
+static atomic_int losses; /* takes that lost the connection */
 
 static inline pawl_code open_list(pawl_inbound *inbound, const char *url,
                                   const pawl_inbound_options *options, pawl_error *error)
@@ -106,6 +108,10 @@ static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_ar
         return pawl_error_set(error, PAWL_ENOMEM, "list: no memory");
     broker.takes++;
     broker.wake_fd = by->wake_fd;
+    if (broker.breaks && by->wait > 0) {
+        atomic_fetch_add(&losses, 1);
+        return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
+    }
     if (count_settled() + count_out() == broker.count && by->wake_fd >= 0 && by->wait > 0)
         (void)poll(&(struct pollfd){.fd = by->wake_fd, .events = POLLIN}, 1, 1000);
     for (size_t i = 0; i < broker.count && takings->count < by->count_max; i++) {
@@ -205,6 +211,7 @@ static inline reading *open_reading_of(const pawl_application *of, const char *u
     assert_non_null(r);
     broker = (struct broker){.channel = 1};
     atomic_store(&gone, 0);
+    atomic_store(&losses, 0);
     failures_left = 0;
     world_forget(&happened);
     must(pawl_inbound_register(&list, world_error()));

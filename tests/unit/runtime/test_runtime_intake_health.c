@@ -5,6 +5,7 @@
 #include "test_intake_sample.h"
 
 #include "support/observed.h"
+#include "support/thread.h"
 
 static double metric(observed *p, const char *name)
 {
@@ -79,4 +80,20 @@ ON_MODULE(without_a_transport_there_is_no_check, const char *url, "memory")
     world_open(&p.it, url, &application, "reader", &(pawl_endpoint_options){.observe = &served});
     assert_false(world_says(observed_ask(&p, "/readyz").body, "inbound"));
     world_close(&p.it);
+}
+
+/* Each connection can be made, and is lost by the first wait: that proves no end, and the pauses grow from 100 ms on. */
+ON_MODULE(a_broker_that_is_lost_again_and_again_is_tried_ever_less, const char *url, "memory")
+{
+    runner it;
+    broker = (struct broker){.channel = 1, .breaks = true};
+    atomic_store(&losses, 0);
+    must(pawl_inbound_register(&list, world_error()));
+    int64_t begin = pawl__monotonic_now();
+    runner_open(&it, &application, "reader", url,
+                (pawl_endpoint_options){.transport = "list://here/", .workers = 1});
+    while (atomic_load(&losses) < 4)
+        usleep(1000);
+    assert_true(pawl__monotonic_now() - begin >= PAWL_MILLISECONDS(90 + 180 + 360));
+    runner_close(&it);
 }
