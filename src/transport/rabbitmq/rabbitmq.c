@@ -97,21 +97,22 @@ static pawl_code try_each(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
     return code;
 }
 
-/* Where some messages have their outcome already, a connection that is lost is the failure of the others
- * alone; one that could not be made is none. */
-static pawl_code share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
+/* Of the messages without an outcome the failure is that of the call; a connection that could not be made is none. The
+ * call itself does not fail, or the outbox would close the transport, which then forgets which host failed. */
+static void share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
 {
     size_t open_count = count_open(posting);
-    if (code == PAWL_OK || open_count == posting->count)
-        return code;
-    pawl_attempt_outcome outcome = code == PAWL_EUNREACHABLE || code == PAWL_EDENIED
-                                       ? PAWL_ATTEMPT_UNREACHABLE
-                                       : PAWL_ATTEMPT_TRANSIENT;
-    pawl_text            why     = pawl_arena_text(posting->arena, pawl_text_of(error->text));
+    if (code == PAWL_OK || open_count == 0)
+        return;
+    bool      is_away = code == PAWL_EUNREACHABLE || code == PAWL_EDENIED;
+    pawl_text why     = pawl_arena_text(posting->arena, pawl_text_of(error->text));
     for (size_t i = 0; i < posting->count; i++)
         if (posting->pieces[i].state == PAWL__PIECE_OPEN)
-            pawl__piece_fail(&posting->pieces[i], outcome, why);
-    return PAWL_OK;
+            pawl__piece_fail(&posting->pieces[i],
+                             is_away ? PAWL_ATTEMPT_UNREACHABLE : PAWL_ATTEMPT_TRANSIENT, why);
+    if (!is_away)
+        pawl_log(PAWL_LOG_WARNING, "outbox: %zu of %zu messages not delivered: %s", open_count,
+                 posting->count, error->text);
 }
 
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
@@ -129,7 +130,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
         code = try_once(self, &posting, error);
     if (code == PAWL_EPERSIST && count_open(&posting) > 1)
         code = try_each(self, &posting, error);
-    return share_failure(&posting, code, error);
+    share_failure(&posting, code, error);
+    return PAWL_OK;
 }
 
 PAWL_API extern const pawl_transport_ops pawl_transport_driver;
