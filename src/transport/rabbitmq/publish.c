@@ -206,6 +206,7 @@ static pawl_code send_one(pawl__rabbitmq *self, pawl__posting *posting, pawl__pi
                           pawl_error *error)
 {
     pawl__envelope *envelope = &piece->envelope;
+    piece->tag               = ++self->tag; /* a message that fails on its way counts as sent */
     int status = amqp_basic_publish(self->connection, PAWL__RABBITMQ_PUBLISHING, envelope->exchange,
                                     envelope->routing_key, self->url.is_mandatory, false,
                                     &envelope->properties, envelope->body);
@@ -213,7 +214,6 @@ static pawl_code send_one(pawl__rabbitmq *self, pawl__posting *posting, pawl__pi
         return lost(self, posting, status, error);
     piece->state         = PAWL__PIECE_SENT;
     piece->item->outcome = PAWL_ATTEMPT_SUCCESS; /* unless it comes back */
-    piece->tag           = ++self->tag;
     posting->sent_count++;
     return PAWL_OK;
 }

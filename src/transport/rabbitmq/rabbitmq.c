@@ -97,14 +97,23 @@ static pawl_code try_each(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
     return code;
 }
 
-/* Of the messages without an outcome the failure is that of the call; a connection that could not be made is none. The
- * call itself does not fail, or the outbox would close the transport, which then forgets which host failed. */
+/* A connection that could not be made, and a call that sent nothing: of no message that is an attempt. */
+static bool is_outage(const pawl__posting *posting, pawl_code code)
+{
+    size_t sent = 0;
+    for (size_t i = 0; i < posting->count; i++)
+        sent += posting->pieces[i].tag != 0;
+    return code == PAWL_EUNREACHABLE || code == PAWL_EDENIED || (sent == 0 && code != PAWL_ENOMEM);
+}
+
+/* Of the messages without an outcome the failure is that of the call. The call itself does not fail, or the outbox would
+ * close the transport, which then forgets which host failed. */
 static void share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
 {
     size_t open_count = count_open(posting);
     if (code == PAWL_OK || open_count == 0)
         return;
-    bool      is_away = code == PAWL_EUNREACHABLE || code == PAWL_EDENIED;
+    bool      is_away = is_outage(posting, code);
     pawl_text why     = pawl_arena_text(posting->arena, pawl_text_of(error->text));
     for (size_t i = 0; i < posting->count; i++)
         if (posting->pieces[i].state == PAWL__PIECE_OPEN)

@@ -61,7 +61,7 @@ typedef struct pawl__piece {
     pawl_delivery    *item;
     pawl__envelope    envelope;
     pawl__piece_state state;
-    uint64_t          tag;
+    uint64_t          tag; /* of the last time it was published; 0: it was not */
 } pawl__piece;
 
 /* A call of the sink. */

@@ -28,6 +28,7 @@ typedef struct server {
     bool        returns;    /* all messages come back, and then one ack is for all of them */
     int  acked; /* this many alone get their ack, and then the connection breaks, or is blocked */
     bool acks_each, acks_none; /* each message alone; nothing */
+    bool breaks;               /* the connection, behind all messages */
     int  published;
     pthread_t thread;
 } server;
@@ -191,7 +192,7 @@ static void serve_connection(server *s)
                 answer_all(s);
             if (is_blocked)
                 block(s);
-            goes_on = is_blocked || s->acked == 0;
+            goes_on = is_blocked || (s->acked == 0 && !s->breaks);
         }
         free(payload);
     }
@@ -344,6 +345,39 @@ TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
     test_now(f);
     end(&mute);
     end(&well);
+}
+
+/* A declaration that is not answered, and a file that is not there: nothing was sent, and of one attempt none is used up. */
+TEST(o10_a_call_that_sent_nothing_is_no_attempt)
+{
+    char   urls[2][200];
+    server mute = {.acks_none = true};
+    begin(&mute);
+    snprintf(urls[0], sizeof urls[0], "amqp://guest:guest@127.0.0.1:%d/?timeout=1", mute.port);
+    snprintf(urls[1], sizeof urls[1], "amqps://guest:guest@127.0.0.1:%d/?ssl-ca=/nowhere",
+             mute.port);
+    for (int i = 0; i < 2; i++) {
+        far *f = far_open_url(urls[i], "q", 1);
+        far_send(f, 1, 1);
+        assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1);
+        assert_int_equal(world_outbox(&f->it, PAWL_OUTBOX_PENDING).items[0].attempts, 0);
+        far_says(f, i == 0 ? "the declaration of 'q'" : "ssl-ca is '/nowhere'");
+        test_now(f);
+    }
+    end(&mute);
+    assert_int_equal(mute.published, 0);
+}
+
+/* A message may be what breaks it. */
+TEST(o10_messages_at_which_the_connection_breaks_lose_an_attempt)
+{
+    pawl_arena   *arena = test_arena();
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    deliver(&(server){.acks_none = true, .breaks = true}, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(items[i].outcome, PAWL_ATTEMPT_TRANSIENT);
 }
 
 #endif
