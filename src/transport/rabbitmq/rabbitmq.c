@@ -97,13 +97,34 @@ static pawl_code try_each(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
     return code;
 }
 
-/* A connection that could not be made, and a call that sent nothing: of no message that is an attempt. */
+/* A server that confirmed nothing is asked with one message first, so that a long outage makes few copies; with another one
+ * each time, as it may be that message which is never confirmed. */
+static pawl_code try_first(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+{
+    pawl__posting one = {.pieces = &posting->pieces[self->silences % posting->count],
+                         .count  = 1,
+                         .arena  = posting->arena};
+    return self->silences > 0 ? try_once(self, &one, error) : PAWL_OK;
+}
+
+/* Was the time over, and of all that was published nothing settled? Then other messages would wait as long for nothing. */
+static bool is_silent(const pawl__posting *posting, pawl_code code)
+{
+    bool is_any = code != PAWL_ETIMEOUT;
+    for (size_t i = 0; i < posting->count; i++)
+        is_any |= posting->pieces[i].tag != 0 && posting->pieces[i].state == PAWL__PIECE_DONE;
+    return !is_any;
+}
+
+/* A connection that could not be made, a call that sent nothing, and one that the server left without any answer: of no
+ * message that is an attempt. */
 static bool is_outage(const pawl__posting *posting, pawl_code code)
 {
     size_t sent = 0;
     for (size_t i = 0; i < posting->count; i++)
         sent += posting->pieces[i].tag != 0;
-    return code == PAWL_EUNREACHABLE || code == PAWL_EDENIED || (sent == 0 && code != PAWL_ENOMEM);
+    return code == PAWL_EUNREACHABLE || code == PAWL_EDENIED || is_silent(posting, code) ||
+           (sent == 0 && code != PAWL_ENOMEM);
 }
 
 /* Of the messages without an outcome the failure is that of the call. The call itself does not fail, or the outbox would
@@ -132,13 +153,19 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     pawl_code       code    = prepare(self, items, count, &posting);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "rabbitmq: no memory for %zu messages", count);
-    code = try_once(self, &posting, error);
+    code = try_first(self, &posting, error);
+    if (code == PAWL_OK)
+        code = try_once(self, &posting, error);
     /* A connection that broke while nothing was sent is noticed only now: that is worth one more try
      * at once. */
     if (code == PAWL_ELOST && self->was_idle)
         code = try_once(self, &posting, error);
     if (code == PAWL_EPERSIST && count_open(&posting) > 1)
         code = try_each(self, &posting, error);
+    if (is_silent(&posting, code))
+        self->silences++;
+    else if (code == PAWL_OK)
+        self->silences = 0;
     share_failure(&posting, code, error);
     return PAWL_OK;
 }

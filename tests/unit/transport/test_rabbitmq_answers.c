@@ -29,7 +29,10 @@ typedef struct server {
     int  acked; /* this many alone get their ack, and then the connection breaks, or is blocked */
     bool acks_each, acks_none; /* each message alone; nothing */
     bool breaks;               /* the connection, behind all messages */
+    bool stays;                /* the connection, whatever was acked */
     int  published;
+    char bodies[100];      /* of what was published */
+    int  timeout_s, calls; /* of the sink; 20 and 1 */
     pthread_t thread;
 } server;
 
@@ -185,14 +188,18 @@ static void serve_connection(server *s)
             answer(s, (uint16_t)(head[1] << 8 | head[2]),
                    (uint32_t)payload[0] << 24 | (uint32_t)payload[1] << 16 |
                        (uint32_t)payload[2] << 8 | payload[3]);
-        s->published += goes_on && head[0] == 3; /* each body is one frame */
+        if (goes_on && head[0] == 3) { /* each body is one frame */
+            s->published++;
+            payload[size] = '\0'; /* at the frame's end */
+            strcat(s->bodies, (const char *)payload);
+        }
         if (goes_on && head[0] == 3 && (s->acks_each || s->published == ITEMS)) {
             bool is_blocked = s->blocked_at != NULL && strcmp(s->blocked_at, "publish") == 0;
             if (!s->acks_none && (!is_blocked || s->acked != 0))
                 answer_all(s);
             if (is_blocked)
                 block(s);
-            goes_on = is_blocked || (s->acked == 0 && !s->breaks);
+            goes_on = is_blocked || s->stays || (s->acked == 0 && !s->breaks);
         }
         free(payload);
     }
@@ -229,30 +236,35 @@ static void end(server *s)
 
 /* ---- The sink --------------------------------------------------------------------------------- */
 
-/* Each message of the call has the same id, as copies have. Milliseconds that the call took. */
+/* Each message of the call has the same id, as copies have, and its number as body. Milliseconds that the calls took. */
 static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_code *code)
 {
-    char       url[200];
-    pawl_error error = PAWL_ERROR_INIT;
+    static const pawl_text numbers[ITEMS] = {PAWL_TEXT_INIT("0"), PAWL_TEXT_INIT("1"),
+                                             PAWL_TEXT_INIT("2")};
+    char                   url[200];
+    pawl_error             error = PAWL_ERROR_INIT;
     begin(s);
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no&timeout=20", s->port);
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no&timeout=%d", s->port,
+             s->timeout_s != 0 ? s->timeout_s : 20);
     const pawl_transport_ops *ops = pawl_transport_find(url);
     assert_non_null(ops);
     pawl_transport *transport = pawl_allocate(ops->transport_size);
     assert_non_null(transport);
     transport->ops = ops;
     must(ops->open(transport, url, "pawl_", world_error()));
-    for (int i = 0; i < ITEMS; i++)
-        items[i] = (pawl_delivery){.queue   = PAWL_TEXT("q"),
-                                   .message = {.id             = PAWL_TEXT("m-1"),
-                                               .type           = PAWL_TEXT("note"),
-                                               .body           = PAWL_TEXT("{}"),
-                                               .headers        = PAWL_TEXT(""),
-                                               .correlation_id = PAWL_TEXT(""),
-                                               .causation_id   = PAWL_TEXT("")}};
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    *code = ops->deliver(transport, items, ITEMS, arena, &error);
+    for (int calls = s->calls != 0 ? s->calls : 1; calls > 0; calls--) {
+        for (int i = 0; i < ITEMS; i++)
+            items[i] = (pawl_delivery){.queue   = PAWL_TEXT("q"),
+                                       .message = {.id             = PAWL_TEXT("m-1"),
+                                                   .type           = PAWL_TEXT("note"),
+                                                   .body           = numbers[i],
+                                                   .headers        = PAWL_TEXT(""),
+                                                   .correlation_id = PAWL_TEXT(""),
+                                                   .causation_id   = PAWL_TEXT("")}};
+        *code = ops->deliver(transport, items, ITEMS, arena, &error);
+    }
     clock_gettime(CLOCK_MONOTONIC, &to);
     ops->close(transport);
     pawl_free(transport);
@@ -328,6 +340,34 @@ TEST(o10_a_server_that_was_blocked_gets_the_messages)
         assert_int_equal(items[i].outcome, PAWL_ATTEMPT_SUCCESS);
 }
 
+/* Other routes would wait with each row for as long. It is asked with one message at a time, each in its turn. */
+TEST(o10_a_server_that_confirms_nothing_counts_as_away)
+{
+    pawl_arena   *arena = test_arena();
+    server        mute  = {.acks_none = true, .timeout_s = 1, .calls = 3};
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    deliver(&mute, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(items[i].outcome, PAWL_ATTEMPT_UNREACHABLE);
+    assert_string_equal(mute.bodies, "01212");
+}
+
+/* Its own queue may be the reason. */
+TEST(o10_what_is_not_confirmed_while_others_are_loses_an_attempt)
+{
+    pawl_arena   *arena = test_arena();
+    server        s     = {.acked = 1, .stays = true, .timeout_s = 1};
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    deliver(&s, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    assert_int_equal(items[0].outcome, PAWL_ATTEMPT_SUCCESS);
+    assert_int_equal(items[1].outcome, PAWL_ATTEMPT_TRANSIENT);
+    assert_int_equal(items[2].outcome, PAWL_ATTEMPT_TRANSIENT);
+}
+
 /* The first of two hosts takes all and confirms nothing, as a node does that is cut off from the others. */
 TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
 {
@@ -337,14 +377,21 @@ TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
     begin(&well);
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d/?declare=no&timeout=1",
              mute.port, well.port);
-    far *f = far_open_url(url, "q", 2);
+    far *f = far_open_url(url, "q", 1); /* of one attempt none is used up */
     far_send(f, 1, ITEMS);
     assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), ITEMS);
+    far_post(f, 4, 1);
     world_go_machine(&f->it, PAWL_MINUTES(1));
-    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), ITEMS);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), ITEMS + 1);
+    far_send(f, 5, 2);
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), ITEMS + 3);
     test_now(f);
     end(&mute);
     end(&well);
+    assert_int_equal(mute.published, ITEMS);
+    /* One first, as the first host was silent; then all as they stand. */
+    assert_string_equal(well.bodies, "{\"number\":2}{\"number\":1}{\"number\":3}{\"number\":4}"
+                                     "{\"number\":5}{\"number\":6}");
 }
 
 /* A declaration that is not answered, and a file that is not there: nothing was sent, and of one attempt none is used up. */
