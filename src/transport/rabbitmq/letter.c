@@ -117,7 +117,7 @@ static bool value_text(const amqp_field_value_t *value, pawl_arena *arena, pawl_
     case AMQP_FIELD_KIND_F32: *text = real_text(value->value.f32, arena); return true;
     case AMQP_FIELD_KIND_F64: *text = real_text(value->value.f64, arena); return true;
     case AMQP_FIELD_KIND_DECIMAL:
-        *text = pawl_arena_printf(arena, "%" PRIu32 "e-%u", value->value.decimal.value,
+        *text = pawl_arena_printf(arena, "%" PRId32 "e-%u", (int32_t)value->value.decimal.value,
                                   value->value.decimal.decimals);
         return true;
     default: return false;

@@ -244,6 +244,8 @@ TEST(values_become_texts)
     add(&m, "none", AMQP_FIELD_KIND_F64)->value.f64        = NAN;
     add(&m, "decimal", AMQP_FIELD_KIND_DECIMAL)->value.decimal =
         (amqp_decimal_t){.decimals = 2, .value = 314};
+    add(&m, "loss", AMQP_FIELD_KIND_DECIMAL)->value.decimal =
+        (amqp_decimal_t){.decimals = 1, .value = (uint32_t)-15};
     add(&m, "x-death", AMQP_FIELD_KIND_ARRAY);
     add(&m, "nothing", AMQP_FIELD_KIND_VOID);
     read_it(&m);
@@ -251,7 +253,7 @@ TEST(values_become_texts)
        "{\"yes\":\"true\",\"no\":\"false\",\"small\":\"-8\",\"byte\":\"200\",\"short\":\"-300\","
        "\"word\":\"60000\",\"int\":\"-70000\",\"unsigned\":\"4000000000\",\"long\":"
        "\"-9223372036854775808\",\"time\":\"18446744073709551615\",\"float\":\"0.5\","
-       "\"double\":\"0.1\",\"none\":\"NaN\",\"decimal\":\"314e-2\"}");
+       "\"double\":\"0.1\",\"none\":\"NaN\",\"decimal\":\"314e-2\",\"loss\":\"-15e-1\"}");
     end(&m);
 }
 
