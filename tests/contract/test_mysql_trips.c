@@ -187,6 +187,21 @@ ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
 
 /* ---- The outbox -------------------------------------------------------------- */
 
+/* Rows 1 to LINES, with these values of a row n. */
+static void fill_outbox(ground *p, const char *state, const char *source)
+{
+    char sql[600];
+    snprintf(
+        sql, sizeof sql,
+        "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, Source, Version, "
+        "`Index`, Endpoint, Destination, MessageId, Type, CorrelationId, CausationId, Headers, Body) "
+        "with recursive n (n) as (select 1 union all select n + 1 from n where n < %d) "
+        "select uuid(), '%s', 0, '1970-01-01', '1970-01-01', now(), %s, 0, 0, 'orders', 'q', n, 't', "
+        "'', '', '', '' from n",
+        LINES, state, source);
+    raw_run(p->raw, sql);
+}
+
 /* A route that is away is tried with rows that were tried before: of many that were not none is read. */
 ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, ground *p)
 {
@@ -194,21 +209,31 @@ ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, ground *p)
     pawl_outbox_rows  rows;
     pawl_outbox_query query = {
         .states = 1u << PAWL_OUTBOX_PENDING, .attempts_min = 1, .count_max = LINES};
-    char sql[600];
-    snprintf(
-        sql, sizeof sql,
-        "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, Source, Version, "
-        "`Index`, Endpoint, Destination, MessageId, Type, CorrelationId, CausationId, Headers, Body) "
-        "with recursive n (n) as (select 1 union all select n + 1 from n where n < %d) "
-        "select uuid(), 'pending', 0, '1970-01-01', '1970-01-01', now(), '', 0, 0, 'orders', 'q', n, 't', "
-        "'', '', '', '' from n",
-        LINES);
-    raw_run(p->raw, sql);
+    fill_outbox(p, "pending", "''");
     raw_run(p->raw, "update pawl_outbox set Attempts = 1, NextAttempt = now() where Id % 100 = 0");
     long long before = status_of(store, "Handler_read%");
     ok(p, pawl_store_outbox_find(store, &query, p->arena, &rows, &p->error));
     long long reads = status_of(store, "Handler_read%") - before;
     assert_int_equal(rows.count, LINES / 100);
+    if (reads > LINES / 2)
+        fail_msg("%lld rows of %d were read", reads, LINES);
+}
+
+/* Each row that is delivered releases its source: of many held rows those of the others are not read. */
+ON_BOTH(a_source_is_released_without_reading_the_others, ground *p)
+{
+    pawl_store       *store    = open_worker(p);
+    pawl_outbox_block releases = {.source = TEXT("order-7"), .is_unblock = true};
+    pawl_changes      changes  = {.now = NOW, ONE_UNIT, .outbox_block = {&releases, 1}};
+    fill_outbox(p, "held", "concat('order-', n % 100)");
+    long long before = status_of(store, "Handler_read%");
+    (void)commit(p, store, &changes);
+    long long reads = status_of(store, "Handler_read%") - before;
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_outbox where State = 'pending' "
+                                        "and Source = 'order-7'"),
+                     LINES / 100);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_outbox where State = 'held'"),
+                     LINES - LINES / 100);
     if (reads > LINES / 2)
         fail_msg("%lld rows of %d were read", reads, LINES);
 }

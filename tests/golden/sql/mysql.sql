@@ -561,9 +561,6 @@ update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending'
 select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
 'pending' and `Attempts` = 0 and `Id` > ? order by `Id`;
 
--- OUTBOX_RELEASE
-update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source` = ?;
-
 -- HISTORY_ADD
 insert into `pawl_history` (`Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`,
 `Attempts`, `Duration`, `At`, `Error`, `Out`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -715,6 +712,9 @@ from `pawl_subscriptions` as s where s.`Queue` = d.name) having due is not null 
 -- OUTBOX_HOLD_BACK
 update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
 'pending' and `Attempts` = 0 and `Id` > ? and `Source` = ?;
+
+-- OUTBOX_RELEASE, for OUTBOX_RELEASE
+update `pawl_outbox` force index (`pawl_outbox_held`) set `State` = 'pending' where `HeldSource` = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +

@@ -551,9 +551,6 @@ update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "STATE" = 'pending'
 select "ID", "SOURCE" from "PAWL_OUTBOX" where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
 order by "ID";
 
--- OUTBOX_RELEASE
-update "PAWL_OUTBOX" set "STATE" = 'pending' where "STATE" = 'held' and "SOURCE" = ?;
-
 -- HISTORY_ADD
 insert into "PAWL_HISTORY" ("ENDPOINT", "SOURCE", "MESSAGEID", "TYPE", "KIND", "OUTCOME", "VERSION",
 "ATTEMPTS", "DURATION", "AT", "ERROR", "OUT") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -698,6 +695,9 @@ from dual where d is not null; dbms_sql.return_result(r); end;
 -- OUTBOX_HOLD_BACK
 update "PAWL_OUTBOX" set "STATE" = 'held' where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
 and "SOURCE" = ?;
+
+-- OUTBOX_RELEASE, for OUTBOX_RELEASE
+update "PAWL_OUTBOX" set "STATE" = 'pending' where "HELDSOURCE" = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD
 merge into "PAWL_WORKERS" t using (select "MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES",

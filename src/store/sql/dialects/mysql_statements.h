@@ -73,6 +73,9 @@
     X(OUTBOX_HOLD_BACK,                                                                                                                                      \
       "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                                                 \
       "where [State] = 'pending' and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                                        \
+    /* The server does not find the index of held rows by what its column is made of. */                                                                     \
+    X(OUTBOX_RELEASE,                                                                                                                                        \
+      "update {outbox} force index ({outbox_held}) set [State] = 'pending' where [HeldSource] = ?1")                                                         \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \

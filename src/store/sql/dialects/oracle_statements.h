@@ -71,6 +71,7 @@
                    "open r for select d from dual where d is not null" PAWL__ORACLE_RETURN)                                      \
     X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                        \
                         "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                    \
+    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [HeldSource] = ?1")                                         \
     X(WORKER_FOLD,                                                                                                               \
       "merge into {workers} t using (select " PAWL__SQL_COUNTERS                                                                 \
       " from {workers} where [Id] = ?2) w on (t.[Id] = ?1) when matched then update "                                            \
