@@ -43,6 +43,8 @@ struct proxy {
     int                   accepted;
     bool                  is_stalled;
     bool                  fakes_pids;
+    const char           *from; /* a name that clients send, and the server's; or NULL */
+    const char           *to;
     bool                  is_ending;
     proxy_loss            loss;
     int                   number;
@@ -128,6 +130,14 @@ static size_t read_requests(proxy *p, relay *r, const unsigned char *data, size_
     return kept;
 }
 
+static void rename_all(const proxy *p, unsigned char *data, size_t size)
+{
+    size_t length = p->from != NULL ? strlen(p->from) : 0;
+    for (size_t i = 0; length != 0 && i + length <= size; i++)
+        if (memcmp(data + i, p->from, length) == 0)
+            memcpy(data + i, p->to, length);
+}
+
 static void move_requests(proxy *p, relay *r)
 {
     static unsigned char data[CHUNK_SIZE]; /* of the proxy's thread, as below */
@@ -137,6 +147,7 @@ static void move_requests(proxy *p, relay *r)
         shut(&r->server);
         return;
     }
+    rename_all(p, data, (size_t)size);
     size_t kept = read_requests(p, r, data, (size_t)size);
     if (!send_all(r->server, data, kept))
         shut(&r->client);
@@ -347,6 +358,14 @@ void proxy_fake_pids(proxy *p, bool is_on)
 {
     pthread_mutex_lock(&p->mutex);
     p->fakes_pids = is_on;
+    change_and_wake(p);
+}
+
+void proxy_rename(proxy *p, const char *from, const char *to)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->from = from;
+    p->to   = to;
     change_and_wake(p);
 }
 

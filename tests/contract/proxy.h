@@ -1,7 +1,7 @@
 /* proxy.h - a proxy on loopback in front of a database server, which loses what a test wants
  * lost.
  *
- *     open -> { cut, end_kept, stall, fake_pids }* -> close
+ *     open -> { cut, end_kept, stall, fake_pids, rename }* -> close
  *
  * It reads the protocol's message headers, and so knows where a client waits for
  * an answer and where the server has given it.
@@ -42,6 +42,8 @@ int proxy_requests(proxy *p);
 void proxy_stall(proxy *p, bool is_stalled);
 /* Tells clients another process number than the server's, as poolers do. */
 void proxy_fake_pids(proxy *p, bool is_on);
+/* The server gets the second name where a client sends the first one, which is as long. Both outlive the proxy. */
+void proxy_rename(proxy *p, const char *from, const char *to);
 int  proxy_accepted(proxy *p); /* connections so far */
 void proxy_close(proxy *p);    /* accepts NULL */
 

@@ -9,6 +9,8 @@
 
 #include "contract/mysql_proxy.h"
 
+#include <ctype.h>
+
 #define REQUESTS_MAX 1000 /* a call that needs more has no end */
 #define APPLY_STRIDE 12   /* an apply has many requests that are alike, and takes its time */
 #define APPLY_LAST 3
@@ -309,6 +311,33 @@ static bool begin_one(trip *t)
 ON_BOTH(o20_a_worker_that_was_lost_while_it_began_begins_again, ground *p)
 {
     lose_in_turn(p, begin_one);
+}
+
+/* A server whose names have no case (lower_case_table_names) uses the database's own: so do the locks that workers
+ * live by. */
+ON_BOTH(o20_a_database_by_another_spelling_has_the_same_workers, ground *p)
+{
+    char        url[300], name[sizeof p->database] = "";
+    proxy      *between = open_proxy(p);
+    pawl_store *stores[2];
+    apply(p);
+    for (size_t i = 0; p->database[i] != '\0'; i++)
+        name[i] = (char)toupper((unsigned char)p->database[i]);
+    snprintf(url, sizeof url, "%s://root@127.0.0.1:%d/%s?ssl-mode=disabled", p->scheme,
+             proxy_port(between), name);
+    proxy_rename(between, name, p->database);
+    for (size_t i = 0; i < COUNT(stores); i++) {
+        ok(p, open_at(p, i == 0 ? url : p->url, 5000, &stores[i]));
+        ok(p, begin_worker(p, stores[i]));
+    }
+    for (size_t i = 0; i < COUNT(stores); i++) {
+        pawl_worker_info *items;
+        size_t            count = 0;
+        ok(p, pawl_store_worker_list(stores[i], p->arena, &items, &count, &p->error));
+        assert_int_equal(count, COUNT(stores));
+    }
+    test_now(stores[0]);
+    proxy_close(between);
 }
 
 /* ---- Tables -------------------------------------------------------------------- */

@@ -272,9 +272,6 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
     if (code == PAWL_OK)
         code = pawl__mysql_url_read(&store->url, url, error);
     store->remote.given = store->url.parts.given;
-    if (code == PAWL_OK)
-        (void)snprintf(store->remote.database, sizeof store->remote.database, "%s",
-                       store->url.parts.database);
     return code == PAWL_OK ? pawl__sql_family_open(&store->remote, options, error) : code;
 }
 

@@ -108,6 +108,7 @@ static void take_session(void *context, const pawl_text *columns)
     to->session->id         = strtoll(columns[1].data, NULL, 10);
     to->session->packet_max = strtoul(columns[2].data, NULL, 10);
     remote->is_read_only    = columns[4].size != 0 && columns[4].data[0] == '1';
+    /* As the server spells it: with lower_case_table_names a URL may do so in another way. */
     if (remote->database[0] == '\0')
         (void)snprintf(remote->database, sizeof remote->database, "%.*s",
                        PAWL_TEXT_ARGS(columns[3]));
