@@ -62,7 +62,7 @@ static void set_options(MYSQL *db, const pawl__mysql_url *url)
 static pawl_code connect_to(const char *url, MYSQL **db, pawl_error *error)
 {
     pawl__mysql_url own;
-    pawl_code       code = pawl__mysql_url_read(&own, url, error);
+    pawl_code       code = pawl__mysql_url_read(&own, url, mysql_get_client_version(), error);
     *db                  = code == PAWL_OK ? mysql_init(NULL) : NULL;
     if (code == PAWL_OK && *db == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory for a connection");

@@ -11,7 +11,9 @@
 
 #include <dlfcn.h>
 
-static pawl_code (*url_read)(pawl__mysql_url *url, const char *text, pawl_error *error);
+static pawl_code (*url_read)(pawl__mysql_url *url, const char *text, unsigned long library,
+                             pawl_error *error);
+static unsigned long library = 30320;
 static void (*url_free)(pawl__mysql_url *url);
 
 static int load(void **state)
@@ -32,7 +34,7 @@ static pawl__mysql_url take(const char *text)
 {
     pawl__mysql_url url;
     pawl_error      error = PAWL_ERROR_INIT;
-    if (url_read(&url, text, &error) != PAWL_OK)
+    if (url_read(&url, text, library, &error) != PAWL_OK)
         fail_msg("%s: %s", text, error.text);
     return url;
 }
@@ -42,7 +44,7 @@ static void refused(const char *text, pawl_code code, const char *words)
 {
     pawl__mysql_url url;
     pawl_error      error = PAWL_ERROR_INIT;
-    pawl_code       found = url_read(&url, text, &error);
+    pawl_code       found = url_read(&url, text, library, &error);
     if (found != code || strstr(error.text, words) == NULL || strstr(error.text, "secret") != NULL)
         fail_msg("%s: %s, '%s', expected %s, '%s'", text, pawl_code_name(found), error.text,
                  pawl_code_name(code), words);
@@ -142,6 +144,29 @@ TEST(tls_modes_have_the_names_of_mysql)
     url_free(&url);
 }
 
+/* Of a library that verifies some servers alone the others are refused. */
+TEST(a_server_that_the_library_would_not_verify_is_refused)
+{
+    static const char *const verified[] = {
+        "mysql://localhost/shop?ssl-ca=/a",
+        "mysql://db/shop?ssl-mode=verify-identity&ssl-capath=/a",
+        "mysql://127.0.0.1/shop?ssl-mode=required&ssl-ca=/a", "mysql://127.0.0.1/shop",
+        "mysql:///shop?ssl-mode=verify-identity&socket=/run/my.sock"};
+    library = 30400;
+    for (size_t i = 0; i < sizeof verified / sizeof verified[0]; i++) {
+        pawl__mysql_url url = take(verified[i]);
+        url_free(&url);
+    }
+    refused("mysql://app:secret@127.0.0.1/shop?ssl-ca=/a", PAWL_ECONFIG,
+            "does not verify a server by the address 127.0.0.1: name it 'localhost'");
+    refused("mysql://app:secret@db,[::1]/shop?ssl-ca=/a", PAWL_ECONFIG, "by the address ::1");
+    refused("mysql://app:secret@db/shop?ssl-mode=verify-identity", PAWL_ECONFIG,
+            "only if ssl-ca or ssl-capath names one");
+    library                = 30399;
+    pawl__mysql_url before = take("mysql://127.0.0.1/shop?ssl-mode=verify-identity");
+    url_free(&before);
+}
+
 TEST(d35_an_option_that_is_none_is_named)
 {
     refused("mysql://db/shop?schema=x", PAWL_ECONFIG,
@@ -211,7 +236,7 @@ TEST(without_memory_nothing_is_left)
     for (n = 1; code != PAWL_OK; n++) {
         long before = fault_memory_live();
         fault_memory_begin(n);
-        code = url_read(&url, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", NULL);
+        code = url_read(&url, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", library, NULL);
         fault_memory_pause();
         assert_true(code == PAWL_OK || (code == PAWL_ENOMEM && fault_memory_is_met()));
         url_free(&url);

@@ -21,8 +21,8 @@ static const row rows[] = {
     {"mariadb://app@127.0.0.1:1/shop?ssl-mode=disabled", PLAIN},
     {"mysql://app@127.0.0.1:1/shop?ssl-mode=required", ENCRYPTED},
     {"mysql://app@127.0.0.1:1/shop?ssl-mode=required&ssl-ca=/dev/null", ENCRYPTED},
-    {"mysql://app@127.0.0.1:1/shop?ssl-ca=/dev/null", VERIFIED},
-    {"mariadb://app@127.0.0.1:1/shop?ssl-mode=verify-identity", VERIFIED},
+    {"mysql://app@localhost:1/shop?ssl-ca=/dev/null", VERIFIED},
+    {"mariadb://app@localhost:1/shop?ssl-mode=verify-identity&ssl-capath=/dev", VERIFIED},
     {"mysql:///shop?socket=/nowhere/mysql.sock", VERIFIED}, /* does not leave the machine */
 #endif
 #ifdef PAWL_HAVE_POSTGRES

@@ -65,7 +65,7 @@ static void check_mysql(const char *url, const char *shown)
     pawl__mysql_url          read      = {.socket = NULL};
     pawl_error               error     = PAWL_ERROR_INIT;
     if (is_one_of(url, schemes))
-        (void)pawl__mysql_url_read(&read, url, &error);
+        (void)pawl__mysql_url_read(&read, url, 30400, &error);
     check_parts(url, &read.parts, shown, &error);
     pawl__mysql_url_free(&read);
 }

@@ -270,7 +270,7 @@ pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_o
     pawl_code code           = pawl__sql_remote_open(base, &pawl__mysql_ops, &store->main.session,
                                                      &store->side.session, error);
     if (code == PAWL_OK)
-        code = pawl__mysql_url_read(&store->url, url, error);
+        code = pawl__mysql_url_read(&store->url, url, mysql_get_client_version(), error);
     store->remote.given = store->url.parts.given;
     return code == PAWL_OK ? pawl__sql_family_open(&store->remote, options, error) : code;
 }

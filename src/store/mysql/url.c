@@ -8,6 +8,7 @@
 
 #define CONNECT_TIMEOUT_S_OF_SEVERAL 10 /* of each of several hosts: the next one has its turn */
 #define TLS_NOT_GIVEN (-1)
+#define LENIENT_LIBRARY 30400 /* the first one */
 
 static const char *const poolers[]   = {"none", "transaction", NULL};
 static const char *const creates[]   = {"no", NULL};
@@ -48,8 +49,29 @@ static const pawl__url_kind kind = {.driver             = "mysql",
                                     .port               = 3306,
                                     .database_chars_max = 64};
 
+/* From 3.4 on libmariadb connects to 127.0.0.1 and ::1 whatever the certificate is, and where no authority is named it
+ * takes a server that knows the password for verified. */
+static pawl_code check_verified(const pawl__mysql_url *url, bool has_own, pawl_error *error)
+{
+    for (size_t i = 0; i < url->parts.host_count; i++)
+        if (strcmp(url->parts.hosts[i].name, "127.0.0.1") == 0 ||
+            strcmp(url->parts.hosts[i].name, "::1") == 0)
+            return pawl_error_set(
+                error, PAWL_ECONFIG,
+                "mysql: %s: libmariadb 3.4 does not verify a server by the address %s: name it "
+                "'localhost', or set ssl-mode=required",
+                url->parts.given, url->parts.hosts[i].name);
+    if (has_own)
+        return PAWL_OK;
+    return pawl_error_set(
+        error, PAWL_ECONFIG,
+        "mysql: %s: with ssl-mode=verify-identity libmariadb 3.4 verifies the authority only if "
+        "ssl-ca or ssl-capath names one (ssl-capath=/etc/ssl/certs: the system's)",
+        url->parts.given);
+}
+
 /* Options that do not go together, and the defaults that depend on others. */
-static pawl_code check(pawl__mysql_url *url, pawl_error *error)
+static pawl_code check(pawl__mysql_url *url, unsigned long library, pawl_error *error)
 {
     const char *host    = url->parts.hosts[0].name;
     bool        has_own = url->passed[PAWL__MYSQL_SSL_CA] != NULL ||
@@ -70,16 +92,21 @@ static pawl_code check(pawl__mysql_url *url, pawl_error *error)
         return pawl__url_refuse(&kind, &url->parts,
                                 "a socket is on this machine: no other host may be named beside it",
                                 error);
-    return url->socket != NULL
-               ? PAWL_OK
-               : pawl__url_require_tls("mysql", promised[url->tls], PAWL__MYSQL_TLS_REMEDY, error);
+    if (url->socket != NULL)
+        return PAWL_OK;
+    pawl_code code =
+        pawl__url_require_tls("mysql", promised[url->tls], PAWL__MYSQL_TLS_REMEDY, error);
+    return code == PAWL_OK && url->tls == PAWL__MYSQL_TLS_VERIFY && library >= LENIENT_LIBRARY
+               ? check_verified(url, has_own, error)
+               : code;
 }
 
-pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, pawl_error *error)
+pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, unsigned long library,
+                               pawl_error *error)
 {
     *url           = (pawl__mysql_url){.tls = TLS_NOT_GIVEN};
     pawl_code code = pawl__url_read(&kind, text, &url->parts, url, error);
-    return code == PAWL_OK ? check(url, error) : code;
+    return code == PAWL_OK ? check(url, library, error) : code;
 }
 
 void pawl__mysql_url_free(pawl__mysql_url *url)

@@ -55,7 +55,9 @@ typedef struct pawl__mysql_url {
 
 /* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be
  * freed in any case. */
-pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, pawl_error *error);
+/* `library` is mysql_get_client_version(): some do not verify all servers. */
+pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, unsigned long library,
+                               pawl_error *error);
 void      pawl__mysql_url_free(pawl__mysql_url *url);
 /* Sets the library's options of a connection that is not made yet. */
 void pawl__mysql_url_pass(const pawl__mysql_url *url, MYSQL *mysql);
