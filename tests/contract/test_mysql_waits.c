@@ -161,6 +161,41 @@ ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it, gro
     mysql_close(other);
 }
 
+/* A source is held while another program's row of another source is on its way. */
+ON_BOTH(a_source_is_held_beside_an_open_insert_of_another, ground *p)
+{
+    static const char row[] =
+        "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, Source, "
+        "Version, `Index`, Endpoint, Destination, MessageId, Type, CorrelationId, "
+        "CausationId, Headers, Body) select uuid(), 'pending', 0, '1970-01-01', "
+        "'1970-01-01', now(), '%s', 0, 0, 'orders', 'q', 'm', 't', '', '', '', ''";
+    pawl_outbox_block  hold      = {.source = TEXT("order-1")};
+    pawl_changes       changes   = {.now = NOW, ONE_UNIT, .outbox_block = {&hold, 1}};
+    static const char *sources[] = {"order-1", "order-2", "order-1"};
+    char               sql[600];
+    pawl_store        *store;
+    apply(p);
+    ok(p, open_at(p, p->url, 4000, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        snprintf(sql, sizeof sql, row, sources[i]);
+        raw_run(p->raw, sql);
+    }
+    MYSQL *other = raw_connect(p, p->database);
+    raw_run(other, "begin");
+    snprintf(sql, sizeof sql, row, "order-3");
+    raw_run(other, sql);
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    raw_run(other, "commit");
+    mysql_close(other);
+    assert_int_equal(
+        raw_number(p->raw,
+                   "select count(*) from pawl_outbox where State = 'held' and Source = 'order-1'"),
+        2);
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_outbox where State = 'held'"),
+                     2);
+}
+
 int (*const tests_missing)(void) = grounds_are_missing;
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "store/sql/commit.h"
 
+#include "store/sql/family.h"
+
 #include <stdlib.h>
 
 #define REMOVED_MAX 128 /* go to the driver at once */
@@ -185,7 +187,7 @@ static pawl_code hold_rows(pawl__sql_writer *writer, const pawl__sql_blocks *all
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
     pawl_found           held = {0};
-    if (ops->hold_back != NULL)
+    if (ops->hold_back != NULL && ((const pawl__sql_store *)writer->store)->family->hold_back != 0)
         return ops->hold_back(writer->connection, all->holds, all->hold_count, error);
     pawl_code code = find_held(writer->store, all->holds, all->hold_count, arena, &held, error);
     return code != PAWL_OK ? code

@@ -165,8 +165,8 @@ typedef struct pawl__sql_ops {
      * PAWL_EUNKNOWN perhaps. */
     void (*claims_end)(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                        pawl_code code);
-    /* Holds the pending rows behind those of the holds, which are sorted by source. NULL: one walk
-     * over the pending rows, all of which are sent. */
+    /* Holds the pending rows behind those of the holds, which are sorted by source. NULL, or a family without a
+     * statement for it: one walk over the pending rows, all of which are sent. */
     pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_block *const *holds,
                            size_t count, pawl_error *error);
 

@@ -68,9 +68,9 @@ struct pawl__sql_family {
     const char *const *templates;
     const int         *overrides; /* of a shared one: that which stands for it; or 0 */
     int                statement_count;
-    int                hold_back;   /* source, after: holds pending rows back */
-    int                event_count; /* of a JSON of events: how many of them are there; 0: none */
-    int                event_insert_sure; /* of an event that follows one that is there */
+    int hold_back; /* source, after: holds pending rows back; 0: they are walked, and held by their ids */
+    int event_count;       /* of a JSON of events: how many of them are there; 0: none */
+    int event_insert_sure; /* of an event that follows one that is there */
     /* Of a partition, at a time, up to an id: the first free rows whose types are in a list (hexadecimal,
      * with commas), and how many free rows have other types; 0: the whole partition is read. */
     int                       partition_known, partition_others;

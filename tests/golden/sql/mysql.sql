@@ -709,10 +709,6 @@ t.`Destination`, t.`Due` limit 1) as due from (select distinct `Destination` as 
 `pawl_timeouts` force index (`pawl_timeouts_due`)) as d where d.name = ? or not exists (select 1
 from `pawl_subscriptions` as s where s.`Queue` = d.name) having due is not null order by d.name;
 
--- OUTBOX_HOLD_BACK
-update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
-'pending' and `Attempts` = 0 and `Id` > ? and `Source` = ?;
-
 -- OUTBOX_RELEASE, for OUTBOX_RELEASE
 update `pawl_outbox` force index (`pawl_outbox_held`) set `State` = 'pending' where `HeldSource` = ?;
 
@@ -999,7 +995,6 @@ count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 -- QUEUE_CLAIM_AGAIN: 2 1 3 1
 -- QUEUE_LOCK: 1 2 1
 -- TIMEOUT_FOREIGN: 2 1
--- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_FOLD: 2 1
 -- HISTORY_SWEEP: 2 1
 -- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11

@@ -298,11 +298,11 @@ static const pawl__sql_schema_ops schema_ops = {
 #define SCRIPT_LOCK "concat('pawl_', left(sha2(database(), 256), 40))"
 
 const pawl__sql_family pawl__mysql_family = {
-    .name              = "mysql",
-    .templates         = pawl__mysql_templates,
-    .overrides         = pawl__mysql_overrides,
-    .statement_count   = PAWL__MYSQL_STATEMENT_COUNT,
-    .hold_back         = PAWL__MYSQL_OUTBOX_HOLD_BACK,
+    .name            = "mysql",
+    .templates       = pawl__mysql_templates,
+    .overrides       = pawl__mysql_overrides,
+    .statement_count = PAWL__MYSQL_STATEMENT_COUNT,
+    /* No hold_back: an update by the source would wait for the inserts of all others. */
     .event_count       = PAWL__MYSQL_EVENT_COUNT,
     .event_insert_sure = PAWL__MYSQL_EVENT_INSERT_SURE,
     .partition_known   = PAWL__MYSQL_PARTITION_KNOWN,

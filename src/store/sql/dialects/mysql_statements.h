@@ -70,9 +70,6 @@
       "(select 1 from {leases} as c where c.[Name] = " PAWL__MYSQL_STAMP                                                                                     \
       ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(TIMEOUT_FOREIGN, PAWL__MYSQL_FOREIGN_TEXT)                                                                                                             \
-    X(OUTBOX_HOLD_BACK,                                                                                                                                      \
-      "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                                                 \
-      "where [State] = 'pending' and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                                        \
     /* The server does not find the index of held rows by what its column is made of. */                                                                     \
     X(OUTBOX_RELEASE,                                                                                                                                        \
       "update {outbox} force index ({outbox_held}) set [State] = 'pending' where [HeldSource] = ?1")                                                         \
