@@ -61,6 +61,7 @@ TEST(d37_numbers_have_codes)
     expect(1213, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
     expect(1205, PAWL_EBUSY, PAWL__SQL_STATEMENT_UNDONE);
     expect(1467, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
+    expect(3101, PAWL_EBUSY, PAWL__SQL_TRANSACTION_UNDONE);
     expect(1290, PAWL_EUNREACHABLE, PAWL__SQL_STATEMENT_UNDONE);
     expect(1461, PAWL_EUNREACHABLE, PAWL__SQL_STATEMENT_UNDONE);
     expect(1836, PAWL_EUNREACHABLE, PAWL__SQL_STATEMENT_UNDONE);
@@ -85,7 +86,7 @@ TEST(d37_every_number_is_found)
     int known = 0;
     for (unsigned number = 0; number < 10000; number++)
         known += code_of(number, NULL) != PAWL_EPERSIST;
-    assert_int_equal(known, 79);
+    assert_int_equal(known, 80);
 }
 
 TEST(d37_a_commit_that_is_lost_is_unknown)
@@ -96,6 +97,7 @@ TEST(d37_a_commit_that_is_lost_is_unknown)
     assert_int_equal(commit_code_of(1180), PAWL_EUNKNOWN);
     assert_int_equal(commit_code_of(1047), PAWL_EUNREACHABLE); /* refused before it began */
     assert_int_equal(commit_code_of(1213), PAWL_EBUSY);
+    assert_int_equal(commit_code_of(3101), PAWL_EBUSY);
     assert_int_equal(commit_code_of(1290), PAWL_EUNREACHABLE);
     assert_int_equal(commit_code_of(1), PAWL_EPERSIST);
 }

@@ -84,6 +84,7 @@ static const pawl__sql_failure rows[] = {
     {2059, PAWL_EDENIED, CONNECTION},      /* a way to log in that the library does not have */
     {2061, PAWL_EDENIED, CONNECTION},      /* log-in failed */
     {3024, PAWL_ETIMEOUT, STATEMENT},      /* max_execution_time (MySQL) */
+    {3101, PAWL_EBUSY, TRANSACTION},       /* a commit that group replication refuses */
     {3140, PAWL_EINVAL, STATEMENT},        /* no JSON (MySQL) */
     {3141, PAWL_EINVAL, STATEMENT},        /* the same, of a parameter */
     {3150, PAWL_EINVAL, STATEMENT},        /* a key of JSON of more than 65,535 bytes */

@@ -114,21 +114,30 @@ static void take_session(void *context, const pawl_text *columns)
                        PAWL_TEXT_ARGS(columns[3]));
 }
 
-/* Whether the server is a node of Galera: a row lock of one is not the others'. One without it has no such
- * variable, and MySQL no such table. */
+/* Whether other servers are written to at the same time, whose row locks are not this one's: a node of Galera, or
+ * one of MySQL's, which is refused. A server without it has no such variable, MySQL no such table as MariaDB. */
 static pawl_code ask_cluster(pawl__sql_remote *remote, pawl__sql_session *session,
                              pawl_error *error)
 {
-    int64_t   is_on = 0;
-    pawl_code code  = PAWL_OK;
-    if (pawl__mysql_is_mariadb(remote))
-        code = pawl__sql_ask_number(
-            session,
-            "select max(global_value = 'ON') from information_schema.system_variables "
-            "where variable_name = 'wsrep_on'",
-            &is_on, error);
+    bool      is_mariadb = pawl__mysql_is_mariadb(remote);
+    int64_t   is_on      = 0;
+    pawl_code code       = pawl__sql_ask_number(
+              session,
+        is_mariadb ? "select max(global_value = 'ON') from information_schema.system_variables "
+                           "where variable_name = 'wsrep_on'"
+                         : "select max(variable_value = if(variable_name = 'wsrep_on', 'ON', 'OFF')) "
+                           "from performance_schema.global_variables where variable_name in "
+                           "('wsrep_on', 'group_replication_single_primary_mode')",
+              &is_on, error);
     if (code == PAWL_OK)
-        remote->is_cluster = is_on != 0;
+        remote->is_cluster = is_mariadb && is_on != 0;
+    if (code == PAWL_OK && is_on != 0 && !is_mariadb)
+        code =
+            pawl_error_set(error, PAWL_EUNSUPPORTED,
+                           "%s: %s: the server is a node of Percona XtraDB Cluster, or of a group "
+                           "with several primaries (group_replication_single_primary_mode=OFF): "
+                           "its row locks are not the other nodes'",
+                           remote->sql.base.scheme, remote->given);
     return code;
 }
 
