@@ -94,6 +94,34 @@ ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over, ground *p)
     mysql_close(other);
 }
 
+/* Numbers that no parameter takes would be claimed once more: there is no more until those of before are settled. */
+ON_BOTH(e8_a_claim_ends_at_the_largest_list_of_claimed_rows, ground *p)
+{
+    pawl_queue_claim  how = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 3, .now = NOW};
+    pawl_queue_rows   rows;
+    pawl_queue_settle settles[6];
+    size_t            count = 0;
+    apply(p);
+    pawl_store        *store  = open_worker(p, false);
+    pawl__sql_claims  *claims = &pawl__mysql_of(store)->remote.claims;
+    pawl__sql_lock_ops small  = *claims->ops;
+    small.numbers_max         = strlen("1,2,3"); /* of an earlier piece */
+    claims->ops               = &small;
+    send_rows(p, store, ROWS);
+    for (size_t piece = 0; piece < 3; piece++) {
+        ok(p, pawl_store_queue_claim(store, &how, p->arena, &rows, &p->error));
+        assert_int_equal(rows.count, piece < 2 ? 3 : 0);
+        for (size_t i = 0; i < rows.count; i++)
+            settles[count++] =
+                (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows.items[i].seq};
+    }
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {settles, count}};
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    ok(p, pawl_store_queue_claim(store, &how, p->arena, &rows, &p->error));
+    assert_int_equal(rows.count, 3);
+    test_now(store);
+}
+
 static pawl_event_append event_of(const char *stream, int64_t version, bool is_first)
 {
     return (pawl_event_append){

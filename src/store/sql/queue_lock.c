@@ -185,9 +185,11 @@ static pawl_code claim_some(pawl_store *store, const pawl_queue_claim *claim, in
         by.claimed.data = numbers_of(claims, arena, &by.claimed.size);
     if (is_more && by.claimed.data == NULL)
         return pawl__sql_no_memory(store, "a claim", error);
+    *rows  = (pawl_queue_rows){0};
+    *found = 0;
+    if (is_more && own->numbers_max != 0 && by.claimed.size > own->numbers_max)
+        return PAWL_OK;
     pawl_code code = pawl__sql_ops_of(store)->lock_begin(store, error);
-    *rows          = (pawl_queue_rows){0};
-    *found         = 0;
     if (code == PAWL_OK)
         code = read_rows(store, &asked, claim->size_max, arena, rows, found, error);
     return code;

@@ -42,6 +42,8 @@ typedef struct pawl__sql_lock_ops {
     int claim_again; /* seq, queue, due_max: that row */
     int count_due;   /* queue, due_max, limit: how many there are, without a lock */
     int lock;        /* seq, due: the number of that row, locked; or none */
+    /* Bytes of the numbers of claim_more, beyond which no more rows are claimed; 0: any. */
+    size_t numbers_max;
     /* A transaction that may have claims is open. */
     bool (*is_open)(const pawl_store *store);
     /* Ends it by a rollback; nothing where there is none. */

@@ -11,6 +11,7 @@
  */
 #include "store/sql/dialects/families.h"
 
+#include "store/sql/dialects/oracle_round.h"
 #include "store/sql/dialects/oracle_statements.h"
 
 #include <inttypes.h>
@@ -244,6 +245,8 @@ const pawl__sql_family pawl__oracle_family = {
             .claim_again = PAWL__ORACLE_QUEUE_CLAIM_AGAIN,
             .count_due   = PAWL__ORACLE_QUEUE_COUNT_DUE,
             .lock        = PAWL__ORACLE_QUEUE_LOCK,
+            /* The driver cuts longer ones (store/odbc), and rows that are missing would be claimed again. */
+            .numbers_max = PAWL__ORACLE_PARAMETER_MAX,
             PAWL__SQL_SESSION_LOCKS,
         },
     .lives       = {"select ", " || ", " from dual", append_life},
