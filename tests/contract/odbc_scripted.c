@@ -13,7 +13,7 @@
 
 /* A store of MariaDB's with its tables, in which nothing fails; the worker's epoch is 1. */
 static const char rules_mysql[] =
-    "on select version()*\n  row '10.11.6-MariaDB' session '16777216' 'shop' '0'\n"
+    "on select version()*\n  row '10.11.6-MariaDB' session '16777216' 'shop' '0' '4711'\n"
     "on set session *\n"
     "on *wsrep_on*\n  row null\n"
     "on select left(sha2*\n  row 'id'\n"

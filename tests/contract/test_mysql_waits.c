@@ -224,6 +224,33 @@ ON_BOTH(a_source_is_held_beside_an_open_insert_of_another, ground *p)
                      2);
 }
 
+/* Another server behind the same name: nothing ends there, and the call has its end all the same. */
+ON_BOTH(o21_a_statement_is_not_ended_on_another_server, ground *p)
+{
+    pawl_queue_send send    = {.queue   = TEXT("orders"),
+                               .due     = NOW,
+                               .message = {.id = TEXT("m"), .type = TEXT("t"), .body = TEXT("{}")}};
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {&send, 1}};
+    pawl_store     *store;
+    char            sql[200];
+    apply(p);
+    ok(p, open_at(p, p->url, 1000, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    unsigned long session = mysql_thread_id(pawl_store_native(store, "MYSQL"));
+    raw_run(pawl_store_native(store, "MYSQL"), "set innodb_lock_wait_timeout = 60");
+    pawl__mysql_of(store)->main.session.server++;
+    raw_run(p->raw, "begin");
+    raw_run(p->raw, "select * from pawl_workers for update");
+    pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
+    snprintf(
+        sql, sizeof sql,
+        "select count(*) from information_schema.processlist where id = %lu and info like 'update%%'",
+        session);
+    assert_int_equal(raw_number(p->raw, sql), 1); /* the statement waits still */
+    raw_run(p->raw, "rollback");
+    expect_code(p, code, PAWL_ETIMEOUT);
+}
+
 int (*const tests_missing)(void) = grounds_are_missing;
 
 #endif

@@ -446,12 +446,13 @@ SCRIPTED(a_failure_behind_a_row_is_a_failure)
 /* MySQL beside which other servers are written to, whose row locks it does not know. */
 SCRIPTED(a_node_of_several_that_are_written_to_is_refused)
 {
-    scripted_code(p,
-                  scripted_try(p,
-                               "on select version()*\n row '8.0.36' '1' '16777216' 'shop' '0'\n"
-                               "on *'group_replication_single_primary_mode')\n row '1'\n",
-                               DEADLINE_MS),
-                  PAWL_EUNSUPPORTED);
+    scripted_code(
+        p,
+        scripted_try(p,
+                     "on select version()*\n row '8.0.36' '1' '16777216' 'shop' '0' '4711'\n"
+                     "on *'group_replication_single_primary_mode')\n row '1'\n",
+                     DEADLINE_MS),
+        PAWL_EUNSUPPORTED);
     scripted_text(p, "its row locks are not the other nodes'");
 }
 

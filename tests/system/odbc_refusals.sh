@@ -30,7 +30,7 @@ scripted()
 scripts=0
 session()
 {
-    printf '%s\n' "on select version()*" "  row '$1' session '16777216' '$2' '0'" "on set session *" "on *wsrep_on*" "  row null" \
+    printf '%s\n' "on select version()*" "  row '$1' session '16777216' '$2' '0' '4711'" "on set session *" "on *wsrep_on*" "  row null" \
         "on select left(sha2*" "  row 'id'" "on select table_name,*" "  columns 7"
 }
 

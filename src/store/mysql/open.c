@@ -133,11 +133,11 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
                               store->remote.sql.base.scheme);
     (void)mysql_optionsv(connection->mysql, MYSQL_OPT_NONBLOCK, NULL);
-    connection->session.id  = 0;
-    connection->session.why = PAWL_OK;
-    connection->until_ms    = store->remote.server.until_ms != 0
-                                  ? store->remote.server.until_ms
-                                  : now + store->remote.sql.base.deadline_ms;
+    connection->session.id = connection->session.server = 0;
+    connection->session.why                             = PAWL_OK;
+    connection->until_ms                                = store->remote.server.until_ms != 0
+                                                              ? store->remote.server.until_ms
+                                                              : now + store->remote.sql.base.deadline_ms;
     if (end > now && end < connection->until_ms)
         connection->until_ms = end;
     PAWL__MYSQL_CALL(connection, made, mysql_real_connect, connection->mysql, connection->mysql,
@@ -204,22 +204,35 @@ pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error)
     return code;
 }
 
+/* Behind one name there may be several servers, and the session of this number on another one is not to be ended.
+ * A pooler ends a session of its own by the number alone. */
+static bool say_kill(const pawl__mysql_connection *connection, MYSQL *mysql, const char *what,
+                     bool is_pooled)
+{
+    long long server = connection->session.server, id = connection->session.id;
+    char      text[200];
+    if (is_pooled)
+        (void)snprintf(text, sizeof text, "kill %s %lld", what, id);
+    else
+        (void)snprintf(text, sizeof text, "kill %s if(" PAWL__MYSQL_SERVER " = %lld, %lld, 0)",
+                       what, server, id);
+    return mysql_query(mysql, text) == 0;
+}
+
 bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 {
     const pawl__mysql_url *url     = &pawl__mysql_store_of(connection)->url;
     const pawl__url_host  *host    = connection->host;
     const unsigned         seconds = KILL_S;
     MYSQL                 *mysql   = connection->session.id != 0 ? prepare(url, host) : NULL;
-    char                   text[40];
     bool                   is_done = false;
     if (mysql == NULL)
         return false;
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &seconds);
     (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
-    (void)snprintf(text, sizeof text, "kill %s %lld", what, (long long)connection->session.id);
     if (mysql_real_connect(mysql, PLACE(url, host), 0) != NULL)
-        is_done = mysql_query(mysql, text) == 0;
+        is_done = say_kill(connection, mysql, what, url->is_pooled);
     mysql_close(mysql);
     return is_done;
 }

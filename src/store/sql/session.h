@@ -79,8 +79,9 @@ struct pawl__sql_session {
     bool             in_transaction; /* a transaction was begun and has not ended */
     size_t           packet_max;     /* the largest packet that the server takes; 0: not known */
     int64_t          id;             /* of the session, by which it is ended */
-    pawl_code        why;            /* why the call under way was broken off, or PAWL_OK */
-    bool             is_null;        /* the last failure is that of a column that takes no null */
+    int64_t          server;    /* a number of the server that it is on; MySQL and MariaDB alone */
+    pawl_code        why;       /* why the call under way was broken off, or PAWL_OK */
+    bool             is_null;   /* the last failure is that of a column that takes no null */
     bool             is_unsure; /* the last failure, of a commit, does not say how that ended */
     bool is_deferred;    /* the last failure, of a commit, is that of a deferred constraint */
     bool is_unconfirmed; /* the last text, a commit, was done here, on no standby */

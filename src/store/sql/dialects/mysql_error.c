@@ -29,6 +29,8 @@ static const pawl__sql_failure rows[] = {
     {1054, PAWL_ESCHEMA, STATEMENT},       /* no such column */
     {1062, PAWL_EDUPLICATE, STATEMENT},    /* duplicate key */
     {1114, PAWL_EFULL, STATEMENT},         /* table full */
+    {1129, PAWL_EUNREACHABLE, CONNECTION}, /* too many failed connections of this machine */
+    {1130, PAWL_EDENIED, CONNECTION},      /* this machine may not connect */
     {1142, PAWL_EDENIED, STATEMENT},       /* no right to the table */
     {1143, PAWL_EDENIED, STATEMENT},       /* no right to the column */
     {1146, PAWL_ESCHEMA, STATEMENT},       /* no such table */
@@ -65,7 +67,9 @@ static const pawl__sql_failure rows[] = {
     {1698, PAWL_EDENIED, CONNECTION},      /* user or password */
     {1712, PAWL_ENOTSTORE, STATEMENT},     /* a damaged index */
     {1792, PAWL_EUNREACHABLE, STATEMENT},  /* a transaction that only reads */
+    {1820, PAWL_EDENIED, STATEMENT},       /* an expired password is to be changed */
     {1836, PAWL_EUNREACHABLE, STATEMENT},  /* a server that can only be read */
+    {1862, PAWL_EDENIED, CONNECTION},      /* an expired password */
     {1877, PAWL_ENOTSTORE, STATEMENT},     /* a damaged table */
     {1927, PAWL_ELOST, CONNECTION},        /* the connection was killed (MariaDB) */
     {1969, PAWL_ETIMEOUT, STATEMENT},      /* max_statement_time (MariaDB) */
@@ -85,6 +89,7 @@ static const pawl__sql_failure rows[] = {
     {2061, PAWL_EDENIED, CONNECTION},      /* log-in failed */
     {3024, PAWL_ETIMEOUT, STATEMENT},      /* max_execution_time (MySQL) */
     {3101, PAWL_EBUSY, TRANSACTION},       /* a commit that group replication refuses */
+    {3118, PAWL_EDENIED, CONNECTION},      /* a locked account (MySQL) */
     {3140, PAWL_EINVAL, STATEMENT},        /* no JSON (MySQL) */
     {3141, PAWL_EINVAL, STATEMENT},        /* the same, of a parameter */
     {3150, PAWL_EINVAL, STATEMENT},        /* a key of JSON of more than 65,535 bytes */
@@ -93,6 +98,7 @@ static const pawl__sql_failure rows[] = {
     {3572, PAWL_EBUSY, STATEMENT},         /* NOWAIT (MySQL) */
     {4025, PAWL_EINVAL, STATEMENT},        /* a check: no JSON (MariaDB) */
     {4031, PAWL_ELOST, CONNECTION},        /* idle for too long (MySQL) */
+    {4151, PAWL_EDENIED, CONNECTION},      /* a locked account (MariaDB) */
     {5013, PAWL_ELOST, CONNECTION},        /* the library could not read */
     {5014, PAWL_ELOST, CONNECTION},        /* ... or write */
 };

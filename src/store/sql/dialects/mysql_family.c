@@ -107,6 +107,7 @@ static void take_session(void *context, const pawl_text *columns)
     (void)snprintf(to->version, sizeof to->version, "%.*s", PAWL_TEXT_ARGS(columns[0]));
     to->session->id         = strtoll(columns[1].data, NULL, 10);
     to->session->packet_max = strtoul(columns[2].data, NULL, 10);
+    to->session->server     = strtoll(columns[5].data, NULL, 10);
     remote->is_read_only    = columns[4].size != 0 && columns[4].data[0] == '1';
     /* As the server spells it: with lower_case_table_names a URL may do so in another way. */
     if (remote->database[0] == '\0')
@@ -145,11 +146,11 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_at(session);
     answer            to     = {.session = session};
-    pawl_code         code =
-        remote->sql.ops->ask(session,
-                             "select version(), connection_id(), @@max_allowed_packet, "
-                             "coalesce(database(), ''), " PAWL__MYSQL_READ_ONLY,
-                             take_session, &to, error);
+    pawl_code         code   = remote->sql.ops->ask(
+                  session,
+                  "select version(), connection_id(), @@max_allowed_packet, "
+                            "coalesce(database(), ''), " PAWL__MYSQL_READ_ONLY ", " PAWL__MYSQL_SERVER,
+                  take_session, &to, error);
     if (code == PAWL_OK)
         code = check_version(remote, to.version, error);
     if (code == PAWL_OK)

@@ -13,6 +13,9 @@
 /* Whether the server can only be read. */
 #define PAWL__MYSQL_READ_ONLY "@@global.read_only or @@innodb_read_only"
 
+/* A number of the server, of which there may be several behind one name. */
+#define PAWL__MYSQL_SERVER "crc32(concat_ws('/', @@hostname, @@port, @@datadir))"
+
 #define PAWL__MYSQL_SUM(counter) "t." counter " = t." counter " + w." counter
 /* The columns are set in their order, and a later one sees the earlier: the version is the last. */
 #define PAWL__MYSQL_NEWER(column) \
