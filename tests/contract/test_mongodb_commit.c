@@ -128,12 +128,12 @@ static pawl_code commit_parts(ground *p, pawl_store *store, pawl_uuid *id, pawl_
 }
 
 /* A worker whose calls end soon. */
-static pawl_store *open_impatient(ground *p)
+static pawl_store *open_impatient(ground *p, int64_t deadline)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
-    options.deadline           = PAWL_MILLISECONDS(1500);
+    options.deadline           = deadline;
     ok(p, ground_open(p, p->url, &options, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     return store;
@@ -143,7 +143,7 @@ static pawl_store *open_impatient(ground *p)
  * not tried, and the caller is told. Once it can be asked, the fence's document says that it is in. */
 ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
 {
-    pawl_store   *store = open_impatient(p);
+    pawl_store   *store = open_impatient(p, PAWL_MILLISECONDS(1500));
     pawl_refusals refused;
     pawl_uuid     id;
     bool          is_applied = false;
@@ -165,7 +165,7 @@ ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
  * the fence's document has the first part alone: neither answer would be true of the whole set. */
 ON_GROUND(o32_a_set_of_which_a_part_is_in_is_neither_applied_nor_not, ground *p)
 {
-    pawl_store   *store = open_impatient(p);
+    pawl_store   *store = open_impatient(p, PAWL_MILLISECONDS(1500));
     pawl_refusals refused;
     pawl_uuid     id;
     bool          is_applied = false;
@@ -536,6 +536,30 @@ ON_GROUND(rests_of_letters_that_went_are_swept_behind_others, ground *p)
     for (int i = 0; i < 3; i++)
         ok(p, pawl_store_sweep(store, &what, &count, &more, &p->error));
     assert_int_equal(rests(p), 1);
+}
+
+/* A read that names each of them would take longer than the call may: the first one tells for all. */
+ON_GROUND(thousands_of_events_go_on_a_stream_in_one_commit, ground *p)
+{
+    enum { ALREADY = 2000, MORE = 8000 };
+    static pawl_event_append items[ALREADY + MORE];
+    pawl_store              *store = open_impatient(p, PAWL_SECONDS(5));
+    for (int i = 0; i < ALREADY + MORE; i++)
+        items[i] = (pawl_event_append){
+            .stream   = TEXT("Box/1"),
+            .version  = i + 1,
+            .is_first = i == 0 || i == ALREADY,
+            .event    = {.type = TEXT("noted"), .type_version = 1, .at = NOW, .body = TEXT("{}")}};
+    for (int i = 0; i < 3; i++) {
+        pawl_refusals refused      = {.arena = p->arena};
+        pawl_changes  changes      = {.now = NOW, .unit_count = 1, .group_count = 1};
+        changes.event_append.items = i == 0 ? items : items + ALREADY;
+        changes.event_append.count = i == 0 ? ALREADY : MORE;
+        ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
+        assert_int_equal(refused.count, i == 2); /* the last time they are there */
+        assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"pawl_events\"}"), "n"),
+                         i == 0 ? ALREADY : ALREADY + MORE);
+    }
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

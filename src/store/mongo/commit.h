@@ -84,9 +84,10 @@ typedef struct pawl__mongo_rule {
     const char        *collection; /* NULL: the saga's */
     const char *const *choices;    /* the words of its action */
     /* Of its documents: "seq", "queue,message_id;id"; NULL: changes never meet; "": any two do. */
-    const char                    *keys;
-    const pawl__mongo_table       *table;      /* read first; NULL: the saga's */
-    const char                    *reads;      /* the members that are read of it; NULL: none */
+    const char              *keys;
+    const pawl__mongo_table *table;            /* read first; NULL: the saga's */
+    const char              *reads;            /* the members that are read of it; NULL: none */
+    bool (*is_read)(const void *change);       /* for these changes only; NULL: for all */
     const char                    *match;      /* "seq=_id": the change's field, the row's */
     const char                    *same;       /* alike: what the two must have in common */
     pawl__why_fn                  *if_there;   /* why a change is refused that a row matches */

@@ -215,26 +215,30 @@ static bool has_version(const pawl__mongo_run *run, pawl_text stream, int64_t ve
 }
 
 /* The first event of a stream tells for all of them, which stand behind it. */
+static bool is_first(const void *change)
+{
+    return ((const pawl_event_append *)change)->is_first;
+}
+
 static bool is_behind_refused(const pawl__mongo_run *run, const pawl_event_append *append)
 {
     size_t i = 0;
     while (run->items[i] != append)
         i++;
-    return !append->is_first && i > 0 && run->is_out[i - 1];
+    return i > 0 && run->is_out[i - 1];
 }
 
 static bool needs_one_before(const void *change)
 {
-    const pawl_event_append *append = change;
-    return append->is_first && append->version > 1;
+    return is_first(change) && ((const pawl_event_append *)change)->version > 1;
 }
 
 static pawl__why_fn *judge_append(const pawl__mongo_run *run, const void *change, const void *row)
 {
     const pawl_event_append *append = change;
     (void)row;
-    if (is_behind_refused(run, append))
-        return pawl__mongo_known;
+    if (!append->is_first)
+        return is_behind_refused(run, append) ? pawl__mongo_known : NULL;
     if (has_version(run, append->stream, append->version))
         return pawl__why_version_taken;
     return needs_one_before(append) && !has_version(run, append->stream, append->version - 1)
@@ -247,6 +251,7 @@ const pawl__mongo_rule pawl__mongo_event_append_rule = {
     .table         = &events,
     .reads         = "filter: {$or: @@{stream: @stream, version: {$in: [@version, @before]}}}, "
                      "projection: {stream: 1, version: 1}",
+    .is_read       = is_first,
     .judge         = judge_append,
     .is_read_first = needs_one_before,
     .writes        = {"insert _id: @number, unnumbered: @same, @*"}};

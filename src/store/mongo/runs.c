@@ -108,15 +108,22 @@ static bool are_equal(const pairs *p, const void *change, const void *row)
 
 static pawl_code read_rows(pawl__mongo_run *r, const pawl__mongo_table *table)
 {
-    bson_t              asked  = BSON_INITIALIZER;
-    pawl__mongo_writer *writer = r->writer;
-    r->scope.change            = r->items[0];
-    pawl_code code             = PAWL_OK;
-    if (pawl__mongo_put_scope(&asked, r->rule->reads, &r->scope))
+    bson_t              asked   = BSON_INITIALIZER;
+    pawl__mongo_writer *writer  = r->writer;
+    pawl__mongo_scope   scope   = r->scope;
+    const void        **changes = pawl_arena_take(writer->arena, r->count * sizeof *changes);
+    pawl_code           code    = PAWL_OK;
+    scope.change                = r->items[0];
+    scope.changes               = changes;
+    scope.count                 = 0;
+    for (size_t i = 0; changes != NULL && i < r->count; i++)
+        if (r->rule->is_read == NULL || r->rule->is_read(r->items[i]))
+            changes[scope.count++] = r->items[i];
+    if (changes == NULL || !pawl__mongo_put_scope(&asked, r->rule->reads, &scope))
+        code = pawl__mongo_no_memory(writer->error);
+    else
         code = pawl__mongo_read(writer->store, table, writer->arena, &r->rows, &r->row_count,
                                 writer->error, "%m", &asked);
-    else
-        code = pawl__mongo_no_memory(writer->error);
     bson_destroy(&asked);
     return code;
 }
