@@ -89,8 +89,9 @@ static pawl__outlived_unit *row_for(pawl__outlived *outlived, uint64_t key)
 }
 
 /* "handler on_task ran for 65.0 s, and its claim did not last so long: ..." */
-static void describe(const pawl__worker *worker, pawl_text text, pawl_error *why)
+static pawl_error describe(const pawl__worker *worker, pawl_text text)
 {
+    pawl_error           why      = PAWL_ERROR_INIT;
     const pawl__longest *longest  = &worker->longest;
     int64_t              limit    = worker->endpoint->settings.handler_time_max;
     bool                 is_over  = longest->time >= limit;
@@ -99,11 +100,12 @@ static void describe(const pawl__worker *worker, pawl_text text, pawl_error *why
         (void)snprintf(over, sizeof over, " (handler-time-max is %lld.%lld s)",
                        (long long)(limit / PAWL_SECONDS(1)),
                        (long long)(limit % PAWL_SECONDS(1) / TENTH));
-    (void)pawl_error_set(why, is_over ? PAWL_ETIMEOUT : PAWL_ELOST,
+    (void)pawl_error_set(&why, is_over ? PAWL_ETIMEOUT : PAWL_ELOST,
                          "%s ran for %lld.%lld s%s, and its claim did not last so long: %.*s",
                          longest->name, (long long)(longest->time / PAWL_SECONDS(1)),
                          (long long)(longest->time % PAWL_SECONDS(1) / TENTH), over,
                          PAWL_TEXT_ARGS(text));
+    return why;
 }
 
 /* A timeout that is set anew is another one, under the same id. */
@@ -112,15 +114,16 @@ static int64_t generation_of(const pawl__unit *unit)
     return unit->kind == PAWL__UNIT_TIMEOUT ? unit->timeout.generation : 0;
 }
 
-static void remember(pawl__worker *worker, const pawl__unit *unit, pawl_text why)
+static void remember(pawl__worker *worker, const pawl__unit *unit, const pawl_error *why)
 {
     pawl_endpoint      *endpoint = worker->endpoint;
-    pawl__outlived_unit made     = {.unit       = worker->longest.unit,
+    pawl__outlived_unit made     = {.unit       = key_of_unit(unit),
                                     .generation = generation_of(unit),
                                     .attempts   = pawl__unit_attempts(unit),
                                     .until      = pawl_time_add(worker->engine.machine_now, KNOWN_TIME),
-                                    .why        = PAWL_ERROR_INIT};
-    describe(worker, why, &made.why);
+                                    .why        = *why};
+    if (made.unit == 0)
+        return;
     pthread_mutex_lock(&endpoint->mutex);
     *row_for(&endpoint->outlived, made.unit) = made;
     atomic_store(&endpoint->outlived.has_any, true);
@@ -154,8 +157,9 @@ void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error 
         return;
     for (size_t i = 0; i < batch->unit_count; i++)
         if (key_of_unit(&batch->units[i]) == worker->longest.unit) {
-            remember(worker, &batch->units[i],
-                     pawl_text_of(why != NULL ? why->text : pawl_code_text(code)));
+            const pawl_error made =
+                describe(worker, pawl_text_of(why != NULL ? why->text : pawl_code_text(code)));
+            remember(worker, &batch->units[i], &made);
             return;
         }
 }
@@ -169,8 +173,17 @@ static bool may_outlive(const pawl__worker *worker, const pawl__unit *unit)
 
 void pawl__outlived_gone(pawl__worker *worker, const pawl__unit *unit, pawl_text why)
 {
+    const pawl_error made = describe(worker, why);
     if (is_long(worker) && key_of_unit(unit) == worker->longest.unit && may_outlive(worker, unit))
-        remember(worker, unit, why);
+        remember(worker, unit, &made);
+}
+
+void pawl__outlived_failed(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
+                           const char *text)
+{
+    pawl_error made = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&made, why, "%s", text);
+    remember(worker, unit, &made);
 }
 
 bool pawl__outlived_find(void *runtime, const pawl__unit *unit, pawl_error *why)

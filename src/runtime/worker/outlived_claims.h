@@ -1,8 +1,9 @@
-/* outlived_claims.h - units whose handler outlived its claim: the store's session ended while it ran, or
+/* outlived_claims.h - units whose handler, or whose commit, outlived its claim: the store's session ended while it ran, or
  * others took its worker for dead. Nothing of it was committed, and it would run again the same
  * way, without end; so it counts as a failed attempt when the unit is claimed again.
  *
  *     { begin -> call* -> lost | gone }*       a batch ran, and its commit was refused
+ *     failed                                   or so was that of its failure
  *     -> find -> settled                       the unit is claimed again, and fails
  *
  * The endpoint remembers such units in memory: the row itself may be another worker's by then. In
@@ -54,6 +55,9 @@ void pawl__outlived_call(struct pawl__worker *worker, const pawl__call *call, in
 void pawl__outlived_lost(struct pawl__worker *worker, pawl_code code, const pawl_error *why);
 /* The claim of the unit was gone at the commit. */
 void pawl__outlived_gone(struct pawl__worker *worker, const pawl__unit *unit, pawl_text why);
+/* The unit failed with that, and its claim was gone at the commit that counts it. */
+void pawl__outlived_failed(struct pawl__worker *worker, const pawl__unit *unit, pawl_code why,
+                           const char *text);
 /* pawl__engine.has_outlived: is the unit remembered, with as many attempts? Then it fails with that. */
 bool pawl__outlived_find(void *runtime, const pawl__unit *unit, pawl_error *why);
 /* The failure of the unit is committed. */

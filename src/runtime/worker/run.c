@@ -17,11 +17,15 @@ static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code
                          const char *text, pawl_step *step, pawl_error *error)
 {
     pawl__commit_mode fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
-    /* A refusal is ignored: another worker ended the message, and the claim goes with the
-     * handle. */
+    /* A refusal leads to nothing: another worker has the message, and the claim goes with the handle. But the message may
+     * come again as it was, if others took this worker for dead while it waited for the store. */
     pawl__outcome ignored;
     pawl_code     code = pawl__retry_list_fill_one(worker, unit);
-    return code == PAWL_OK ? pawl__commit_batch(worker, &fail, &ignored, step, error) : code;
+    if (code == PAWL_OK)
+        code = pawl__commit_batch(worker, &fail, &ignored, step, error);
+    if (code == PAWL_OK && worker->batch->units[0].code == PAWL_EGONE)
+        pawl__outlived_failed(worker, &worker->batch->units[0], why, fail.text);
+    return code;
 }
 
 static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *text,

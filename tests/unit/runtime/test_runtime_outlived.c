@@ -8,6 +8,7 @@
  */
 #include "support/fault_store.h"
 #include "support/gate.h"
+#include "support/hook.h"
 
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ static struct {
     bool    sleeps;         /* the handlers take their time, too */
     int     failures;       /* of runs, from now on */
     bool    rearms;         /* the next run has its timeout set anew meanwhile */
+    int     waits;          /* commits behind a run that wait in vain until the deadline */
     /* Two processes: one of them runs, and behind a slow handler's time the other one makes some steps. */
     pawl_endpoint *two[2];
     int            running;
@@ -138,6 +140,7 @@ static void end(void *context)
 {
     (void)context;
     fault_plan_set(NULL);
+    hook_set(NULL, NULL);
     world_close(&t.it);
 }
 
@@ -329,6 +332,43 @@ ON_STORES(a_claim_that_is_gone_counts_as_an_attempt, const char *url)
 ON_STORES(a_claim_that_lasts_much_longer_than_its_handler_counts_none, const char *url)
 {
     lose_claim(url, PAWL_MINUTES(5), 0);
+}
+
+static pawl_code wait_in_vain(hook_point point, void *context)
+{
+    (void)context;
+    return point == HOOK_BEFORE_COMMIT && t.runs[1] > 0 && t.waits-- > 0 ? PAWL_ETIMEOUT : PAWL_OK;
+}
+
+/* Its commit waited until the deadline, with others and alone. */
+static void wait_twice(const char *url, const fault_plan *plan)
+{
+    begin(hook_url(url), NULL);
+    hook_set(wait_in_vain, NULL);
+    world_post(&t.it, "j-1", PAWL_MESSAGE(job, .number = 1));
+    assert_int_equal(drain(), 0);
+    t.waits = 2;
+    fault_plan_set(plan);
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_int_equal(t.runs[1], 2);
+    assert_int_equal(world_timeouts(&t.it).count, 1);
+    assert_int_equal(world_timeouts(&t.it).items[0].attempts, 1);
+    assert_int_equal(gate_said("counts as a failed attempt"), plan != NULL);
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_int_equal(t.runs[1], 3);
+    assert_int_equal(world_timeouts(&t.it).count, 0);
+}
+
+/* Others took the claim meanwhile. */
+ON_STORES(a_failure_whose_claim_is_gone_counts_as_an_attempt, const char *url)
+{
+    static const fault_plan steal = {.kind = FAULT_STEAL, .op = fault_op_timeout_claim, .n = 1};
+    wait_twice(url, &steal);
+}
+
+ON_STORES(a_failure_with_its_claim_is_counted_once, const char *url)
+{
+    wait_twice(url, NULL);
 }
 
 /* Its handler had another timeout in hand, under the same id. */
