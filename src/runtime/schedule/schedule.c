@@ -6,6 +6,7 @@
 #include "runtime/schedule/schedule.h"
 
 #define LATE_MAX PAWL_MINUTES(1) /* PAWL_MISSED_SKIP: until then a time is late, not missed */
+#define SHIFT_MAX PAWL_DAYS(1)   /* of a zone, with new data */
 #define WINDOW_FIRST PAWL_HOURS(1)
 #define WINDOW_GROWTH 8
 #define ANNOUNCE_TRIES 10 /* each in vain only because another process wrote a row meanwhile */
@@ -35,6 +36,19 @@ static pawl_time next_after(const pattern *it, pawl_time due, pawl_time after)
     if (it->every == 0)
         return pawl__cron_next(&it->cron, it->zone, after);
     return pawl_time_add(due, ((after - due) / it->every + 1) * it->every);
+}
+
+/* The time that was planned as `due`: after an update of the zone's data the nearest one to it. */
+static pawl_time time_of(const pattern *it, pawl_time due)
+{
+    if (it->every != 0)
+        return due;
+    pawl_time near  = pawl__cron_next(&it->cron, it->zone, due - 1);
+    int64_t   shift = near - due < SHIFT_MAX ? near - due : SHIFT_MAX;
+    pawl_time at    = pawl__cron_next(&it->cron, it->zone, due - shift - 1);
+    for (; at < due; at = pawl__cron_next(&it->cron, it->zone, at))
+        near = at;
+    return near;
 }
 
 /* The last `wanted` times of an interval from `due` to `now`. */
@@ -101,6 +115,7 @@ pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
     pawl_code code = pattern_open(schedule, &it, error);
     if (code == PAWL_OK) {
+        due         = time_of(&it, due);
         plan->next  = next_after(&it, due, now);
         plan->count = it.every != 0 ? last_of_interval(&it, due, now, wanted, plan->times)
                                     : last_of_cron(&it, due, now, wanted, ring, plan->times);

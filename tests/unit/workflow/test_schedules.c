@@ -6,6 +6,7 @@
 #include "support/fault_memory.h"
 #include "support/world.h"
 
+#include "runtime/schedule/schedule.h"
 #include "workflow/model.h"
 
 #include <unistd.h>
@@ -165,4 +166,42 @@ int main(void)
     }
     fault_memory_install();
     return tests_run(NULL, NULL);
+}
+
+static pawl__schedule_plan due_at(const char *cron, pawl_arena *arena, pawl_time due, pawl_time now)
+{
+    pawl_error           error    = PAWL_ERROR_INIT;
+    pawl__schedule_plan  plan     = {.count = 9};
+    const pawl__schedule schedule = {
+        .cron = pawl_text_of(cron), .missed = PAWL_MISSED_ALL, .missed_max = 9};
+    assert_int_equal(pawl__schedule_due(&schedule, due, now, arena, &plan, &error), PAWL_OK);
+    return plan;
+}
+
+/* New data of the zone has the planned time sooner or later: a day's one is handled once, at its hour. */
+TEST(a_planned_time_moves_with_its_zone)
+{
+    static const pawl_time six   = PAWL_DAYS(20000) + PAWL_HOURS(6);
+    pawl_arena            *arena = pawl_arena_create(0);
+    for (int64_t shift = -PAWL_HOURS(3); shift <= PAWL_HOURS(3); shift += PAWL_MINUTES(30)) {
+        pawl_time           due  = six + shift;
+        pawl__schedule_plan plan = due_at("0 6 * * *", arena, due, due);
+        assert_int_equal(plan.count, shift >= 0);
+        if (plan.count > 0)
+            assert_int_equal(plan.times[0], six);
+        assert_int_equal(plan.next, shift >= 0 ? six + PAWL_DAYS(1) : six);
+        /* and nothing was missed but the days behind it */
+        plan = due_at("0 6 * * *", arena, due, six + PAWL_DAYS(2));
+        assert_int_equal(plan.count, 3);
+        assert_int_equal(plan.times[0], six);
+    }
+    /* of several before it the nearest one */
+    pawl__schedule_plan plan =
+        due_at("*/10 6 * * *", arena, six + PAWL_HOURS(1), six + PAWL_HOURS(1));
+    assert_int_equal(plan.count, 1);
+    assert_int_equal(plan.times[0], six + PAWL_MINUTES(50));
+    /* none that no zone could have moved so far */
+    plan = due_at("0 6 1 10 *", arena, six, six); /* the fourth */
+    assert_int_equal(plan.count, 0);
+    pawl_arena_destroy(arena);
 }
