@@ -16,7 +16,9 @@
 
 #include "pawl/store_projection.h"
 
-#define PAUSE_MIN PAWL_SECONDS(1) /* after a check that finds nothing, doubling */
+#define FIRST_LIMIT 16 /* events of the first read, of which nothing is known; doubling */
+#define READ_SIZE_MAX ((size_t)16 << 20) /* of a read whose events are like those before */
+#define PAUSE_MIN PAWL_SECONDS(1)        /* after a check that finds nothing, doubling */
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define LOOK_PAUSE PAWL_SECONDS(1) /* between looks for actions of operators */
 #define STUCK_ATTEMPTS 10          /* attempts after which the critical action is called */
@@ -76,13 +78,18 @@ void pawl__projections_destroy(pawl__projections *projections)
     pawl_free(projections);
 }
 
+static size_t least(size_t left, size_t right)
+{
+    return left < right ? left : right;
+}
+
 static void leave(pawl__reader *reader)
 {
     pawl__lease_forget(&reader->lease);
     reader->is_known  = false;
     reader->attempts  = 0;
     reader->retry_due = PAWL_TIME_MIN;
-    reader->limit     = reader->model->batch;
+    reader->limit     = least(FIRST_LIMIT, reader->model->batch);
 }
 
 void pawl__projections_forget(pawl__projections *projections)
@@ -208,13 +215,22 @@ static pawl_code commit(pawl__worker *worker, const pawl__reader *reader, int64_
     return code;
 }
 
+/* How many events like those have that size together: one at least. */
+static size_t count_that_fits(const pawl_event_rows *rows)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        size += PAWL_MESSAGE_SIZE(&rows->items[i].event);
+    size_t count = READ_SIZE_MAX / (size / rows->count + 1);
+    return count > 0 ? count : 1;
+}
+
 static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done, pawl_step *step)
 {
     reader->position  = rows->items[done - 1].position;
     reader->attempts  = 0;
     reader->retry_due = PAWL_TIME_MIN;
-    reader->limit =
-        reader->limit * 2 < reader->model->batch ? reader->limit * 2 : reader->model->batch;
+    reader->limit = least(least(reader->limit * 2, reader->model->batch), count_that_fits(rows));
     step->projected += (int64_t)done;
 }
 

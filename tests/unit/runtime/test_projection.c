@@ -66,8 +66,45 @@ ON_ALL_STORES(a_batch_is_a_commit, const char *url)
     assert_int_equal(step.projected, 3);
     assert_false(step.is_idle);
     assert_int_equal(position_of(it, "projection/names"), all_events(it).items[2].position);
-    assert_int_equal(world_drain(it).projected, 4);
+    assert_int_equal(world_step(it).projected, 3);
+    assert_int_equal(world_drain(it).projected, 1);
     expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6 A/1.7=7");
+}
+
+static char large[PAWL_BODY_SIZE_MAX + 1];
+
+static void append_large(world *it, int64_t version, size_t size)
+{
+    memset(large, 'x', size);
+    memcpy(large, "{\"pad\":\"", 8);
+    memcpy(large + size - 2, "\"}", 3);
+    append_as(it, "A/1", version, "large", 1, large);
+}
+
+/* A read has 16 events at first, and then as many as have 16 MB together. */
+ON_STORES(large_events_are_read_in_smaller_batches, const char *url)
+{
+    static const int reads[] = {16, 8, 4, 8, 16, 32, 1};
+    world           *it      = begin(url, &application);
+    for (int i = 1; i <= 16 + 8 + 4; i++)
+        append_large(it, i, PAWL_BODY_SIZE_MAX / 8 - 100);
+    for (size_t i = 0; i < COUNT(reads); i++) {
+        if (i == 3) /* of small ones twice as many each time */
+            append_many(it, "A/2", 1, 8 + 16 + 32 + 1);
+        pawl_step step = world_step(it);
+        assert_int_equal(step.projected, reads[i]);
+    }
+}
+
+/* The largest ones are read one by one. */
+ON_STORES(an_event_larger_than_a_read_is_read_alone, const char *url)
+{
+    world *it = begin(url, &application);
+    append_large(it, 1, PAWL_BODY_SIZE_MAX);
+    assert_int_equal(world_step(it).projected, 1);
+    append_many(it, "A/2", 1, 3);
+    assert_int_equal(world_step(it).projected, 1);
+    assert_int_equal(world_step(it).projected, 2);
 }
 
 ON_ALL_STORES(each_projection_has_a_position_of_its_own, const char *url)
