@@ -287,21 +287,25 @@ static pawl_code find(pawl__act *act, pawl_timeout_row *row, pawl__schedule *sch
                                             PAWL_TEXT_ARGS(act->action.name));
 }
 
-/* Has a program that runs the schedule in its table? */
+/* Has a program that runs the schedule in its table? Other endpoints may have one of its name. */
 static pawl_code check_removal(const pawl__act *act, const pawl__schedule *schedule,
                                pawl_error *error)
 {
-    pawl_worker_info *items = NULL;
-    size_t            count = 0;
+    pawl_worker_info *items    = NULL;
+    pawl_text         endpoint = schedule->queue;
+    size_t            count    = 0;
     if (!schedule->is_declared)
         return PAWL_OK;
     pawl_text type = pawl_arena_printf(act->arena, "\"" PAWL__SCHEDULE_TYPE "\"",
                                        PAWL_TEXT_ARGS(schedule->name));
-    pawl_code code = type.data != NULL
-                         ? pawl_store_worker_list(act->store, act->arena, &items, &count, error)
-                         : NO_MEMORY(error);
+    pawl_code code = type.data != NULL ? pawl__queue_endpoint(act->store, schedule->queue,
+                                                              act->arena, &endpoint, error)
+                                       : NO_MEMORY(error);
+    if (code == PAWL_OK)
+        code = pawl_store_worker_list(act->store, act->arena, &items, &count, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (items[i].types.data != NULL && strstr(items[i].types.data, type.data) != NULL)
+        if (pawl_text_equal(items[i].endpoint, endpoint) && items[i].types.data != NULL &&
+            strstr(items[i].types.data, type.data) != NULL)
             code = pawl_error_set(error, PAWL_EINVAL,
                                   "schedule %.*s stands in the table of a program that runs, which "
                                   "would write it again: pause it, or take it out of the table",

@@ -92,4 +92,8 @@ pawl_code pawl__act_begin(pawl__act *act, pawl_store *store, const pawl__action 
 /* `headers` as those of pawl__action_event. */
 pawl_code pawl__act_commit(pawl__act *act, yyjson_mut_doc *headers, pawl_error *error);
 
+/* The endpoint whose queue it is, as subscriptions tell (op_take.c). Its marks drop copies of the queue's messages. */
+pawl_code pawl__queue_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
+                               pawl_text *endpoint, pawl_error *error);
+
 #endif

@@ -144,8 +144,7 @@ static yyjson_mut_doc *headers_of(const pawl_queue_take *take, const parts *made
                  pawl__texts_put(doc, "to", take->to));
 }
 
-/* The endpoint whose marks drop copies of the queue's messages. */
-static pawl_code find_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
+pawl_code pawl__queue_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
                                pawl_text *endpoint, pawl_error *error)
 {
     size_t             size = strlen(PAWL_QUEUE_READER);
@@ -175,7 +174,7 @@ static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_tim
         made->known[i] = false;
     }
     if (take->action != PAWL_TAKE_MOVE)
-        code = find_endpoint(store, take->queue, arena, &made->endpoint, error);
+        code = pawl__queue_endpoint(store, take->queue, arena, &made->endpoint, error);
     if (code == PAWL_OK && take->action != PAWL_TAKE_MOVE)
         code = pawl_store_inbox_known(store, made->endpoint, made->ids, made->rows.count,
                                       made->known, error);

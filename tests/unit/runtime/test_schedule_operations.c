@@ -42,6 +42,15 @@ static const pawl_endpoint_spec office_with = {
                                  .message = PAWL_RECORD_OF(task)})};
 static const pawl_application with_own = APPLICATION("plain", &office_with);
 
+/* A schedule of the same name, and a queue that has not the endpoint's. */
+static const pawl_endpoint_spec branch_with = {
+    .name     = "branch",
+    .queue    = "desk",
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)}),
+    .schedules =
+        PAWL_SCHEDULES({.name = "own", .cron = "0 4 * * *", .message = PAWL_RECORD_OF(task)})};
+static const pawl_application with_branch = APPLICATION("branch", &branch_with);
+
 #define MESSAGE                                                        \
     .queue = PAWL_TEXT_INIT("office"), .type = PAWL_TEXT_INIT("task"), \
     .body = PAWL_TEXT_INIT("{\"number\":5}")
@@ -308,6 +317,18 @@ ON_ALL_STORES(one_of_a_table_is_not_removed, const char *url)
     assert_int_equal(all(other).count, 1);
     assert_int_equal(settle(other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_OK);
     assert_int_equal(all(other).count, 0);
+}
+
+ON_ALL_STORES(one_of_another_table_is_removed, const char *url)
+{
+    world *it    = world_begin(url, &with_own, NULL, NULL);
+    world *other = world_begin(url, &with_branch, NULL, NULL);
+    assert_int_equal(settle(other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_EINVAL);
+    assert_int_equal(settle(other, "desk/own", PAWL_SCHEDULE_REMOVE), PAWL_EINVAL);
+    world_close(it);
+    assert_int_equal(settle(other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_OK);
+    assert_int_equal(settle(other, "desk/own", PAWL_SCHEDULE_REMOVE), PAWL_EINVAL);
+    assert_int_equal(all(other).count, 1);
 }
 
 /* "added by ruth: ticket 7" and so on, and the last body. */
