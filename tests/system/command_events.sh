@@ -62,6 +62,7 @@ expect 0 '^\{"seq":1,"position":1,"stream":"Account/7","version":1,"type":"Opene
     pawl events list --json --limit 1
 
 echo "== show"
+expect 0 'show STREAM .VERSION. +all events of the stream, or one of them$' pawl events --help
 expect 0 '^body size +22 bytes; --reveal shows it$' pawl events show Account/7
 [ "$(grep -c '^version  ' "$work/out")" = 3 ] || die "not three events"
 ! grep -q 4711 "$work/out" || die "a body that nobody asked for"

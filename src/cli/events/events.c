@@ -19,7 +19,7 @@ typedef struct verb_fields {
 #define ACTIONS(X)                                                                            \
     X(LIST, "list", "", "the events of all streams, or of one; --backward: the newest first", \
       list)                                                                                   \
-    X(SHOW, "show", "STREAM [VERSION]", "one event, or the newest one of the stream", show)
+    X(SHOW, "show", "STREAM [VERSION]", "all events of the stream, or one of them", show)
 PAWL__ACTIONS(ACTIONS)
 
 #define FOR_LIST (1U << ACTION_LIST)
@@ -30,8 +30,7 @@ const pawl__argument pawl__events_verb_arguments[] = {
     PAWL__ARGUMENT(verb_fields, "STREAM", shown_stream,
                    "TYPE/KEY of a process or an entity, as list has it", .is_optional = true),
     PAWL__ARGUMENT(verb_fields, "VERSION", shown_version,
-                   "number of the event in it; the newest where none is given",
-                   .is_optional = true),
+                   "number of the event in it; all where none is given", .is_optional = true),
     {.name = NULL},
 };
 
