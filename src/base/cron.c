@@ -335,10 +335,16 @@ static int64_t next_on_wall(const pawl__cron *cron, int64_t from, int64_t until)
     return until;
 }
 
+/* Named are all 24 hours: the line counts those that pass, whatever the clocks show. */
+static bool counts_hours(const pawl__cron *cron)
+{
+    return cron->hours == 0xffffff;
+}
+
 /* A time that the clocks left out where the span began comes at its first moment. */
 static bool is_left_out(const pawl__cron *cron, const pawl__zone_span *span)
 {
-    if (span->begin == INT64_MIN)
+    if (span->begin == INT64_MIN || counts_hours(cron))
         return false;
     int64_t from  = span->begin + span->offset_before;
     int64_t until = span->begin + span->offset;
@@ -348,7 +354,7 @@ static bool is_left_out(const pawl__cron *cron, const pawl__zone_span *span)
 /* Where the clocks were put back, what they showed before is passed over. */
 static int64_t unseen(const pawl__cron *cron, const pawl__zone_span *span, int64_t wall)
 {
-    if (span->begin == INT64_MIN || cron->hours == 0xffffff)
+    if (span->begin == INT64_MIN || counts_hours(cron))
         return wall;
     int64_t seen = span->begin + span->offset_before;
     return wall < seen ? seen : wall;

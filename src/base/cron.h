@@ -9,8 +9,8 @@
  *
  * Where clocks are put forward, what falls into the hour that is left out comes once, at the
  * first moment after it. Where they are put back, what falls into the hour that is there twice
- * comes in the first of the two; only a line that names all 24 hours comes in both, as it
- * counts the hours that pass.
+ * comes in the first of the two. Only a line that names all 24 hours does neither, as it counts
+ * the hours that pass: it comes in both, and not for the hour that is left out.
  *
  * Threads: pure.
  * Tests: tests/unit/base/test_base_cron.c, tests/unit/base/test_base_cron_zones.c

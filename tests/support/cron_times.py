@@ -71,8 +71,9 @@ def times(line, zone, start, end):
         aware = (EPOCH + datetime.timedelta(seconds=second)).astimezone(zone)
         wall = aware.replace(tzinfo=None, fold=0)
         left_out = before + minute
-        is_due = line.names(wall) and (aware.fold == 0 or len(line.hours) == 24)
-        while left_out < wall and not is_due:
+        is_hourly = len(line.hours) == 24
+        is_due = line.names(wall) and (aware.fold == 0 or is_hourly)
+        while left_out < wall and not is_due and not is_hourly:
             is_due = line.names(left_out)
             left_out += minute
         if is_due:
