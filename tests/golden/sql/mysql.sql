@@ -948,9 +948,9 @@ as t where t.`LeaseExpires` < utc_timestamp(6) - interval 1 minute group by t.`D
 -- doctor: events
 select 2, concat(count(*), ' events have no global position, the oldest of ', min(e.`At`), ':
 projections read none behind them, and no worker assigns them'), '' from `pawl_events` as e where
-e.`Position` is null and exists (select 1 from `pawl_checkpoints`) and not exists (select 1 from
-`pawl_leases` as l where l.`Name` = 'lead:sequencer' and l.`Expires` > utc_timestamp(6)) having
-count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
+e.`Position` is null and exists (select 1 from `pawl_checkpoints` where `Name` like 'projection/%')
+and not exists (select 1 from `pawl_leases` as l where l.`Name` = 'lead:sequencer' and l.`Expires` >
+utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - interval 1 minute;
 
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1

@@ -86,8 +86,9 @@ static const pawl__sql_check checks[] = {
      .select = "select 2, concat(count(*), ' events have no global position, the oldest of ', "
                "min(e.[At]), ': projections read none behind them, and no worker assigns them'), "
                "'' from {events} as e where e.[Position] is null "
-               "and exists (select 1 from {checkpoints}) and not exists (select 1 from {leases} as "
-               "l where l.[Name] = 'lead:sequencer' and l.[Expires] > utc_timestamp(6)) "
+               "and exists (select 1 from {checkpoints} where [Name] like 'projection/%') "
+               "and not exists (select 1 from {leases} as l where l.[Name] = 'lead:sequencer' "
+               "and l.[Expires] > utc_timestamp(6)) "
                "having count(*) > 0 and min(e.[At]) < utc_timestamp(6) - interval 1 minute",
      .none   = "each has its global position, or gets it"},
 };

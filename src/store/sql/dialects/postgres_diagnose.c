@@ -118,8 +118,9 @@ static const pawl__sql_check checks[] = {
          "select 2::bigint, format('%s events have no global position, the oldest of %s: projections "
          "read none behind them, and no worker assigns them', count(*), min(e.[At])), '' "
          "from {events} as e where e.[Position] is null "
-         "and exists (select 1 from {checkpoints}) and not exists (select 1 from {leases} as "
-         "l where l.[Name] = 'lead:sequencer' and l.[Expires] > now()) "
+         "and exists (select 1 from {checkpoints} where [Name] like 'projection/%') "
+         "and not exists (select 1 from {leases} as l where l.[Name] = 'lead:sequencer' "
+         "and l.[Expires] > now()) "
          "having count(*) > 0 and min(e.[At]) < now() - interval '1 minute'",
      .none = "each has its global position, or gets it"},
     {.name   = "vacuum",
