@@ -205,8 +205,8 @@ struct pawl_store_ops {
     pawl_code (*scan)(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
                       pawl_scan_rows *rows, pawl_error *error);
 
-    /* Workers that crashed and whose rows are there still, of any endpoint: none that lives, and none
-     * of which only a missed heartbeat tells. worker_close in the name of one, on a handle
+    /* Workers that crashed and whose rows are there still, of any endpoint: none that lives, none of whose process
+     * another worker lives, and none of which only a missed heartbeat tells. worker_close in the name of one, on a handle
      * without a worker of its own, ends its row. NULL, or PAWL_EUNSUPPORTED from a store whose
      * workers live by heartbeats: crashes are not noticed. */
     pawl_code (*worker_crashed)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,

@@ -17,6 +17,7 @@ int main(void)
 
 #include "store/sql/commit.h"
 #include "store/sql/operations.h"
+#include "store/sql/rows.h"
 #include "store/sql/server.h"
 
 #include <dlfcn.h>
@@ -33,6 +34,8 @@ static struct functions {
                          pawl_error *error);
     pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error);
+    pawl_code (*crashed)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                         size_t *count, pawl_error *error);
 } sql;
 
 static int load(void **state)
@@ -52,8 +55,9 @@ static int load(void **state)
     *(void **)&sql.unlead    = dlsym(module, "pawl__sql_unlead");
     *(void **)&sql.resolve   = dlsym(module, "pawl__sql_resolve");
     *(void **)&sql.commit    = dlsym(module, "pawl__sql_commit");
+    *(void **)&sql.crashed   = dlsym(module, "pawl__sql_worker_crashed");
     return sql.beat != NULL && sql.reap != NULL && sql.commit != NULL && sql.resolve != NULL &&
-                   sql.wait != NULL
+                   sql.wait != NULL && sql.crashed != NULL
                ? 0
                : -1;
 }
@@ -71,6 +75,8 @@ typedef struct fake {
     int              asked; /* the statement */
     int64_t          news;
     pawl_refusals   *refused; /* of a commit, to which each try adds one */
+    pawl__sql_worker workers[2];
+    size_t           worker_count, read_count;
     pawl_error       error;
 } fake;
 
@@ -102,6 +108,7 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
     (void)arena;
     it->asked = asked->statement;
     it->asked_count++;
+    it->read_count = 0;
     it->beat_count += asked->statement == PAWL__SQL_WORKER_BEAT;
     it->free_count += asked->statement == PAWL__SQL_WORKER_LIST;
     *request = (pawl__sql_request *)store;
@@ -114,16 +121,34 @@ static pawl_code nothing(pawl_store *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* NEWS answers with a row; any other statement has none. */
+/* NEWS answers with a row, WORKER_LIST with those there are; any other statement has none. */
 static bool next(pawl__sql_request *request)
 {
+    fake *it = (fake *)request;
+    if (it->asked == PAWL__SQL_WORKER_LIST)
+        return it->read_count++ < it->worker_count;
     return ((fake *)request)->asked == PAWL__SQL_NEWS;
 }
 
 static void get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
+    fake *it = (fake *)request;
+    if (it->asked == PAWL__SQL_WORKER_LIST) {
+        *(pawl__sql_worker *)row = it->workers[it->read_count - 1];
+        return;
+    }
     for (size_t i = 0; i < columns->count; i++)
         *(int64_t *)((char *)row + columns->items[i].offset) = ((fake *)request)->news;
+}
+
+/* The first worker is dead. */
+static pawl_code who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
+{
+    (void)store, (void)error;
+    for (size_t i = 0; i < count; i++)
+        lives[i]->is_alive = i > 0;
+    return PAWL_OK;
 }
 
 static pawl_code end(pawl__sql_request *request)
@@ -181,6 +206,7 @@ static const pawl__sql_ops ops = {.name       = "fake",
                                   .get        = get,
                                   .end        = end,
                                   .changed    = changed,
+                                  .who_lives  = who_lives,
                                   .rollback   = rollback,
                                   .begin      = begin,
                                   .write      = write_items,
@@ -264,6 +290,46 @@ TEST(a_commit_that_was_undone_has_the_refusals_of_its_last_try)
     assert_int_equal(refused.count, 1);
     close_fake(&it);
     pawl_arena_destroy(refused.arena);
+}
+
+/* ---- Crashes ------------------------------------------------------------------- */
+
+static size_t count_crashed(pawl__sql_worker dead, pawl__sql_worker other)
+{
+    fake              it;
+    size_t            count = 9;
+    pawl_worker_info *items = NULL;
+    pawl_arena       *arena = pawl_arena_create(0);
+    open_fake(&it, true, 0, PAWL_OK);
+    it.workers[0]   = dead;
+    it.workers[1]   = other;
+    it.worker_count = 2;
+    assert_int_equal(sql.crashed(&it.store.base, arena, &items, &count, &it.error), PAWL_OK);
+    close_fake(&it);
+    pawl_arena_destroy(arena);
+    return count;
+}
+
+static pawl__sql_worker worker_of(int64_t number, const char *host, int64_t pid, pawl_time started)
+{
+    return (pawl__sql_worker){.info = {.id      = {{{(uint8_t)number}}},
+                                       .host    = pawl_text_of(host),
+                                       .pid     = pid,
+                                       .started = started,
+                                       .seen    = 100},
+                              .life = {.process = number}};
+}
+
+TEST(a_worker_whose_process_has_another_that_lives_did_not_crash)
+{
+    const pawl__sql_worker dead = worker_of(1, "a", 7, 50);
+    assert_int_equal(count_crashed(dead, worker_of(2, "a", 7, 100)), 0);
+    assert_int_equal(count_crashed(dead, worker_of(2, "a", 7, 101)), 1);
+    assert_int_equal(count_crashed(dead, worker_of(2, "a", 8, 100)), 1);
+    assert_int_equal(count_crashed(dead, worker_of(2, "b", 7, 100)), 1);
+    assert_int_equal(count_crashed(worker_of(1, "", 7, 50), worker_of(2, "", 7, 100)), 1);
+    assert_int_equal(count_crashed(worker_of(1, "a", 0, 50), worker_of(2, "a", 0, 100)), 1);
+    assert_int_equal(count_crashed(worker_of(0, "a", 7, 50), worker_of(2, "b", 7, 100)), 0);
 }
 
 /* ---- A commit in doubt ---------------------------------------------------------- */

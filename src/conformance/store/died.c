@@ -140,6 +140,39 @@ static void a_worker_that_ended_did_not_die(suite *s)
     EXPECT_EQ(s, list_died(s, b).count, 0);
 }
 
+static void close_and_await(suite *s, pawl_store *store, pawl_store *living)
+{
+    suite_close(s, store);
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        pawl_arena_point  start = pawl_arena_position(s->arena);
+        pawl_worker_info *items = NULL;
+        size_t            count = 0;
+        EXPECT_OK(s, pawl_store_worker_list(living, s->arena, &items, &count, &s->error));
+        if (count == 1)
+            return;
+        pawl_arena_rewind(s->arena, start);
+        EXPECT_OK(s, pawl_store_wait(living, 1000, -1, &s->error));
+    }
+    suite_fail(s, __FILE__, __LINE__, "two workers live after %d tries", TRIES_MAX);
+}
+
+/* A server may end one session of a process. A container that starts again has the process id and the host of the one
+ * before: its workers began after that one was seen last. */
+static void a_worker_whose_process_lives_did_not_die(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if ((pawl_store_promises(a) & PAWL_STORE_ROW_LOCKS) == 0)
+        suite_not_applicable(s, "no server can end a worker's session");
+    EXPECT_EQ(s, list_died(s, a).count, 0);
+    close_and_await(s, b, a);
+    EXPECT_EQ(s, list_died(s, a).count, 0);
+    pawl_store *later = suite_open_bare(s);
+    EXPECT_OK(s, pawl_store_worker_open(later, TEXT("suite"), TEXT("[]"),
+                                        SUITE_NOW + PAWL_SECONDS(1), &s->error));
+    close_and_await(s, a, later);
+    EXPECT_EQ(s, list_died(s, later).count, 2);
+}
+
 static void a_death_that_is_old_is_swept(suite *s)
 {
     die(s, say_nothing);
@@ -333,6 +366,7 @@ static void how_a_process_died_is_noted_under_its_id(suite *s)
 static const suite_case cases[] = {
     {"E26 a death is told until somebody ends it", a_death_is_told_until_it_is_ended},
     {"E26 a worker that ended did not die", a_worker_that_ended_did_not_die},
+    {"E26 a worker whose process lives did not die", a_worker_whose_process_lives_did_not_die},
     {"E26 a death that is old is swept", a_death_that_is_old_is_swept},
     {"E26 the message in hand is on record when its process dies",
      the_message_in_hand_is_on_record},

@@ -29,21 +29,38 @@ static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size,
 
 /* ---- Workers ------------------------------------------------------------ */
 
-typedef bool wanted_fn(const pawl__sql_life *life);
+typedef bool wanted_fn(const pawl__sql_worker *worker, const pawl_found *all);
 
-static bool lives(const pawl__sql_life *life)
+static bool lives(const pawl__sql_worker *worker, const pawl_found *all)
 {
-    return life->is_alive;
+    (void)all;
+    return worker->life.is_alive;
 }
 
-static bool is_dead(const pawl__sql_life *life)
+static bool is_dead(const pawl__sql_worker *worker, const pawl_found *all)
 {
-    return !life->is_alive;
+    (void)all;
+    return !worker->life.is_alive;
 }
 
-static bool is_surely_dead(const pawl__sql_life *life)
+/* A worker of the same process, which a server that ended this one's session left alone. A container that starts again has
+ * the host and process id of the one before, but its workers began after that one was seen last. */
+static bool shares_process(const pawl_worker_info *worker, const pawl_worker_info *other)
 {
-    return !life->is_alive && life->process != 0;
+    return worker->pid != 0 && worker->pid == other->pid && worker->host.size != 0 &&
+           pawl_text_equal(worker->host, other->host) && other->started <= worker->seen;
+}
+
+/* A worker without a lock may live though it was not seen for a while. */
+static bool has_crashed(const pawl__sql_worker *worker, const pawl_found *all)
+{
+    const pawl__sql_worker *workers = all->items;
+    if (worker->life.is_alive || worker->life.process == 0)
+        return false;
+    for (size_t i = 0; i < all->count; i++)
+        if (workers[i].life.is_alive && shares_process(&worker->info, &workers[i].info))
+            return false;
+    return true;
 }
 
 static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_found *rows,
@@ -77,7 +94,7 @@ static pawl_code list_workers(pawl_store *store, wanted_fn *is_wanted, pawl_aren
         code = pawl__sql_no_memory(store, "rows", error);
     const pawl__sql_worker *workers = all.items;
     for (size_t i = 0; code == PAWL_OK && i < all.count; i++)
-        if (is_wanted(&workers[i].life))
+        if (is_wanted(&workers[i], &all))
             items[found->count++] = workers[i].info;
     found->items = items;
     return code;
@@ -104,12 +121,11 @@ static pawl_code drop_ended(pawl_store *store, pawl_found *found, pawl_arena *ar
     return code;
 }
 
-/* A worker without a lock may live though it was not seen for a while: its row is left alone. */
 pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error)
 {
     pawl_found found;
-    pawl_code  code = list_workers(store, is_surely_dead, arena, &found, error);
+    pawl_code  code = list_workers(store, has_crashed, arena, &found, error);
     if (code == PAWL_OK && found.count > 0)
         code = drop_ended(store, &found, arena, error);
     *items = found.items;
