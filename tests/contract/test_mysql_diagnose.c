@@ -55,21 +55,23 @@ ON_BOTH(a_setting_that_does_harm, ground *p)
     expect_finding(&rows, "sql_mode", PAWL_FINDING_FAIL, "lost its settings", NULL);
 }
 
-static bool is_named(const pawl_finding_rows *rows, const char *remedy)
+/* In a remedy or a text. */
+static bool is_named(const pawl_finding_rows *rows, const char *part)
 {
     for (size_t i = 0; i < rows->count; i++)
-        if (strstr(rows->items[i].remedy.data, remedy) != NULL)
+        if (strstr(rows->items[i].remedy.data, part) != NULL ||
+            strstr(rows->items[i].text.data, part) != NULL)
             return true;
     return false;
 }
 
 /* Tables of InnoDB's transactions are copies, which the server renews once nobody has read them for
  * a tenth of a second. */
-static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, const char *remedy)
+static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, const char *part)
 {
     const pawl_diagnosis asked = {.now = pawl_clock_now(NULL)};
     pawl_finding_rows    rows  = diagnose_as(p, store, asked);
-    for (int tries = 0; tries < 100 && !is_named(&rows, remedy); tries++) {
+    for (int tries = 0; tries < 100 && !is_named(&rows, part); tries++) {
         ok(p, pawl_store_wait(store, PAWL_MILLISECONDS(120), -1, &p->error));
         rows = diagnose_as(p, store, asked);
     }
@@ -91,6 +93,19 @@ ON_BOTH(a_transaction_that_stays_open, ground *p)
     rows = diagnose(p, store); /* younger than an hour */
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none is open for long", NULL);
     mysql_close(other);
+}
+
+/* The end of its connection would make another worker run the message at once. */
+ON_BOTH(a_handler_that_runs_for_long, ground *p)
+{
+    pawl_store *look = open_here(p, p->url), *worker = NULL;
+    ok(p, ground_open(p, p->url, NULL, &worker));
+    ok(p, pawl_store_worker_open(worker, PAWL_TEXT("desk"), PAWL_TEXT("[]"), NOW, &p->error));
+    ok(p, pawl_store_handler_transaction_begin(worker, &p->error));
+    raw_run(pawl_store_native(worker, "MYSQL"), "select count(*) from pawl_queue for update");
+    pawl_finding_rows rows = diagnose_until_named(p, look, " is open");
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "has run a handler since ", NULL);
+    test_now(worker);
 }
 
 ON_BOTH(rows_that_nobody_takes, ground *p)

@@ -80,6 +80,21 @@ ON_GROUND(a_transaction_that_stays_open, ground *p)
     PQfinish(other);
 }
 
+/* The end of its session would make another worker run the message at once. */
+ON_GROUND(a_handler_that_runs_for_long, ground *p)
+{
+    pawl_store          *look = open_at(p, ""), *worker = NULL;
+    const pawl_diagnosis asked = {.now = pawl_clock_now(NULL)};
+    ok(p, open_with(p, p->url, NULL, 0, &worker));
+    ok(p, pawl_store_worker_open(worker, PAWL_TEXT("desk"), PAWL_TEXT("[]"), NOW, &p->error));
+    ok(p, pawl_store_handler_transaction_begin(worker, &p->error));
+    raw_run(pawl_store_native(worker, "PGconn"), "select 1");
+    pawl_finding_rows rows = diagnose_as(p, look, asked);
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "has run a handler for ", NULL);
+    assert_int_equal(find_text(&rows, "transactions", "has run")->value > 0, true);
+    test_now(worker);
+}
+
 ON_GROUND(an_index_that_was_not_built_to_its_end, ground *p)
 {
     pawl_store *store = open_at(p, "");

@@ -112,10 +112,12 @@ static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check
                          offset < 0 ? -offset : offset);
     }
     if (check->measure == PAWL__SQL_MEASURE_AGE)
-        return set_value(doctor,
-                         pawl__sql_add_finding(doctor, check->name, PAWL_FINDING_FAIL, found->text,
-                                               found->remedy),
-                         found->number);
+        return set_value(
+            doctor,
+            pawl__sql_add_finding(doctor, check->name,
+                                  found->remedy.size == 0 ? PAWL_FINDING_WARN : PAWL_FINDING_FAIL,
+                                  found->text, found->remedy),
+            found->number);
     return pawl__sql_add_finding(doctor, check->name, (pawl_finding_level)found->number,
                                  found->text, found->remedy);
 }

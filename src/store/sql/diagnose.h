@@ -22,7 +22,8 @@
 /* The number in a row of a check. */
 typedef enum pawl__sql_measure {
     PAWL__SQL_MEASURE_LEVEL, /* pawl_finding_level */
-    PAWL__SQL_MEASURE_AGE, /* microseconds; rows that are younger than was asked for are no finding */
+    PAWL__SQL_MEASURE_AGE, /* microseconds; rows that are younger than was asked for are no finding, and one without a
+                              remedy is a warning */
     PAWL__SQL_MEASURE_CLOCK, /* of the server, since 1970 in microseconds; text and remedy are not read */
 } pawl__sql_measure;
 

@@ -30,6 +30,10 @@ extern const pawl__sql_family pawl__mysql_family;
 extern const pawl__sql_failures   pawl__mysql_failures;
 extern const pawl__sql_check_list pawl__mysql_checks;
 
+#define PAWL__MYSQL_LOCKS_SIZE 24
+/* The begin of the names of workers' locks, before the number in 16 digits. */
+void pawl__mysql_name_locks(const pawl__sql_remote *remote, char name[PAWL__MYSQL_LOCKS_SIZE]);
+
 static inline bool pawl__mysql_is_mariadb(const pawl__sql_remote *remote)
 {
     return remote->sql.dialect == &pawl__mariadb_dialect;

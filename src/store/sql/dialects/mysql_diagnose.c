@@ -63,13 +63,20 @@ static const pawl__sql_check checks[] = {
                "if(" USED " * 100 < @@max_connections * 80, '', 'show processlist')"},
     {.name   = "transactions",
      .select = "select " MICROSECONDS_SINCE(
-         "t.trx_started") ", "
+         "t.trx_started") ", if(w.[Id] is not null, "
+                          "concat('worker ', w.[Id], ' (process ', w.[Pid], ' on ', w.[Host], ') has run a "
+                          "handler since ', t.trx_started, ': the log of the process names it; if it hangs, "
+                          "end the process'), "
                           "concat('a transaction of user ', coalesce(p.user, '?'), ' at ', coalesce(p.host, "
                           "'?'), ' (connection ', t.trx_mysql_thread_id, ', ', lower(coalesce(p.command, '?')), "
                           "') is open since ', t.trx_started, ': rows that it locked wait, and the server "
-                          "keeps every older version of a row'), concat('kill ', t.trx_mysql_thread_id) "
+                          "keeps every older version of a row')), "
+                          "if(w.[Id] is not null, '', concat('kill ', t.trx_mysql_thread_id)) "
                           "from information_schema.innodb_trx as t "
                           "left join information_schema.processlist as p on p.id = t.trx_mysql_thread_id "
+                          "left join {workers} as w on w.[Process] <> 0 and is_used_lock(concat("
+                          "coalesce(@pawl_locks, ''), lower(lpad(hex(w.[Process]), 16, '0')))) "
+                          "= t.trx_mysql_thread_id "
                           "where t.trx_mysql_thread_id <> connection_id() order by t.trx_started",
      .measure = PAWL__SQL_MEASURE_AGE,
      .none    = "none is open for long",
@@ -159,10 +166,20 @@ static pawl_code check_table(pawl__sql_doctor *doctor, const pawl__sql_table *ta
     return code;
 }
 
+/* For the check of transactions: whose session has a worker's lock is asked with its name. */
+static pawl_code name_locks(pawl__sql_doctor *doctor)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(doctor->store);
+    char              text[60], name[PAWL__MYSQL_LOCKS_SIZE];
+    pawl__mysql_name_locks(remote, name);
+    (void)snprintf(text, sizeof text, "set @pawl_locks = '%s'", name);
+    return pawl__sql_query(remote->main, text, doctor->error);
+}
+
 static pawl_code check_rights(pawl__sql_doctor *doctor)
 {
     pawl__sql_text text = {0}, remedy = {0}, said = {0};
-    pawl_code      code = PAWL_OK;
+    pawl_code      code = name_locks(doctor);
     for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++)
         code = check_table(doctor, &pawl__sql_tables[i], &text, &remedy);
     if (text.size != 0)

@@ -194,16 +194,22 @@ typedef struct lock_name {
     char text[64];
 } lock_name;
 
-static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
+void pawl__mysql_name_locks(const pawl__sql_remote *remote, char name[PAWL__MYSQL_LOCKS_SIZE])
 {
     const char *const parts[] = {remote->database, "/", remote->sql.base.system_prefix};
     uint64_t          hash    = UINT64_C(14695981039346656037); /* FNV-1a */
-    lock_name         name;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         for (const char *at = parts[i]; *at != '\0'; at++)
             hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    (void)snprintf(name.text, sizeof name.text, "pawl_%016" PRIx64 "_%016" PRIx64, hash,
-                   (uint64_t)number);
+    (void)snprintf(name, PAWL__MYSQL_LOCKS_SIZE, "pawl_%016" PRIx64 "_", hash);
+}
+
+static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
+{
+    char      locks[PAWL__MYSQL_LOCKS_SIZE];
+    lock_name name;
+    pawl__mysql_name_locks(remote, locks);
+    (void)snprintf(name.text, sizeof name.text, "%s%016" PRIx64, locks, (uint64_t)number);
     return name;
 }
 

@@ -77,17 +77,24 @@ static const pawl__sql_check checks[] = {
                "case when " USED " * 100 < " ROOM
                " * 80 then '' else 'select application_name, usename, client_addr, count(*) "
                "from pg_stat_activity group by 1, 2, 3 order by 4 desc' end"},
-    {.name    = "transactions",
-     .select  = "select (extract(epoch from clock_timestamp() - a.xact_start) * 1000000)::bigint, "
-                "format('a transaction of %s (user %s, process %s, %s) is open for %s: dead rows "
-                "that it could see stay, and claims have to read past them', "
-                "coalesce(nullif(a.application_name, ''), 'a program without a name'), a.usename, "
-                "a.pid, coalesce(a.state, 'its state is hidden from this role'), "
-                "date_trunc('second', clock_timestamp() - a.xact_start)), "
-                "format('select pg_terminate_backend(%s)', a.pid) "
-                "from pg_catalog.pg_stat_activity as a where a.xact_start is not null "
-                "and a.pid <> pg_backend_pid() and a.backend_type = 'client backend' "
-                "and a.datname = current_database() order by a.xact_start",
+    {.name = "transactions",
+     .select =
+         "select (extract(epoch from clock_timestamp() - a.xact_start) * 1000000)::bigint, "
+         "case when w.[Id] is not null then format('worker %s (process %s on %s) has run a "
+         "handler for %s: the log of the process names it; if it hangs, end the process', "
+         "w.[Id], w.[Pid], w.[Host], date_trunc('second', clock_timestamp() - "
+         "a.xact_start)) else format('a transaction of %s (user %s, process %s, %s) is open for %s: dead rows "
+         "that it could see stay, and claims have to read past them', "
+         "coalesce(nullif(a.application_name, ''), 'a program without a name'), a.usename, "
+         "a.pid, coalesce(a.state, 'its state is hidden from this role'), "
+         "date_trunc('second', clock_timestamp() - a.xact_start)) end, case when w.[Id] is not "
+         "null then '' else format('select pg_terminate_backend(%s)', a.pid) end "
+         "from pg_catalog.pg_stat_activity as a left join {workers} as w on w.[Process] in "
+         "(select l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l "
+         "where l.locktype = 'advisory' and l.objsubid = 1 and l.granted "
+         "and l.pid = a.pid) where a.xact_start is not null "
+         "and a.pid <> pg_backend_pid() and a.backend_type = 'client backend' "
+         "and a.datname = current_database() order by a.xact_start",
      .measure = PAWL__SQL_MEASURE_AGE,
      .none    = "none is open for long"},
     {.name    = "prepared",
