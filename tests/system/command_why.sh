@@ -262,6 +262,36 @@ why 1 tills
 says 1 name 'tills, 0 due, 0 scheduled'
 says 1 claimed_by 'worker [0-9a-f-]{36} .pid '
 stop "$pid" TERM 0
+
+echo "== a handler that hangs keeps its message, and those of its batch"
+start till "$work/till.so" --ordered property:n
+led_in_order() { pawl worker list --json | grep -q '"ordered/tills"'; }
+poll 20 led_in_order || die "nobody leads the ordered queue"
+kill -STOP "$pid"
+expect 0 '' pawl send --to tills --type charge --id hung --body '{"n":9}'
+why 1 hung
+says 1 waits_for 'a worker that is free'
+sql "update pawl_queue set Due = Due - 9000000 where MessageId = 'hung'"
+why 1 hung
+says 1 waits_for 'a worker that is free'
+sql "update pawl_queue set Due = Due - 2000000 where MessageId = 'hung'"
+why 1 hung
+says 1 waits_for 'a handler that runs: of this message, or of others that are claimed with it or before it'
+says 1 next 'the log of these processes names a handler that takes more than 10 s; if it hangs, end its process'
+says 1 claimed_by "nobody, or worker [0-9a-f-]{36} \(pid $pid\), which leads the ordered queue"
+sql "update pawl_queue set WaitingSince = Due where MessageId = 'hung'"
+why 1 hung
+says 1 waits_for 'the message that begins its saga'
+sql "update pawl_queue set WaitingSince = 0 where MessageId = 'hung'"
+kill -CONT "$pid"
+poll 20 has_ready tills 0 || die "the message is not handled"
+stop "$pid" TERM 0
+expect 0 '' pawl send --to tills --type charge --id hung --body '{"n":9}'
+sql "update pawl_queue set Due = Due - 11000000 where MessageId = 'hung'"
+why 1 hung
+says 1 waits_for 'a worker that is free'
+expect 0 '' pawl queue purge tills --discard --yes
+
 touch "$PAWL_TEST_AWAY"
 expect 0 '' pawl send --to tills --type charge --id stuck-9 --body '{"n":9}'
 start till "$work/till.so" --breaker-rate 1 --breaker-window 1 --breaker-pause 1h --breaker-pause-max 1h

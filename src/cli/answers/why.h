@@ -53,6 +53,11 @@ pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena)
 /* The workers of an endpoint, or of the one that reads the queue of that name: "worker 019a... (pid 17)", or empty, none
  * lives. */
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name);
+/* The worker that has the lease KIND/NAME, where is_led. PAWL_EUNSUPPORTED: the store cannot tell. */
+pawl_code pawl__why_leader(pawl__why *why, const char *kind, pawl_text name, bool *is_led,
+                           pawl_worker_id *leader);
+/* "worker 019a... (pid 17)", of one that lives. */
+pawl_text pawl__why_worker(const pawl__why *why, const pawl_worker_info *worker);
 /* A process that reads the queue and does not handle the type; 0: none lives, or it is not known. */
 int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type);
 /* The last failure in the JSON of a history, and when it was. */

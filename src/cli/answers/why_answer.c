@@ -6,6 +6,7 @@
 
 #include "pawl/operations.h"
 #include "pawl/store_queue.h"
+#include "runtime/common/clock.h"
 
 #include <string.h>
 
@@ -59,6 +60,29 @@ int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_te
     return 0;
 }
 
+pawl_code pawl__why_leader(pawl__why *why, const char *kind, pawl_text name, bool *is_led,
+                           pawl_worker_id *leader)
+{
+    pawl_lead_row *leads = NULL;
+    size_t         count = 0;
+    pawl_text      lease = pawl__lease_name(kind, name, why->arena);
+    pawl_code      code =
+        pawl_store_lead_list(why->store, why->now, why->arena, &leads, &count, why->error);
+    *is_led = false;
+    for (size_t i = 0; code == PAWL_OK && i < count && !*is_led; i++) {
+        *is_led = pawl_text_equal(leads[i].name, lease);
+        *leader = leads[i].worker;
+    }
+    return code;
+}
+
+pawl_text pawl__why_worker(const pawl__why *why, const pawl_worker_info *worker)
+{
+    return pawl__must_printf(why->arena, "worker %s (pid %lld)",
+                             pawl__uuid_text(worker->id.uuid, why->arena).data,
+                             (long long)worker->pid);
+}
+
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
 {
     pawl_text endpoint = pawl__queue_reader(&why->subscriptions, name);
@@ -67,10 +91,9 @@ pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
     for (size_t i = 0; i < why->worker_count; i++) {
         if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
             continue;
-        all = pawl__must_printf(why->arena, "%.*s%sworker %s (pid %lld)", PAWL_TEXT_ARGS(all),
+        all = pawl__must_printf(why->arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(all),
                                 all.size != 0 ? ", " : "",
-                                pawl__uuid_text(why->workers[i].id.uuid, why->arena).data,
-                                (long long)why->workers[i].pid);
+                                PAWL_TEXT_ARGS(pawl__why_worker(why, &why->workers[i])));
     }
     if (count > 3)
         all = pawl__must_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);

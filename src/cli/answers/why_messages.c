@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define LETTERS_MAX 10
+#define HANDLER_LONG PAWL_SECONDS(10) /* from which the log names it */
 
 /* ---- Dead letters ------------------------------------------------------- */
 
@@ -146,6 +147,30 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
     return PAWL_OK;
 }
 
+/* A claim writes nothing into most stores: a message that is due for so long is in flight, or waits for others that are. An
+ * ordered queue has one worker. */
+static pawl_code say_in_flight(pawl__why *why, pawl_text queue, const pawl_queue_row *row,
+                               pawl__answer *answer)
+{
+    bool           is_led = false;
+    pawl_worker_id leader;
+    if (row->waiting_since == 0 && row->due <= pawl_time_add(why->now, -HANDLER_LONG)) {
+        answer->waits_for =
+            PAWL_TEXT("a handler that runs: of this message, or of others that are claimed with it "
+                      "or before it");
+        answer->next =
+            PAWL_TEXT("the log of these processes names a handler that takes more than 10 s; if it "
+                      "hangs, end its process");
+    }
+    pawl_code code = pawl__why_leader(why, "ordered", queue, &is_led, &leader);
+    for (size_t i = 0; code == PAWL_OK && is_led && i < why->worker_count; i++)
+        if (pawl_uuid_compare(why->workers[i].id.uuid, leader.uuid) == 0)
+            answer->claimed_by =
+                pawl__must_printf(why->arena, "nobody, or %.*s, which leads the ordered queue",
+                                  PAWL_TEXT_ARGS(pawl__why_worker(why, &why->workers[i])));
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
 static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_message *message)
 {
     pawl_arena           *arena      = why->arena;
@@ -167,7 +192,9 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     };
     answer.error = pawl__why_last(why, row->history, &answer.since);
     say_due(why, queue, row, &answer);
-    pawl_code code = say_held(why, queue, message, &answer);
+    pawl_code code = workers.size != 0 ? say_in_flight(why, queue, row, &answer) : PAWL_OK;
+    if (code == PAWL_OK)
+        code = say_held(why, queue, message, &answer);
     if (code == PAWL_OK)
         code = pawl__why_pause(why, queue, &answer, &is_stopped);
     if (code == PAWL_OK && !is_stopped)

@@ -10,7 +10,6 @@
 #include "cli/queue/queue.h"
 #include "cli/timeout/timeout.h"
 #include "pawl/store_schedule.h"
-#include "runtime/common/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -61,21 +60,13 @@ static void offer_commands(const pawl__why *why, const pawl_outbox_row *row, int
 static pawl_code name_leader(pawl__why *why, const pawl_outbox_row *row, bool *is_led,
                              pawl__answer *answer)
 {
-    pawl_lead_row *leads = NULL;
-    size_t         count = 0;
-    pawl_text      name  = pawl__lease_name("outbox", row->endpoint, why->arena);
-    pawl_code      code =
-        pawl_store_lead_list(why->store, why->now, why->arena, &leads, &count, why->error);
-    answer->claimed_by = PAWL_TEXT("nobody");
-    *is_led            = code != PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        bool is_it = pawl_text_equal(leads[i].name, name);
-        *is_led |= is_it;
-        if (is_it && row->state <= PAWL_OUTBOX_BLOCKED)
-            answer->claimed_by =
-                pawl__must_printf(why->arena, "worker %s, which leads the outbox",
-                                  pawl__uuid_text(leads[i].worker.uuid, why->arena).data);
-    }
+    pawl_worker_id leader;
+    pawl_code      code = pawl__why_leader(why, "outbox", row->endpoint, is_led, &leader);
+    answer->claimed_by  = PAWL_TEXT("nobody");
+    if (code == PAWL_OK && *is_led && row->state <= PAWL_OUTBOX_BLOCKED)
+        answer->claimed_by = pawl__must_printf(why->arena, "worker %s, which leads the outbox",
+                                               pawl__uuid_text(leader.uuid, why->arena).data);
+    *is_led |= code != PAWL_OK;
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
