@@ -151,6 +151,26 @@ finds ok versions "queue billing: none of the 200 messages that are due next wai
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 rm "$PAWL_TEST_AWAY"
 
+echo "== a timeout that is tried again"
+sql() { "$work/sql" "$work/doctor.db" "$1" || die "no sql: $1"; }
+row="1, null, 'Order', 'late', 'billing', 9000000000000000, 0, null, null, null, '', '{}'"
+sql "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000001', $row)"
+expect 0 '' pawl doctor --json
+finds ok retries "no message or timeout waits to be tried again"
+sql "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000002', $row)"
+sql "update pawl_timeouts set Attempts = 3, Due = Due + 1 where Id like '%2'"
+expect 0 '' pawl doctor --json
+finds warn retries "1 timeout failed and waits to be tried again, the first is late of Order, for endpoint billing: 3 failed, due in [0-9.]+ d; the log has the error" \
+    "pawl why 019a0000-0000-7000-8000-000000000002 --store"
+sql "update pawl_timeouts set Attempts = 1 where Id like '%1'"
+for i in $(seq 100 299); do echo "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000$i', $row);"; done >"$work/many.sql"
+sql "$(cat "$work/many.sql")"
+sql "update pawl_timeouts set Due = Due + 2 where Id > '019a0000-0000-7000-8000-000000000099'"
+expect 0 '' pawl doctor --json
+finds warn retries "at least 2 timeouts failed and wait to be tried again, the first is late of Order, for endpoint billing: 1 failed" \
+    "pawl why 019a0000-0000-7000-8000-000000000001 --store"
+sql "delete from pawl_timeouts"
+
 echo "== a projection that fails"
 build_app app_projection.c projection.so
 touch "$PAWL_TEST_CLOSED"

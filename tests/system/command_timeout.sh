@@ -121,6 +121,9 @@ expect 0 '^cancelled 0 timeouts$' pawl timeout cancel --all --yes
 echo "== expired leases"
 build_sql
 fill timeouts 4
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set Attempts = 2" || die "no sql"
+expect 0 '^next +.*: for billing.*; 2 failed: the log has the error$' pawl timeout show "${id}01"
+"$work/sql" "$work/timeouts.db" "update pawl_timeouts set Attempts = 0" || die "no sql"
 expect 2 "pawl timeout reap needs IDs, or --all" pawl timeout reap
 expect 0 '^would be reaped: 0 timeouts$' pawl timeout reap --all --dry-run
 # lease DIGITS TIME NAME: as a worker that has the timeouts of the name until then.

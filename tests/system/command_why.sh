@@ -213,6 +213,13 @@ grep -q '^name  *late$' "$work/pasted" || die "another timeout is shown"
 sed -n 1p "$work/out" | grep -q '"pawl timeout run-now 019a0000-0000-7000-8000-000000000001 ' || die "it cannot be released"
 why 1 019a0000-0000-7000-8000-000000000002
 grep -q 'timeout run-now' "$work/out" && die "what is due is to be released"
+sql "update pawl_timeouts set Attempts = 2 where Id = '019a0000-0000-7000-8000-000000000001'"
+why 1 019a0000-0000-7000-8000-000000000001
+says 1 waits_for 'its next run, in .*: 2 failed; the log has the error'
+sql "update pawl_timeouts set Attempts = 0 where Id = '019a0000-0000-7000-8000-000000000001'"
+sql "update pawl_timeouts set Attempts = 2 where Id = '019a0000-0000-7000-8000-000000000002'"
+why 1 019a0000-0000-7000-8000-000000000002
+says 1 waits_for 'a worker: the lease'
 says 1 waits_for 'a worker: the lease of the one that had it ran out'
 says 1 next 'nothing, until a worker of the endpoint runs'
 why 1 Order/019a0000-0000-7000-8000-0000000000ff

@@ -212,7 +212,7 @@ static pawl_code check_dead(pawl__doctor *doctor)
 typedef struct situation {
     const char               *name;
     pawl__doctor_check       *check;
-    pawl__doctor_queue_check *of_queue; /* in place of `check`: of each queue */
+    pawl__doctor_queue_check *of_queue; /* beside `check`, or in place of it: of each queue */
     const char *well; /* said where nothing is found; NULL: the check says so itself */
 } situation;
 
@@ -222,7 +222,8 @@ static const situation situations[] = {
     {"paused", NULL, pawl__doctor_paused, "no queue that has messages is paused"},
     {"alarms", pawl__doctor_alarms, NULL,
      "no endpoint stands still by its breaker, cannot deliver, or cannot clean up"},
-    {"retries", NULL, pawl__doctor_retries, "no message waits to be tried again"},
+    {"retries", pawl__doctor_timeout_retries, pawl__doctor_retries,
+     "no message or timeout waits to be tried again"},
     {"versions", NULL, pawl__doctor_versions,
      "no message waits for a program that reads its version"},
     {"timeouts", check_timeouts, NULL, "each leads to an endpoint of this store"},

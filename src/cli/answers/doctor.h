@@ -40,7 +40,8 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, cons
 /* doctor_stuck.c: findings alone; the table of doctor.c says what holds where there are none. */
 typedef pawl_code  pawl__doctor_check(pawl__doctor *doctor);
 pawl__doctor_check pawl__doctor_alarms, pawl__doctor_sources, pawl__doctor_routes,
-    pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention, pawl__doctor_sagas;
+    pawl__doctor_projections, pawl__doctor_partitions, pawl__doctor_retention, pawl__doctor_sagas,
+    pawl__doctor_timeout_retries;
 /* The same of one queue. */
 typedef pawl_code pawl__doctor_queue_check(pawl__doctor *doctor, const pawl_queue_stats *queue);
 pawl__doctor_queue_check pawl__doctor_retries, pawl__doctor_versions, pawl__doctor_paused;

@@ -89,6 +89,33 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl_queue_stats *que
         pawl__age_text(oldest->row.due, doctor->now, due), PAWL_TEXT_ARGS(oldest->error));
 }
 
+/* Among the timeouts of all endpoints that are due first. A timeout's row has no error. */
+pawl_code pawl__doctor_timeout_retries(pawl__doctor *doctor)
+{
+    pawl_timeout_rows       rows  = {.count = 0};
+    const pawl_timeout_row *first = NULL;
+    size_t                  count = 0;
+    char                    due[PAWL__SPAN_SIZE];
+    pawl_code code = pawl_store_timeout_list(doctor->store, (pawl_saga_id){{{0}}}, ROWS_MAX,
+                                             doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (rows.items[i].attempts > 0) {
+            first = first == NULL ? &rows.items[i] : first;
+            count++;
+        }
+    if (code != PAWL_OK || first == NULL)
+        return code;
+    return pawl__doctor_find(
+        doctor, PAWL_FINDING_WARN,
+        command(doctor, "pawl why", pawl__uuid_text(first->id.uuid, doctor->arena)),
+        "%s%zu timeout%s failed and wait%s to be tried again, the first is %.*s of %.*s, for endpoint "
+        "%.*s: %d failed, due %s; the log has the error",
+        rows.count == ROWS_MAX ? "at least " : "", count, PAWL__PLURAL(count),
+        count == 1 ? "s" : "", PAWL_TEXT_ARGS(first->name), PAWL_TEXT_ARGS(first->saga_type),
+        PAWL_TEXT_ARGS(first->destination), (int)first->attempts,
+        pawl__age_text(first->due, doctor->now, due));
+}
+
 /* ---- Versions ------------------------------------------------------------ */
 
 static bool is_same_program(const pawl_worker_info *a, const pawl_worker_info *b)

@@ -147,13 +147,17 @@ pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row)
     pawl_text    workers   = pawl__why_workers(why, row->destination);
     pawl__answer answer    = {.place = "timeout", .since = row->due};
     pawl__age_text(row->due, why->now, span);
-    answer.name      = pawl__must_printf(why->arena, "%s, %.*s of %.*s, for endpoint %.*s", id,
-                                         PAWL_TEXT_ARGS(row->name), PAWL_TEXT_ARGS(row->saga_type),
-                                         PAWL_TEXT_ARGS(row->destination));
-    answer.waits_for = row->due > why->now ? pawl__must_printf(why->arena, "its time, %s", span)
-                       : is_leased         ? PAWL_TEXT("the end of its handling")
-                       : is_over ? PAWL_TEXT("a worker: the lease of the one that had it ran out")
-                                 : PAWL_TEXT("a worker that is free");
+    answer.name = pawl__must_printf(why->arena, "%s, %.*s of %.*s, for endpoint %.*s", id,
+                                    PAWL_TEXT_ARGS(row->name), PAWL_TEXT_ARGS(row->saga_type),
+                                    PAWL_TEXT_ARGS(row->destination));
+    answer.waits_for =
+        row->due > why->now && row->attempts > 0
+            ? pawl__must_printf(why->arena, "its next run, %s: %d failed; the log has the error",
+                                span, (int)row->attempts)
+        : row->due > why->now ? pawl__must_printf(why->arena, "its time, %s", span)
+        : is_leased           ? PAWL_TEXT("the end of its handling")
+        : is_over             ? PAWL_TEXT("a worker: the lease of the one that had it ran out")
+                              : PAWL_TEXT("a worker that is free");
     answer.claimed_by =
         is_leased ? pawl__must_printf(why->arena, "session %s, for another %s at most",
                                       pawl__uuid_text(row->owner.uuid, why->arena).data,

@@ -118,6 +118,9 @@ static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_t
             arena, "%s %s%s%.*s%s", row->due > now ? "fires" : "is due since",
             pawl__age_text(row->due, now, age), ": for ", PAWL_TEXT_ARGS(row->destination),
             count > 0 ? "" : "; no worker that reads it is alive");
+    if (row->attempts > 0)
+        shown->next = pawl__must_printf(arena, "%.*s; %d failed: the log has the error",
+                                        PAWL_TEXT_ARGS(shown->next), (int)row->attempts);
     return PAWL_OK;
 }
 
