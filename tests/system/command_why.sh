@@ -290,6 +290,22 @@ sql "update pawl_queue set WaitingSince = Due where MessageId = 'hung'"
 why 1 hung
 says 1 waits_for 'the message that begins its saga'
 sql "update pawl_queue set WaitingSince = 0 where MessageId = 'hung'"
+worker=$(pawl worker list --json | sed -n '1s/.*"id":"\([0-9a-f-]*\)".*/\1/p')
+# marked WORKER: as one that runs it isolated leaves the row.
+marked()
+{
+    sql "update pawl_queue set Deaths = 1, History = '[{\"attempt\":1,\"at\":\"2026-11-30T03:00:00Z\",\"code\":\"ECRASHED\",\"error\":\"in flight, isolated\",\"worker\":\"$1\",\"epoch\":1,\"pid\":7}]' where MessageId = 'hung'"
+    why 1 hung
+}
+marked "$worker"
+says 1 waits_for 'the end of its handler: it runs isolated, as processes crashed before'
+says 1 since '2026-11-30T03:00:00'
+says 1 claimed_by "worker $worker \(pid $pid\)"
+grep -q ECRASHED "$work/out" && die "a message that runs is said to have crashed a process"
+marked 019a0000-0000-7000-8000-0000000000ee
+says 1 waits_for 'a handler that runs'
+says 1 error 'ECRASHED'
+sql "update pawl_queue set Deaths = 0, History = '[]' where MessageId = 'hung'"
 kill -CONT "$pid"
 poll 20 has_ready tills 0 || die "the message is not handled"
 stop "$pid" TERM 0

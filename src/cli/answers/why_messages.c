@@ -5,6 +5,8 @@
 #include "cli/answers/why.h"
 #include "cli/queue/queue.h"
 
+#include "pawl/store_worker.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -147,6 +149,26 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
     return PAWL_OK;
 }
 
+/* The last entry of its history is no failure while the worker that it names lives. */
+static bool say_isolated(const pawl__why *why, const pawl_queue_row *row, pawl__answer *answer)
+{
+    pawl_worker_in_flight marker;
+    if (!pawl_worker_in_flight_read(why->arena, row->history, &marker))
+        return false;
+    for (size_t i = 0; i < why->worker_count; i++) {
+        if (pawl_uuid_compare(why->workers[i].id.uuid, marker.worker.uuid) != 0)
+            continue;
+        answer->waits_for =
+            PAWL_TEXT("the end of its handler: it runs isolated, as processes crashed before");
+        answer->since      = marker.at;
+        answer->error      = PAWL_TEXT("");
+        answer->claimed_by = pawl__why_worker(why, &why->workers[i]);
+        answer->next       = PAWL_TEXT("nothing, until the handler ends or its process crashes");
+        return true;
+    }
+    return false;
+}
+
 /* A claim writes nothing into most stores: a message that is due for so long is in flight, or waits for others that are. An
  * ordered queue has one worker. */
 static pawl_code say_in_flight(pawl__why *why, pawl_text queue, const pawl_queue_row *row,
@@ -192,7 +214,9 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     };
     answer.error = pawl__why_last(why, row->history, &answer.since);
     say_due(why, queue, row, &answer);
-    pawl_code code = workers.size != 0 ? say_in_flight(why, queue, row, &answer) : PAWL_OK;
+    bool      is_isolated = say_isolated(why, row, &answer);
+    pawl_code code =
+        workers.size != 0 && !is_isolated ? say_in_flight(why, queue, row, &answer) : PAWL_OK;
     if (code == PAWL_OK)
         code = say_held(why, queue, message, &answer);
     if (code == PAWL_OK)
