@@ -36,7 +36,7 @@ ON_BOTH(a_server_that_is_well, ground *p)
 ON_BOTH(a_clock_that_is_off, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
-    expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "before this one's");
+    expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "ahead of this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
 }
 

@@ -89,7 +89,7 @@ static pawl_code find_clock(pawl__sql_doctor *doctor, const char *name, pawl_tim
         doctor, name, level, "",
         "the server's clock is %.3f s %s this one's: leases and due times are told by both; set "
         "the clock of this machine or of the server (chronyc makestep)",
-        seconds_of(offset), offset > 0 ? "before" : "behind");
+        seconds_of(offset), offset > 0 ? "ahead of" : "behind");
 }
 
 /* Of the finding that was added last. */
