@@ -10,6 +10,8 @@
 
 #include "contract/sqlite_ground.h"
 
+#include <errno.h>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -186,6 +188,34 @@ ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
     assert_int_equal(stat(path, &made), 0);
     assert_int_equal(made.st_mode & 0777, 0660);
     assert_int_equal(made.st_uid, geteuid() == 0 ? 65534 : geteuid());
+}
+
+/* ---- A disk that fails ------------------------------------------------------------ */
+
+static ssize_t read_nothing(int fd, void *bytes, size_t size, off_t offset)
+{
+    (void)fd, (void)bytes, (void)size, (void)offset;
+    errno = EIO;
+    return -1;
+}
+
+static void set_reads(sqlite3_syscall_ptr call)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    assert_int_equal(vfs->xSetSystemCall(vfs, "pread", call), SQLITE_OK);
+    assert_int_equal(vfs->xSetSystemCall(vfs, "pread64", call), SQLITE_OK);
+}
+
+/* No message fails by it, and the file is not called damaged. The other handle's send makes the pages old that the first
+ * one has read. */
+ON_GROUND(a_disk_that_cannot_be_read_is_waited_for, ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    ok(p, send_one(p, open_store(p, p->url), "orders", "m-1"));
+    set_reads((sqlite3_syscall_ptr)read_nothing);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNREACHABLE);
+    set_reads(NULL);
+    ok(p, send_one(p, store, "orders", "m-2"));
 }
 
 #endif

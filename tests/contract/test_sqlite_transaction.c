@@ -409,11 +409,10 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_file, ground *p)
 
 /* ---- A log that cannot be synced ---------------------------------------- */
 
-/* A VFS like the system's, whose files fail to sync, or to be read, when told so. */
+/* A VFS like the system's, whose files fail to sync when told so. */
 static sqlite3_vfs  failing_vfs;
 static sqlite3_vfs *system_vfs;
 static int          syncs_to_fail;
-static bool         reads_fail;
 
 /* The system has a few kinds of files, with methods of their own. */
 static struct {
@@ -427,11 +426,6 @@ static int sync_or_fail(sqlite3_file *file, int flags)
                                                 : methods[0].original->xSync(file, flags);
 }
 
-static int read_or_fail(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset)
-{
-    return reads_fail ? SQLITE_IOERR_READ : methods[0].original->xRead(file, bytes, size, offset);
-}
-
 static const sqlite3_io_methods *failing_form(const sqlite3_io_methods *original)
 {
     size_t i = 0;
@@ -441,7 +435,6 @@ static const sqlite3_io_methods *failing_form(const sqlite3_io_methods *original
     methods[i].original      = original;
     methods[i].failing       = *original;
     methods[i].failing.xSync = sync_or_fail;
-    methods[i].failing.xRead = read_or_fail;
     return &methods[i].failing;
 }
 
@@ -468,7 +461,6 @@ static void begin_failing(void)
 static void end_failing(void)
 {
     syncs_to_fail = 0;
-    reads_fail    = false;
     assert_int_equal(sqlite3_vfs_unregister(&failing_vfs), SQLITE_OK);
     assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
 }
@@ -518,19 +510,6 @@ ON_GROUND(claims_outlive_a_commit_in_doubt, ground *p)
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
     test_now(store);
-    end_failing();
-}
-
-/* No message fails by it. The other handle's send makes the pages old that the first one has read. */
-ON_GROUND(a_disk_that_cannot_be_read_is_waited_for, ground *p)
-{
-    begin_failing();
-    pawl_store *store = open_store(p, p->url);
-    ok(p, send_one(p, open_store(p, p->url), "orders", "m-1"));
-    reads_fail = true;
-    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNREACHABLE);
-    reads_fail = false;
-    ok(p, send_one(p, store, "orders", "m-2"));
     end_failing();
 }
 

@@ -359,14 +359,17 @@ fill collected 20100
 why 1 b-1
 says 1 waits_for 'nothing, unless an aggregator has it'
 paste_line 1 1
-expect 6 'handled \(aggregators have more' pawl why nowhere
+expect 6 'collected or handled \(aggregators have more' pawl why nowhere
 sql "insert into pawl_history (Endpoint, Source, MessageId, Type, Kind, Outcome, Version, Attempts, Duration, At, Error, Out)
     values ('billing', '', 'old-1', 'charge', 'message', 'handled', 0, 0, 5, 1700000000000000, '', '')"
 why 1 old-1
 says 1 place history
 says 1 name 'endpoint billing, message charge: handled'
 says 1 since 2023-11-14
+says 1 waits_for 'nothing, unless an aggregator has it'
 paste_line 1 0
 sql "delete from pawl_aggregator"
+why 1 old-1
+says 1 waits_for 'nothing: it is not in the store any more'
 
 echo "ok"

@@ -83,7 +83,7 @@ static pawl_code say_nothing(const pawl__why *why)
     return pawl_error_set(why->error, PAWL_ENOTFOUND,
                           "'%.*s' is no dead letter, message in a queue, outbox row, timeout, "
                           "stream, schedule, projection, partition, queue or message that was "
-                          "handled%s%s%s%.*s",
+                          "collected or handled%s%s%s%.*s",
                           PAWL_TEXT_ARGS(why->word),
                           why->may_be_collected ? " (aggregators have more than were read)" : "",
                           why->book->app != NULL ? ", and no saga of this program"

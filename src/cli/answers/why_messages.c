@@ -252,6 +252,18 @@ pawl_code pawl__why_queues(pawl__why *why)
 
 /* ---- What was handled --------------------------------------------------- */
 
+/* "nothing: `why`", as far as aggregators were read. */
+static pawl_text say_nothing(pawl__why *why, const char *reason, pawl_text *command)
+{
+    if (why->is_collected)
+        return PAWL_TEXT("nothing: an aggregator has it");
+    if (!why->may_be_collected)
+        return pawl__must_printf(why->arena, "nothing: %s", reason);
+    pawl_text id = pawl__must_printf(why->arena, "id=%.*s", PAWL_TEXT_ARGS(why->word));
+    *command     = pawl__why_command("pawl find --in aggregator", id, why->arena);
+    return PAWL_TEXT("nothing, unless an aggregator has it");
+}
+
 static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
 {
     bool      is_known = false;
@@ -263,19 +275,12 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
         .place = "inbox",
         .name =
             pawl__must_printf(why->arena, "endpoint %.*s knows its id", PAWL_TEXT_ARGS(endpoint)),
-        .waits_for  = why->is_collected ? PAWL_TEXT("nothing: an aggregator has it")
-                      : why->may_be_collected
-                          ? PAWL_TEXT("nothing, unless an aggregator has it")
-                          : PAWL_TEXT("nothing: it was handled, dropped or dead-lettered"),
         .claimed_by = PAWL_TEXT("nobody"),
         .next       = PAWL_TEXT("a copy that comes is dropped"),
     };
     answer.commands[0] = pawl__why_command("pawl events list --message-id", why->word, why->arena);
-    if (why->may_be_collected)
-        answer.commands[1] = pawl__must_printf(
-            why->arena, "pawl find --in aggregator %.*s",
-            PAWL_TEXT_ARGS(pawl__shell_word(
-                pawl__must_printf(why->arena, "id=%.*s", PAWL_TEXT_ARGS(why->word)), why->arena)));
+    answer.waits_for =
+        say_nothing(why, "it was handled, dropped or dead-lettered", &answer.commands[1]);
     return pawl__why_add(why, &answer);
 }
 
@@ -293,13 +298,13 @@ static pawl_code add_history(pawl__why *why)
                      .name       = pawl__must_printf(why->arena, "endpoint %.*s, %.*s %.*s: %.*s",
                                                      PAWL_TEXT_ARGS(last->endpoint), PAWL_TEXT_ARGS(last->kind),
                                                      PAWL_TEXT_ARGS(last->type), PAWL_TEXT_ARGS(last->outcome)),
-                     .waits_for  = PAWL_TEXT("nothing that is in the store"),
                      .since      = last->at,
                      .error      = last->error,
                      .claimed_by = PAWL_TEXT("nobody"),
                      .next       = PAWL_TEXT("nothing"),
     };
     answer.commands[0] = pawl__why_command("pawl saga history", why->word, why->arena);
+    answer.waits_for   = say_nothing(why, "it is not in the store any more", &answer.commands[1]);
     return pawl__why_add(why, &answer);
 }
 

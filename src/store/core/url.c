@@ -224,7 +224,7 @@ typedef struct outbound {
     char  *text;
     size_t size; /* with room for the NUL */
     size_t used;
-    bool   is_http; /* a user without a password may be a token */
+    bool   is_http; /* a token may be its user or its password */
 } outbound;
 
 static void put(outbound *out, pawl_text text)
@@ -363,16 +363,16 @@ static const char *name_end(pawl_text user)
     return NULL;
 }
 
-/* "user:password", as "user:***"; of http a user alone, as "***". A name that may be a part of a
- * password is none. */
+/* "user:password", as "user:***"; of http, where a token may be either of them, as "***". A name that may be a part of
+ * a password is none. */
 static bool put_user(outbound *out, pawl_text user)
 {
     const char *colon = name_end(user);
     pawl_text   name  = colon != NULL ? between(user.data, colon) : user;
     if (!are_all(name, "%~!$*+,()"))
         return false;
-    put(out, colon == NULL && out->is_http ? PAWL_TEXT(MASK) : name);
-    if (colon != NULL)
+    put(out, out->is_http ? PAWL_TEXT(MASK) : name);
+    if (colon != NULL && !out->is_http)
         put(out, PAWL_TEXT(":" MASK));
     return true;
 }

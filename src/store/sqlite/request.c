@@ -56,10 +56,21 @@ static bool is_full(sqlite3 *db, int result)
                                               (reason == ENOSPC || reason == EDQUOT));
 }
 
+/* SQLite takes a disk that cannot be read for a damaged file, and of the system's reason only errno tells. */
+static bool is_unreadable(int result, int reason)
+{
+    return (result & 0xFF) == SQLITE_CORRUPT && (reason == EIO || reason == ENXIO);
+}
+
 pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error)
 {
-    const char *text = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
-    pawl_code   code = code_of(result);
+    bool        no_read = is_unreadable(result, errno);
+    const char *text    = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
+    pawl_code   code    = code_of(result);
+    if (no_read) {
+        code = PAWL_EUNREACHABLE;
+        text = "the disk cannot be read";
+    }
     if ((result & 0xFF) == SQLITE_ERROR && strncmp(text, "no such ", 8) == 0)
         code = PAWL_ESCHEMA;
     if (is_full(db, result)) {
@@ -109,6 +120,7 @@ pawl_code pawl__sqlite_ask(pawl__sql_session *session, const char *text, pawl__s
                            void *context, pawl_error *error)
 {
     asking asked = {each, context};
+    errno        = 0; /* here, and before each step: see is_unreadable */
     int result   = sqlite3_exec(db_of(session), text, each != NULL ? take_row : NULL, &asked, NULL);
     return result == SQLITE_OK ? PAWL_OK : pawl__sqlite_failed(db_of(session), result, "", error);
 }
@@ -118,6 +130,7 @@ pawl_code pawl__sqlite_ask(pawl__sql_session *session, const char *text, pawl__s
 pawl_code pawl__sqlite_prepare_text(sqlite3 *db, const char *text, sqlite3_stmt **prepared,
                                     pawl_error *error)
 {
+    errno      = 0;
     int result = sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, prepared, NULL);
     return result == SQLITE_OK ? PAWL_OK : pawl__sqlite_failed(db, result, "", error);
 }
@@ -193,6 +206,7 @@ pawl_code pawl__sqlite_run(pawl__sql_session *session, pawl__sql_prepared *base,
                             (const char *)item + fields->items[i].offset);
     if (result != SQLITE_OK)
         return pawl__sqlite_failed(db_of(session), result, "", error);
+    errno             = 0;
     statement->result = sqlite3_step(statement->stmt);
     statement->is_new = true;
     bool      is_well = statement->result == SQLITE_ROW || statement->result == SQLITE_DONE;
@@ -215,6 +229,7 @@ pawl_code pawl__sqlite_fetch(pawl__sql_session *session, pawl__sql_prepared *bas
                              pawl_error *error)
 {
     pawl__sqlite_statement *statement = (pawl__sqlite_statement *)base;
+    errno                             = 0;
     if (!statement->is_new && statement->result == SQLITE_ROW)
         statement->result = sqlite3_step(statement->stmt);
     statement->is_new = false;
