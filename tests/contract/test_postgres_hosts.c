@@ -140,6 +140,33 @@ ON_TROUBLE(the_last_host_has_its_time_too, ground *p)
     hosts_close(&h);
 }
 
+/* Libpq takes from a service file or from the environment what the URL does not say. */
+ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, ground *p)
+{
+    char  path[300], port[20];
+    hosts h;
+    hosts_open(p, &h);
+    snprintf(path, sizeof path, "%s/pawl_%s", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp",
+             p->schema);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "[shop]\nhost=127.0.0.1,127.0.0.1\nport=%d,%d\n", h.silent, h.port);
+    assert_int_equal(fclose(file), 0);
+    setenv("PGSERVICEFILE", path, 1);
+    open_at(p, "", "&service=shop", LIMIT_MS, PAWL_OK);
+    unsetenv("PGSERVICEFILE");
+    (void)unlink(path);
+    snprintf(port, sizeof port, "%d", h.port);
+    setenv("PGHOST", "127.0.0.2,127.0.0.1", 1);
+    setenv("PGPORT", port, 1);
+    setenv("PGCONNECT_TIMEOUT", "1", 1);
+    open_at(p, "", "&keepalives=1", LIMIT_MS, PAWL_OK);
+    unsetenv("PGHOST");
+    unsetenv("PGPORT");
+    unsetenv("PGCONNECT_TIMEOUT");
+    hosts_close(&h);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

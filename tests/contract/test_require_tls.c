@@ -7,6 +7,8 @@
 #include "pawl/store.h"
 #include "support/tests.h"
 
+#include <unistd.h>
+
 enum { PLAIN, ENCRYPTED, VERIFIED };
 
 typedef struct row {
@@ -35,6 +37,13 @@ static const row rows[] = {
     {"postgres://app@127.0.0.1:1/shop?sslmode=verify-ca&sslrootcert=/dev/null", VERIFIED},
     {"postgres://app@127.0.0.1:1/shop?sslmode=verify-full&sslrootcert=/dev/null", VERIFIED},
     {"postgres:///shop?host=/nowhere", VERIFIED},
+    {"postgres:///shop?host=/nowhere&hostaddr=127.0.0.1&port=1", PLAIN},
+    {"postgres:///shop?service=plain", PLAIN}, /* of the service file: make_services */
+    {"postgres:///shop?service=plain&sslmode=require", ENCRYPTED},
+    {"postgres:///?service=verified", VERIFIED},
+    {"postgres://app@127.0.0.1:1/shop?service=verified", VERIFIED},
+    {"postgres://app@127.0.0.1:1/shop?service=verified&sslmode=prefer", PLAIN},
+    {"postgres:///shop?service=socket", VERIFIED},
 #endif
 #ifdef PAWL_HAVE_MONGOC
     {"mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50", PLAIN},
@@ -47,6 +56,26 @@ static const row rows[] = {
 #endif
     {"memory:require_tls", VERIFIED},
 };
+
+/* A service file of libpq has what a URL leaves out. */
+static void make_services(char *path, size_t size)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/pawl_services_%ld", folder != NULL ? folder : "/tmp", (long)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("[plain]\nhost=127.0.0.1\nport=1\n[socket]\nhost=/nowhere\n[quiet]\nsslmode=disable\n"
+          "[verified]\nhost=127.0.0.1\nport=1\nsslmode=verify-full\nsslrootcert=/dev/null\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    setenv("PGSERVICEFILE", path, 1);
+}
+
+static void drop_services(const char *path)
+{
+    unsetenv("PGSERVICEFILE");
+    (void)unlink(path);
+}
 
 static pawl_code open_at(const char *url, pawl_error *error)
 {
@@ -61,6 +90,8 @@ static pawl_code open_at(const char *url, pawl_error *error)
 TEST(less_than_is_required_is_refused_before_anything_is_sent)
 {
     static const char *const words[] = {"no", "yes", "verify"};
+    char                     services[300];
+    make_services(services, sizeof services);
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int required = PLAIN; required <= VERIFIED; required++) {
             pawl_error error      = PAWL_ERROR_INIT;
@@ -73,6 +104,7 @@ TEST(less_than_is_required_is_refused_before_anything_is_sent)
                          error.text);
         }
     unsetenv("PAWL_REQUIRE_TLS");
+    drop_services(services);
 }
 
 #ifdef PAWL_HAVE_MYSQL
@@ -141,6 +173,11 @@ TEST(what_the_library_chose_is_said_once)
         assert_non_null(strstr(warning, "not encrypted: sslmode="));
     warns("PAWL_TEST_POSTGRES", "0.0.0.0", "?sslmode=disable", 0);
     warns("PAWL_TEST_POSTGRES", "127.0.0.1", "", 0);
+    warns("PAWL_TEST_POSTGRES", "0.0.0.0", "?host=/nowhere&hostaddr=0.0.0.0", 1);
+    char services[300];
+    make_services(services, sizeof services);
+    warns("PAWL_TEST_POSTGRES", "0.0.0.0", "?service=quiet", 0);
+    drop_services(services);
 #endif
 }
 

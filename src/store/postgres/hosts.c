@@ -65,6 +65,8 @@ void pawl__pg_hosts_init(pawl__pg_hosts *hosts, const PQconninfoOption *list)
 
 const char *pawl__pg_hosts_value(const pawl__pg_hosts *hosts, const PQconninfoOption *option)
 {
+    if (hosts->first == 0)
+        return option->val;
     if (strcmp(option->keyword, "host") == 0)
         return skip(hosts->names, hosts->first);
     if (strcmp(option->keyword, "hostaddr") == 0)

@@ -1,12 +1,13 @@
-/* hosts.h - the hosts of a URL, each with a time of its own to be connected to.
+/* hosts.h - the hosts of a connection, each with a time of its own to be connected to.
  *
  * connect_timeout is kept by libpq's blocking calls only. In a connection that is polled, a
  * host that answers nothing would use up the whole deadline, each time anew, and the next host
- * of the URL, which took over from it, would never be tried.
+ * of the list, which took over from it, would never be tried. The list may come from the URL, a
+ * service file or the environment: only the first connection that libpq begins knows it.
  *
- *     init -> { text for each list, connect, note* and rest while waiting, next }*
+ *     begin the connection, init -> { note* and rest while waiting, next, begin again with the values }*
  *
- * Threads: plain data, borrowed from the parsed URL.
+ * Threads: plain data, borrowed from the connection's parameters.
  * Tests: tests/contract/test_postgres_hosts.c, tests/system/failover_soak.sh
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -33,7 +34,7 @@ typedef struct pawl__pg_hosts {
 /* `list` must live as long. The limit is connect_timeout, else 10 s where there are several
  * hosts. */
 void pawl__pg_hosts_init(pawl__pg_hosts *hosts, const PQconninfoOption *list);
-/* The value of a keyword for the hosts that are left. */
+/* The value of a keyword of the URL, or, once hosts are left out, that of the hosts that are left. */
 const char *pawl__pg_hosts_value(const pawl__pg_hosts *hosts, const PQconninfoOption *option);
 /* Notices that libpq went on to the next host. */
 void pawl__pg_hosts_note(pawl__pg_hosts *hosts, const PGconn *pg, int64_t now_ms);

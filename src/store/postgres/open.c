@@ -71,13 +71,14 @@ static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *li
     set(s, "keepalives_count", "3");
     set(s, "tcp_user_timeout", "30000");
     for (; list->keyword != NULL; list++) {
-        if (list->val == NULL || strcmp(list->keyword, "client_encoding") == 0 ||
+        const char *value = pawl__pg_hosts_value(hosts, list);
+        if (value == NULL || strcmp(list->keyword, "client_encoding") == 0 ||
             strcmp(list->keyword, "fallback_application_name") == 0)
             continue;
         if (strcmp(list->keyword, "options") == 0)
-            options = list->val;
+            options = value;
         else
-            set(s, list->keyword, pawl__pg_hosts_value(hosts, list));
+            set(s, list->keyword, value);
     }
     int size = store->is_pooled
                    ? snprintf(s->options, sizeof s->options, "%s", options)
@@ -174,20 +175,26 @@ static void take_notice(void *context, const PGresult *result)
     connection->is_unconfirmed |= function != NULL && strcmp(function, STANDBY_WAIT) == 0;
 }
 
-/* Connects to the first host of those left that accepts. */
-static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, pawl__pg_hosts *hosts,
-                            int64_t deadline, PGconn **pg, bool *is_late, pawl_error *error)
+/* Begins to connect to the hosts that are left. Over TCP nothing is sent before the first poll. */
+static pawl_code begin_dial(const pawl__pg *store, const PQconninfoOption *list,
+                            const pawl__pg_hosts *hosts, PGconn **pg, pawl_error *error)
 {
     settings  s;
     pawl_code code = fill_settings(store, list, hosts, &s, error);
     if (code != PAWL_OK)
         return code;
     *pg = PQconnectStartParams(s.names, s.values, 0);
-    if (*pg == NULL)
-        return pawl__pg_no_memory(error);
-    (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
-    code = wait_for_connection(store, *pg, hosts, deadline, is_late, error);
-    (void)PQsetErrorVerbosity(*pg, PQERRORS_DEFAULT);
+    return *pg != NULL ? PAWL_OK : pawl__pg_no_memory(error);
+}
+
+/* Connects to the first host of those left that accepts. */
+static pawl_code finish_dial(const pawl__pg *store, PGconn *pg, pawl__pg_hosts *hosts,
+                             int64_t deadline, bool *is_late, pawl_error *error)
+{
+    *is_late = false;
+    (void)PQsetErrorVerbosity(pg, PQERRORS_VERBOSE);
+    pawl_code code = wait_for_connection(store, pg, hosts, deadline, is_late, error);
+    (void)PQsetErrorVerbosity(pg, PQERRORS_DEFAULT);
     return code;
 }
 
@@ -198,24 +205,41 @@ int64_t pawl__pg_rest_ms(const pawl__pg *store)
     return rest < 1 ? 1 : rest < whole ? rest : whole;
 }
 
-static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
+static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, PGconn **pg,
+                            pawl_error *error)
 {
-    pawl__pg_hosts    hosts;
-    char             *text     = NULL;
+    pawl__pg_hosts    hosts    = {.count = 1};
+    PQconninfoOption *all      = NULL;
     int64_t           deadline = pawl__clock_ms() + pawl__pg_rest_ms(store);
-    PQconninfoOption *list     = PQconninfoParse(store->conninfo, &text);
-    PQfreemem(text);
-    if (list == NULL) /* no memory: url.c has parsed it once */
-        return pawl__pg_no_memory(error);
-    pawl__pg_hosts_init(&hosts, list);
-    bool      is_late = false;
-    pawl_code code    = dial_hosts(store, list, &hosts, deadline, pg, &is_late, error);
+    bool              is_late  = false;
+    pawl_code         code     = begin_dial(store, list, &hosts, pg, error);
+    if (code == PAWL_OK && (all = PQconninfo(*pg)) == NULL)
+        code = pawl__pg_no_memory(error);
+    if (code == PAWL_OK)
+        code = pawl__pg_require_tls(all, error);
+    if (code != PAWL_OK) {
+        PQconninfoFree(all);
+        return code;
+    }
+    pawl__pg_hosts_init(&hosts, all);
+    code = finish_dial(store, *pg, &hosts, deadline, &is_late, error);
     while (code == PAWL_EUNREACHABLE && is_late && pawl__pg_hosts_next(&hosts)) {
         PQfinish(*pg);
-        *pg     = NULL;
-        is_late = false;
-        code    = dial_hosts(store, list, &hosts, deadline, pg, &is_late, error);
+        *pg  = NULL;
+        code = begin_dial(store, list, &hosts, pg, error);
+        if (code == PAWL_OK)
+            code = finish_dial(store, *pg, &hosts, deadline, &is_late, error);
     }
+    PQconninfoFree(all);
+    return code;
+}
+
+static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
+{
+    PQconninfoOption *list = PQconninfoParse(store->conninfo, NULL);
+    if (list == NULL) /* no memory: url.c has parsed it once */
+        return pawl__pg_no_memory(error);
+    pawl_code code = dial_hosts(store, list, pg, error);
     PQconninfoFree(list);
     return code;
 }
@@ -343,11 +367,8 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     connection->is_named = !store->is_pooled;
-    if (code == PAWL_OK && !store->tls_is_chosen)
-        pawl__url_warn_tls("postgres", store->given, PQhost(connection->pg),
-                           PQsslInUse(connection->pg) != 0 ? PAWL__URL_TLS_ENCRYPTED
-                                                           : PAWL__URL_TLS_NONE,
-                           PAWL__PG_TLS_REMEDY);
+    if (code == PAWL_OK)
+        pawl__pg_warn_tls(store, connection->pg);
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(connection, true, error);
     if (code == PAWL_OK)

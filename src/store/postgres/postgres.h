@@ -95,10 +95,6 @@ typedef struct pawl__pg_round {
     struct pawl__pg_write *last;
 } pawl__pg_round;
 
-/* How the URL asks for TLS, for error texts and the log. */
-#define PAWL__PG_TLS_REMEDY \
-    "sslmode=verify-full asks for both, sslmode=require for encryption alone"
-
 typedef struct pawl__pg {
     pawl__sql_store     sql; /* first */
     pawl__pg_connection main;
@@ -106,9 +102,8 @@ typedef struct pawl__pg {
     char               *given;    /* the URL, password masked, for texts */
     char               *conninfo; /* the URL without pawl's own parameters */
     char                schema[64];
-    int64_t             idle_ms;       /* pawl_store_options.handler_time_max */
-    bool                is_pooled;     /* behind a pooler that gives out transactions */
-    bool                tls_is_chosen; /* sslmode is more, or less, than what libpq tries */
+    int64_t             idle_ms;     /* pawl_store_options.handler_time_max */
+    bool                is_pooled;   /* behind a pooler that gives out transactions */
     int64_t             until_ms;    /* monotonic: end of an operation of several tries; 0: none */
     int                 backend_pid; /* of the main connection */
     int64_t             lock_number; /* of the worker's session lock; 0 with a pooler */
@@ -178,6 +173,11 @@ pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_
 
 /* url.c: takes pawl's own parameters out of the URL. */
 pawl_code pawl__pg_url(pawl__pg *store, const char *url, pawl_error *error);
+/* Whether the parameters that a connection has, from the URL, a service file and the environment, are what
+ * PAWL_REQUIRE_TLS asks for. */
+pawl_code pawl__pg_require_tls(const PQconninfoOption *list, pawl_error *error);
+/* Logs once for each URL that nobody chose whether this connection is encrypted. */
+void pawl__pg_warn_tls(const pawl__pg *store, PGconn *pg);
 
 /* inbox.c: keeps what a claim saw in the inbox, so that inbox_known need not ask. An id without
  * room here is asked for. */

@@ -262,7 +262,6 @@ static struct pawl__pg_share *share_create(const pawl__pg *store)
     keeper->last_now               = PAWL_TIME_MIN;
     keeper->idle_ms                = store->idle_ms;
     keeper->member.session_max     = store->member.session_max;
-    keeper->tls_is_chosen          = true; /* a handle has warned already */
     keeper->given                  = copy(store->given);
     keeper->conninfo               = copy(store->conninfo);
     share->kick_fd                 = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How the URL asks for TLS, for error texts and the log. */
+#define TLS_REMEDY "sslmode=verify-full asks for both, sslmode=require for encryption alone"
+
 #define SCHEMA_SIZE_MAX 63 /* the longest identifier of PostgreSQL */
 
 pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error)
@@ -134,31 +137,6 @@ static pawl_code refuse_conninfo(const pawl__pg *store, pawl_arena *arena, pawl_
     return PAWL_EINVAL;
 }
 
-/* The value of a parameter: the URL's, the environment's, or libpq's own. */
-static const char *value_of(const PQconninfoOption *list, const char *name)
-{
-    while (list->keyword != NULL && strcmp(list->keyword, name) != 0)
-        list++;
-    const char *found = list->keyword == NULL ? NULL : list->val;
-    if (found == NULL && list->keyword != NULL && list->envvar != NULL)
-        found = getenv(list->envvar);
-    return found != NULL ? found : "";
-}
-
-/* libpq encrypts where the server has it (prefer), and checks nobody, unless sslmode says otherwise. */
-static pawl_code check_tls(pawl__pg *store, const PQconninfoOption *list, pawl_error *error)
-{
-    const char   *mode = value_of(list, "sslmode"), *host = value_of(list, "host");
-    pawl__url_tls promised = strncmp(mode, "verify-", 7) == 0 ? PAWL__URL_TLS_VERIFIED
-                             : strcmp(mode, "require") == 0   ? PAWL__URL_TLS_ENCRYPTED
-                                                              : PAWL__URL_TLS_NONE;
-    store->tls_is_chosen   = mode[0] != '\0' && strcmp(mode, "prefer") != 0;
-    bool is_socket         = (host[0] == '\0' && value_of(list, "hostaddr")[0] == '\0') ||
-                     (host[0] == '/' && strchr(host, ',') == NULL);
-    return is_socket ? PAWL_OK
-                     : pawl__url_require_tls("postgres", promised, PAWL__PG_TLS_REMEDY, error);
-}
-
 static pawl_code check_conninfo(pawl__pg *store, const char *url, const char *masked,
                                 pawl_arena *arena, pawl_error *error)
 {
@@ -170,9 +148,8 @@ static pawl_code check_conninfo(pawl__pg *store, const char *url, const char *ma
     PQconninfoOption *list = PQconninfoParse(store->conninfo, NULL);
     if (list == NULL)
         return refuse_conninfo(store, arena, error);
-    pawl_code code = check_tls(store, list, error);
     PQconninfoFree(list);
-    return code;
+    return PAWL_OK;
 }
 
 static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, pawl_error *error)
@@ -198,4 +175,37 @@ pawl_code pawl__pg_url(pawl__pg *store, const char *url, pawl_error *error)
     pawl_code code = arena != NULL ? read_url(store, url, arena, error) : pawl__pg_no_memory(error);
     pawl_arena_destroy(arena);
     return code;
+}
+
+/* ---- TLS ---------------------------------------------------------------- */
+
+static const char *value_of(const PQconninfoOption *list, const char *name)
+{
+    while (list->keyword != NULL && strcmp(list->keyword, name) != 0)
+        list++;
+    return list->keyword != NULL && list->val != NULL ? list->val : "";
+}
+
+/* Libpq encrypts where the server has it (prefer), and checks nobody, unless sslmode says otherwise. An address
+ * counts before a host's name, which may be a socket's folder. */
+pawl_code pawl__pg_require_tls(const PQconninfoOption *list, pawl_error *error)
+{
+    const char   *mode = value_of(list, "sslmode"), *host = value_of(list, "host");
+    pawl__url_tls promised  = strncmp(mode, "verify-", 7) == 0 ? PAWL__URL_TLS_VERIFIED
+                              : strcmp(mode, "require") == 0   ? PAWL__URL_TLS_ENCRYPTED
+                                                               : PAWL__URL_TLS_NONE;
+    bool          is_socket = value_of(list, "hostaddr")[0] == '\0' &&
+                     (host[0] == '\0' || (host[0] == '/' && strchr(host, ',') == NULL));
+    return is_socket ? PAWL_OK : pawl__url_require_tls("postgres", promised, TLS_REMEDY, error);
+}
+
+void pawl__pg_warn_tls(const pawl__pg *store, PGconn *pg)
+{
+    PQconninfoOption *list = PQconninfo(pg);
+    const char       *mode = list != NULL ? value_of(list, "sslmode") : "";
+    if (mode[0] == '\0' || strcmp(mode, "prefer") == 0)              /* nobody chose it */
+        pawl__url_warn_tls("postgres", store->given, PQhostaddr(pg), /* "": a socket */
+                           PQsslInUse(pg) != 0 ? PAWL__URL_TLS_ENCRYPTED : PAWL__URL_TLS_NONE,
+                           TLS_REMEDY);
+    PQconninfoFree(list);
 }
