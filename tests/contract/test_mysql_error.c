@@ -175,7 +175,7 @@ static void check_statements(MYSQL *db, const char *table)
     runf(db, "update %s set t = 'x' where id = 1", table);
     assert_int_equal(mysql_affected_rows(db), 1);
     run(db, "start transaction read only");
-    fails(db, "delete from %s", table, PAWL_EUNREACHABLE, left);
+    fails(db, "delete from %s", table, PAWL_EUNREACHABLE, PAWL__SQL_CONNECTION_LOST);
     run(db, "rollback");
 }
 

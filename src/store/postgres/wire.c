@@ -112,7 +112,8 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
     }
     if (pawl__pg_is_forgotten(result))
         pawl__pg_forget_names(connection);
-    connection->is_read_only |= pawl__pg_is_read_only(result);
+    /* A handler's own SQL may have begun a transaction that only reads. */
+    connection->is_read_only |= connection->is_pipelined && pawl__pg_is_read_only(result);
     if (sent->kind == PAWL__PG_SENT_PREPARE)
         sent->statement->state = PAWL__PG_UNKNOWN;
     else if (sent->request != NULL)

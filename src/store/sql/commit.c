@@ -336,6 +336,16 @@ static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
     return code;
 }
 
+/* A role or a read-only transaction of the handler's own SQL is a failure of its message. A store where pawl may not
+ * write at all refuses the commit of that failure, too. */
+static pawl_code blame_handler(pawl__sql_writer *writer, pawl_code code)
+{
+    if (code != PAWL_EDENIED && code != PAWL_EUNREACHABLE)
+        return code;
+    return pawl_error_wrap(writer->error, PAWL_ECONFLICT,
+                           "pawl may not write in the transaction of the handler's own SQL");
+}
+
 /* In a hold there is one round: the handler's own statements cannot be done again here, so
  * one refusal refuses all groups. */
 static pawl_code commit_held(pawl__sql_writer *writer)
@@ -343,7 +353,7 @@ static pawl_code commit_held(pawl__sql_writer *writer)
     bool      is_done = false;
     pawl_code code    = pawl__sql_hold_take(writer->store, writer->error);
     if (code == PAWL_OK)
-        code = run_round(writer, &is_done);
+        code = blame_handler(writer, run_round(writer, &is_done));
     if (code != PAWL_OK || is_done)
         return code;
     code = pawl__refuse_all(writer->refused, writer->changes, writer->is_dropped);

@@ -113,7 +113,12 @@ static pawl_code begin(pawl__sqlite *store, int statement, pawl_error *error)
 pawl_code pawl__sqlite_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    return explain_busy(store, begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error), error);
+    pawl_code     code  = begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error);
+    /* A handler's own SQL may have left it on. */
+    if (code == PAWL_EDENIED && sqlite3_exec(store->connection.db, "pragma query_only = off", NULL,
+                                             NULL, NULL) == SQLITE_OK)
+        code = begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error);
+    return explain_busy(store, code, error);
 }
 
 pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)

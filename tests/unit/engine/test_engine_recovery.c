@@ -48,10 +48,13 @@ static pawl_code on_probe(pawl_context *ctx, const probe *message)
 }
 PAWL_MESSAGE_HANDLER(on_probe, probe);
 
+static const char *here; /* the store, for messages that name SQL to run */
+
 static pawl_code on_sql_job(pawl_context *ctx, const sql_job *message)
 {
-    (void)message;
-    return end_run(ctx);
+    pawl_code code =
+        here != NULL && message->how.size != 0 ? native_in(ctx, here, message->how.data) : PAWL_OK;
+    return code == PAWL_OK ? end_run(ctx) : code;
 }
 PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
 
@@ -402,4 +405,40 @@ ON_STORES(e37_after_its_budget_a_conflict_has_its_row, const char *url)
     assert_int_equal(version, 5);
     assert_true(world_is_marked(it, "a"));
     assert_int_equal(world_dead(it).count, 0);
+}
+
+/* A message whose SQL takes pawl's right to write away: it fails, and the one behind it does not. */
+static void forbid(world *it, const char *sql, size_t number)
+{
+    char id[20];
+    snprintf(id, sizeof id, "%zu", number);
+    world_post(it, NULL, PAWL_MESSAGE(sql_job, .how = pawl_text_of(sql)));
+    world_post(it, id, PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
+    world_drain(it);
+    assert_true(world_is_marked(it, id));
+    assert_int_equal(world_queue(it, "office").items[0].attempts, 1);
+    world_go(it, PAWL_DAYS(1));
+    assert_int_equal(world_dead(it).count, number);
+    assert_true(
+        world_says(world_dead(it).items[0].error, "the transaction of the handler's own SQL"));
+}
+
+ON_SQL_STORES(e24_sql_that_keeps_pawl_from_writing_fails_its_message, const char *url)
+{
+    world *it = open_with(url, &sql_application, PAWL_OK, NULL);
+    here      = url;
+    if (strncmp(url, "sqlite", 6) == 0) {
+        forbid(it, "pragma query_only = on", 1);
+    } else if (strncmp(url, "postgres", 8) == 0) {
+        forbid(it, "set transaction read only", 1);
+        forbid(it, "set local role pg_monitor", 2);
+    } else { /* of the next transaction: another session has that then */
+        world_post(it, NULL,
+                   PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("set session transaction read only")));
+        world_post(it, "c", PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
+        assert_int_equal(pawl_endpoint_drain(it->endpoint, NULL, world_error()), PAWL_EUNREACHABLE);
+        world_drain(it);
+        assert_true(world_is_marked(it, "c"));
+    }
+    here = NULL;
 }

@@ -66,7 +66,8 @@ static const pawl__sql_failure rows[] = {
     {1637, PAWL_EBUSY, STATEMENT},         /* too many transactions */
     {1698, PAWL_EDENIED, CONNECTION},      /* user or password */
     {1712, PAWL_ENOTSTORE, STATEMENT},     /* a damaged index */
-    {1792, PAWL_EUNREACHABLE, STATEMENT},  /* a transaction that only reads */
+    {1792, PAWL_EUNREACHABLE, CONNECTION}, /* a transaction that only reads: a setting of the
+                                               session, which the next one does not have */
     {1820, PAWL_EDENIED, STATEMENT},       /* an expired password is to be changed */
     {1836, PAWL_EUNREACHABLE, STATEMENT},  /* a server that can only be read */
     {1862, PAWL_EDENIED, CONNECTION},      /* an expired password */
