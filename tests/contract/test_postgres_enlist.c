@@ -191,7 +191,9 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
     expect_no_enlist(p, store, p->pg, "in pipeline mode: leave it first");
     assert_int_equal(PQexitPipelineMode(p->pg), 1);
     ok(p, enlist_one(p, store, p->pg, "m-1"));
-    raw_run(p->pg, "rollback");
+    raw_run(p->pg, "rollback; set client_encoding = latin1; begin");
+    expect_no_enlist(p, store, p->pg, "client_encoding is LATIN1, UTF8 is needed");
+    raw_run(p->pg, "rollback; reset client_encoding");
 
     /* Of two, the later one counts. */
     const char *keys[]   = {"dbname", "dbname", NULL};

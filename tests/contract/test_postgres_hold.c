@@ -108,6 +108,18 @@ ON_TROUBLE(own_sql_is_planned_as_the_server_would, ground *p)
     end_hold(p, &h);
 }
 
+/* pawl's texts would be garbled, here and in the session's later transactions. */
+ON_TROUBLE(another_encoding_fails_the_commit, ground *p)
+{
+    held h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "set client_encoding = latin1");
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
+    expect_text(p, "the handler's own SQL changed the client_encoding");
+    assert_string_equal(PQparameterStatus(h.pg, "client_encoding"), "UTF8");
+    end_hold(p, &h);
+}
+
 ON_TROUBLE(a_failed_statement_fails_the_commit, ground *p)
 {
     held h;

@@ -367,6 +367,11 @@ static pawl_code check_native(const pawl__pg *store, const PGconn *pg, pawl_erro
         return pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection has no open transaction that could be "
                               "committed: begin first");
+    if (!pawl__pg_is_utf8(pg))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection's client_encoding is %s, UTF8 is needed: "
+                              "PQsetClientEncoding",
+                              PQparameterStatus(pg, "client_encoding"));
     if (store->main.pg != NULL && strcmp(PQdb(pg), PQdb(store->main.pg)) != 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection is to database '%s', the store to '%s': "

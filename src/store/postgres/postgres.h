@@ -214,6 +214,7 @@ void      pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *e
 pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code awaited);
 pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error);
 /* Of pawl__sql_ops. */
+bool      pawl__pg_is_utf8(const PGconn *pg); /* the encoding of texts on it */
 pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error);
 void      pawl__pg_rollback(pawl_store *base);
 /* The connection is no handler's any more: its transaction has ended. */

@@ -9,6 +9,7 @@
 #include "store/postgres/wire.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <unistd.h>
 
@@ -171,11 +172,23 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
     return code;
 }
 
+/* The server says so without being asked. */
+bool pawl__pg_is_utf8(const PGconn *pg)
+{
+    const char *encoding = PQparameterStatus(pg, "client_encoding");
+    return encoding == NULL || strcmp(encoding, "UTF8") == 0;
+}
+
 pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     switch (PQtransactionStatus(store->main.pg)) {
-    case PQTRANS_INTRANS: *is_open = true; return PAWL_OK;
+    case PQTRANS_INTRANS:
+        *is_open = pawl__pg_is_utf8(store->main.pg);
+        return *is_open ? PAWL_OK
+                        : pawl_error_set(error, PAWL_EINVAL,
+                                         "postgres: the handler's own SQL changed the "
+                                         "client_encoding: pawl's texts are UTF8");
     case PQTRANS_INERROR:
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: a statement of the handler's own SQL failed, and the "
