@@ -21,9 +21,10 @@ static pawl_code check_pooler(pawl__sql_doctor *doctor)
     if (!store->is_pooled)
         return pawl__sql_findf(doctor, "pooler", PAWL_FINDING_OK, "",
                                "a session of the server is this connection's own");
-    return pawl__sql_findf(doctor, "pooler", PAWL_FINDING_WARN, "",
-                           "a pooler that gives out transactions is between: workers live by "
-                           "heartbeats, not by session locks, and poll instead of being notified");
+    return pawl__sql_findf(
+        doctor, "pooler", PAWL_FINDING_WARN, "",
+        "a pooler is between: workers live by heartbeats, not by session locks, "
+        "and poll instead of being notified, also where it lends whole sessions");
 }
 
 /* Waits until a NOTIFY has come. */

@@ -103,7 +103,7 @@ typedef struct pawl__pg {
     char               *conninfo; /* the URL without pawl's own parameters */
     char                schema[64];
     int64_t             idle_ms;     /* pawl_store_options.handler_time_max */
-    bool                is_pooled;   /* behind a pooler that gives out transactions */
+    bool                is_pooled;   /* behind a pooler, which may give out transactions */
     int64_t             until_ms;    /* monotonic: end of an operation of several tries; 0: none */
     int                 backend_pid; /* of the main connection */
     int64_t             lock_number; /* of the worker's session lock; 0 with a pooler */
