@@ -143,6 +143,32 @@ ON_TROUBLE(a_role_may_have_too_many_connections, ground *p)
     raw_run(p->pg, sql);
 }
 
+/* Calls have deadlines of their own. */
+ON_TROUBLE(limits_of_a_role_are_not_those_of_its_sessions, ground *p)
+{
+    static const char *const names[] = {"statement_timeout", "lock_timeout"};
+    char                     url[1400], sql[300];
+    pawl_store              *store = NULL;
+    snprintf(sql, sizeof sql, "create role %s login superuser", p->schema);
+    raw_run(p->pg, sql);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(sql, sizeof sql, "alter role %s set %s = '1s'", p->schema, names[i]);
+        raw_run(p->pg, sql);
+    }
+    snprintf(url, sizeof url, "%s&user=%s", p->url, p->schema);
+    apply_schema(p, p->url, order_tables, 1);
+    ok(p, open_with(p, url, order_tables, 1, &store));
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(sql, sizeof sql, "show %s", names[i]);
+        expect_raw_text(store->ops->native(store), sql, "0");
+    }
+    pawl_store_handler_transaction_end(store);
+    test_now(store);
+    snprintf(sql, sizeof sql, "drop role %s", p->schema);
+    raw_run(p->pg, sql);
+}
+
 ON_TROUBLE(a_database_must_hold_utf8, ground *p)
 {
     char url[1400], sql[300];

@@ -25,7 +25,7 @@
 
 #define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
 #define PARAMETERS_MAX 80
-#define OPTIONS_SIZE 1200
+#define OPTIONS_SIZE 1250
 #define NUMBER_SIZE ((size_t)10)    /* of IDLE_MS_MAX */
 #define CLOSE_MS 1000               /* for the rollback at the end */
 #define IDLE_MS 60000               /* of a handle that no handlers run on */
@@ -38,7 +38,8 @@ static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
     "-c client_min_messages=warning -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
-    "-c tcp_user_timeout=30000 -c idle_session_timeout=0 -c idle_in_transaction_session_timeout=";
+    "-c tcp_user_timeout=30000 -c idle_session_timeout=0 -c statement_timeout=0 -c lock_timeout=0 "
+    "-c idle_in_transaction_session_timeout=";
 
 /* ---- Connecting --------------------------------------------------------- */
 
@@ -299,6 +300,7 @@ static pawl_code ask_session(pawl__pg *store, pawl__pg_connection *connection, i
     pawl__pg_begin(&request, connection, PAWL__PG_SESSION, error);
     pawl__pg_put_text(&request, pawl_text_of(store->schema));
     pawl__pg_put_text(&request, pawl_text_of(store->sql.base.system_prefix));
+    pawl__pg_put_int(&request, PQbackendPID(connection->pg));
     pawl_code code       = pawl__pg_run(&request);
     connection->is_named = is_named;
     if (code == PAWL_OK && pawl__pg_next(&request)) {

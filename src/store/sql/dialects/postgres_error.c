@@ -19,6 +19,7 @@ static const pawl__sql_state states[] = {
     {"57P03", PAWL_EUNREACHABLE, CONNECTION}, /* starting up */
     {"57P", PAWL_ELOST, CONNECTION},          /* the server ended the session */
     {"25P03", PAWL_ELOST, CONNECTION},        /* idle in a transaction for too long */
+    {"25P04", PAWL_ELOST, CONNECTION},        /* a transaction that took too long */
     {"25006", PAWL_EUNREACHABLE, CONNECTION}, /* read only: another server can be written to */
     {"25P02", PAWL_EBUSY, TRANSACTION},       /* the transaction was undone before */
     {"28", PAWL_EDENIED, CONNECTION},
