@@ -151,7 +151,7 @@ pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answer
 
 /* ---- Holds -------------------------------------------------------------- */
 
-/* Plan settings: a handler's own SQL is planned as the server sees fit; pawl's statements inside a
+/* Plan settings: a handler's own SQL is planned by PostgreSQL's defaults; pawl's statements inside a
  * hold are planned for their parameters. Such a handler may take twice as long. */
 pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error)
 {
