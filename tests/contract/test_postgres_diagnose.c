@@ -50,7 +50,7 @@ ON_GROUND(settings_that_do_harm, ground *p)
     expect_finding(&rows, "synchronous_commit", PAWL_FINDING_WARN, "off: commits",
                    "set synchronous_commit = on");
     expect_finding(&rows, "isolation", PAWL_FINDING_WARN, "serializable",
-                   "reset default_transaction_isolation");
+                   "set default_transaction_isolation = ");
 }
 
 ON_GROUND(a_session_that_may_not_write, ground *p)
@@ -147,8 +147,10 @@ static pawl_store *open_as_role(ground *p)
     snprintf(sql, sizeof sql,
              "create role \"%s's\" login; grant usage on schema %s to \"%s's\"; "
              "grant select on all tables in schema %s to \"%s's\"; grant insert, update, delete on "
-             "pawl_queue to \"%s's\"",
-             p->schema, p->schema, p->schema, p->schema, p->schema, p->schema);
+             "pawl_queue to \"%s's\"; alter role \"%s's\" set default_transaction_read_only = on; "
+             "alter role \"%s's\" set default_transaction_isolation = 'serializable'",
+             p->schema, p->schema, p->schema, p->schema, p->schema, p->schema, p->schema,
+             p->schema);
     raw_run(p->pg, sql);
     assert_true(at != NULL && host != NULL);
     snprintf(url, sizeof url, "%.*s%s%%27s%s", (int)(at + 2 - p->url), p->url, p->schema, host);
@@ -165,6 +167,12 @@ ON_GROUND(a_role_without_rights, ground *p)
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on ", "inbox");
     expect_finding(&rows, "sequences", PAWL_FINDING_FAIL, "queue_Seq_seq",
                    "grant usage on sequence ");
+    expect_finding(&rows, "sequences", PAWL_FINDING_FAIL, "history_Id_seq",
+                   "grant usage on sequence ");
+    /* The role's setting, which counts for more than the database's. */
+    expect_finding(&rows, "read_only", PAWL_FINDING_FAIL, "every write is refused", "in database ");
+    expect_finding(&rows, "isolation", PAWL_FINDING_WARN, "serializable",
+                   "set default_transaction_isolation = ");
     /* A quote in a word of the shell. */
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "", "'\\''s\"");
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
@@ -176,6 +184,22 @@ ON_GROUND(a_role_without_rights, ground *p)
     expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
     test_now(store);
     snprintf(sql, sizeof sql, "drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema);
+    raw_run(p->pg, sql);
+}
+
+ON_GROUND(a_schema_with_an_apostrophe, ground *p)
+{
+    static const char *const names[] = {"rights", "sequences", "indexes", "vacuum"};
+    char                     url[1300], sql[100];
+    pawl_store              *store = NULL;
+    snprintf(url, sizeof url, "%s'", p->url);
+    apply_schema(p, url, NULL, 0);
+    ok(p, open_with(p, url, NULL, 0, &store));
+    pawl_finding_rows rows = diagnose(p, store);
+    for (size_t i = 0; i < COUNT(names); i++)
+        expect_finding(&rows, names[i], PAWL_FINDING_OK, "", NULL);
+    test_now(store);
+    snprintf(sql, sizeof sql, "drop schema \"%s'\" cascade", p->schema);
     raw_run(p->pg, sql);
 }
 

@@ -2,7 +2,8 @@
  * pawl's work, or could lose it.
  *
  * Each check is a select on the server's catalogs and settings (store/sql/diagnose.h). A handler's
- * session and pawl's own have the settings of the role and the database: those are what is looked at.
+ * session and pawl's own have the settings of the role and the database: those are what is looked at. A table's
+ * name as a text is between dollars, since an apostrophe may stand in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,16 +31,20 @@
 #define USED \
     "(select count(*) from pg_catalog.pg_stat_activity where backend_type = 'client backend')"
 #define ROOM "current_setting('max_connections')::bigint"
-#define IN_DATABASE "'alter database ' || quote_ident(current_database()) || "
+/* Counts for more than a setting of the role, or of the database. */
+#define IN_DATABASE                                       \
+    "'alter role ' || quote_ident(session_user) || ' in " \
+    "database ' || quote_ident(current_database()) || "
 
 static const pawl__sql_check checks[] = {
     {.name   = "sequences",
      .select = "select 2::bigint, format('role %s may not take numbers from %s', current_user, "
                "n.s), format('grant usage on sequence %s to %I', n.s, current_user) "
-               "from (values (pg_get_serial_sequence('{queue}', 'Seq')), "
-               "(pg_get_serial_sequence('{outbox}', 'Id')), "
-               "(pg_get_serial_sequence('{events}', 'Seq')), "
-               "(pg_get_serial_sequence('{aggregator}', 'Id'))) as n(s) "
+               "from (values (pg_get_serial_sequence($pawl${queue}$pawl$, 'Seq')), "
+               "(pg_get_serial_sequence($pawl${outbox}$pawl$, 'Id')), "
+               "(pg_get_serial_sequence($pawl${events}$pawl$, 'Seq')), "
+               "(pg_get_serial_sequence($pawl${aggregator}$pawl$, 'Id')), "
+               "(pg_get_serial_sequence($pawl${history}$pawl$, 'Id'))) as n(s) "
                "where not has_sequence_privilege(n.s, 'usage')",
      .none   = "rows of all tables can be numbered"},
     {.name   = "server",
@@ -63,7 +68,7 @@ static const pawl__sql_check checks[] = {
          "select " OK_OR("current_setting('default_transaction_isolation') = 'read committed'", 1)
              SETTING("default_transaction_isolation") ", " REMEDY(
                  "current_setting('default_transaction_isolation') = 'read committed'",
-                 IN_DATABASE "' reset default_transaction_isolation'")},
+                 IN_DATABASE "' set default_transaction_isolation = ''read committed'''")},
     {.name   = "read_only",
      .select = "select " OK_OR("current_setting('default_transaction_read_only') = 'off'", 2) SAYS(
          "current_setting('default_transaction_read_only') = 'off'", "'transactions may write'",
@@ -105,13 +110,14 @@ static const pawl__sql_check checks[] = {
                 "order by x.prepared",
      .measure = PAWL__SQL_MEASURE_AGE,
      .none    = "no prepared transaction waits for its end"},
-    {.name   = "indexes",
-     .select = "select 2::bigint, format('index %s is not valid: it was not built to its end', "
-               "i.indexrelid::regclass), format('reindex index %s', i.indexrelid::regclass) "
-               "from pg_catalog.pg_index as i where not i.indisvalid and i.indrelid in "
-               "('{queue}'::regclass, '{inbox}'::regclass, '{outbox}'::regclass, "
-               "'{events}'::regclass, '{timeouts}'::regclass, '{aggregator}'::regclass)",
-     .none   = "all are valid"},
+    {.name = "indexes",
+     .select =
+         "select 2::bigint, format('index %s is not valid: it was not built to its end', "
+         "i.indexrelid::regclass), format('reindex index %s', i.indexrelid::regclass) "
+         "from pg_catalog.pg_index as i where not i.indisvalid and i.indrelid in "
+         "($pawl${queue}$pawl$::regclass, $pawl${inbox}$pawl$::regclass, $pawl${outbox}$pawl$::regclass, "
+         "$pawl${events}$pawl$::regclass, $pawl${timeouts}$pawl$::regclass, $pawl${aggregator}$pawl$::regclass)",
+     .none = "all are valid"},
     {.name = "leases",
      .select =
          "select 1::bigint, format('%s timeouts of %s are leased by nobody who lives, since "
@@ -130,15 +136,16 @@ static const pawl__sql_check checks[] = {
          "and l.[Expires] > now()) "
          "having count(*) > 0 and min(e.[At]) < now() - interval '1 minute'",
      .none = "each has its global position, or gets it"},
-    {.name   = "vacuum",
-     .select = "select 1::bigint, format('table %s has %s dead rows beside %s that live: "
-               "autovacuum does not keep up, or an old transaction keeps them', "
-               "s.relid::regclass, s.n_dead_tup, s.n_live_tup), "
-               "format('vacuum (analyze) %s', s.relid::regclass) "
-               "from pg_catalog.pg_stat_user_tables as s where s.relid in ('{queue}'::regclass, "
-               "'{outbox}'::regclass, '{timeouts}'::regclass, '{workers}'::regclass) "
-               "and s.n_dead_tup > 100000 and s.n_dead_tup > s.n_live_tup * 2",
-     .none   = "dead rows are few"},
+    {.name = "vacuum",
+     .select =
+         "select 1::bigint, format('table %s has %s dead rows beside %s that live: "
+         "autovacuum does not keep up, or an old transaction keeps them', "
+         "s.relid::regclass, s.n_dead_tup, s.n_live_tup), "
+         "format('vacuum (analyze) %s', s.relid::regclass) "
+         "from pg_catalog.pg_stat_user_tables as s where s.relid in ($pawl${queue}$pawl$::regclass, "
+         "$pawl${outbox}$pawl$::regclass, $pawl${timeouts}$pawl$::regclass, $pawl${workers}$pawl$::regclass) "
+         "and s.n_dead_tup > 100000 and s.n_dead_tup > s.n_live_tup * 2",
+     .none = "dead rows are few"},
 };
 
 /* ---- Rights ------------------------------------------------------------- */
@@ -158,10 +165,11 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
 {
     static const char *const verbs[] = {"select", "insert", "update", "delete"};
     pawl__sql_text           text    = {0};
-    pawl__sql_append(&text, "with n as (select * from (values ('{schema}', 'select')");
+    pawl__sql_append(&text, "with n as (select * from (values ($pawl${schema}$pawl$, 'select')");
     for (size_t i = 0; i < pawl__sql_table_count; i++)
         for (size_t v = 0; v < 4 && strcmp(pawl__sql_tables[i].name, "schema") != 0; v++)
-            pawl__sql_appendf(&text, ", ('{%s}', '%s')", pawl__sql_tables[i].name, verbs[v]);
+            pawl__sql_appendf(&text, ", ($pawl${%s}$pawl$, '%s')", pawl__sql_tables[i].name,
+                              verbs[v]);
     pawl__sql_append(&text, ")");
     pawl__sql_append(&text, rights_select);
     pawl_code code =
