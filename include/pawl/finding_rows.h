@@ -41,6 +41,9 @@ typedef struct pawl_diagnosis {
     int64_t   transaction_age; /* microseconds: a transaction that is as old, or older, is found */
     bool      is_thorough;     /* checks that read all of the data, too */
     bool      is_brief;        /* clocks and open transactions, and nothing else */
+    /* Beside is_brief: what the store knows of the time, and nothing else. "clock" is its server's time; "recorded" of a
+     * file is when the first of its last 1,000 deduplication records was written. */
+    bool is_time;
 } pawl_diagnosis;
 
 /* Clocks that differ by more: leases and due times are told by both. */

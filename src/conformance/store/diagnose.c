@@ -51,6 +51,8 @@ static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
     pawl_finding_rows rows  = {0};
     pawl_diagnosis    asked = {.now = SUITE_NOW, .is_brief = true};
     (void)diagnose(s, a);
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+               .at = SUITE_NOW);
     EXPECT_OK(s, pawl_store_diagnose(a, &asked, s->arena, &rows, &s->error));
     for (size_t i = 0; i < rows.count; i++) {
         const pawl_finding *found    = &rows.items[i];
@@ -62,11 +64,35 @@ static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
     }
 }
 
+/* Asked from 1970 on; a file tells of records: there is one, of the suite's time. */
+static void one_for_the_time_alone_tells_what_time_it_is(suite *s)
+{
+    pawl_store       *a     = suite_open(s);
+    pawl_finding_rows rows  = {0};
+    pawl_diagnosis    asked = {.is_brief = true, .is_time = true};
+    (void)diagnose(s, a);
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+               .at = SUITE_NOW);
+    EXPECT_OK(s, pawl_store_diagnose(a, &asked, s->arena, &rows, &s->error));
+    EXPECT(s, rows.count <= 1);
+    if (rows.count == 1 && pawl_text_equal(rows.items[0].name, TEXT("recorded")))
+        EXPECT_EQ(s, rows.items[0].value, SUITE_NOW);
+    else if (rows.count == 1) {
+        EXPECT_TEXT(s, rows.items[0].name, TEXT("clock"));
+        EXPECT(s, rows.items[0].value > SUITE_NOW);
+        asked.now = rows.items[0].value + PAWL_DAYS(1);
+        EXPECT_OK(s, pawl_store_diagnose(a, &asked, s->arena, &rows, &s->error));
+        EXPECT(s, rows.items[0].value > PAWL_HOURS(23));
+    }
+}
+
 static const suite_case cases[] = {
     {"O23 a new store has nothing wrong but the time", a_new_store_has_nothing_wrong_but_the_time},
     {"O23 a diagnosis changes nothing", it_changes_nothing},
     {"O23 a brief diagnosis looks at the clock and transactions alone",
      a_brief_one_looks_at_the_clock_and_transactions_alone},
+    {"E34 a diagnosis for the time alone tells what time it is",
+     one_for_the_time_alone_tells_what_time_it_is},
 };
 
 const suite_cases cases_diagnose = SUITE_CASES("diagnose", cases);

@@ -14,6 +14,13 @@
 #include "runtime/common/app_call.h"
 #include "runtime/outbox/outbox.h"
 
+/* The time that a store without a server's clock is swept by: see pawl__retention_time. Zeroed: none yet. */
+typedef struct pawl__believed {
+    pawl_time time;
+    int64_t   monotonic; /* when it was that time */
+    int64_t   ahead;     /* since when the machine's clock is ahead of it; 0: it is not */
+} pawl__believed;
+
 typedef struct pawl__service {
     pawl_endpoint            *endpoint;
     pawl__app_call            app_call;
@@ -39,6 +46,7 @@ typedef struct pawl__service {
     pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
     pawl_time                 last_now;      /* machine time of the last step */
     pawl_time                 sweep_due, reap_due;
+    pawl__believed            believed; /* by which is swept */
     pawl_sweep_cursor         bodies_cursor;
     int                       sweep_failures; /* in a row */
     struct pawl__projections *projections;    /* NULL: the endpoint has none */

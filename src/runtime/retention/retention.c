@@ -125,6 +125,52 @@ static pawl_code find_longest(pawl__service *service, int64_t *longest, pawl_err
     return code;
 }
 
+/* ---- The time of a sweep ------------------------------------------------- */
+
+#define AHEAD_MAX PAWL_MINUTES(1) /* of what is believed: clocks are set, machines sleep */
+#define AHEAD_BELIEVED PAWL_DAYS(1)
+
+pawl_time pawl__retention_time(pawl__believed *believed, pawl_time server, pawl_time recorded,
+                               pawl_time now, int64_t monotonic)
+{
+    if (server != 0)
+        return pawl__sooner(now, server);
+    if (believed->time == 0)
+        *believed = (pawl__believed){recorded != 0 ? recorded : now, monotonic, 0};
+    pawl_time expected = pawl_time_add(believed->time, monotonic - believed->monotonic);
+    bool      is_ahead = now > pawl_time_add(expected, AHEAD_MAX);
+    if (is_ahead && believed->ahead == 0)
+        believed->ahead = monotonic;
+    if (is_ahead && monotonic - believed->ahead < AHEAD_BELIEVED)
+        return expected;
+    *believed = (pawl__believed){now, monotonic, 0};
+    return now;
+}
+
+/* A virtual clock is right. */
+static pawl_code find_time(pawl__service *service, pawl_time *now, pawl_error *error)
+{
+    const pawl_diagnosis asked  = {.is_brief = true, .is_time = true}; /* how far from 1970 */
+    pawl_finding_rows    rows   = {.count = 0};
+    pawl_time            server = 0, recorded = 0;
+    if (service->endpoint->settings.machine != NULL)
+        return PAWL_OK;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the time");
+    pawl_code code = pawl_store_diagnose(service->store, &asked, arena, &rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].name, PAWL_TEXT("clock")))
+            server = rows.items[i].value;
+        else if (pawl_text_equal(rows.items[i].name, PAWL_TEXT("recorded")))
+            recorded = rows.items[i].value;
+    pawl_arena_destroy(arena);
+    if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
+        return code;
+    *now = pawl__retention_time(&service->believed, server, recorded, *now, pawl__monotonic_now());
+    return PAWL_OK;
+}
+
 /* ---- Sweeping ----------------------------------------------------------- */
 
 /* Is the store handle lost? It is opened anew, or the endpoint cannot go on. */
@@ -153,24 +199,34 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     return is_handle_lost(code) ? code : PAWL_OK;
 }
 
+/* By that time, and of the deduplication records those that no endpoint keeps. */
+static pawl_code sweep_by(pawl__service *service, pawl_time now, int64_t longest, int64_t *outbox,
+                          int64_t *count, bool *more, pawl_error *error)
+{
+    const pawl_endpoint_options *settings = &service->endpoint->settings;
+    const pawl_sweep             request  = {
+                     .inbox_before   = pawl_time_add(now, -longest),
+                     .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
+                     .workers_before = pawl_time_add(now, -WORKER_RETENTION),
+                     .count_max      = SWEEP_COUNT_MAX,
+                     .outbox_count   = outbox,
+                     .history_before = settings->history > 0 ? pawl_time_add(now, -settings->history) : 0,
+                     .bodies_before =
+            settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
+                     .bodies_cursor = &service->bodies_cursor};
+    return pawl_store_sweep(service->store, &request, count, more, error);
+}
+
 /* Sweeps a bounded number of rows; the next sweep follows soon when more are left. */
 static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
+    pawl_time                    by       = now;
     int64_t                      outbox   = 0;
-    pawl_sweep                   request  = {
-                           .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
-                           .workers_before = pawl_time_add(now, -WORKER_RETENTION),
-                           .count_max      = SWEEP_COUNT_MAX,
-                           .outbox_count   = &outbox,
-                           .history_before = settings->history > 0 ? pawl_time_add(now, -settings->history) : 0,
-                           .bodies_before =
-            settings->body_retention > 0 ? pawl_time_add(now, -settings->body_retention) : 0,
-                           .bodies_cursor = &service->bodies_cursor};
-    int64_t    count   = 0;
-    int64_t    longest = 0;
-    bool       more    = false;
-    pawl_error failure = PAWL_ERROR_INIT;
+    int64_t                      count    = 0;
+    int64_t                      longest  = 0;
+    bool                         more     = false;
+    pawl_error                   failure  = PAWL_ERROR_INIT;
     if (now < service->sweep_due)
         return PAWL_OK;
     service->sweep_due = pawl_time_add(now, SWEEP_PERIOD_IDLE);
@@ -179,11 +235,12 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
                                     settings->body_retention};
     if (!take_turn(service, kept, now, SWEEP_PERIOD_IDLE))
         return PAWL_OK;
-    int64_t   begin      = pawl__monotonic_now();
-    pawl_code code       = find_longest(service, &longest, &failure);
-    request.inbox_before = pawl_time_add(now, -longest);
+    int64_t   begin = pawl__monotonic_now();
+    pawl_code code  = find_longest(service, &longest, &failure);
     if (code == PAWL_OK)
-        code = pawl_store_sweep(service->store, &request, &count, &more, &failure);
+        code = find_time(service, &by, &failure);
+    if (code == PAWL_OK)
+        code = sweep_by(service, by, longest, &outbox, &count, &more, &failure);
     int64_t pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a virtual clock does not pass */
         pause = 0;

@@ -20,6 +20,13 @@
 pawl_code pawl__retention_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
                                    pawl_arena *arena, pawl_subscription_set *sets, size_t *count);
 
+/* The time that a sweep goes by, lest a machine whose clock is ahead deletes what others still need: the machine's, but
+ * none ahead of the server's clock. Where there is no server (0), the clock goes on from what is believed, at first the
+ * time of records; one that is ahead is believed after a day of this process, so that a store that stood still for
+ * weeks is swept in the end. */
+pawl_time pawl__retention_time(pawl__believed *believed, pawl_time server, pawl_time recorded,
+                               pawl_time now, int64_t monotonic);
+
 pawl_code pawl__retention_run(pawl__service *service, pawl_time now, pawl_error *error);
 
 #endif

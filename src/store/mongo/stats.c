@@ -215,7 +215,7 @@ pawl_code pawl__mongo_diagnose(pawl_store *store, const pawl_diagnosis *asked, p
                            .level = level,
                            .text = pawl_arena_printf(arena, "the server's clock differs by %lld ms",
                                                      (long long)(offset / 1000)),
-                           .value = offset};
+                           .value = size};
     }
     return code;
 }

@@ -100,13 +100,19 @@ static pawl_code set_value(pawl__sql_doctor *doctor, pawl_code code, int64_t val
     return code;
 }
 
+static bool is_time(const pawl__sql_check *check)
+{
+    return check->measure == PAWL__SQL_MEASURE_CLOCK ||
+           check->measure == PAWL__SQL_MEASURE_RECORDED;
+}
+
 static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check,
                           const pawl__sql_found *found, size_t *count)
 {
     if (check->measure == PAWL__SQL_MEASURE_AGE && found->number < doctor->asked->transaction_age)
         return PAWL_OK;
     ++*count;
-    if (check->measure == PAWL__SQL_MEASURE_CLOCK) {
+    if (is_time(check)) {
         int64_t offset = found->number - doctor->asked->now;
         return set_value(doctor, find_clock(doctor, check->name, found->number),
                          offset < 0 ? -offset : offset);
@@ -160,9 +166,11 @@ static pawl_code run_check(pawl__sql_doctor *doctor, const pawl__sql_check *chec
 
 static bool is_wanted(const pawl_diagnosis *asked, const pawl__sql_check *check)
 {
+    bool is_recorded = check->measure == PAWL__SQL_MEASURE_RECORDED;
     if (asked->is_brief)
-        return check->measure != PAWL__SQL_MEASURE_LEVEL;
-    return !check->is_thorough || asked->is_thorough;
+        return asked->is_time ? is_time(check)
+                              : !is_recorded && check->measure != PAWL__SQL_MEASURE_LEVEL;
+    return !is_recorded && (!check->is_thorough || asked->is_thorough);
 }
 
 pawl_code pawl__sql_checks(pawl__sql_doctor *doctor, const pawl__sql_check *checks, size_t count)

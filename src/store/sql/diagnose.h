@@ -25,6 +25,7 @@ typedef enum pawl__sql_measure {
     PAWL__SQL_MEASURE_AGE, /* microseconds; rows that are younger than was asked for are no finding, and one without a
                               remedy is a warning */
     PAWL__SQL_MEASURE_CLOCK, /* of the server, since 1970 in microseconds; text and remedy are not read */
+    PAWL__SQL_MEASURE_RECORDED, /* the same of a record, for those alone who ask for the time */
 } pawl__sql_measure;
 
 typedef struct pawl__sql_check {

@@ -35,6 +35,11 @@ static const pawl__sql_check checks[] = {
          "from {timeouts} as t indexed by {timeouts_lease} where t.[LeaseExpires] < " MINUTE_AGO
          " group by t.[Destination]",
      .none = "no lease has run out"},
+    /* Of some records, so that a few that a wrong clock wrote do not tell the time. */
+    {.name    = "recorded",
+     .select  = "select [At], '', '' from (select rowid as r, [At] from {inbox} "
+                "order by rowid desc limit 1000) order by r limit 1",
+     .measure = PAWL__SQL_MEASURE_RECORDED},
     {.name   = "file",
      .select = "select case quick_check when 'ok' then 0 else 2 end, case quick_check when 'ok' "
                "then 'the whole file was read: it is sound' else quick_check end, "

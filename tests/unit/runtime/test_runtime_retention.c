@@ -1,5 +1,5 @@
 /* test_runtime_retention.c - clean-up that fails again and again, and what an
- * endpoint is told about its outbox that it does not take; bodies of dead letters that are old. E34, O28, O29.
+ * endpoint is told about its outbox that it does not take; bodies of dead letters that are old; clocks that are wrong. E34, O28, O29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,6 +7,8 @@
 #include "pawl/store_dead.h"
 #include "pawl/store_driver.h"
 #include "support/world.h"
+
+#include "runtime/retention/retention.h"
 
 #define NOTE(F) F(INT32, number)
 PAWL_RECORD(note, NOTE);
@@ -336,6 +338,169 @@ TEST(an_endpoint_with_messages_announces_its_retention)
     assert_int_equal(announcements("memory:said", &shared, "billing"), 1);
     assert_int_equal(announcements("memory:said", &shared, "metrics"), 1);
     assert_int_equal(announcements("memory:said", &idle, "without"), 0);
+}
+
+/* ---- A clock that is wrong ------------------------------------------------------------------- */
+
+/* The machine's clock is ahead of the server's, or behind it. */
+TEST(e34_a_server_tells_the_time_of_a_sweep)
+{
+    pawl__believed believed = {0};
+    assert_int_equal(pawl__retention_time(&believed, 500, 0, 900, 1), 500);
+    assert_int_equal(pawl__retention_time(&believed, 500, 0, 400, 2), 400);
+    assert_int_equal(believed.time, 0);
+}
+
+TEST(e34_a_clock_that_is_ahead_is_believed_after_a_day)
+{
+    const pawl_time start    = WORLD_START;
+    pawl__believed  believed = {0};
+    int64_t         up       = 7; /* monotonic */
+    pawl_time       ahead    = start + PAWL_DAYS(21);
+    assert_int_equal(pawl__retention_time(&believed, 0, start, ahead, up), start);
+    up += PAWL_HOURS(23);
+    ahead += PAWL_HOURS(23);
+    assert_int_equal(pawl__retention_time(&believed, 0, ahead, ahead, up), start + PAWL_HOURS(23));
+    up += PAWL_HOURS(1);
+    ahead += PAWL_HOURS(1);
+    assert_int_equal(pawl__retention_time(&believed, 0, ahead, ahead, up), ahead);
+    /* Another step ahead, and back. */
+    up += PAWL_MINUTES(5);
+    assert_int_equal(pawl__retention_time(&believed, 0, 0, ahead + PAWL_DAYS(9), up),
+                     ahead + PAWL_MINUTES(5));
+    up += PAWL_MINUTES(5);
+    ahead += PAWL_MINUTES(10);
+    assert_int_equal(pawl__retention_time(&believed, 0, 0, ahead, up), ahead);
+    up += PAWL_HOURS(20);
+    ahead += PAWL_HOURS(20) + PAWL_MINUTES(1); /* set by a minute */
+    assert_int_equal(pawl__retention_time(&believed, 0, 0, ahead, up), ahead);
+    up += PAWL_HOURS(5); /* a day after the first step */
+    ahead += PAWL_HOURS(5);
+    assert_int_equal(pawl__retention_time(&believed, 0, 0, ahead + PAWL_DAYS(9), up), ahead);
+}
+
+TEST(e34_the_first_clock_of_a_store_without_records_is_believed)
+{
+    pawl__believed believed = {0};
+    assert_int_equal(pawl__retention_time(&believed, 0, 0, WORLD_START, 7), WORLD_START);
+    assert_int_equal(pawl__retention_time(&believed, 0, 0, WORLD_START + PAWL_DAYS(9), 8),
+                     WORLD_START + 1);
+}
+
+/* One step of an endpoint that begins, by this machine's clock. */
+static void step_in_time(const char *url)
+{
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_step             step     = PAWL_STEP_INIT;
+    options.store                  = url;
+    must(pawl_endpoint_create(&shared, "billing", &options, &endpoint, world_error()));
+    must(pawl_endpoint_step(endpoint, &step, world_error()));
+    pawl_endpoint_destroy(endpoint);
+}
+
+static void mark(pawl_store *store, int count, const char *name, pawl_time at)
+{
+    static pawl_inbox_entry marks[1000];
+    static char             ids[1000][20];
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(ids[i], sizeof ids[i], "%s-%d", name, i);
+        marks[i] = (pawl_inbox_entry){
+            .endpoint = PAWL_TEXT("billing"), .message_id = pawl_text_of(ids[i]), .at = at};
+    }
+    must(pawl_store_commit(
+        store, &(pawl_changes){ONE_UNIT, .now = at, .inbox_entry = {marks, (size_t)count}}, NULL,
+        world_error()));
+}
+
+static bool is_marked(pawl_store *store, const char *id)
+{
+    pawl_text text  = pawl_text_of(id);
+    bool      known = false;
+    must(pawl_store_inbox_known(store, PAWL_TEXT("billing"), &text, 1, &known, world_error()));
+    return known;
+}
+
+/* By the records of the file the clock is eight days ahead, until a thousand others say the same. */
+ON_STORE(e34_records_of_a_file_tell_whether_the_clock_is_ahead, const char *url, "sqlite")
+{
+    world    *it  = world_begin(url, &shared, "billing", NULL);
+    pawl_time now = pawl_clock_now(NULL);
+    mark(it->store, 3, "old", now - PAWL_DAYS(8));
+    step_in_time(url);
+    assert_true(is_marked(it->store, "old-0"));
+    mark(it->store, 999, "new", now);
+    step_in_time(url);
+    assert_true(is_marked(it->store, "old-0"));
+    mark(it->store, 1, "more", now);
+    step_in_time(url);
+    assert_false(is_marked(it->store, "old-0"));
+    assert_true(is_marked(it->store, "new-0"));
+}
+
+static pawl_time  server;
+static pawl_sweep asked;
+
+static pawl_code tell_time(pawl_store *store, const pawl_diagnosis *what, pawl_arena *arena,
+                           pawl_finding_rows *rows, pawl_error *error)
+{
+    (void)store;
+    static pawl_finding found = {.name = PAWL_TEXT_INIT("clock")};
+    (void)arena;
+    assert_true(what->is_brief && what->is_time);
+    if (server == 0)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED, "no diagnosis");
+    if (server < 0)
+        return pawl_error_set(error, PAWL_EDENIED, "no time today");
+    found.value = server - what->now;
+    *rows       = (pawl_finding_rows){&found, 1};
+    return PAWL_OK;
+}
+
+static pawl_code keep_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                            pawl_error *error)
+{
+    asked = *sweep;
+    return inner_sweep(store, sweep, count, more, error);
+}
+
+static pawl_code open_told(pawl_store *store, const char *url, const pawl_store_options *options,
+                           pawl_error *error)
+{
+    (void)url;
+    return swept->open(store, "memory:told", options, error);
+}
+
+/* Rows of each kind are deleted by the server's time where the machine's is ahead of it, and by none where the
+ * store fails to say it. */
+TEST(e34_a_machine_whose_clock_is_ahead_of_the_server_deletes_nothing_more)
+{
+    pawl_store           *store = NULL;
+    static pawl_store_ops told  = {0};
+    must(pawl_store_open("memory:told", NULL, &store, world_error()));
+    swept = store->ops;
+    told  = *swept;
+    pawl_store_close(store);
+    told.scheme   = "told";
+    told.open     = open_told;
+    told.diagnose = tell_time;
+    inner_sweep   = told.sweep;
+    told.sweep    = keep_sweep;
+    must(pawl_store_register(&told, world_error()));
+    pawl_time now = pawl_clock_now(NULL);
+    server        = now - PAWL_DAYS(8);
+    step_in_time("told:x");
+    assert_int_equal(asked.inbox_before, server - PAWL_DAYS(7));
+    assert_int_equal(asked.outbox_before, server - PAWL_DAYS(30));
+    assert_int_equal(asked.bodies_before, server - PAWL_DAYS(30));
+    assert_int_equal(asked.workers_before, server - PAWL_DAYS(1));
+    asked.inbox_before = 7;
+    server             = -1;
+    step_in_time("told:x");
+    assert_int_equal(asked.inbox_before, 7);
+    server = 0;
+    step_in_time("told:x");
+    assert_in_range(asked.inbox_before - now + PAWL_DAYS(7), 0, PAWL_SECONDS(30));
 }
 
 /* ---- Options ---------------------------------------------------------------------------------- */
