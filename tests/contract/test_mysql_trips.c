@@ -179,7 +179,7 @@ ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
         ok(p, pawl_store_sweep(store, &sweep, &count, &more, &p->error));
         long long reads = status_of(store, "Handler_read%") - before;
         assert_int_equal(count, turn == 0 ? SWEPT : turn == 1 ? SWEPT / 2 : 0);
-        assert_int_equal(more, turn == 0);
+        assert_int_equal(more, turn < 2); /* of a page that is full some went */
         if (reads > LINES / 2)
             fail_msg("%lld rows of %d were read", reads, LINES);
     }

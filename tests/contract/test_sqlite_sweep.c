@@ -86,6 +86,33 @@ ON_GROUND(e28_dead_workers_go_a_bounded_number_at_a_time, ground *p)
     assert_int_equal(workers(p), 1);
 }
 
+/* Marks of a clock that was ahead: more than a sweep looks at stand before the old ones. */
+ON_GROUND(e34_old_marks_go_from_behind_many_newer_ones, ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    sqlite3    *db    = raw_open(p->path);
+    raw_run(db,
+            "insert into pawl_inbox (Endpoint, MessageId, Outcome, At) with recursive n (n) as "
+            "(select 1 union all select n + 1 from n where n < 36000) select 'orders', 'n-' || n, "
+            "'handled', case n > 35990 when true then 1 else 7000000000000000 end from n");
+    sqlite3_close(db);
+    swept result;
+    for (int i = 0; i < 2; i++) {
+        result = sweep_at(p, store, NOW, 3);
+        assert_int_equal(result.code, PAWL_OK);
+        assert_int_equal(result.count, 0);
+        assert_false(result.more);
+        mark(p, store, i == 0 ? "m-0" : "m-1", NOW + 1);
+    }
+    for (int i = 0; i < 5; i++) {
+        result = sweep_at(p, store, NOW, 3);
+        assert_int_equal(result.code, PAWL_OK);
+        assert_int_equal(result.count, i < 3 ? 3 : i == 3);
+        assert_int_equal(result.more, i < 4);
+    }
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_inbox"), 35992);
+}
+
 /* ---- Failures -------------------------------------------------------------------- */
 
 /* A row of each kind, old enough to be swept. */

@@ -188,9 +188,9 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_HISTORY_FIND]         = RARE(FOUND_TYPES, "a page of all lines, for people"),
     [PAWL__SQL_HISTORY_FIND_SOURCE]  = HOT(20, FOUND_TYPES, "name('Order/', 777), '', 0, 100"),
     [PAWL__SQL_HISTORY_FIND_MESSAGE] = HOT(20, FOUND_TYPES, "'', name('m', 7777), 0, 100"),
-    [PAWL__PG_HISTORY_SWEEP]         = WALK(1500, "timestamptz, bigint", "at(-125000), 256",
-                                            "the first lines, which are the oldest"),
-    [PAWL__SQL_SUBSCRIPTION_LIST]    = RARE("", "read whole by each process, now and then"),
+    [PAWL__PG_HISTORY_SWEEP]      = WALK(1500, "timestamptz, bigint, bigint", "at(-125000), 256, 0",
+                                         "the first lines, which are the oldest"),
+    [PAWL__SQL_SUBSCRIPTION_LIST] = RARE("", "read whole by each process, now and then"),
     [PAWL__PG_SUBSCRIPTION_ADD] =
         HOT(2600, "text[], text[]", "names('new', 1, 1), same('bulk'::text)"),
     [PAWL__PG_SUBSCRIPTION_DELETE] =

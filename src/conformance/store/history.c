@@ -124,27 +124,79 @@ static void a_line_goes_with_its_group(suite *s)
     EXPECT_TEXT(s, rows.items[0].entry.message_id, TEXT("m-2"));
 }
 
+typedef struct swept {
+    int64_t count;
+    bool    more;
+} swept;
+
+static void sweep(suite *s, pawl_store *store, pawl_time before, size_t count_max,
+                  const swept *expected, size_t count)
+{
+    const pawl_sweep what = {.inbox_before   = PAWL_TIME_MIN,
+                             .outbox_before  = PAWL_TIME_MIN,
+                             .history_before = before,
+                             .count_max      = count_max};
+    for (size_t i = 0; i < count; i++) {
+        swept found = {-1, !expected[i].more};
+        EXPECT_OK(s, pawl_store_sweep(store, &what, &found.count, &found.more, &s->error));
+        EXPECT_EQ(s, found.count, expected[i].count);
+        EXPECT_EQ(s, found.more, expected[i].more);
+    }
+}
+#define SWEEP(s, store, before, count_max, ...)                              \
+    sweep((s), (store), (before), (count_max), (const swept[]){__VA_ARGS__}, \
+          sizeof((const swept[]){__VA_ARGS__}) / sizeof(swept))
+
 static void old_lines_go(suite *s)
 {
-    pawl_store *a    = suite_open(s);
-    bool        more = true;
-    int64_t     count;
+    pawl_store *a = suite_open(s);
     for (int i = 0; i < 5; i++)
         COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW + i));
-    pawl_sweep what = {
-        .inbox_before = PAWL_TIME_MIN, .outbox_before = PAWL_TIME_MIN, .count_max = 2};
-    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
-    EXPECT_EQ(s, count, 0);
-    what.history_before = SUITE_NOW + 3;
-    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
-    EXPECT_EQ(s, count, 2);
-    EXPECT(s, more);
-    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
-    EXPECT_EQ(s, count, 1);
-    EXPECT(s, !more);
+    SWEEP(s, a, 0, 2, {0, false});
+    SWEEP(s, a, SUITE_NOW + 3, 2, {2, true}, {1, true}, {0, false});
     pawl_history_rows rows = find(s, a, (pawl_history_query){0});
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_EQ(s, rows.items[0].entry.at, SUITE_NOW + 3);
+}
+
+/* Lines of a clock that was ahead, which stand before old ones by their numbers. */
+static void old_lines_go_from_behind_newer_ones(suite *s)
+{
+    static const char lines[] = "nnnnoooooon"; /* newer, or old */
+    pawl_store       *a       = suite_open(s);
+    for (size_t i = 0; lines[i] != '\0'; i++)
+        COMMIT_ONE(s, a, history_add,
+                   .entry = line_of("Order/1", "m-1", SUITE_NOW - (lines[i] == 'o')));
+    SWEEP(s, a, SUITE_NOW, 3, {2, true}, {3, true}, {1, true}, {0, false}, {0, false});
+    EXPECT_EQ(s, find(s, a, (pawl_history_query){0}).count, 5);
+    COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW + 1));
+    COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW));
+    SWEEP(s, a, SUITE_NOW + 1, 3, {3, true}, {3, true}, {0, false});
+    EXPECT_EQ(s, find(s, a, (pawl_history_query){0}).count, 1);
+}
+
+/* As many as are allowed go altogether: those of the first lines and of others. */
+static void old_lines_go_from_among_newer_ones(suite *s)
+{
+    static const char lines[] = "nnooooon";
+    pawl_store       *a       = suite_open(s);
+    for (size_t i = 0; lines[i] != '\0'; i++)
+        COMMIT_ONE(s, a, history_add,
+                   .entry = line_of("Order/1", "m-1", SUITE_NOW - (lines[i] == 'o')));
+    SWEEP(s, a, SUITE_NOW, 3, {3, true}, {2, true}, {0, false});
+    EXPECT_EQ(s, find(s, a, (pawl_history_query){0}).count, 3);
+}
+
+/* The part that is looked at for them goes on from sweep to sweep, to the last line. */
+static void old_lines_go_from_behind_many_newer_ones(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (int i = 0; i < 7; i++)
+        COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW - i / 6));
+    SWEEP(s, a, SUITE_NOW, 2, {0, false}, {0, false}, {1, true}, {0, false});
+    COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW - 1));
+    SWEEP(s, a, SUITE_NOW, 2, {0, false}, {1, true}, {0, false}, {0, false});
+    EXPECT_EQ(s, find(s, a, (pawl_history_query){0}).count, 6);
 }
 
 static const suite_case cases[] = {
@@ -154,6 +206,9 @@ static const suite_case cases[] = {
     {"lines are found by saga and by message", lines_are_found_by_saga_and_by_message},
     {"E35 a line goes with its group", a_line_goes_with_its_group},
     {"old lines go", old_lines_go},
+    {"old lines go from behind newer ones", old_lines_go_from_behind_newer_ones},
+    {"old lines go from among newer ones", old_lines_go_from_among_newer_ones},
+    {"old lines go from behind many newer ones", old_lines_go_from_behind_many_newer_ones},
 };
 
 const suite_cases cases_history = SUITE_CASES("history", cases);

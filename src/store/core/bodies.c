@@ -1,4 +1,4 @@
-/* bodies.c - old bodies of dead letters, a page of events in each sweep.
+/* bodies.c - see bodies.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,4 +46,28 @@ void pawl__bodies_end(const pawl_sweep *sweep, const pawl__bodies *page)
         return;
     memcpy(place->stream, page->last.data, page->last.size);
     place->size = page->last.size;
+}
+
+/* ---- Rows in the order of their numbers ---------------------------------- */
+
+pawl_code pawl__old_sweep(int64_t *place, pawl__old_page *page, pawl__old_page_fn *sweep,
+                          void *context, int64_t *deleted, bool *more, pawl_error *error)
+{
+    page->after       = 0;
+    pawl_code code    = sweep(context, page, error);
+    int64_t   gone    = page->deleted;
+    bool      is_part = page->count == page->looks || gone == page->limit;
+    if (code == PAWL_OK && is_part && gone < page->limit) {
+        page->limit -= gone;
+        page->looks -= gone;
+        page->after = *place != 0 ? *place : page->last;
+        code        = sweep(context, page, error);
+        *place      = page->deleted == page->limit ? page->after
+                      : page->count == page->looks ? page->last
+                                                   : 0;
+        gone += page->deleted;
+    }
+    *deleted += gone;
+    *more |= gone > 0 && is_part;
+    return code;
 }

@@ -1,6 +1,8 @@
-/* bodies.h - old bodies of dead letters, a page of events in each sweep.
+/* bodies.h - the places of sweeps that look at pages of rows: of old bodies of dead letters, and of rows whose times have
+ * no index.
  *
- * The events are those of streams that begin with "pawl.dead/", in the order of stream and version:
+ * Rows without an index are looked at in the order of their numbers: pawl__old_sweep.
+ * The events of bodies are those of streams that begin with "pawl.dead/", in the order of stream and version:
  * pawl__bodies_begin -> the driver looks at `count_max` of them -> pawl__bodies_end. A page ends with a whole
  * stream, so that the next one begins behind a name.
  *
@@ -36,5 +38,24 @@ bool pawl__bodies_begin(const pawl_sweep *sweep, pawl__bodies *page);
 bool pawl__bodies_is_full(pawl__bodies *page);
 /* Says where the next sweep goes on: behind a full page, else at the first stream again. */
 void pawl__bodies_end(const pawl_sweep *sweep, const pawl__bodies *page);
+
+/* ---- Rows in the order of their numbers ---------------------------------- */
+
+/* A page, of the `looks` rows behind `after`: at most `limit` of them that are older than `before` go. */
+typedef struct pawl__old_page {
+    pawl_time before;
+    int64_t   limit, after, looks;
+    int64_t   count, last; /* found: rows of the page, and the number of the last one */
+    int64_t   deleted;
+} pawl__old_page;
+
+typedef pawl_code pawl__old_page_fn(void *context, pawl__old_page *page, pawl_error *error);
+
+/* The first rows, which are the oldest, near enough; and if they are not all that may go, also a page behind `*place`,
+ * from sweep to sweep all of the rest: there are rows that are old behind others that are not, as a wrong clock leaves
+ * them. `*more` is set if something went and rows are left that were not looked at. Rows that a failure kept are come
+ * to again in the next round. */
+pawl_code pawl__old_sweep(int64_t *place, pawl__old_page *page, pawl__old_page_fn *sweep,
+                          void *context, int64_t *deleted, bool *more, pawl_error *error);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/bodies.h"
 #include "store/memory/memory.h"
 
 typedef struct history_row {
@@ -58,15 +59,33 @@ pawl_code pawl__memory_apply_history_add(memory_commit *commit, const void *item
     return pawl__memory_write(commit, &data->history, NULL, &model);
 }
 
-size_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max)
+static pawl_code sweep_page(void *context, pawl__old_page *page, pawl_error *error)
 {
-    size_t       count = 0;
-    history_row *row;
-    while (before != 0 && count < count_max &&
-           (row = pawl__tree_first(&data->history.trees[BY_ID])) != NULL &&
-           row->fields.entry.at < before) {
+    memory_data       *data  = context;
+    const memory_tree *tree  = &data->history.trees[BY_ID];
+    const history_row  probe = {.fields = {.id = page->after}};
+    (void)error;
+    page->count = page->deleted = 0;
+    for (history_row *row                              = pawl__tree_above(tree, &probe), *next;
+         row != NULL && page->count < page->looks; row = next) {
+        next       = pawl__tree_next(tree, row);
+        page->last = row->fields.id;
+        page->count++;
+        if (row->fields.entry.at >= page->before)
+            continue;
         pawl__table_drop(&data->history, row);
-        count++;
+        page->deleted++;
     }
-    return count;
+    return PAWL_OK;
+}
+
+int64_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max,
+                                   bool *more)
+{
+    pawl__old_page page = {
+        .before = before, .limit = (int64_t)count_max, .looks = (int64_t)count_max};
+    int64_t deleted = 0;
+    if (before != 0)
+        (void)pawl__old_sweep(&data->history_place, &page, sweep_page, data, &deleted, more, NULL);
+    return deleted;
 }

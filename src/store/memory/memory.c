@@ -79,12 +79,11 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
     memory_data *data  = pawl__memory_enter(store);
     size_t       marks = pawl__memory_inbox_sweep(data, sweep->inbox_before, sweep->count_max);
     size_t       rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
-    size_t       lines = pawl__memory_history_sweep(data, sweep->history_before, sweep->count_max);
     size_t       ended = pawl__memory_worker_sweep(data, sweep->workers_before, sweep->count_max);
-    *more = marks == sweep->count_max || rows == sweep->count_max || lines == sweep->count_max ||
-            ended == sweep->count_max;
+    *more = marks == sweep->count_max || rows == sweep->count_max || ended == sweep->count_max;
     size_t bodies = pawl__memory_bodies_sweep(data, sweep, more);
-    *count        = (int64_t)(marks + rows + lines + ended + bodies);
+    *count        = (int64_t)(marks + rows + ended + bodies) +
+             pawl__memory_history_sweep(data, sweep->history_before, sweep->count_max, more);
     if (sweep->outbox_count != NULL)
         *sweep->outbox_count = (int64_t)rows;
     pawl__memory_leave(data);

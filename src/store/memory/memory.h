@@ -75,10 +75,11 @@ typedef struct memory_data {
 #define MEMORY_TABLE(table, kind, is_of_workers) memory_table table;
     MEMORY_TABLES(MEMORY_TABLE)
 #undef MEMORY_TABLE
-    pawl_counters retained;    /* of workers that ended */
-    int64_t       last_id;     /* of all rows with a number but events; never used again */
-    uint64_t      last_holder; /* number of the handle opened last */
-    uint64_t      last_stamp;  /* of outbox_claim */
+    int64_t       history_place; /* of the next sweep */
+    pawl_counters retained;      /* of workers that ended */
+    int64_t       last_id;       /* of all rows with a number but events; never used again */
+    uint64_t      last_holder;   /* number of the handle opened last */
+    uint64_t      last_stamp;    /* of outbox_claim */
     char          identity[sizeof((pawl_store *)NULL)->identity];
 } memory_data;
 
@@ -173,9 +174,10 @@ void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
 /* Parts of sweep: at most count_max rows; how many went. */
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
-size_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max);
-/* The same, of events of dead letters: looks at that many, and says whether the sweep goes on at once. */
-size_t pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more);
+/* The same of history, and of events of dead letters: looks at that many, and says whether the sweep goes on at once. */
+int64_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max,
+                                   bool *more);
+size_t  pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more);
 /* Ends dead workers that were not seen since `before`; how many. */
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
 /* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */

@@ -60,7 +60,8 @@ typedef struct pawl__mongo {
     bool       is_partly; /* the last resolve found an earlier part of that commit */
     bson_oid_t
         swept_to; /* the last rest of a body that a sweep looked at; zero: it begins with the first */
-    bool has_stray; /* rows that nobody knows of may have the stamp of that claim */
+    int64_t history_place; /* of the next sweep */
+    bool    has_stray;     /* rows that nobody knows of may have the stamp of that claim */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/bodies.h"
 #include "store/mongo/mongo.h"
 
 /* ---- Next due ------------------------------------------------------------ */
@@ -117,65 +118,82 @@ pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
 
 /* ---- Sweeping ------------------------------------------------------------ */
 
-typedef struct old_ones {
-    const char *collection, *key;
-    pawl_time   before;
-    bool        is_wanted,
-        is_by_id; /* the key has no index: only the first count_max by their ids are looked at */
-} old_ones;
-
 /* Removes at most count_max documents whose `key` is before a time, the oldest first. */
-static pawl_code sweep_before(pawl_store *store, const old_ones *old, size_t count_max,
-                              int64_t *count, bool *more, pawl_error *error)
+static pawl_code sweep_before(pawl_store *store, const char *collection, const char *key,
+                              pawl_time before, size_t count_max, int64_t *count, bool *more,
+                              pawl_error *error)
 {
-    const pawl__mongo_table table = {.name = old->collection};
-    int64_t                 limit = (int64_t)count_max;
-    const char             *key   = old->key;
+    const pawl__mongo_table table = {.name = collection};
     bson_t                  ids   = BSON_INITIALIZER;
     uint32_t                found = 0;
-    pawl__mongo_reading     r =
-        old->is_by_id
-                ? pawl__mongo_begin(store, &table, NULL, error,
-                                    "pipeline: [{$sort: {_id: 1}}, ?{$limit?: %i}, {$match: {%k: "
-                                        "{$lt: %i}}}, {$project: {_id: 1}}]",
-                                    limit, key, old->before)
-                : pawl__mongo_begin(
-                      store, &table, NULL, error,
-                      "filter: {%k: {$lt: %i}}, sort: {%k: 1}, projection: {_id: 1}, limit?: %i", key,
-                      old->before, key, limit);
+    pawl__mongo_reading     r     = pawl__mongo_begin(
+                store, &table, NULL, error,
+                "filter: {%k: {$lt: %i}}, sort: {%k: 1}, projection: {_id: 1}, limit?: %i", key, before,
+                key, (int64_t)count_max);
     while (pawl__mongo_next(&r))
         (void)pawl__mongo_push(&ids, &found, "%e", r.document, "_id");
     pawl_code code = pawl__mongo_end(&r);
     if (code == PAWL_OK && found != 0)
-        code = pawl__mongo_write(store, old->collection, PAWL__MONGO_REMOVE_MANY, count, error,
+        code = pawl__mongo_write(store, collection, PAWL__MONGO_REMOVE_MANY, count, error,
                                  "q: {_id: {$in: %a}}", &ids);
     bson_destroy(&ids);
     *more |= found == count_max;
     return code;
 }
 
+static pawl_code sweep_page(void *context, pawl__old_page *page, pawl_error *error)
+{
+    static const pawl__mongo_table table = {.name = "history"};
+    pawl_store                    *store = context;
+    page->count = page->deleted = 0;
+    pawl__mongo_reading r       = pawl__mongo_begin(
+              store, &table, NULL, error,
+              "filter: {_id: {$gt: %i}}, sort: {_id: 1}, projection: {_id: 1}, limit?: %i", page->after,
+              page->looks);
+    for (; pawl__mongo_next(&r); page->count++)
+        (void)pawl__mongo_get_int(r.document, "_id", &page->last);
+    pawl_code code = pawl__mongo_end(&r);
+    if (code == PAWL_OK && page->count != 0)
+        code = pawl__mongo_write(store, "history", PAWL__MONGO_REMOVE_MANY, &page->deleted, error,
+                                 "q: {_id: {$gt: %i, $lte: %i}, at: {$lt: %i}}", page->after,
+                                 page->last, page->before);
+    return code;
+}
+
+/* Times of history have no index. */
+static pawl_code sweep_history(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
+                               bool *more, pawl_error *error)
+{
+    pawl__old_page page = {.before = sweep->history_before,
+                           .limit  = (int64_t)sweep->count_max,
+                           .looks  = (int64_t)sweep->count_max};
+    if (sweep->history_before == 0)
+        return PAWL_OK;
+    return pawl__old_sweep(&pawl__mongo_of(store)->history_place, &page, sweep_page, store, count,
+                           more, error);
+}
+
 pawl_code pawl__mongo_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                             pawl_error *error)
 {
-    const old_ones olds[] = {
-        {"inbox", "at", sweep->inbox_before, true, false},
-        {"outbox", "ended", sweep->outbox_before, true, false},
-        {"history", "at", sweep->history_before, sweep->history_before != 0, true}};
-    size_t    max     = sweep->count_max;
-    int64_t   gone[3] = {0}, ended = 0;
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < sizeof olds / sizeof olds[0]; i++)
-        if (olds[i].is_wanted)
-            code = sweep_before(store, &olds[i], max, &gone[i], more, error);
+    size_t    max   = sweep->count_max;
+    int64_t   marks = 0, rows = 0, others = 0;
+    pawl_code code =
+        sweep_before(store, "inbox", "at", sweep->inbox_before, max, &marks, more, error);
     if (code == PAWL_OK)
-        code = pawl__mongo_worker_sweep(store, sweep->workers_before, max, &ended, more, error);
+        code =
+            sweep_before(store, "outbox", "ended", sweep->outbox_before, max, &rows, more, error);
     if (code == PAWL_OK)
-        code = pawl__mongo_old_bodies_sweep(store, sweep, &ended, more, error);
+        code = sweep_history(store, sweep, &others, more, error);
+    if (code == PAWL_OK)
+        code = pawl__mongo_worker_sweep(store, sweep->workers_before, max, &others, more, error);
+    if (code == PAWL_OK)
+        code = pawl__mongo_old_bodies_sweep(store, sweep, &others, more, error);
     if (code == PAWL_OK)
         code = pawl__mongo_bodies_sweep(store, max, error);
     if (code == PAWL_OK && sweep->outbox_count != NULL)
-        *sweep->outbox_count = gone[1];
-    *count = gone[0] + gone[1] + gone[2] + ended;
+        *sweep->outbox_count = rows;
+    *count = marks + rows + others;
     return code;
 }
 

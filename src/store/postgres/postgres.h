@@ -145,6 +145,7 @@ typedef struct pawl__pg {
     size_t  sleep_lock_count;
     int     busy_claims;
     int64_t poll_ms;
+    int64_t history_place; /* of the next sweep */
     int64_t beat_ms; /* monotonic: when a pooled worker last wrote into its row that it lives */
 } pawl__pg;
 

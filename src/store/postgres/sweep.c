@@ -190,9 +190,11 @@ static const pawl__field_list outbox_range =
     PAWL__FIELDS(REMOVAL(from, TIME), REMOVAL(before, TIME), REMOVAL(limit, INT));
 static const pawl__field_list outbox_removed =
     PAWL__FIELDS(REMOVAL(count, INT), REMOVAL(last, TIME));
+#define PAGE(member, as) PAWL__AS_OF(pawl__old_page, member, as)
 static const pawl__field_list history_range =
-    PAWL__FIELDS(REMOVAL(before, TIME), REMOVAL(limit, INT));
-static const pawl__field_list history_removed = PAWL__FIELDS(REMOVAL(count, INT));
+    PAWL__FIELDS(PAGE(before, TIME), PAGE(limit, INT), PAGE(after, INT));
+static const pawl__field_list history_removed =
+    PAWL__FIELDS(PAGE(deleted, INT), PAGE(count, INT), PAGE(last, INT));
 
 /* Deletes up to `limit` old marks of the pages; `*found` is how many, `*last` the
  * page of the last one. */
@@ -279,17 +281,21 @@ static pawl_code sweep_outbox(sweep_state *s)
     return code;
 }
 
-/* Looks at the first rows alone, which are the oldest, near enough. */
-static pawl_code sweep_history(sweep_state *s)
+static pawl_code sweep_page(void *context, pawl__old_page *page, pawl_error *error)
 {
-    removal r = {.before = s->sweep->history_before, .limit = s->limit};
-    if (r.before == 0)
+    sweep_state *s = context;
+    return pawl__pg_ask(s->connection, PAWL__PG_HISTORY_SWEEP, &history_range, page,
+                        &history_removed, page, error);
+}
+
+static pawl_code sweep_history(pawl__pg *store, sweep_state *s)
+{
+    pawl__old_page page = {
+        .before = s->sweep->history_before, .limit = s->limit, .looks = s->limit};
+    if (page.before == 0)
         return PAWL_OK;
-    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_HISTORY_SWEEP, &history_range, &r,
-                                  &history_removed, &r, s->error);
-    s->count += r.count;
-    s->more |= r.count == s->limit;
-    return code;
+    return pawl__old_sweep(&store->history_place, &page, sweep_page, s, &s->count, &s->more,
+                           s->error);
 }
 
 static pawl_code read_bodies_page(sweep_state *s, pawl__bodies *page, pawl_arena *arena)
@@ -362,7 +368,7 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
         code = pawl__pg_ask(s->connection, PAWL__PG_SWEEP_LEASE, &kept_fields, s, NULL, NULL,
                             s->error);
     if (code == PAWL_OK)
-        code = sweep_history(s);
+        code = sweep_history(store, s);
     if (code == PAWL_OK)
         code = pawl__pg_worker_sweep(store, s->connection, s->sweep->workers_before,
                                      (size_t)s->limit, &s->count, &s->more, s->error);

@@ -61,10 +61,10 @@
       "gone as (delete from {outbox} where ctid = any (array(select tid from k))) "                 \
       "select count(*), max(at) from k")                                                            \
     X(HISTORY_SWEEP,                                                                                \
-      "with k as materialized (select tid from (select ctid as tid, [At] as at from {history} "     \
-      "order by [Id] limit ?2) as old where old.at < ?1), "                                         \
-      "gone as (delete from {history} where ctid = any (array(select tid from k))) "                \
-      "select count(*) from k")                                                                     \
+      "with k as materialized (select ctid as tid, [Id] as id, [At] as at from {history} "          \
+      "where [Id] > ?3 order by [Id] limit ?2), "                                                   \
+      "gone as (delete from {history} where ctid = any (array(select tid from k where at < ?1))) "  \
+      "select count(*) filter (where at < ?1), count(*), coalesce(max(id), 0) from k")              \
     /* The catalog. */                                                                              \
     X(SCHEMA_PATH, "select set_config('search_path', quote_ident(?1), true)")                       \
     X(SCHEMA_KNOWN, "select count(*) from pg_catalog.pg_namespace where nspname = ?1")              \

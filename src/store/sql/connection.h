@@ -159,6 +159,7 @@ typedef struct pawl__sql_ops {
     void (*stamps_end)(pawl_store *store);
     /* Nobody else writes while a transaction for stamps is open, so the rows that it read are as they were. */
     bool writes_alone;
+    int  inbox_page; /* the statement that looks at a page of an inbox without an index of times; 0: it has one */
     /* Whether the row is this worker's; inside the transaction. EGONE, said in `why`: no longer. */
     pawl_code (*claim_check)(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why);
     /* The commit ended with `code`: after PAWL_OK the rows it settled are nobody's, after
@@ -226,6 +227,7 @@ typedef struct pawl__sql_store {
     unsigned                 careful;    /* commits left that are not sent ahead */
     const void              *late;       /* the item whose failure was read behind it, or NULL */
     struct pawl__sql_claims *claims;     /* NULL: claims are not row locks (queue_lock.h) */
+    int64_t                  inbox_place, history_place; /* of the next sweep */
     pawl__sql_server        *server; /* NULL: a file, or a server that is waited for otherwise */
 } pawl__sql_store;
 

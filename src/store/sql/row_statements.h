@@ -174,9 +174,12 @@
       "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")             \
     X(HISTORY_ADD, "insert into {history} (" PAWL__SQL_HISTORY ") values "                            \
                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                             \
-    X(HISTORY_SWEEP, "delete from {history} where [Id] in (select [Id] from "                         \
-                     "(select [Id], [At] from {history} order by [Id] {limit:?2}) old "               \
-                     "where [At] < ?1)")                                                              \
+    X(HISTORY_PAGE, "select count(*), coalesce(max([Id]), 0) from (select [Id] from {history} "       \
+                    "where [Id] > ?1 order by [Id] {limit:?2}) page")                                 \
+    X(HISTORY_SWEEP,                                                                                  \
+      "delete from {history} where [Id] in (select [Id] from "                                        \
+      "(select [Id], [At] from {history} where [Id] > ?3 order by [Id] {limit:?2}) "                  \
+      "old where [At] < ?1)")                                                                         \
     X(OUTBOX_SWEEP, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                  \
                     "where [DispatchedAt] < ?1 order by [DispatchedAt] {limit:?2})")                  \
     /* The journal. */                                                                                \

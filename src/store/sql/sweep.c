@@ -27,6 +27,66 @@ static pawl_code sweep_table(pawl_store *store, int statement, pawl_time before,
     return code;
 }
 
+/* Rows whose times have no index: the statement that looks at a page, and the one that deletes what is old in it. */
+typedef struct paged {
+    pawl_store             *store;
+    int                     look, sweep;
+    const pawl__field_list *swept; /* parameters of `sweep` */
+} paged;
+
+#define PAGE(member, as) PAWL__AS_OF(pawl__old_page, member, as)
+static const pawl__field_list page_range = PAWL__FIELDS(PAGE(after, INT), PAGE(looks, INT));
+static const pawl__field_list page_found = PAWL__FIELDS(PAGE(count, INT), PAGE(last, INT));
+static const pawl__field_list page_lines =
+    PAWL__FIELDS(PAGE(before, TIME), PAGE(limit, INT), PAGE(after, INT));
+static const pawl__field_list page_marks =
+    PAWL__FIELDS(PAGE(before, TIME), PAGE(limit, INT), PAGE(after, INT), PAGE(looks, INT));
+
+static pawl_code sweep_page(void *context, pawl__old_page *page, pawl_error *error)
+{
+    const paged          *it    = context;
+    const pawl__sql_asked look  = {it->look, &page_range, page, &page_found, sizeof *page};
+    const pawl__sql_asked sweep = {it->sweep, it->swept, page, NULL, 0};
+    page->deleted               = 0;
+    pawl_code code              = pawl__sql_read_first(it->store, &look, NULL, page, error);
+    if (code == PAWL_OK && page->count > 0)
+        code = pawl__sql_execute(it->store, &sweep, &page->deleted, error);
+    return code;
+}
+
+static pawl_code sweep_pages(int64_t *place, paged it, pawl_time before, size_t count_max,
+                             int64_t looks, int64_t *deleted, bool *more, pawl_error *error)
+{
+    pawl__old_page page = {
+        .before = before, .limit = (int64_t)count_max, .looks = (int64_t)count_max + looks};
+    return pawl__old_sweep(place, &page, sweep_page, &it, deleted, more, error);
+}
+
+/* Marks stand in the order they were made, but for clocks that differ a little: among so many newer ones old ones are
+ * looked for. */
+#define INBOX_LOOKS 9999
+
+static pawl_code sweep_inbox(pawl_store *store, const pawl_sweep *sweep, int64_t *deleted,
+                             bool *more, pawl_error *error)
+{
+    pawl__sql_store *self = (pawl__sql_store *)store;
+    paged            it   = {store, self->ops->inbox_page, PAWL__SQL_INBOX_SWEEP, &page_marks};
+    if (it.look == 0)
+        return sweep_table(store, it.sweep, sweep->inbox_before, sweep->count_max, deleted, more,
+                           error);
+    return sweep_pages(&self->inbox_place, it, sweep->inbox_before, sweep->count_max, INBOX_LOOKS,
+                       deleted, more, error);
+}
+
+static pawl_code sweep_history(pawl_store *store, const pawl_sweep *sweep, int64_t *deleted,
+                               bool *more, pawl_error *error)
+{
+    pawl__sql_store *self = (pawl__sql_store *)store;
+    paged            it   = {store, PAWL__SQL_HISTORY_PAGE, PAWL__SQL_HISTORY_SWEEP, &page_lines};
+    return sweep_pages(&self->history_place, it, sweep->history_before, sweep->count_max, 0,
+                       deleted, more, error);
+}
+
 /* Behind a full page without an old body the next sweep is soon enough. */
 static pawl_code sweep_bodies(pawl_store *store, const pawl_sweep *sweep, int64_t *cleared,
                               bool *more, pawl_error *error)
@@ -58,16 +118,14 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
     int64_t   rows   = 0;
     int64_t   lines  = 0;
     int64_t   bodies = 0;
-    pawl_code code   = sweep_table(store, PAWL__SQL_INBOX_SWEEP, sweep->inbox_before,
-                                   sweep->count_max, &marks, more, error);
+    pawl_code code   = sweep_inbox(store, sweep, &marks, more, error);
     if (code == PAWL_OK)
         code = sweep_table(store, PAWL__SQL_OUTBOX_SWEEP, sweep->outbox_before, sweep->count_max,
                            &rows, more, error);
     if (code == PAWL_OK && sweep->outbox_count != NULL)
         *sweep->outbox_count = rows;
     if (code == PAWL_OK && sweep->history_before != 0)
-        code = sweep_table(store, PAWL__SQL_HISTORY_SWEEP, sweep->history_before, sweep->count_max,
-                           &lines, more, error);
+        code = sweep_history(store, sweep, &lines, more, error);
     if (code == PAWL_OK)
         code = sweep_bodies(store, sweep, &bodies, more, error);
     *count = marks + rows + lines + bodies;

@@ -63,6 +63,7 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .stamps_begin   = pawl__sqlite_stamps_begin,
     .stamps_end     = pawl__sqlite_stamps_end,
     .writes_alone   = true,
+    .inbox_page     = PAWL__SQLITE_INBOX_PAGE,
     .who_lives      = pawl__sqlite_who_lives,
     .own_lock       = pawl__sqlite_own_lock,
     .take_over      = pawl__sqlite_take_over,

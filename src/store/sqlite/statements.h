@@ -12,8 +12,7 @@
 #define PAWL__SQLITE_EVENT_ROW \
     "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
 
-/* INBOX_SWEEP: marks stand in the order they were made, but for clocks that differ a
- * little: behind so many newer ones no older one is looked for. */
+/* INBOX_SWEEP: marks stand in the order they were made, but for clocks that differ. */
 
 /* SCHEMA_COLUMNS: a primary key is given by the database, or its column is not null in any case. */
 
@@ -29,9 +28,11 @@
     X(TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_ROW                                                     \
       "where [Destination] = ?1 and [Due] <= ?2 "                                              \
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due] limit ?4")          \
+    X(INBOX_PAGE, "select count(*), coalesce(max(r), 0) from (select rowid as r from {inbox} " \
+                  "where rowid > ?1 order by rowid limit ?2)")                                 \
     X(INBOX_SWEEP, "delete from {inbox} where rowid in (select r from "                        \
-                   "(select rowid as r, [At] from {inbox} order by rowid limit ?2 + 9999) "    \
-                   "where [At] < ?1 limit ?2)")                                                \
+                   "(select rowid as r, [At] from {inbox} where rowid > ?3 "                   \
+                   "order by rowid limit ?4) where [At] < ?1 limit ?2)")                       \
     X(OUTBOX_PENDING,                                                                          \
       PAWL__SQL_COUNT("{outbox} indexed by {outbox_pending} where [State] = 'pending'", "?1")) \
     X(OUTBOX_OLDEST, "select [At] from {outbox} indexed by {outbox_pending} "                  \

@@ -535,6 +535,10 @@ update [dbo].[pawl_outbox] set [State] = 'pending' where [State] = 'held' and [S
 insert into [dbo].[pawl_history] ([Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome],
 [Version], [Attempts], [Duration], [At], [Error], [Out]) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- HISTORY_PAGE
+select count(*), coalesce(max([Id]), 0) from (select [Id] from [dbo].[pawl_history] where [Id] > ?
+order by [Id] offset 0 rows fetch next ? rows only) page;
+
 -- EVENT_LAST
 select max([Version]) from [dbo].[pawl_events] where [Stream] = ?;
 
@@ -694,7 +698,7 @@ readcommittedlock) where [DispatchedAt] < ? order by [DispatchedAt]) delete from
 
 -- HISTORY_SWEEP, for HISTORY_SWEEP
 with old as (select top (?) [Id], [At] from [dbo].[pawl_history] with (readpast, rowlock,
-readcommittedlock) order by [Id]) delete from old where [At] < ?;
+readcommittedlock) where [Id] > ? order by [Id]) delete from old where [At] < ?;
 
 -- TIMEOUT_FOREIGN, for TIMEOUT_FOREIGN
 with d (name) as (select min([Destination]) from [dbo].[pawl_timeouts] union all select r.name from
@@ -1076,7 +1080,7 @@ concat('options of the session: ', @@options), '';
 -- WORKER_KEEP: 1 1
 -- INBOX_SWEEP: 2 1
 -- OUTBOX_SWEEP: 2 1
--- HISTORY_SWEEP: 2 1
+-- HISTORY_SWEEP: 2 3 1
 -- TIMEOUT_FOREIGN: 2 1
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
 -- TIMEOUT_CANCEL: 1 2 2

@@ -565,6 +565,10 @@ select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) whe
 insert into `pawl_history` (`Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Version`,
 `Attempts`, `Duration`, `At`, `Error`, `Out`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- HISTORY_PAGE
+select count(*), coalesce(max(`Id`), 0) from (select `Id` from `pawl_history` where `Id` > ? order
+by `Id` limit ?) page;
+
 -- EVENT_LAST
 select max(`Version`) from `pawl_events` where `Stream` = ?;
 
@@ -722,8 +726,8 @@ t.`Failures` = t.`Failures` + w.`Failures`, t.`Conflicts` = t.`Conflicts` + w.`C
 delete from `pawl_outbox` where `DispatchedAt` < ? order by `DispatchedAt` limit ?;
 
 -- HISTORY_SWEEP, for HISTORY_SWEEP
-delete h from (select `Id` from (select `Id`, `At` from `pawl_history` order by `Id` limit ?) as old
-where `At` < ?) as o straight_join `pawl_history` as h on h.`Id` = o.`Id`;
+delete h from (select `Id` from (select `Id`, `At` from `pawl_history` where `Id` > ? order by `Id`
+limit ?) as old where `At` < ?) as o straight_join `pawl_history` as h on h.`Id` = o.`Id`;
 
 -- EVENT_INSERT, for EVENT_INSERT
 insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
@@ -1000,7 +1004,7 @@ utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - inter
 -- QUEUE_LOCK: 1 2 1
 -- TIMEOUT_FOREIGN: 2 1
 -- WORKER_FOLD: 2 1
--- HISTORY_SWEEP: 2 1
+-- HISTORY_SWEEP: 3 2 1
 -- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11
 
 -- Parameters of the writes

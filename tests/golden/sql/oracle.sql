@@ -555,9 +555,13 @@ order by "ID";
 insert into "PAWL_HISTORY" ("ENDPOINT", "SOURCE", "MESSAGEID", "TYPE", "KIND", "OUTCOME", "VERSION",
 "ATTEMPTS", "DURATION", "AT", "ERROR", "OUT") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- HISTORY_PAGE
+select count(*), coalesce(max("ID"), 0) from (select "ID" from "PAWL_HISTORY" where "ID" > ? order
+by "ID" fetch first ? rows only) page;
+
 -- HISTORY_SWEEP
 delete from "PAWL_HISTORY" where "ID" in (select "ID" from (select "ID", "AT" from "PAWL_HISTORY"
-order by "ID" fetch first ? rows only) old where "AT" < ?);
+where "ID" > ? order by "ID" fetch first ? rows only) old where "AT" < ?);
 
 -- EVENT_LAST
 select max("VERSION") from "PAWL_EVENTS" where "STREAM" = ?;
@@ -1313,7 +1317,7 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- OUTBOX_NEXT: 1 2 2
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
--- HISTORY_SWEEP: 2 1
+-- HISTORY_SWEEP: 3 2 1
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
 -- CHECKPOINT_MOVE: 2 3 1 4
 -- AGGREGATOR_DELETE: 1 2 3 3

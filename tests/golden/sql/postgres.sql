@@ -340,9 +340,10 @@ locked), gone as (delete from "pawl_outbox" where ctid = any (array(select tid f
 count(*), max(at) from k;
 
 -- HISTORY_SWEEP
-with k as materialized (select tid from (select ctid as tid, "At" as at from "pawl_history" order by
-"Id" limit $2) as old where old.at < $1), gone as (delete from "pawl_history" where ctid = any
-(array(select tid from k))) select count(*) from k;
+with k as materialized (select ctid as tid, "Id" as id, "At" as at from "pawl_history" where "Id" >
+$3 order by "Id" limit $2), gone as (delete from "pawl_history" where ctid = any (array(select tid
+from k where at < $1))) select count(*) filter (where at < $1), count(*), coalesce(max(id), 0) from
+k;
 
 -- SCHEMA_PATH
 select set_config('search_path', quote_ident($1), true);

@@ -533,9 +533,13 @@ insert into "pawl_history" ("Endpoint", "Source", "MessageId", "Type", "Kind", "
 "Attempts", "Duration", "At", "Error", "Out") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
 ?12);
 
+-- HISTORY_PAGE
+select count(*), coalesce(max("Id"), 0) from (select "Id" from "pawl_history" where "Id" > ?1 order
+by "Id" limit ?2) page;
+
 -- HISTORY_SWEEP
 delete from "pawl_history" where "Id" in (select "Id" from (select "Id", "At" from "pawl_history"
-order by "Id" limit ?2) old where "At" < ?1);
+where "Id" > ?3 order by "Id" limit ?2) old where "At" < ?1);
 
 -- OUTBOX_SWEEP
 delete from "pawl_outbox" where "Id" in (select "Id" from "pawl_outbox" where "DispatchedAt" < ?1
@@ -675,9 +679,13 @@ select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
 and "Due" <= ?2 and ("LeaseExpires" is null or "LeaseExpires" <= ?3) order by "Due" limit ?4;
 
+-- INBOX_PAGE
+select count(*), coalesce(max(r), 0) from (select rowid as r from "pawl_inbox" where rowid > ?1
+order by rowid limit ?2);
+
 -- INBOX_SWEEP, for INBOX_SWEEP
 delete from "pawl_inbox" where rowid in (select r from (select rowid as r, "At" from "pawl_inbox"
-order by rowid limit ?2 + 9999) where "At" < ?1 limit ?2);
+where rowid > ?3 order by rowid limit ?4) where "At" < ?1 limit ?2);
 
 -- OUTBOX_PENDING, for OUTBOX_PENDING
 select count(*) from (select 1 as "One" from "pawl_outbox" indexed by "pawl_outbox_pending" where

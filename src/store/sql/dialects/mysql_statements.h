@@ -83,7 +83,7 @@
       "delete from {outbox} where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2")                                                                     \
     /* With `in` MariaDB reads the whole table. */                                                                                                           \
     X(HISTORY_SWEEP,                                                                                                                                         \
-      "delete h from (select [Id] from (select [Id], [At] from {history} order by [Id] limit ?2) as old "                                                    \
+      "delete h from (select [Id] from (select [Id], [At] from {history} where [Id] > ?3 order by [Id] limit ?2) as old "                                    \
       "where [At] < ?1) as o straight_join {history} as h on h.[Id] = o.[Id]")                                                                               \
     X(EVENT_INSERT,                                                                                                                                          \
       "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                                                                             \
