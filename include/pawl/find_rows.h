@@ -25,7 +25,8 @@ extern "C" {
 /* Rows as they stand, claimed and leased or not, unless it says otherwise. Texts of an order compare
  * by their bytes. */
 typedef enum pawl_find_kind {
-    /* pawl_queue_message: `messages`, by (due, seq), behind (time, number). With `is_by_place` all of
+    /* pawl_queue_message: `messages`, by (due, seq), behind (time, number); where due_max is that time, too, all are due
+     * then, and may be as many as the queue has: an index by (queue, due, seq) finds them at once. With `is_by_place` all of
      * the queue, by (placed, seq). */
     PAWL_FIND_MESSAGES,
     /* pawl_queue_row: `retried`, rows of the type with attempts, by (placed, seq): among the first

@@ -185,6 +185,33 @@ ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
     }
 }
 
+/* ---- A queue ---------------------------------------------------------------- */
+
+/* Of many messages of one due time a page reads its own. */
+ON_BOTH(a_page_of_messages_of_one_due_time_reads_no_others, ground *p)
+{
+    pawl_store         *store = open_worker(p);
+    pawl_queue_messages rows;
+    pawl_queue_query    query = {.queue = TEXT("orders"), .count_max = SWEPT};
+    pawl_queue_row      after;
+    for (int i = 0; i < LINES; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%d", i);
+        COMMIT_OK(p, store, queue_send, NOW, .queue = TEXT("orders"), .message = message_of(id),
+                  .due = NOW);
+    }
+    ok(p, pawl_store_queue_find(store, &query, p->arena, &rows, &p->error));
+    after = rows.items[SWEPT - 1].row;
+    after.seq += LINES / 2;
+    query.after      = &after;
+    long long before = status_of(store, "Handler_read%");
+    ok(p, pawl_store_queue_find(store, &query, p->arena, &rows, &p->error));
+    long long reads = status_of(store, "Handler_read%") - before;
+    assert_int_equal(rows.count, SWEPT);
+    if (reads > LINES / 5)
+        fail_msg("%lld rows of %d were read", reads, LINES);
+}
+
 /* ---- The outbox -------------------------------------------------------------- */
 
 /* Rows 1 to LINES, with these values of a row n. */

@@ -162,6 +162,8 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
     [PAWL__SQL_QUEUE_FIND]     = RARE(PEEK_TYPES, "a list for people, of a whole queue"),
+    [PAWL__SQL_QUEUE_FIND_TIE] = HOT(20, "text, text, text, timestamptz, bigint, bigint, bigint",
+                                     "'orders', '', '', at(0), 9999999999, 0, 1"),
     [PAWL__SQL_QUEUE_FIND_ONE] = HOT(
         20, PEEK_TYPES,
         "'orders', 'm000125001', '', at(-9999999), at(9999999), 9999999999, at(-9999999), 0, 1"),

@@ -66,6 +66,34 @@ static void a_page_begins_behind_the_one_before(suite *s)
     FOUND("m-1 m-3 ", .after = &second, .due_min = SUITE_NOW + 1);
 }
 
+static void a_page_begins_among_messages_of_one_due_time(suite *s)
+{
+    static const int    dues[] = {3, 3, 3, 5, 5, 1};
+    pawl_store         *a      = suite_open(s);
+    pawl_queue_messages found;
+    pawl_queue_query    all = {.queue = LINE};
+    for (size_t i = 0; i < sizeof dues / sizeof dues[0]; i++)
+        suite_send(s, a, LINE, suite_printf(s, "m-%zu", i + 1).data, SUITE_NOW + dues[i]);
+    EXPECT_OK(s, pawl_store_queue_find(a, &all, s->arena, &found, &s->error));
+    pawl_queue_row first = found.items[1].row, last = found.items[5].row;
+    pawl_queue_row between = {.due = SUITE_NOW + 4};
+    FOUND("m-2 m-3 m-4 m-5 ", .after = &first);
+    FOUND("m-2 ", .after = &first, .count_max = 1);
+    FOUND("m-2 m-3 ", .after = &first, .count_max = 2);
+    FOUND("m-2 m-3 m-4 ", .after = &first, .count_max = 3);
+    FOUND("m-2 m-3 ", .after = &first, .due_max = SUITE_NOW + 3);
+    FOUND("m-2 m-3 m-4 m-5 ", .after = &first, .due_min = SUITE_NOW + 3);
+    FOUND("m-4 m-5 ", .after = &first, .due_min = SUITE_NOW + 4);
+    FOUND("m-4 m-5 ", .after = &found.items[0].row, .due_min = SUITE_NOW + 4);
+    FOUND("", .after = &first, .due_max = SUITE_NOW + 2);
+    FOUND("m-2 ", .after = &first, .seq_max = found.items[2].row.seq);
+    FOUND("m-3 ", .after = &first, .message_id = TEXT("m-3"));
+    FOUND("m-5 ", .after = &first, .message_id = TEXT("m-5"));
+    FOUND("", .after = &first, .type = TEXT("Other"));
+    FOUND("m-4 m-5 ", .after = &between);
+    FOUND("", .after = &last);
+}
+
 static void a_retried_message_is_found_with_its_error(suite *s)
 {
     pawl_store         *a = suite_open(s), *b = suite_open_bare(s);
@@ -203,6 +231,8 @@ static void the_next_reader_of_an_ordered_queue(suite *s)
 static const suite_case cases[] = {
     {"E26 messages are found as they are claimed", messages_are_found_as_they_are_claimed},
     {"E26 a page begins behind the one before", a_page_begins_behind_the_one_before},
+    {"E26 a page begins among messages of one due time",
+     a_page_begins_among_messages_of_one_due_time},
     {"E26 a retried message is found with its error", a_retried_message_is_found_with_its_error},
     {"E34 letters are counted by queue", letters_are_counted_by_queue},
     {"E26 a queue is known by what is in it and by its readers",

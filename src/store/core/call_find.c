@@ -57,6 +57,33 @@ static int64_t limit_of(size_t count_max)
 
 /* ---- Messages ------------------------------------------------------------ */
 
+/* Behind those of the same due time: of many of one time an index finds the next by their number alone. */
+static pawl_code find_later(pawl_store *store, pawl_find *asked, pawl_time due_max,
+                            pawl_arena *arena, pawl_queue_messages *messages, pawl_error *error)
+{
+    pawl_queue_messages later = {.count = 0};
+    size_t              count = messages->count;
+    asked->limit -= (int64_t)count;
+    asked->messages.due_min = pawl_time_add(asked->after.time, 1);
+    asked->messages.due_max = due_max;
+    if (asked->limit == 0 || asked->after.time >= due_max)
+        return PAWL_OK;
+    pawl_code code = find(store, "queue_find", asked, arena, &later.items, &later.count, error);
+    if (code != PAWL_OK || count == 0) {
+        *messages = later;
+        return code;
+    }
+    pawl_queue_message *all = pawl_arena_take(arena, (count + later.count) * sizeof *all);
+    if (all == NULL) {
+        *messages = (pawl_queue_messages){.count = 0};
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for messages");
+    }
+    memcpy(all, messages->items, count * sizeof *all);
+    memcpy(all + count, later.items, later.count * sizeof *all);
+    *messages = (pawl_queue_messages){all, count + later.count};
+    return PAWL_OK;
+}
+
 pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
                                 pawl_queue_messages *messages, pawl_error *error)
 {
@@ -64,15 +91,25 @@ pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query
                        .messages   = *query,
                        .after.time = PAWL_TIME_MIN,
                        .limit      = limit_of(query->count_max)};
-    if (query->after != NULL)
-        asked.after = (pawl_find_after){.time = query->after->due, .number = query->after->seq};
-    if (query->due_min == 0 || query->due_min < asked.after.time)
-        asked.messages.due_min = asked.after.time;
+    if (query->due_min == 0)
+        asked.messages.due_min = PAWL_TIME_MIN;
     if (query->due_max == 0)
         asked.messages.due_max = PAWL_TIME_MAX;
     if (query->seq_max == 0)
         asked.messages.seq_max = INT64_MAX;
-    return find(store, "queue_find", &asked, arena, &messages->items, &messages->count, error);
+    pawl_time due_max = asked.messages.due_max;
+    bool      is_tie  = query->after != NULL && query->after->due >= asked.messages.due_min &&
+                  query->after->due <= due_max;
+    if (query->after != NULL)
+        asked.after = (pawl_find_after){.time = query->after->due, .number = query->after->seq};
+    if (is_tie)
+        asked.messages.due_max = asked.after.time;
+    if (asked.messages.due_min < asked.after.time)
+        asked.messages.due_min = asked.after.time;
+    pawl_code code =
+        find(store, "queue_find", &asked, arena, &messages->items, &messages->count, error);
+    return code == PAWL_OK && is_tie ? find_later(store, &asked, due_max, arena, messages, error)
+                                     : code;
 }
 
 /* The rows of messages, without the error behind each. */

@@ -217,7 +217,10 @@ pawl_code pawl__mongo_find_messages(pawl_store *store, const pawl_find *asked, p
         return pawl__mongo_read(store, &as_messages, arena, &found->items, &found->count, error,
                                 "filter: {queue: %t}, sort: {placed: 1, _id: 1}, limit: %i",
                                 query->queue, asked->limit);
-    if (asked->after.time != PAWL_TIME_MIN || asked->after.number != 0)
+    if (asked->after.time == query->due_max)
+        (void)pawl__mongo_put(&behind, "$and: [{due: %i}, {_id: {$gt: %i}}]", query->due_max,
+                              asked->after.number);
+    else if (asked->after.time != PAWL_TIME_MIN || asked->after.number != 0)
         (void)pawl__mongo_put(&behind, "$or: [{due: {$gt: %i}}, {due: %i, _id: {$gt: %i}}]",
                               asked->after.time, asked->after.time, asked->after.number);
     pawl_code code = pawl__mongo_read(

@@ -70,6 +70,10 @@ static const pawl__field message_fields[] = {
     ASKED(messages.due_min, TIME), ASKED(messages.due_max, TIME),    ASKED(messages.seq_max, INT),
     ASKED(after.time, TIME),       ASKED(after.number, INT),         ASKED(limit, INT)};
 static const pawl__field_list by_message = PAWL__FIELD_ARRAY(message_fields);
+static const pawl__field_list by_tie =
+    PAWL__FIELDS(ASKED(messages.queue, TEXT), ASKED(messages.message_id, TEXT),
+                 ASKED(messages.type, TEXT), ASKED(messages.due_max, TIME),
+                 ASKED(messages.seq_max, INT), ASKED(after.number, INT), ASKED(limit, INT));
 static const pawl__field_list by_place =
     PAWL__FIELDS(ASKED(messages.queue, TEXT), ASKED(limit, INT));
 static const pawl__field_list by_retried =
@@ -246,6 +250,8 @@ static void choose(pawl_find *asked, pawl__sql_each *each)
             *statement = PAWL__SQL_QUEUE_LIST, each->asked.parameters = &by_place;
         else if (asked->messages.message_id.size != 0)
             *statement = PAWL__SQL_QUEUE_FIND_ONE;
+        else if (asked->messages.due_max == asked->after.time)
+            *statement = PAWL__SQL_QUEUE_FIND_TIE, each->asked.parameters = &by_tie;
         return;
     case PAWL_FIND_TIMEOUTS: choose_timeouts(asked, each); return;
     case PAWL_FIND_OUTBOX: *statement = of_outbox(&asked->outbox); return;

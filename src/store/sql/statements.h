@@ -20,12 +20,12 @@
     PAWL__QUEUE_STATE(PAWL__SQL_STATE_COLUMN, "", ", ") ", " PAWL__SQL_MESSAGE
 #define PAWL__SQL_QUEUE_ROW_TEXT "select " PAWL__SQL_QUEUE_COLUMNS " from {queue} "
 #define PAWL__SQL_QUEUE_MESSAGE "select " PAWL__SQL_QUEUE_COLUMNS ", [Error] from {queue} "
-/* The filters of a pawl_queue_query. ?4 is no earlier than ?7, so that rows due at ?7 are those behind the one
- * before: spelled out, that made SQLite enter the index at ?7. */
-#define PAWL__SQL_QUEUE_FILTERS                                                    \
-    "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) " \
-    "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 "                             \
-    "and ([Due] > ?7 or [Seq] > ?8) "
+/* The filters of a pawl_queue_query. Rows due at ?7 are those behind the one before. */
+#define PAWL__SQL_QUEUE_OF \
+    "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) "
+#define PAWL__SQL_QUEUE_FILTERS                                           \
+    PAWL__SQL_QUEUE_OF "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 " \
+                       "and ([Due] > ?7 or [Seq] > ?8) "
 
 #define PAWL__SQL_TIMEOUT_COLUMNS                                              \
     "[Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
@@ -166,6 +166,10 @@
       PAWL__SQL_QUEUE_MESSAGE "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                          \
     X(QUEUE_FIND,                                                                                                                \
       PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_FILTERS "order by [Due], [Seq] {limit:?9}")                               \
+    /* Of one due time, the rows behind one of it. */                                                                            \
+    X(QUEUE_FIND_TIE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
+      "{index:queue_due}where " PAWL__SQL_QUEUE_OF                                                                               \
+      "and [Due] = ?4 and [Seq] <= ?5 and [Seq] > ?6 order by [Due], [Seq] {limit:?7}")                                          \
     /* In the order of due times PostgreSQL would read the queue from its beginning. */                                          \
     X(QUEUE_FIND_ONE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
       "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_FILTERS                                                     \

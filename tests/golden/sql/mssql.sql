@@ -50,6 +50,12 @@ select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], 
 and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and [Due] >= ? and [Due] <= ? and [Seq]
 <= ? and ([Due] > ? or [Seq] > ?) order by [Due], [Seq] offset 0 rows fetch next ? rows only;
 
+-- QUEUE_FIND_TIE
+select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
+[CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
+and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and [Due] = ? and [Seq] <= ? and [Seq] >
+? order by [Due], [Seq] offset 0 rows fetch next ? rows only;
+
 -- QUEUE_FIND_ONE
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body], [Error] from [dbo].[pawl_queue] where [Queue] = ?
@@ -1042,6 +1048,7 @@ concat('options of the session: ', @@options), '';
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
+-- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11

@@ -54,6 +54,12 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due` >= ? and `Due` <= ? and `Seq` <= ?
 and (`Due` > ? or `Seq` > ?) order by `Due`, `Seq` limit ?;
 
+-- QUEUE_FIND_TIE
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` force index
+(`pawl_queue_due`) where `Queue` = ? and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and
+`Due` = ? and `Seq` <= ? and `Seq` > ? order by `Due`, `Seq` limit ?;
+
 -- QUEUE_FIND_ONE
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
@@ -963,6 +969,7 @@ utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - inter
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
+-- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11

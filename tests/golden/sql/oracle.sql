@@ -53,6 +53,12 @@ select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", 
 (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?) and "DUE" >= ? and "DUE" <= ? and
 "SEQ" <= ? and ("DUE" > ? or "SEQ" > ?) order by "DUE", "SEQ" fetch first ? rows only;
 
+-- QUEUE_FIND_TIE
+select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
+"CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY", "ERROR" from "PAWL_QUEUE" where "QUEUE" = ? and
+(? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?) and "DUE" = ? and "SEQ" <= ? and
+"SEQ" > ? order by "DUE", "SEQ" fetch first ? rows only;
+
 -- QUEUE_FIND_ONE
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY", "ERROR" from "PAWL_QUEUE" where "QUEUE" = ? and
@@ -1285,6 +1291,7 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
+-- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
 -- TIMEOUT_LIST_SAGA: 1 1 2
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11

@@ -61,6 +61,12 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and "Due" >= $4 and "Due" <= $5 and "Seq"
 <= $6 and ("Due" > $7 or "Seq" > $8) order by "Due", "Seq" limit $9;
 
+-- QUEUE_FIND_TIE
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = $1 and
+($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and "Due" = $4 and "Seq" <= $5 and "Seq"
+> $6 order by "Due", "Seq" limit $7;
+
 -- QUEUE_FIND_ONE
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = $1 and
