@@ -11,8 +11,8 @@
 #define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
 #define SWEEP_COUNT_MAX 2000
 #define SWEEP_FAILURES_MAX 10 /* in a row, before the critical action is called */
-/* Sweeping takes one part in so many of the time while many rows are old: enough for all that two
- * cores can handle, and less than a tenth of the time. */
+/* Sweeping takes one part in so many of the time while many rows are old, so that less than a tenth of it is gone. Of an
+ * SQLite file of 560 MB some 750 rows of each kind went in a second then: one that gets more for days on end grows. */
 #define SWEEP_SHARE 12
 #define WORKER_RETENTION PAWL_DAYS(1)
 
