@@ -171,7 +171,9 @@ struct pawl_store_ops {
     /* A handler transaction is kept open for handlers with their own SQL: begun before the saga is
      * loaded (locked), ended by commit or handler_transaction_end. native() is the connection inside it. */
     pawl_code (*handler_transaction_begin)(pawl_store *store, pawl_error *error);
-    void (*handler_transaction_end)(pawl_store *store); /* rolls back; harmless without one */
+    /* Rolls back what it did; the handle's claims stay, unless the handler ended the transaction. Harmless without
+     * one. */
+    void (*handler_transaction_end)(pawl_store *store);
     void *(*native)(pawl_store *store);
     /* Applies changes that no worker's fence guards on the caller's connection, inside the caller's
      * transaction. `store` is any open handle on the same data; it gives the names of the tables. */

@@ -138,7 +138,7 @@ static const scripted_dialect dialects[] = {
      .commit   = "if @@trancount <> 1*",
      .rollback = "if @@trancount > 0 rollback transaction*",
      .save     = "save transaction pawl_enlist",
-     .undo     = "rollback transaction pawl_enlist",
+     .undo     = "if @@trancount <> 1 and*",
      .is_open  = "on select xact_state()\n  row '1'\n"
                  "on select case when @@options*\n  row '0'\n"},
     {.name = "oracle", .driver = "libsqora.so.19.1", .rules = rules_oracle, .commit = "commit"},

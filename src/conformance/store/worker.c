@@ -367,6 +367,33 @@ static void a_refused_hold_leaves_nothing(suite *s)
     suite_insert_order(s, a, 3, "order-3");
 }
 
+/* All that the handler did is undone, and no other worker has its message before its failure is committed: time and again,
+ * as a message is tried again at once. */
+static void a_hold_that_is_rolled_back_keeps_the_claims(suite *s)
+{
+    pawl_store   *a = suite_open(s), *b = suite_open(s);
+    pawl_saga_row row = {.version = 0};
+    if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no transaction that a handler could use");
+    suite_insert_order(s, a, 1, "order-1");
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW);
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1);
+    EXPECT_EQ(s, rows.count, 1);
+    for (int tries = 0; tries < 3; tries++) {
+        EXPECT_OK(s, find_in_hold(s, a, &row));
+        pawl_store_handler_transaction_end(a);
+        pawl_store     *other = suite_open(s);
+        pawl_queue_rows left  = suite_claim(s, other, TEXT("orders"), SUITE_NOW, 9);
+        EXPECT_EQ(s, left.count, 1);
+        EXPECT_TEXT(s, left.items[0].message.id, TEXT("m-2"));
+        end_worker_and_close(s, other);
+    }
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+               .seq = rows.items[0].seq);
+    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 9).count, 1);
+}
+
 /* Has nothing to do: it has claimed in vain, knows what is due next, and waited for a moment. */
 static void go_to_sleep(suite *s, pawl_store *store)
 {
@@ -452,6 +479,8 @@ static const suite_case cases[] = {
     {"S32 a second locked find waits or can be tried again",
      a_second_locked_find_waits_or_can_be_tried_again},
     {"E24 a refused hold leaves nothing", a_refused_hold_leaves_nothing},
+    {"E24 a hold that is rolled back keeps the claims",
+     a_hold_that_is_rolled_back_keeps_the_claims},
 };
 
 const suite_cases cases_worker = SUITE_CASES("worker", cases);

@@ -13,8 +13,8 @@
  * Only when that fails do the rounds above find out what was refused, once the claimed rows are
  * locked again.
  *
- * The savepoint stands behind the fence: so the transaction id in the worker's row is that of
- * the transaction itself, by which others find its session (END_HOLDER_OF).
+ * Others find its session by the transaction id in the worker's row (END_HOLDER_OF): that of the transaction itself, as
+ * the savepoint stands behind the fence; in a handler's that of what runs behind its savepoint.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -162,6 +162,7 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
     pawl_code code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
+    pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_BEGIN, error);
     send_plans(&store->main, PAWL__PG_HANDLER_PLANS, 2 * store->idle_ms, error);
     code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
@@ -208,21 +209,41 @@ pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 
 void pawl__pg_hold_leave(pawl__pg *store)
 {
-    store->main.in_transaction = false;
+    store->main.in_transaction = PQtransactionStatus(store->main.pg) == PQTRANS_INTRANS;
     if (!store->main.is_lost) /* a connection that is lost here shows at the next operation */
         (void)pawl__pg_set_pipeline(&store->main, true, NULL);
 }
 
-/* PQexec passes over what is left of a statement or a COPY, but waits for its end. */
-static void end_handlers(PGconn *pg, int64_t deadline_ms)
+/* The savepoint goes, too: that of the next handler transaction would lie within it. */
+#define HANDLER_UNDO "rollback to savepoint " PAWL__SQL_MARK "; release savepoint " PAWL__SQL_MARK
+
+/* Leaves the row locks of the claims, which were taken before: no other worker gets the message until its failure is
+ * committed. Behind a transaction that the handler's own SQL ended there is no such savepoint. */
+static bool is_undone(const pawl__pg *store, PGconn *pg)
+{
+    if (store->claims.count == 0)
+        return false;
+    PGresult *result  = PQexec(pg, HANDLER_UNDO);
+    bool      is_done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return is_done;
+}
+
+/* PQexec passes over what is left of a statement or a COPY, but waits for its end. The answer is the state that the
+ * session has to be in now. */
+static PGTransactionStatusType end_handlers(const pawl__pg *store, PGconn *pg, int64_t deadline_ms)
 {
     pawl__pg_cancel *cancel;
     if (PQtransactionStatus(pg) == PQTRANS_ACTIVE &&
         ((cancel = pawl__pg_cancel_begin(pg)) == NULL ||
          !pawl__pg_cancel_end(cancel, pawl__clock_ms() + deadline_ms)))
-        return;
-    if (PQtransactionStatus(pg) != PQTRANS_IDLE)
-        PQclear(PQexec(pg, "rollback"));
+        return PQTRANS_IDLE;
+    if (PQtransactionStatus(pg) == PQTRANS_IDLE)
+        return PQTRANS_IDLE;
+    if (is_undone(store, pg))
+        return PQTRANS_INTRANS;
+    PQclear(PQexec(pg, "rollback"));
+    return PQTRANS_IDLE;
 }
 
 /* A handler's connection has no pipeline; its transaction may be any other, or none, by now. */
@@ -234,8 +255,8 @@ void pawl__pg_rollback(pawl_store *base)
         pawl__pg_rollback_transaction(connection);
         return;
     }
-    end_handlers(connection->pg, connection->deadline_ms);
-    if (PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
+    if (end_handlers(store, connection->pg, connection->deadline_ms) !=
+        PQtransactionStatus(connection->pg))
         connection->is_lost = true;
     pawl__pg_hold_leave(store);
 }

@@ -146,9 +146,11 @@ typedef struct pawl__sql_ops {
     /* Afterwards none is open, or `is_unknown` says that the outcome is not known; a rollback follows
      * any failure. */
     pawl_code (*commit)(pawl_store *store, bool *is_unknown, pawl_error *error);
-    /* Afterwards none is open, whatever happened. Nothing where there is none. */
+    /* Afterwards none is open, whatever happened. Nothing where there is none. That of a hold may stay open as it was
+     * before the handler, which keeps the row locks of the claims. */
     void (*rollback)(pawl_store *store);
-    /* At the begin of a hold: leaves a mark by which is_open knows the transaction again. NULL: it needs none. */
+    /* At the begin of a hold: leaves a mark by which is_open knows the transaction again, and to which `rollback` goes
+     * back. NULL: it needs none. */
     pawl_code (*mark_open)(pawl_store *store, pawl_error *error);
     /* Whether the transaction of a hold is still there. PAWL_EINVAL: the handler's own SQL left it so that
      * nothing can be committed, as the error says. */

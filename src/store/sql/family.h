@@ -81,10 +81,9 @@ struct pawl__sql_family {
     /* Of a session that was just made: who the server is, and the settings that pawl needs. PAWL_ENOTSTORE: an old
      * server. */
     pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
-    /* A hold begins with the savepoint PAWL__SQL_MARK, by which is_open knows its transaction: with autocommit off, and
-     * behind a BEGIN of the handler's, the server's status does not tell it from the next one. */
-    bool has_mark;
-    /* Whether its transaction is open; of a caller's, whether a change set can go into it. */
+    /* Whether its transaction is open; of a caller's, whether a change set can go into it. A hold begins with the
+     * savepoint PAWL__SQL_MARK: one that can be released is still there, where the server's status does not tell the
+     * transaction from the next one, as with autocommit off, and behind a BEGIN of the handler's. */
     pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
     bool undoes_all; /* a failed statement undoes its transaction to a savepoint */
     /* Takes the worker's lock for this session. An older session of the worker that has it, perhaps inside

@@ -214,4 +214,5 @@ void pawl__sql_session_closed(pawl__sql_session *session)
     session->is_lost        = false;
     session->is_undone      = false;
     session->in_transaction = false;
+    session->is_marked      = false;
 }

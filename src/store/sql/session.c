@@ -33,12 +33,30 @@ void pawl__sql_session_undo(pawl__sql_session *session)
         session->is_lost |= !session->is_undone;
     session->is_undone      = false;
     session->in_transaction = false;
+    session->is_marked      = false;
     note_end(session);
+}
+
+/* The claims were taken before the mark: no other worker gets their messages until the handler's failure is
+ * committed. Behind a transaction that its own SQL ended there is no mark. */
+static bool goes_to_mark(pawl__sql_session *session)
+{
+    const pawl__sql_remote *remote    = pawl__sql_remote_at(session);
+    bool                    is_marked = session->is_marked;
+    session->is_marked                = false;
+    if (!is_marked || remote->claims.count == 0 || remote->claims.are_stamps)
+        return false;
+    if (remote->sql.family->undoes_all)
+        session->is_undone = false;
+    return !session->is_lost && !session->is_undone &&
+           PAWL__SQL_SAY(session, undo, PAWL__SQL_MARK, NULL) == PAWL_OK;
 }
 
 void pawl__sql_session_rollback(pawl_store *store)
 {
-    pawl__sql_session_undo(current(store));
+    pawl__sql_session *session = current(store);
+    if (!goes_to_mark(session))
+        pawl__sql_session_undo(session);
 }
 
 /* By a text, also where a library has transactions of its own, which would begin the next one by
@@ -65,14 +83,17 @@ pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
 pawl_code pawl__sql_mark_open(pawl_store *store, pawl_error *error)
 {
     pawl__sql_session *session = current(store);
-    return session->store->family->has_mark ? PAWL__SQL_SAY(session, save, PAWL__SQL_MARK, error)
-                                            : PAWL_OK;
+    pawl_code          code    = PAWL__SQL_SAY(session, save, PAWL__SQL_MARK, error);
+    session->is_marked         = code == PAWL_OK;
+    return code;
 }
 
 pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error)
 {
     pawl__sql_session *session = current(store);
-    return session->store->family->is_open(session, is_open, error);
+    pawl_code          code    = session->store->family->is_open(session, is_open, error);
+    session->is_marked &= code != PAWL_OK || !*is_open;
+    return code;
 }
 
 /* The server may have committed although its answer did not come. A commit that no synchronous standby confirmed is lost
@@ -84,6 +105,7 @@ pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_err
     pawl_code            code    = ops->may_send != NULL ? ops->may_send(session, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code;
+    session->is_marked      = false;
     session->is_unsure      = false;
     session->is_deferred    = false;
     session->is_unconfirmed = false;

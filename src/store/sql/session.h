@@ -77,6 +77,7 @@ struct pawl__sql_session {
     bool             is_lost;    /* nothing more is sent; `ready` makes it anew */
     bool             is_undone;  /* the server undid the transaction: only a rollback may follow */
     bool             in_transaction; /* a transaction was begun and has not ended */
+    bool             is_marked;      /* behind PAWL__SQL_MARK: a handler's, so far as is known */
     size_t           packet_max;     /* the largest packet that the server takes; 0: not known */
     int64_t          id;             /* of the session, by which it is ended */
     int64_t          server;    /* a number of the server that it is on; MySQL and MariaDB alone */
@@ -169,7 +170,8 @@ void      pawl__sql_own_unlock(pawl_store *store);
  * a row that another worker took meanwhile is no longer claimed. */
 pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error);
-void      pawl__sql_session_rollback(pawl_store *store);
+/* Of a handler's, goes back to its mark where that leaves claims their row locks. */
+void pawl__sql_session_rollback(pawl_store *store);
 /* The family's words for that; `which` is the offset of one in pawl__sql_words (family.h). */
 pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
                         pawl_error *error);
@@ -188,7 +190,6 @@ pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error);
 void      pawl__sql_back(pawl_store *store);
 
 /* Of pawl__sql_ops. */
-#define PAWL__SQL_MARK "pawl_handler"
 pawl_code pawl__sql_mark_open(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error);
 

@@ -13,6 +13,9 @@
 
 #include "store/core/queue_fields.h"
 
+/* The savepoint that a handler's own SQL runs behind. */
+#define PAWL__SQL_MARK "pawl_handler"
+
 #define PAWL__SQL_MESSAGE "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]"
 
 #define PAWL__SQL_STATE_COLUMN(of, member, column, stored, wire) of "[" #column "]"

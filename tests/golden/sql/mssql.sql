@@ -968,7 +968,8 @@ implicit_transactions off;
 save transaction pawl_set;
 
 -- to the savepoint
-rollback transaction pawl_set;
+if @@trancount <> 1 and session_context(N'pawl') is not null throw 50001, N'pawl: a transaction
+within its own is open', 1; rollback transaction pawl_set;
 
 -- who lives
 select concat('', case when applock_test(N'public', N'pawl_/0123456789abcdef', N'Exclusive',

@@ -41,6 +41,7 @@ PAWL_RECORD(mark, MARK);
 PAWL_RECORD(plain, PLAIN);
 
 static world_log seen;
+static int       lend_failures;
 
 static pawl_code on_put_in(pawl_context *ctx, safe *state, const put_in *message)
 {
@@ -55,6 +56,8 @@ static pawl_code on_lend(pawl_context *ctx, book *state, const lend *message)
     (void)message;
     assert_non_null(native_of(ctx));
     world_note(&seen, "lend");
+    if (lend_failures > 0 && lend_failures--)
+        return PAWL_RETRY;
     state->count++;
     return PAWL_OK;
 }
@@ -238,6 +241,45 @@ static void fail_next(hook_point point, pawl_code code, int count)
     fail_left  = count;
     fail_met   = 0;
     hook_set(fail_call, NULL);
+}
+
+/* Another worker that looks for messages. */
+static pawl_store *other;
+static size_t      other_claims;
+
+static pawl_code claim_too(hook_point point, void *context)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_queue_rows  rows  = {0};
+    world           *it    = context;
+    pawl_queue_claim claim = {.queue     = PAWL_TEXT("library"),
+                              .due_max   = PAWL_TIME_MAX,
+                              .count_max = 9,
+                              .now       = world_now(it)};
+    if (point == HOOK_BEFORE_COMMIT) {
+        must(pawl_store_queue_claim(other, &claim, it->arena, &rows, &error));
+        other_claims += rows.count;
+    }
+    return PAWL_OK;
+}
+
+/* From the first run to the commit of the failure. */
+ON_SERVERS(e24_no_other_worker_gets_a_message_that_fails)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    world             *it      = open_world(hook_url(url), (pawl_endpoint_options){0});
+    must(pawl_store_open(url, &options, &other, world_error()));
+    other_claims  = 0;
+    lend_failures = 4;
+    post(it, "Book", NULL);
+    hook_set(claim_too, it);
+    assert_int_equal(world_drain(it).handled, 0);
+    hook_set(NULL, NULL);
+    pawl_store_close(other);
+    assert_string_equal(seen.text, "lend lend lend lend ");
+    assert_int_equal(other_claims, 0);
+    assert_int_equal(world_queue(it, "library").items[0].attempts, 1);
+    assert_int_equal(world_go(it, PAWL_HOURS(1)).handled, 1);
 }
 
 TESTS(e24_a_deadlock_runs_again_at_once, const char *url,

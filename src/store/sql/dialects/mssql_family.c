@@ -62,7 +62,8 @@ static const pawl__sql_words words = {
     .rollback = "if @@trancount > 0 rollback transaction; "
                 "if session_context(N'pawl') is not null set implicit_transactions off",
     .save     = "save transaction %s",
-    .undo     = "rollback transaction %s",
+    .undo     = "if @@trancount <> 1 and session_context(N'pawl') is not null throw 50001, "
+                "N'pawl: a transaction within its own is open', 1; rollback transaction %s",
 };
 
 /* Of an application's: whether the statements of a change set can go into its transaction. */

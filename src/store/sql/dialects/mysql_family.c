@@ -335,7 +335,6 @@ const pawl__sql_family pawl__mysql_family = {
         },
     .failures      = &pawl__mysql_failures,
     .begin         = begin,
-    .has_mark      = true,
     .is_open       = is_open,
     .worker_lock   = worker_lock,
     .worker_unlock = worker_unlock,

@@ -141,14 +141,16 @@ static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATAB
         id, PAWL__SQL_DATABASE_ID_SIZE, error);
 }
 
-/* A savepoint is refused outside of a transaction. */
+/* Of a caller's, a savepoint is refused outside of it. */
 static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
 {
     pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = pawl__sql_query(session, "savepoint pawl_open", &why);
+    pawl_code  code = session->is_callers ? pawl__sql_query(session, "savepoint pawl_open", &why)
+                                          : PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, &why);
     *is_open        = code == PAWL_OK;
     if (code == PAWL_OK)
-        return pawl__sql_query(session, "release savepoint pawl_open", error);
+        return session->is_callers ? pawl__sql_query(session, "release savepoint pawl_open", error)
+                                   : PAWL_OK;
     if (!session->is_lost)
         return PAWL_OK;
     return pawl_error_set(error, code, "%s", why.text);
