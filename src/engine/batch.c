@@ -217,6 +217,13 @@ void pawl__batch_release(pawl__batch *batch)
     release_from(batch, 0);
 }
 
+/* A unit that is only put off needs no batch of its own, nor sagas. */
+static void wait_with_others(pawl__unit *unit)
+{
+    unit->is_alone     = false;
+    unit->lookup_count = 0;
+}
+
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
 {
     if (batch->engine->is_virtual && batch->unit_count > 1 && !has_events(batch))
@@ -229,6 +236,10 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
             code = prepare_unit(batch, unit, error);
         if (code != PAWL_OK)
             return code;
+        unit->only_waits =
+            unit->is_alone && batch->engine->order != NULL && pawl__order_waits(batch, unit);
+        if (unit->only_waits)
+            wait_with_others(unit);
         if (unit->is_alone) {
             if (i > 0)
                 unit->lookup_count = 0; /* looked up again in a later batch */
@@ -302,6 +313,8 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
         bool        is_over = i > 0 && is_cut(batch, unit);
         if (batch->engine->order != NULL && pawl__order_hold(batch, unit))
             continue;
+        if (unit->only_waits && unit->end == PAWL__END_NEW)
+            unit->end = PAWL__END_RELEASED; /* need not wait after all: alone in another batch */
         if (unit->end != PAWL__END_NEW) {
             is_first &= unit->end == PAWL__END_ELSEWHERE;
             continue;

@@ -104,6 +104,7 @@ typedef struct pawl__unit {
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
     bool                          is_alone, has_sql, resets; /* EVENT: the reset comes first */
+    bool                          only_waits; /* alone if it ran, and is to be HELD */
     bool                          is_rowless; /* has no row; one is made unless it is done */
     bool                          is_expired; /* DISCARDED: not run, its time was over */
     int32_t                       conflicts;  /* commits that refused it */

@@ -309,6 +309,14 @@ static bool is_head_missing(const pawl__lane *lane, const pawl__unit *unit)
            !is_in_batch(unit, lane->head);
 }
 
+/* Not so if the head comes to its end in this batch, or is gone. */
+bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit)
+{
+    const pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
+    return unit->key.size > 0 && lane->has_head &&
+           pawl__place_is_older(lane->head, pawl__place_of(&unit->row));
+}
+
 /* The oldest of the lane's units holds the others back: younger ones may be due before it, when the
  * head was put off anew and not yet all behind it. */
 static void take_next_head(const pawl__batch *batch, pawl__lane *lane)

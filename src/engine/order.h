@@ -118,6 +118,8 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error);
 /* Looks for heads that should have come before units of the batch and did not: an operator took
  * them away, or somebody has them in hand. */
 pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error);
+/* Will the unit be put off, as far as the lanes know before the batch runs? */
+bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit);
 /* Puts the unit off if an earlier message of its lane has not come to its end. */
 bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit);
 /* Gives back the units from `first` on that were put off before anybody asked whether they are held. */

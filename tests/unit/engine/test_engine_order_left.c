@@ -14,6 +14,7 @@
     F(INT32, number)
 PAWL_RECORD(line, LINE);
 PAWL_RECORD(book, LINE);
+PAWL_RECORD(entry, LINE);
 
 static world_log   seen;
 static world      *present;
@@ -63,6 +64,21 @@ static pawl_code on_book_due(pawl_context *ctx, book *state)
 }
 PAWL_TIMEOUT_HANDLER(on_book_due, book);
 
+/* Each message of it runs alone. */
+static pawl_code on_entry(pawl_context *ctx, entry *state, const entry *message)
+{
+    state->number = message->number;
+    return meet(ctx, message->key, message->number);
+}
+PAWL_HANDLER(on_entry, entry, entry);
+
+static const pawl_saga entry_saga = {
+    .name           = "Entry",
+    .state          = PAWL_RECORD_OF(entry),
+    .correlation    = "key",
+    .is_pessimistic = true,
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true})};
+
 static const pawl_saga book_saga = {
     .name        = "Book",
     .state       = PAWL_RECORD_OF(book),
@@ -71,7 +87,7 @@ static const pawl_saga book_saga = {
                            {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"})};
 static const pawl_endpoint_spec desk = {
     .name     = "desk",
-    .sagas    = PAWL_SAGAS(&book_saga),
+    .sagas    = PAWL_SAGAS(&book_saga, &entry_saga),
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
     .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1,
                              .delayed_retries = 4, .retry_delay = PAWL_MINUTES(1))};
@@ -164,6 +180,46 @@ ON_ALL_STORES_AND_ODBC(e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_
     discard(it, "a1");
     world_go(it, PAWL_HOURS(1));
     expect("a2 a3 ");
+}
+
+static void post_entry(world *it, int number, int64_t seconds)
+{
+    char id[40];
+    (void)snprintf(id, sizeof id, "a%d", number);
+    world_post_at(it, id, WORLD_START + PAWL_SECONDS(seconds),
+                  PAWL_MESSAGE(entry, .key = PAWL_TEXT("a"), .number = number));
+}
+
+/* Behind the first of them, alone, batches grow as ever: the others are only put off. */
+ON_ALL_STORES(e26_messages_that_run_alone_are_put_off_together, const char *url)
+{
+    int    steps = 0;
+    world *it    = open_world(url, 32, 1);
+    for (int i = 1; i <= 32; i++)
+        post_entry(it, i, 0);
+    while (find(it, "a32").due == WORLD_START && steps < 32) {
+        world_step(it);
+        steps++;
+    }
+    expect("a1! ");
+    assert_in_range(steps, 1, 7);
+    assert_int_equal(world_go(it, PAWL_MINUTES(2)).handled, 32);
+    expect("a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12 a13 a14 a15 a16 a17 a18 a19 a20 a21 a22 a23 "
+           "a24 a25 a26 a27 a28 a29 a30 a31 a32 ");
+}
+
+/* The head comes to its end in the batch of both. */
+ON_ALL_STORES(e26_a_message_that_need_not_wait_after_all_runs_alone, const char *url)
+{
+    world *it = open_world(url, 9, 1);
+    post(it, "a", 1, 0);
+    post_entry(it, 2, 0);
+    post_entry(it, 3, 0);
+    world_drain(it);
+    expect("a1! ");
+    assert_int_equal(world_go(it, PAWL_MINUTES(2)).handled, 3);
+    expect("a1 a2 a3 ");
+    world_json_equal(it, world_saga_text(it, "Entry", "a", NULL), "{\"key\":\"a\",\"number\":3}");
 }
 
 /* Message 2 was put off, so that it is due behind a younger one of another key; both are in another
