@@ -44,9 +44,9 @@ typedef struct pawl_apply      pawl_apply; /* process.h */
 
 /* ---- Handlers ----------------------------------------------------------- */
 
-/* A handler runs on one worker thread, never twice at once for one saga, at
- * any time for different ones, and possibly more than once for one message
- * (conflicts, crashes). Its effects through the context take place in the
+/* A handler runs on one worker thread, at any time for different sagas, for one
+ * saga at once only in different processes, of which all but one run again, and
+ * possibly more than once for one message (conflicts, crashes). Its effects through the context take place in the
  * commit and only if it returns PAWL_OK. It answers PAWL_OK, PAWL_RETRY,
  * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error.
  * PAWL_RETRY_NEVER and the other classes of pawl_code_retry are no answers: the message becomes a
