@@ -6,7 +6,8 @@
  *
  * Three headers are doors, each with the smaller ones behind it:
  *
- *     pawl/pawl.h      applications; pawl/test.h beside it is for their tests
+ *     pawl/pawl.h      applications; pawl/test.h beside it is for their tests,
+ *                      record.h for upcasters
  *     pawl/operate.h   tools and dashboards: reading a store, and changing what is in it
  *     pawl/driver.h    stores and transports
  *
