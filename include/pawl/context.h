@@ -24,10 +24,12 @@ typedef struct pawl_header {
 } pawl_header;
 
 typedef struct pawl_send_options {
-    size_t             options_size;
-    int64_t            delay;          /* microseconds of business time */
-    pawl_time          due;            /* instead of a delay; 0: none; one of time() is refused */
-    const char        *id;             /* NULL: made by pawl */
+    size_t    options_size;
+    int64_t   delay; /* microseconds of business time */
+    pawl_time due;   /* instead of a delay; 0: none; one of time() is refused */
+    /* NULL: made by pawl. A second one with it is dropped without a word where the queue has the first, or the endpoint
+     * handled that within inbox_retention. */
+    const char        *id;
     const char        *correlation_id; /* NULL: that of the current message */
     const pawl_header *headers;        /* ends with a NULL name */
 } pawl_send_options;
