@@ -34,7 +34,7 @@ typedef enum pawl_find_kind {
      * is dropped for want of a saga, so it may not scan a long queue. PAWL_EUNSUPPORTED: no message
      * waits for such a row. */
     PAWL_FIND_RETRIED,
-    /* pawl_timeout_row: of the saga `saga_id`, or all where that is zero; by due time. */
+    /* pawl_timeout_row: of the saga `saga_id`, or all where that is zero; by (due, id), behind (time, id). */
     PAWL_FIND_TIMEOUTS,
     /* pawl_foreign_row: where timeouts lead that no endpoint handles, by destination: those that no
      * subscription names as its queue, and `name` unless it is empty, with a timeout that is free at `time`.
@@ -72,6 +72,7 @@ typedef struct pawl_find_after {
     pawl_time time;
     int64_t   number;
     pawl_text endpoint, message_id;
+    pawl_uuid id;
 } pawl_find_after;
 
 typedef struct pawl_find {

@@ -3,7 +3,7 @@
  *
  *     insert -> batch -> { send it -> remove | release }
  *     reap, now and then: a quarter of the lease is a good interval (T14)
- *     timeout_list -> amend, set: an operator's
+ *     timeout_list, timeout_find -> amend, set: an operator's
  *
  * Where endpoints run on the store they do all of this but insert (E13): one whose queue
  * is the destination handles the timeout; for a destination that is no endpoint's it is
@@ -12,7 +12,7 @@
  * the timeout's and PAWL_HEADER_SAGA, PAWL_HEADER_SAGA_ID.
  *
  * Threads: as the handle's. Two batches at once never return one row (T7).
- * Tests: src/conformance/operation/timeout.c, amend.c, tests/system/command_timeout.sh
+ * Tests: src/conformance/operation/timeout.c, amend.c, src/conformance/store/timeout.c, tests/system/command_timeout.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,6 +97,18 @@ PAWL_API pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int
 
 /* ---- By an operator ------------------------------------------------------ */
 
+typedef struct pawl_timeout_query {
+    pawl_saga_id            saga_id;   /* zero: of any saga, and of none */
+    const pawl_timeout_row *after;     /* timeouts behind this one, of which due and id are read; it
+                                      * need not be there any more. NULL: from the first */
+    size_t                  count_max; /* 0: all */
+} pawl_timeout_query;
+
+/* Timeouts, leased or not, by due time, and by id where the times are equal. */
+PAWL_API pawl_code pawl_store_timeout_find(pawl_store *store, const pawl_timeout_query *query,
+                                           pawl_arena *arena, pawl_timeout_rows *rows,
+                                           pawl_error *error);
+
 typedef enum pawl_amend_action {
     PAWL_AMEND_CANCEL,  /* the timeout goes, and never fires */
     PAWL_AMEND_MOVE,    /* due at `due` */
@@ -113,7 +125,7 @@ typedef struct pawl_timeout_amend {
     pawl_text         reason; /* or empty */
 } pawl_timeout_amend;
 
-/* Does so with timeouts as pawl_store_timeout_list returned them, each given once, in one commit with
+/* Does so with timeouts as pawl_store_timeout_find returned them, each given once, in one commit with
  * an event that says who, when, why and which. `*amended` is how many. Left alone are those that
  * fired, were cancelled or were set anew since they were read (E13), and of REAP those whose lease did
  * not run out, or that another worker has since. CANCEL, MOVE, SHIFT and RUN_NOW also take what a

@@ -58,6 +58,7 @@
     F(queue_retried)    \
     F(history_find)     \
     F(timeout_list)     \
+    F(timeout_find)     \
     F(outbox_list)      \
     F(outbox_find)      \
     F(outbox_attempts)  \

@@ -219,3 +219,41 @@ expect 0 "\"by\":\"$(id -un)\",\"reason\":\"nothing wakes it\".*OrderSaga.*$saga
 expect 0 '' pawl events list --type pawl.timeouts_set --json
 lines 4
 stop "$pid" TERM 0
+
+echo "== timeouts by the thousand are not all in memory"
+export PAWL_STORE=sqlite:$work/large.db
+expect 0 '' pawl schema apply
+python3 - "$work/large.db" "$build_dir/pawl" <<'EOF' || die "timeouts fill the memory, or not each of them comes once"
+import json, os, sqlite3, subprocess, sys
+rows = 15000
+store = sqlite3.connect(sys.argv[1])
+with store: # three are due at a time
+    store.executemany("""insert into pawl_timeouts (Id, Generation, SagaType, Name, Destination, Due, Attempts, CorrelationId, Headers)
+        values (printf('0d150000-0000-4000-8000-%012d', ? * 7919 % 15000), 1, 'Order', ?, ?, 1 + ?, 0, '', ?)""",
+        ((n, "remind" if n % 5 else "expire", "billing" if n % 2 else "mail", n // 3, '{"a":"%s"}' % ("x" * 16000)) for n in range(rows)))
+def run(*words):
+    with open(sys.argv[1] + ".out", "w+") as out:
+        run_one = subprocess.Popen([sys.argv[2], "timeout", *words, "--json"], stdout=out, stderr=subprocess.DEVNULL)
+        most = os.wait4(run_one.pid, 0)[2].ru_maxrss // 1024
+        out.seek(0)
+        said = [json.loads(line) for line in out]
+    print(*words, len(said), "lines", most, "MB")
+    assert most < 150
+    return said
+def ids(*words):
+    found = [(row["due"], row["id"]) for row in run("list", *words)]
+    assert found == sorted(set(found))
+    return len(found)
+assert ids() == rows and ids("--name", "expire") == rows / 5 and ids("--name", "none") == 0
+assert ids("--limit", "2500", "--name", "remind") == 2500
+assert ids("--since", "1970-01-01T00:00:00.000101Z", "--until", "1970-01-01T00:00:00.002100Z") == 6000
+assert run("cancel", "--all", "--name", "remind", "--dry-run") == [{"matching": 12000}]
+assert run("reap", "--all", "--dry-run") == [{"matching": 0}]
+assert run("move", "--all", "--by", "1s", "--name", "expire", "--yes") == [{"moved": 3000, "left": 0}]
+assert ids("--since", "1970-01-01T00:00:01Z") == 3000
+with store:
+    store.execute("update pawl_timeouts set Headers = '{}', Due = 9")
+store.close()
+assert ids() == rows and ids("--name", "expire") == rows / 5
+EOF
+rm "$work/large.db"*

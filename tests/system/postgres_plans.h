@@ -200,7 +200,8 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
 
     /* Timeouts: 2,000 are due, 600 of them leased, most until later. */
     [PAWL__SQL_TIMEOUT_WALK] = HOT(600, "uuid, bigint", "key(1000), 256"),
-    [PAWL__SQL_TIMEOUT_LIST] = HOT(150, "text, bigint", "'bulk', 100"),
+    [PAWL__SQL_TIMEOUT_LIST] =
+        HOT(150, "text, timestamptz, uuid, bigint", "'bulk', at(0), key(1), 100"),
     [PAWL__PG_TIMEOUT_FIRST] =
         HOT(40, "text, timestamptz, timestamptz", "'orders', at(0), at(-9999999)"),
     [PAWL__PG_TIMEOUT_FIRST_ANY] =
@@ -215,13 +216,14 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__PG_TIMEOUT_FREE_CLAIM]  = HOT(13000, "uuid", "key(7)"),
     [PAWL__PG_TIMEOUT_FREE_WORKER] = HOT(2600, "uuid", "key(1)"),
     [PAWL__PG_TIMEOUT_FREE_DEAD]   = HOT(18000, "timestamptz, bool", "at(100), true"),
-    [PAWL__PG_TIMEOUT_LIST_SAGA]   = HOT(20, "uuid, bigint", "key(500), 100"),
-    [PAWL__PG_TIMEOUT_DELETE]      = HOT(2600, "uuid[], uuid[], bigint[]", LEASED_VALUES),
-    [PAWL__PG_TIMEOUT_RELEASE]     = HOT(7000, "uuid[], uuid[], bigint[]", LEASED_VALUES),
-    [PAWL__PG_TIMEOUT_RETRY]       = HOT(7000, "uuid[], uuid[], bigint[], timestamptz[], bigint[]",
-                                         LEASED_VALUES ", same(at(60)), same(1::bigint)"),
-    [PAWL__PG_TIMEOUT_LOCK_ID]     = HOT(2200, "uuid[]", "keys(1000, 970)"),
-    [PAWL__PG_TIMEOUT_LOCK] = HOT(1800, "uuid[], text[]", "keys(1000, 970), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_LIST_SAGA] =
+        HOT(20, "uuid, timestamptz, uuid, bigint", "key(500), at(-9999999), key(1), 100"),
+    [PAWL__PG_TIMEOUT_DELETE]  = HOT(2600, "uuid[], uuid[], bigint[]", LEASED_VALUES),
+    [PAWL__PG_TIMEOUT_RELEASE] = HOT(7000, "uuid[], uuid[], bigint[]", LEASED_VALUES),
+    [PAWL__PG_TIMEOUT_RETRY]   = HOT(7000, "uuid[], uuid[], bigint[], timestamptz[], bigint[]",
+                                     LEASED_VALUES ", same(at(60)), same(1::bigint)"),
+    [PAWL__PG_TIMEOUT_LOCK_ID] = HOT(2200, "uuid[]", "keys(1000, 970)"),
+    [PAWL__PG_TIMEOUT_LOCK]    = HOT(1800, "uuid[], text[]", "keys(1000, 970), same('pay'::text)"),
     [PAWL__PG_TIMEOUT_LOCK_NAMED] = HOT(1800, "uuid[]", "keys(1000, 970)"),
     [PAWL__PG_TIMEOUT_LOCK_OWN]   = HOT(1900, "uuid[]", "keys(1001, 970)"),
     [PAWL__PG_TIMEOUT_CANCEL] = HOT(2200, "uuid[], text[]", "keys(1000, 970), same('pay'::text)"),

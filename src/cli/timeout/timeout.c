@@ -71,27 +71,32 @@ const pawl__report pawl__timeout_verb_reports[] = {
 
 /* ---- List ------------------------------------------------------------------ */
 
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    pawl__timeout_cursor *cursor = context;
+    pawl__shown_timeout  *shown  = NULL;
+    pawl_timeout_rows     found  = {.count = 0};
+    pawl_code             code   = pawl__timeout_page(cursor, count_max, arena, &found, error);
+    if (code == PAWL_OK)
+        code = pawl__timeout_shown(cursor->fields, cursor->store, found.items, found.count, arena,
+                                   &shown, error);
+    *rows  = shown;
+    *count = found.count;
+    return code;
+}
+
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__timeout_fields *fields = context;
     pawl__view                  view = pawl__view_of(&pawl__timeouts, fields->words.is_json, arena);
-    pawl__shown_timeout        *shown = NULL;
-    pawl_timeout_rows           rows  = {.count = 0};
-    size_t                      limit = fields->limit != 0      ? (size_t)fields->limit
-                                        : fields->words.is_json ? 0
-                                                                : PAWL__LINES_DEFAULT;
-    pawl_code                   code =
-        pawl__timeout_select(fields, limit != 0 ? limit + 1 : 0, store, arena, &rows, error);
-    if (code != PAWL_OK)
-        return code;
-    size_t count = limit != 0 && rows.count > limit ? limit : rows.count;
-    code         = pawl__timeout_shown(fields, store, rows.items, count, arena, &shown, error);
+    pawl__timeout_cursor        cursor;
+    pawl_arena                 *own = pawl__must_create(); /* the view's is reset for each page */
+    pawl_code code = pawl__timeout_cursor_begin(fields, store, own, &cursor, error);
     if (code == PAWL_OK)
-        code = pawl__rows_print(&view, shown, count);
-    if (code == PAWL_OK && fields->limit == 0 && count < rows.count)
-        fprintf(stderr, "these are %zu; there are more: --limit N shows N\n", count);
-    if (code == PAWL_OK && count == 0 && !fields->words.is_json)
-        fputs("no timeout matches\n", stderr);
+        code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+    pawl__timeout_cursor_end(&cursor);
+    pawl_arena_destroy(own);
     return code;
 }
 
@@ -130,7 +135,11 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     pawl__view                  view = pawl__view_of(&pawl__timeouts, fields->words.is_json, arena);
     pawl__shown_timeout        *shown = NULL;
     pawl_timeout_rows           rows  = {.count = 0};
-    pawl_code                   code  = pawl__timeout_select(fields, 0, store, arena, &rows, error);
+    pawl__timeout_cursor        cursor;
+    pawl_code code = pawl__timeout_cursor_begin(fields, store, arena, &cursor, error);
+    if (code == PAWL_OK)
+        code = pawl__timeout_named(&cursor, arena, &rows, error);
+    pawl__timeout_cursor_end(&cursor);
     if (code != PAWL_OK)
         return code;
     view.level = PAWL__LEVEL_SHOW;

@@ -18,12 +18,35 @@ typedef struct pawl__timeout_fields {
     int64_t            by, limit;
 } pawl__timeout_fields;
 
-/* The timeouts that match now, by due time, `count_max` of them (0: all) and more if they were read with these; with ids the
- * named ones, in their order. PAWL_ENOTFOUND names one that is not there. */
-pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_max,
-                               pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
-                               pawl_error *error);
+/* Timeouts that match, by due time, behind those of the page before, whose place it keeps. */
+typedef struct pawl__timeout_cursor {
+    const pawl__timeout_fields *fields;
+    pawl_store                 *store;
+    pawl_timeout_query          query;     /* --saga is read into it */
+    pawl_text                   type;      /* of --saga; may be empty */
+    pawl_time                   lease_max; /* only those whose lease ran out by then; 0: any */
+    bool                        is_brief;  /* rows without headers and correlation id */
+    bool                        is_over;
+    pawl_timeout_row            last;
+    pawl_arena                 *looked;
+    pawl_timeout_rows           page; /* of the store, in `looked` */
+    size_t                      at;   /* in it: rows before are done with */
+} pawl__timeout_cursor;
+/* lease_max and is_brief are zero. Texts of the saga live in the arena. `end` also after a failure. */
+pawl_code pawl__timeout_cursor_begin(const pawl__timeout_fields *fields, pawl_store *store,
+                                     pawl_arena *arena, pawl__timeout_cursor *cursor,
+                                     pawl_error *error);
+void      pawl__timeout_cursor_end(pawl__timeout_cursor *cursor);
+/* A page of `count_max` timeouts, or of fewer at the end. */
+pawl_code pawl__timeout_page(pawl__timeout_cursor *cursor, size_t count_max, pawl_arena *arena,
+                             pawl_timeout_rows *found, pawl_error *error);
+/* The timeouts that are named by their ids, of the saga if there is one, in the order of the words; one that is named twice is
+ * once there. PAWL_ENOTFOUND names one that is not there. */
+pawl_code pawl__timeout_named(const pawl__timeout_cursor *cursor, pawl_arena *arena,
+                              pawl_timeout_rows *rows, pawl_error *error);
 
+/* Has it a lease that ran out by then? */
+bool pawl__timeout_is_expired(const pawl_timeout_row *row, pawl_time now);
 /* The timeout of an id, by indexes. */
 pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
                              pawl_timeout_row *row, bool *is_there, pawl_error *error);
@@ -41,10 +64,8 @@ extern const pawl__noun   pawl__timeouts;
 pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,
                               const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
                               pawl__shown_timeout **shown, pawl_error *error);
-/* Prints whose timeouts these are, and who leases them until when. */
-pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_store *store,
-                                     const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
-                                     pawl_error *error);
+extern const pawl__noun
+    pawl__timeout_leases; /* of the same rows: whose they are, and who leases them until when */
 
 /* cancel, move, reap and release; their words are checked before the store is opened. */
 pawl_code       pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);

@@ -1,6 +1,7 @@
 /* timeout_find.c - the timeouts that the words of `pawl timeout` select, their columns, and the rows that are printed by them.
  *
- * Stores list the timeouts of one saga, or all of them; the rest is chosen here.
+ * Stores find the timeouts of one saga, or all of them, behind a due time; the rest is chosen here, one page of the store in
+ * memory at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +10,9 @@
 #include "engine/engine.h"
 
 #include <string.h>
+
+#define LOOKED_PAGE 1000 /* timeouts that are looked at at once for those that match */
+#define LOOKED_MAX 16000 /* so many, of those that are due at one time */
 
 /* ---- Columns --------------------------------------------------------------- */
 
@@ -45,7 +49,7 @@ static const pawl__column lease_columns[] = {
 };
 
 const pawl__noun pawl__timeouts = {"timeout", pawl__timeout_columns, sizeof(pawl__shown_timeout)};
-static const pawl__noun leases  = {"timeout", lease_columns, sizeof(pawl__shown_timeout)};
+const pawl__noun pawl__timeout_leases = {"timeout", lease_columns, sizeof(pawl__shown_timeout)};
 
 /* ---- Finding --------------------------------------------------------------- */
 
@@ -61,15 +65,20 @@ static bool is_schedule(const pawl_timeout_row *row)
     return pawl_text_equal(row->saga_type, PAWL_TEXT(PAWL__SCHEDULE_SAGA));
 }
 
-/* `type`: of the saga's word; may be empty. */
-static bool is_wanted(const pawl__timeout_fields *asked, pawl_text type,
-                      const pawl_timeout_row *row)
+bool pawl__timeout_is_expired(const pawl_timeout_row *row, pawl_time now)
 {
-    return !is_schedule(row) && (type.size == 0 || pawl_text_equal(type, row->saga_type)) &&
+    return !pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires <= now;
+}
+
+/* Times are bounds of the walk. */
+static bool is_wanted(const pawl__timeout_cursor *cursor, const pawl_timeout_row *row)
+{
+    const pawl__timeout_fields *asked = cursor->fields;
+    return !is_schedule(row) &&
+           (cursor->type.size == 0 || pawl_text_equal(cursor->type, row->saga_type)) &&
            is_same(asked->destination, row->destination) && is_same(asked->name, row->name) &&
            is_same(asked->saga_type, row->saga_type) &&
-           (asked->since == 0 || row->due >= asked->since) &&
-           (asked->until == 0 || row->due <= asked->until);
+           (cursor->lease_max == 0 || pawl__timeout_is_expired(row, cursor->lease_max));
 }
 
 /* By its id the row is found with its saga, whose timeouts are few: only among those of no saga are all
@@ -126,31 +135,88 @@ static pawl_code find_named(const pawl__texts *ids, pawl_saga_id saga, pawl_stor
     return PAWL_OK;
 }
 
-/* More and more of the first rows are read, until enough of them match. */
-pawl_code pawl__timeout_select(const pawl__timeout_fields *fields, size_t count_max,
-                               pawl_store *store, pawl_arena *arena, pawl_timeout_rows *rows,
-                               pawl_error *error)
+pawl_code pawl__timeout_cursor_begin(const pawl__timeout_fields *fields, pawl_store *store,
+                                     pawl_arena *arena, pawl__timeout_cursor *cursor,
+                                     pawl_error *error)
 {
-    pawl_saga_id id   = {{{0}}};
-    pawl_text    type = PAWL_TEXT("");
-    pawl_code    code = PAWL_OK;
-    if (fields->saga != NULL)
-        code = pawl__saga_word_find(&fields->book, store, fields->saga, arena, &type, &id, error);
-    if (code == PAWL_OK && fields->words.ids.count > 0)
-        return find_named(&fields->words.ids, id, store, arena, rows, error);
-    for (size_t asked = count_max; code == PAWL_OK; asked *= 8) {
-        code = pawl_store_timeout_list(store, id, asked, arena, rows, error);
-        if (code != PAWL_OK)
-            break;
-        size_t read = rows->count, kept = 0;
-        for (size_t i = 0; i < read; i++)
-            if (is_wanted(fields, type, &rows->items[i]))
-                rows->items[kept++] = rows->items[i];
-        rows->count = kept;
-        if (asked == 0 || read < asked || kept >= count_max)
+    *cursor = (pawl__timeout_cursor){.fields   = fields,
+                                     .store    = store,
+                                     .type     = PAWL_TEXT(""),
+                                     .last.due = fields->since,
+                                     .looked   = pawl__must_create()};
+    if (fields->since != 0)
+        cursor->query.after = &cursor->last; /* no id is zero */
+    return fields->saga == NULL
+               ? PAWL_OK
+               : pawl__saga_word_find(&fields->book, store, fields->saga, arena, &cursor->type,
+                                      &cursor->query.saga_id, error);
+}
+
+static pawl_timeout_row copy_of(const pawl_timeout_row *row, bool is_brief, pawl_arena *arena)
+{
+    pawl_timeout_row copy    = *row;
+    pawl_text       *texts[] = {&copy.saga_type, &copy.name, &copy.destination, &copy.headers,
+                                &copy.correlation_id};
+    if (is_brief)
+        copy.headers = copy.correlation_id = PAWL_TEXT("");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        *texts[i] = pawl__must_text(arena, *texts[i]);
+    return copy;
+}
+
+void pawl__timeout_cursor_end(pawl__timeout_cursor *cursor)
+{
+    pawl_arena_destroy(cursor->looked);
+}
+
+/* The next rows of the store, few at first. Of many that are due at one time a store may read all for each page: those are
+ * read in large ones. */
+static pawl_code look(pawl__timeout_cursor *cursor, size_t count_max, pawl_error *error)
+{
+    const pawl_timeout_rows *page  = &cursor->page;
+    pawl_timeout_query      *query = &cursor->query;
+    if (page->count > 0) {
+        const pawl_timeout_row *last        = &page->items[page->count - 1];
+        bool                    is_one_time = page->items[0].due == last->due;
+        cursor->last                        = (pawl_timeout_row){.id = last->id, .due = last->due};
+        query->after                        = &cursor->last;
+        count_max                           = is_one_time ? LOOKED_MAX : LOOKED_PAGE;
+    }
+    query->count_max = count_max;
+    cursor->at       = 0;
+    pawl_arena_reset(cursor->looked);
+    pawl_code code =
+        pawl_store_timeout_find(cursor->store, query, cursor->looked, &cursor->page, error);
+    cursor->is_over = code != PAWL_OK || page->count < count_max;
+    return code;
+}
+
+pawl_code pawl__timeout_page(pawl__timeout_cursor *cursor, size_t count_max, pawl_arena *arena,
+                             pawl_timeout_rows *found, pawl_error *error)
+{
+    pawl_time until = cursor->fields->until;
+    pawl_code code  = PAWL_OK;
+    *found = (pawl_timeout_rows){.items = pawl__must_take(arena, count_max * sizeof *found->items)};
+    while (code == PAWL_OK && found->count < count_max) {
+        if (cursor->at < cursor->page.count) {
+            const pawl_timeout_row *row = &cursor->page.items[cursor->at++];
+            if (until != 0 && row->due > until)
+                cursor->is_over = true, cursor->page.count = cursor->at = 0;
+            else if (is_wanted(cursor, row))
+                found->items[found->count++] = copy_of(row, cursor->is_brief, arena);
+        } else if (!cursor->is_over)
+            code = look(cursor, count_max + 1, error); /* a list tells whether there are more */
+        else
             break;
     }
     return code;
+}
+
+pawl_code pawl__timeout_named(const pawl__timeout_cursor *cursor, pawl_arena *arena,
+                              pawl_timeout_rows *rows, pawl_error *error)
+{
+    return find_named(&cursor->fields->words.ids, cursor->query.saga_id, cursor->store, arena, rows,
+                      error);
 }
 
 /* ---- Rows ------------------------------------------------------------------ */
@@ -170,14 +236,4 @@ pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *st
             (*shown)[i].row.saga_type = sagas[i].name;
     }
     return code;
-}
-
-pawl_code pawl__timeout_print_leases(const pawl__timeout_fields *fields, pawl_store *store,
-                                     const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
-                                     pawl_error *error)
-{
-    pawl__view           view  = pawl__view_of(&leases, fields->words.is_json, arena);
-    pawl__shown_timeout *shown = NULL;
-    pawl_code code = pawl__timeout_shown(fields, store, rows, count, arena, &shown, error);
-    return code == PAWL_OK ? pawl__rows_print(&view, shown, count) : code;
 }

@@ -62,70 +62,133 @@ pawl_code pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_er
 
 /* ---- Settling ------------------------------------------------------------------ */
 
+/* A page of the selection. */
+typedef struct page {
+    pawl_timeout_rows rows;
+    struct page      *next;
+} page;
+
 typedef struct settling {
-    pawl__bulk_loop    loop;
-    pawl_store        *store;
-    pawl_timeout_rows  rows;
-    pawl_timeout_amend amend;
+    pawl__bulk_loop      loop;
+    pawl__timeout_cursor cursor;
+    pawl__view           view; /* of leases that ran out */
+    page                *first, *page;
+    pawl_timeout_amend   amend;
 } settling;
+
+static pawl_code next_page(void *context, size_t size, size_t *count, bool *is_last,
+                           pawl_error *error)
+{
+    settling *it = context;
+    (void)size, (void)error;
+    it->page = it->page == NULL ? it->first : it->page->next;
+    *count   = it->page->rows.count;
+    *is_last = it->page->next == NULL;
+    return PAWL_OK;
+}
 
 static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *done,
                              pawl_error *error)
 {
     settling *it   = context;
-    pawl_code code = pawl_store_timeout_amend(it->store, it->rows.items + first, count, &it->amend,
-                                              pawl_clock_now(NULL), done, error);
+    pawl_code code = pawl_store_timeout_amend(it->cursor.store, it->page->rows.items + first, count,
+                                              &it->amend, pawl_clock_now(NULL), done, error);
     it->loop.left[0].count += code == PAWL_OK ? count - *done : 0;
     return code;
 }
 
-/* Of reap: the timeouts whose lease ran out, and says whose they are. A named one without such a lease
- * stays in the selection, and is said to be left alone. */
-static pawl_code show_expired(const pawl__timeout_fields *fields, pawl_store *store,
-                              pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+static bool is_told(const settling *it)
 {
-    pawl_time now   = pawl_clock_now(NULL);
-    size_t    count = 0;
+    return it->amend.action == PAWL_AMEND_REAP && !it->loop.words->is_json;
+}
+
+/* Of reap: says whose the timeouts are whose lease ran out. A named one without such a lease stays in the
+ * selection, and is said to be left alone. */
+static pawl_code show_expired(settling *it, const pawl_timeout_rows *rows, pawl_arena *arena,
+                              pawl_error *error)
+{
+    const pawl__timeout_fields *fields = it->cursor.fields;
+    pawl__shown_timeout        *shown  = NULL;
+    size_t                      count  = 0;
+    pawl_timeout_row *expired = pawl__must_take(arena, (rows->count + 1) * sizeof *expired);
     for (size_t i = 0; i < rows->count; i++)
-        if (!pawl_uuid_is_zero(rows->items[i].owner.uuid) && rows->items[i].lease_expires <= now)
-            rows->items[count++] = rows->items[i];
-    if (fields->words.is_all)
-        rows->count = count;
-    return count > 0 && !fields->words.is_json
-               ? pawl__timeout_print_leases(fields, store, rows->items, count, arena, error)
-               : PAWL_OK;
+        if (pawl__timeout_is_expired(&rows->items[i], it->view.now))
+            expired[count++] = rows->items[i];
+    it->view.arena = arena;
+    pawl_code code =
+        pawl__timeout_shown(fields, it->cursor.store, expired, count, arena, &shown, error);
+    return code == PAWL_OK ? pawl__rows_print(&it->view, shown, count) : code;
+}
+
+/* A dry run counts the timeouts; else they are kept, as a walk would meet again those that it moves. */
+static pawl_code select_all(settling *it, pawl_arena *arena, pawl_error *error)
+{
+    pawl_arena *passing = pawl__must_create(); /* of one page */
+    page      **next    = &it->first;
+    pawl_code   code    = PAWL_OK;
+    while (code == PAWL_OK) {
+        pawl_timeout_rows rows;
+        pawl_arena_reset(passing);
+        code = pawl__timeout_page(&it->cursor, PAWL__BULK_PAGE,
+                                  it->loop.words->is_dry ? passing : arena, &rows, error);
+        if (code == PAWL_OK && is_told(it))
+            code = show_expired(it, &rows, passing, error);
+        if (code != PAWL_OK || rows.count == 0)
+            break;
+        it->loop.total += rows.count;
+        if (it->loop.words->is_dry)
+            continue;
+        *next  = pawl__must_take(arena, sizeof **next);
+        **next = (page){.rows = rows};
+        next   = &(*next)->next;
+    }
+    pawl_arena_destroy(passing);
+    return code;
+}
+
+static pawl_code select_rows(settling *it, pawl_arena *arena, pawl_error *error)
+{
+    if (it->loop.words->is_all)
+        return select_all(it, arena, error);
+    it->first       = pawl__must_take(arena, sizeof *it->first);
+    it->first->next = NULL;
+    pawl_code code  = pawl__timeout_named(&it->cursor, arena, &it->first->rows, error);
+    it->loop.total  = it->first->rows.count;
+    return code == PAWL_OK && is_told(it) ? show_expired(it, &it->first->rows, arena, error) : code;
 }
 
 pawl_code pawl__timeout_settle(const void *context, pawl_store *store, pawl_arena *arena,
                                pawl_error *error)
 {
-    const pawl__timeout_fields *fields = context;
-    const settle_kind          *kind   = kind_of(fields);
-    settling                    it     = {.store = store,
-                                          .amend = {.action = kind->action,
-                                                    .due    = fields->to,
-                                                    .shift  = fields->by,
-                                                    .by     = pawl__user(),
-                                                    .reason = pawl_text_of(fields->words.reason)}};
-    pawl_code code = pawl__timeout_select(fields, 0, store, arena, &it.rows, error);
-    if (kind->action == PAWL_AMEND_MOVE && fields->by != 0)
-        it.amend.action = PAWL_AMEND_SHIFT;
-    if (code == PAWL_OK && kind->action == PAWL_AMEND_REAP)
-        code = show_expired(fields, store, arena, &it.rows, error);
-    if (code != PAWL_OK)
-        return code;
-    it.loop = (pawl__bulk_loop){.at       = &fields->at,
-                                .words    = &fields->words,
-                                .question = kind->question,
-                                .noun     = "timeout",
-                                .ending   = kind->ending,
-                                .done     = kind->done,
-                                .key      = kind->key,
-                                .settle   = settle_rows,
-                                .context  = &it,
-                                .total    = it.rows.count,
-                                .left     = {{"left", 0, kind->left, kind->left}}};
-    return pawl__bulk_loop_run(&it.loop, error);
+    const pawl__timeout_fields *fields   = context;
+    const settle_kind          *kind     = kind_of(fields);
+    bool                        is_shift = kind->action == PAWL_AMEND_MOVE && fields->by != 0;
+    settling                    it       = {
+                                 .amend = {.action = is_shift ? PAWL_AMEND_SHIFT : kind->action,
+                                           .due    = fields->to,
+                                           .shift  = fields->by,
+                                           .by     = pawl__user(),
+                                           .reason = pawl_text_of(fields->words.reason)},
+                                 .view = pawl__view_of(&pawl__timeout_leases, fields->words.is_json, arena),
+                                 .loop = {.at       = &fields->at,
+                                          .words    = &fields->words,
+                                          .question = kind->question,
+                                          .noun     = "timeout",
+                                          .ending   = kind->ending,
+                                          .done     = kind->done,
+                                          .key      = kind->key,
+                                          .page     = next_page,
+                                          .settle   = settle_rows,
+                                          .left     = {{"left", 0, kind->left, kind->left}}},
+    };
+    pawl_code code      = pawl__timeout_cursor_begin(fields, store, arena, &it.cursor, error);
+    it.cursor.is_brief  = true;
+    it.cursor.lease_max = kind->action == PAWL_AMEND_REAP ? it.view.now : 0;
+    it.loop.context     = &it;
+    if (code == PAWL_OK)
+        code = select_rows(&it, arena, error);
+    pawl__timeout_cursor_end(&it.cursor);
+    return code == PAWL_OK ? pawl__bulk_loop_run(&it.loop, error) : code;
 }
 
 /* ---- Set: its words --------------------------------------------------------- */

@@ -381,6 +381,36 @@ static void listing_is_by_due_time(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){3}, 1);
 }
 
+/* Pages of every size, of all timeouts and of those of one saga; ids go against the order in which they are set. */
+static void listing_goes_on_behind_a_row(suite *s)
+{
+    static const int      due[]       = {2, 1, 1, 2, 1, 3, 1};
+    static const unsigned order[2][7] = {{2, 3, 5, 7, 1, 4, 6}, {3, 5, 7, 1}};
+    pawl_store           *a           = suite_open(s);
+    for (unsigned i = 7; i >= 1; i--)
+        COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(i),
+                   .saga_id = suite_saga_id(i % 2 == 1 ? 1 : 2), .saga_type = TEXT("Order"),
+                   .name        = i < 5 ? suite_printf(s, "t-%u", i) : TEXT(""),
+                   .destination = i % 3 == 0 ? TEXT("parcel") : TEXT("orders"),
+                   .due = SUITE_NOW + due[i - 1], .is_new = true);
+    for (size_t max = 1; max <= 14; max++) {
+        pawl_timeout_query query = {.count_max = max % 7 + 1};
+        size_t             count = max <= 7 ? 7 : 4, at = 0;
+        pawl_timeout_rows  rows;
+        if (max > 7)
+            query.saga_id = suite_saga_id(1);
+        do {
+            EXPECT_OK(s, pawl_store_timeout_find(a, &query, s->arena, &rows, &s->error));
+            size_t left = count - at;
+            expect_numbers(s, &rows, order[max > 7] + at,
+                           left < query.count_max ? left : query.count_max);
+            at += rows.count;
+            query.after = rows.count > 0 ? &rows.items[rows.count - 1] : NULL;
+        } while (query.after != NULL);
+        EXPECT_EQ(s, at, count);
+    }
+}
+
 /* ---- For elsewhere ------------------------------------------------------ */
 
 static void set_for(suite *s, pawl_store *store, unsigned number, const char *destination,
@@ -473,6 +503,7 @@ static const suite_case cases[] = {
     {"E15 next due leaves out leased rows", next_due_leaves_out_leased_rows},
     {"T1 destinations are apart unless none is named", destinations_are_apart_unless_none_is_named},
     {"listing is by due time", listing_is_by_due_time},
+    {"listing goes on behind a row", listing_goes_on_behind_a_row},
     {"listing is over all destinations", listing_is_over_all_destinations},
     {"E13 destinations that no endpoint handles are listed",
      destinations_that_nobody_handles_are_listed},

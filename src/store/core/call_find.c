@@ -146,13 +146,30 @@ pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *
 
 /* ---- Timeouts and aggregators -------------------------------------------- */
 
+static pawl_code find_timeouts(pawl_store *store, const char *name, const pawl_timeout_query *query,
+                               pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_find asked = {.kind       = PAWL_FIND_TIMEOUTS,
+                       .saga_id    = query->saga_id,
+                       .after.time = PAWL_TIME_MIN,
+                       .limit      = limit_of(query->count_max)};
+    if (query->after != NULL)
+        asked.after = (pawl_find_after){.time = query->after->due, .id = query->after->id.uuid};
+    rows->next_due = PAWL_TIME_MAX;
+    return find(store, name, &asked, arena, &rows->items, &rows->count, error);
+}
+
+pawl_code pawl_store_timeout_find(pawl_store *store, const pawl_timeout_query *query,
+                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    return find_timeouts(store, "timeout_find", query, arena, rows, error);
+}
+
 pawl_code pawl_store_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                   pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    const pawl_find asked = {
-        .kind = PAWL_FIND_TIMEOUTS, .saga_id = saga_id, .limit = limit_of(count_max)};
-    rows->next_due = PAWL_TIME_MAX;
-    return find(store, "timeout_list", &asked, arena, &rows->items, &rows->count, error);
+    const pawl_timeout_query query = {.saga_id = saga_id, .count_max = count_max};
+    return find_timeouts(store, "timeout_list", &query, arena, rows, error);
 }
 
 pawl_code pawl_store_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,

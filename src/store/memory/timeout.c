@@ -112,7 +112,9 @@ void pawl__memory_find_timeouts(const memory_data *data, const pawl_find *asked,
 {
     const memory_tree *tree  = &data->timeouts.trees[BY_DUE];
     bool               is_of = !pawl_uuid_is_zero(asked->saga_id.uuid);
-    for (timeout_row *row = pawl__tree_first(tree); row != NULL; row = pawl__tree_next(tree, row))
+    const timeout_row  after = {.fields.due = asked->after.time, .fields.id.uuid = asked->after.id};
+    for (timeout_row *row = pawl__tree_above(tree, &after); row != NULL;
+         row              = pawl__tree_next(tree, row))
         if ((!is_of || pawl_uuid_compare(row->fields.saga_id.uuid, asked->saga_id.uuid) == 0) &&
             !pawl__memory_list_take(list, row))
             return;

@@ -78,9 +78,17 @@ pawl_code pawl__mongo_timeout_reap(pawl_store *store, pawl_time now, int64_t *co
 pawl_code pawl__mongo_find_timeouts(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                     pawl_found *found, pawl_error *error)
 {
-    return pawl__mongo_read(store, &timeouts, arena, &found->items, &found->count, error,
-                            "filter: {saga_id?: %u}, " BY_DUE ", limit: %i", asked->saga_id.uuid,
-                            asked->limit);
+    const pawl_find_after *after = &asked->after;
+    bson_t                 more  = BSON_INITIALIZER;
+    if (after->time != PAWL_TIME_MIN)
+        (void)pawl__mongo_put(&more,
+                              "due: {$gte: %i}, $or: [{due: {$gt: %i}}, {due: %i, _id: {$gt: %u}}]",
+                              after->time, after->time, after->time, after->id);
+    pawl_code code = pawl__mongo_read(store, &timeouts, arena, &found->items, &found->count, error,
+                                      "filter: {saga_id?: %u, %m}, " BY_DUE ", limit: %i",
+                                      asked->saga_id.uuid, &more, asked->limit);
+    bson_destroy(&more);
+    return code;
 }
 
 /* The name of the first destination behind `after` of a timeout that is free, and when the first of it

@@ -176,10 +176,11 @@
     X(TIMEOUT_FREE_CLAIM, "with " PAWL__PG_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
     X(TIMEOUT_FREE_WORKER, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
     X(TIMEOUT_FREE_DEAD, PAWL__PG_TIMEOUT_FREE_DEAD_TEXT)                                                 \
-    X(TIMEOUT_LIST_SAGA, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                    \
-                                               "union all " PAWL__SQL_TIMEOUT_ROW                         \
-                                               "where [SagaId] = ?1 and [Name] = '' "                     \
-                                               "order by [Due], [Id] limit ?2")                           \
+    X(TIMEOUT_LIST_SAGA,                                                                                  \
+      PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' and " PAWL__SQL_TIMEOUT_BEHIND          \
+                            "union all " PAWL__SQL_TIMEOUT_ROW                                            \
+                            "where [SagaId] = ?1 and [Name] = '' and " PAWL__SQL_TIMEOUT_BEHIND           \
+                            "order by [Due], [Id] limit ?4")                                              \
     X(TIMEOUT_LOCK_ID,                                                                                    \
       "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__PG_TIMEOUT_OF_ID \
       " for update) as f")                                                                                \

@@ -79,10 +79,12 @@ static const pawl__field_list by_place =
 static const pawl__field_list by_retried =
     PAWL__FIELDS(ASKED(retried.queue, TEXT), ASKED(retried.due_after, TIME), ASKED(scan_max, INT),
                  ASKED(retried.type, TEXT), ASKED(limit, INT));
-static const pawl__field_list by_saga = PAWL__FIELDS(ASKED(saga_id, UUID), ASKED(limit, INT));
-static const pawl__field_list by_destination = PAWL__FIELDS(ASKED(name, TEXT), ASKED(limit, INT));
-static const pawl__field_list by_name        = PAWL__FIELDS(ASKED(name, TEXT));
-static const pawl__field_list by_name_time   = PAWL__FIELDS(ASKED(name, TEXT), ASKED(time, TIME));
+static const pawl__field_list by_saga = PAWL__FIELDS(ASKED(saga_id, UUID), ASKED(after.time, TIME),
+                                                     ASKED(after.id, UUID), ASKED(limit, INT));
+static const pawl__field_list by_destination = PAWL__FIELDS(
+    ASKED(name, TEXT), ASKED(after.time, TIME), ASKED(after.id, UUID), ASKED(limit, INT));
+static const pawl__field_list by_name      = PAWL__FIELDS(ASKED(name, TEXT));
+static const pawl__field_list by_name_time = PAWL__FIELDS(ASKED(name, TEXT), ASKED(time, TIME));
 static const pawl__field_list by_flush =
     PAWL__FIELDS(ASKED(name, TEXT), ASKED(time, TIME), ASKED(limit, INT));
 static const pawl__field_list by_operation = PAWL__FIELDS(

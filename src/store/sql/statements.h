@@ -99,6 +99,8 @@
     " = ?1 and [Due] <= ?2 order by [Due] {limit:?3}) counted"
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
+/* Timeouts behind a due time and an id. */
+#define PAWL__SQL_TIMEOUT_BEHIND "[Due] >= ?2 and ([Due] > ?2 or [Id] > ?3) "
 /* All timeouts of a saga: those with a name and those without are in different
  * indexes. */
 #define PAWL__SQL_OF_SAGA "(([SagaId] = ?1 and [Name] <> '') or ([SagaId] = ?1 and [Name] = ''))"
@@ -192,10 +194,11 @@
     X(INBOX_COUNT, PAWL__SQL_COUNT("{inbox}", "?1"))                                                                             \
     /* Timeouts. */                                                                                                              \
     X(TIMEOUT_FOREIGN, PAWL__SQL_TIMEOUT_FOREIGN_TEXT)                                                                           \
-    X(TIMEOUT_LIST,                                                                                                              \
-      PAWL__SQL_TIMEOUT_ROW "where [Destination] = ?1 order by [Due], [Id] {limit:?2}")                                          \
+    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW "where [Destination] = ?1 and " PAWL__SQL_TIMEOUT_BEHIND                               \
+                                          "order by [Due], [Id] {limit:?4}")                                                     \
     X(TIMEOUT_LIST_SAGA,                                                                                                         \
-      PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " order by [Due], [Id] {limit:?2}")                                       \
+      PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " and " PAWL__SQL_TIMEOUT_BEHIND                                          \
+                            "order by [Due], [Id] {limit:?4}")                                                                   \
     X(TIMEOUT_NAME, PAWL__SQL_NEXT("[Destination]", "{timeouts}"))                                                               \
     X(TIMEOUT_READY, PAWL__SQL_DUE("{timeouts}", "[Destination]"))                                                               \
     X(TIMEOUT_SCHEDULED,                                                                                                         \

@@ -94,7 +94,8 @@ fetch next ? rows only) counted;
 -- TIMEOUT_LIST
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination]
-= ? order by [Due], [Id] offset 0 rows fetch next ? rows only;
+= ? and [Due] >= ? and ([Due] > ? or [Id] > ?) order by [Due], [Id] offset 0 rows fetch next ? rows
+only;
 
 -- TIMEOUT_NAME
 select [Destination] from [dbo].[pawl_timeouts] where [Destination] > ? order by [Destination]
@@ -754,7 +755,8 @@ select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Id] in
 (select [Id] from [dbo].[pawl_timeouts] where [SagaId] between ? and ? and [SagaId] is not null and
 [Name] <> '' union all select [Id] from [dbo].[pawl_timeouts] where [SagaId] between ? and ? and
-[SagaId] is not null and [Name] = '') order by [Due], [Id] offset 0 rows fetch next ? rows only;
+[SagaId] is not null and [Name] = '') and [Due] >= ? and ([Due] > ? or [Id] > ?) order by [Due],
+[Id] offset 0 rows fetch next ? rows only;
 
 -- TIMEOUT_REARM_SAGA, for TIMEOUT_REARM_SAGA
 update [dbo].[pawl_timeouts] set [Generation] = [Generation] + 1, [SagaType] = ?, [Destination] = ?,
@@ -1051,6 +1053,7 @@ concat('options of the session: ', @@options), '';
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
+-- TIMEOUT_LIST: 1 2 2 3 4
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
@@ -1093,7 +1096,7 @@ concat('options of the session: ', @@options), '';
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
 -- TIMEOUT_CANCEL: 1 2 2
 -- TIMEOUT_CANCEL_ALL: 1 1 1 1
--- TIMEOUT_LIST_SAGA: 1 1 1 1 2
+-- TIMEOUT_LIST_SAGA: 1 1 1 1 2 2 3 4
 -- TIMEOUT_REARM_SAGA: 1 2 3 4 5 6 7 7
 -- HISTORY_FIND_SOURCE: 1 1 1 1 2 2 3 4
 

@@ -93,12 +93,13 @@ select count(*) from (select 1 as `One` from `pawl_inbox` limit ?) counted;
 -- TIMEOUT_LIST
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
 `CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Destination` = ?
-order by `Due`, `Id` limit ?;
+and `Due` >= ? and (`Due` > ? or `Id` > ?) order by `Due`, `Id` limit ?;
 
 -- TIMEOUT_LIST_SAGA
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
 `CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where ((`SagaId` = ? and
-`Name` <> '') or (`SagaId` = ? and `Name` = '')) order by `Due`, `Id` limit ?;
+`Name` <> '') or (`SagaId` = ? and `Name` = '')) and `Due` >= ? and (`Due` > ? or `Id` > ?) order by
+`Due`, `Id` limit ?;
 
 -- TIMEOUT_NAME
 select `Destination` from `pawl_timeouts` where `Destination` > ? order by `Destination` limit 1;
@@ -971,7 +972,8 @@ utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - inter
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
--- TIMEOUT_LIST_SAGA: 1 1 2
+-- TIMEOUT_LIST: 1 2 2 3 4
+-- TIMEOUT_LIST_SAGA: 1 1 2 2 3 4
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11

@@ -94,13 +94,13 @@ select count(*) from (select 1 as "ONE" from "PAWL_INBOX" fetch first ? rows onl
 -- TIMEOUT_LIST
 select "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS",
 "CORRELATIONID", "ATTEMPTS", "OWNER", "LEASEEXPIRES" from "PAWL_TIMEOUTS" where "DESTINATION" = ?
-order by "DUE", "ID" fetch first ? rows only;
+and "DUE" >= ? and ("DUE" > ? or "ID" > ?) order by "DUE", "ID" fetch first ? rows only;
 
 -- TIMEOUT_LIST_SAGA
 select "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS",
 "CORRELATIONID", "ATTEMPTS", "OWNER", "LEASEEXPIRES" from "PAWL_TIMEOUTS" where (("SAGAID" = ? and
-"NAME" <> chr(1)) or ("SAGAID" = ? and "NAME" = chr(1))) order by "DUE", "ID" fetch first ? rows
-only;
+"NAME" <> chr(1)) or ("SAGAID" = ? and "NAME" = chr(1))) and "DUE" >= ? and ("DUE" > ? or "ID" > ?)
+order by "DUE", "ID" fetch first ? rows only;
 
 -- TIMEOUT_NAME
 select "DESTINATION" from "PAWL_TIMEOUTS" where "DESTINATION" > ? order by "DESTINATION" fetch first
@@ -1293,7 +1293,8 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
--- TIMEOUT_LIST_SAGA: 1 1 2
+-- TIMEOUT_LIST: 1 2 2 3 4
+-- TIMEOUT_LIST_SAGA: 1 1 2 2 3 4
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11

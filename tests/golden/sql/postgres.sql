@@ -102,7 +102,7 @@ select count(*) from (select 1 as "One" from "pawl_inbox" limit $1) counted;
 -- TIMEOUT_LIST
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = $1
-order by "Due", "Id" limit $2;
+and "Due" >= $2 and ("Due" > $2 or "Id" > $3) order by "Due", "Id" limit $4;
 
 -- TIMEOUT_NAME
 select "Destination" from "pawl_timeouts" where "Destination" > $1 order by "Destination" limit 1;
@@ -693,9 +693,10 @@ old where t.ctid = old.tid;
 -- TIMEOUT_LIST_SAGA, for TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "SagaId" = $1 and
-"Name" <> '' union all select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
-"Due", "Headers", "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where
-"SagaId" = $1 and "Name" = '' order by "Due", "Id" limit $2;
+"Name" <> '' and "Due" >= $2 and ("Due" > $2 or "Id" > $3) union all select "Id", "Generation",
+"SagaId", "SagaType", "Name", "Destination", "Due", "Headers", "CorrelationId", "Attempts", "Owner",
+"LeaseExpires" from "pawl_timeouts" where "SagaId" = $1 and "Name" = '' and "Due" >= $2 and ("Due" >
+$2 or "Id" > $3) order by "Due", "Id" limit $4;
 
 -- TIMEOUT_LOCK_ID
 select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_timeouts" as o

@@ -111,12 +111,13 @@ order by name;
 -- TIMEOUT_LIST
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
-order by "Due", "Id" limit ?2;
+and "Due" >= ?2 and ("Due" > ?2 or "Id" > ?3) order by "Due", "Id" limit ?4;
 
 -- TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where (("SagaId" = ?1 and
-"Name" <> '') or ("SagaId" = ?1 and "Name" = '')) order by "Due", "Id" limit ?2;
+"Name" <> '') or ("SagaId" = ?1 and "Name" = '')) and "Due" >= ?2 and ("Due" > ?2 or "Id" > ?3)
+order by "Due", "Id" limit ?4;
 
 -- TIMEOUT_NAME
 select "Destination" from "pawl_timeouts" where "Destination" > ?1 order by "Destination" limit 1;

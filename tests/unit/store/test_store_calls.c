@@ -122,6 +122,9 @@ CALL(queue_list, pawl_queue_rows rows = {.count = 9}; pawl_arena *arena = pawl_a
 CALL(timeout_list, pawl_timeout_rows rows = {.count = 9},
      pawl_store_timeout_list(store, (pawl_saga_id){us.uuid}, 0, NULL, &rows, error),
      rows.count == 0 && rows.next_due == PAWL_TIME_MAX)
+CALL(timeout_find, pawl_timeout_rows rows = {.count = 9},
+     pawl_store_timeout_find(store, &(pawl_timeout_query){0}, NULL, &rows, error),
+     rows.count == 0 && rows.next_due == PAWL_TIME_MAX)
 CALL(outbox_list, pawl_outbox_rows rows = {.count = 9},
      pawl_store_outbox_list(store, PAWL_OUTBOX_DISCARDED, 0, NULL, &rows, error),
      rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
