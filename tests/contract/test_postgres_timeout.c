@@ -184,6 +184,17 @@ static void die(ground *p, pawl_store *store)
 
 static const char freed_count[] = "select count(*) from pawl_workers where \"Pid\" < 0";
 
+/* Rows whose Pid says that they were freed, and keeps this process id. */
+static int64_t freed_with(ground *p, int pid)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pawl_workers where \"Pid\" <= -(1::bigint << 62) "
+             "and -\"Pid\" & 4194303 = %d",
+             pid);
+    return raw_number(p->pg, sql);
+}
+
 /* The lease of the one timeout is again that of the dead worker. */
 static void lease_to(ground *p, const char *worker)
 {
@@ -215,9 +226,16 @@ ON_GROUND(a_death_frees_once, ground *p)
     assert_int_equal(reap(p, second, NOW), 0);
     open_store(p, p->url);
     assert_int_equal(leased_count(p), 1);
+    assert_int_equal(freed_with(p, getpid()), 2);
     raw_run(p->pg, "update pawl_workers set \"Seen\" = \"Seen\" + interval '1 microsecond'");
     open_store(p, p->url);
     assert_int_equal(leased_count(p), 0);
+    assert_int_equal(freed_with(p, getpid()), 2);
+    raw_run(
+        p->pg,
+        "update pawl_workers set \"Pid\" = -1767225600000007 where \"Pid\" < 0"); /* of an older program */
+    open_store(p, p->url);
+    assert_int_equal(freed_with(p, 0), 2);
 }
 
 /* Of a worker behind a pooler it is only guessed: while the lease lasts, reaping

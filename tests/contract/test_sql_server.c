@@ -332,6 +332,21 @@ TEST(a_worker_whose_process_has_another_that_lives_did_not_crash)
     assert_int_equal(count_crashed(worker_of(0, "a", 7, 50), worker_of(2, "b", 7, 100)), 0);
 }
 
+/* A negative one tells that its timeouts were freed. */
+TEST(the_process_of_a_crashed_worker_whose_timeouts_were_freed_is_known)
+{
+    const int64_t mark = INT64_C(1) << 62, low = INT64_C(1767225600000000) % (INT64_C(1) << 40)
+                                                 << 22;
+    const pawl__sql_worker lives = worker_of(2, "a", 4194303, 100);
+    assert_int_equal(count_crashed(worker_of(1, "a", -(mark | low | 4194303), 50), lives), 0);
+    assert_int_equal(count_crashed(worker_of(1, "a", -(mark | low | 4194302), 50), lives), 1);
+    assert_int_equal(count_crashed(worker_of(1, "a", -(mark | 4194303), 50), lives), 0);
+    assert_int_equal(count_crashed(worker_of(1, "a", -(mark | low), 50), worker_of(2, "a", 0, 100)),
+                     1);
+    assert_int_equal(count_crashed(worker_of(1, "a", -(low | 4194303), 50), lives), 1);
+    assert_int_equal(count_crashed(worker_of(1, "a", -4194303, 50), lives), 1);
+}
+
 /* ---- A commit in doubt ---------------------------------------------------------- */
 
 static void expect_resolve(fake *it, pawl_code code, int begin_count)

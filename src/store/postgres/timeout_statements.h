@@ -80,9 +80,18 @@
     " order by [Due], [Id] for update" locked ") as f) "                                       \
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.tid"
 
+/* The process id of the row `w`, as pid_of in lives.c reads it: of a freed row too. A negative Pid above -2^62 is an
+ * older program's mark, which has no process id: 0. */
+#define PAWL__PG_PID                                                           \
+    "case when w.[Pid] > 0 then w.[Pid] when w.[Pid] <= -4611686018427387904 " \
+    "then -w.[Pid] & 4194303 else 0 end"
+
 /* Stands as Pid in the row of a dead worker `w` once its timeouts were freed, until it is seen
- * again; before that Pid is the number of the operating system's process. */
-#define PAWL__PG_TIMEOUT_FREED "-" PAWL__PG_MICROSECONDS("w.[Seen]")
+ * again: bit 62, 40 bits of when it was seen last, and the process id, negative. Before that Pid is the
+ * process id alone. */
+#define PAWL__PG_TIMEOUT_FREED                          \
+    "-(4611686018427387904 | ((" PAWL__PG_MICROSECONDS( \
+        "w.[Seen]") " & 1099511627775) << 22) | (" PAWL__PG_PID "))"
 
 /* Leases ?6 of the rows of `due`, which may have one more. Before the columns of a leased row stand
  * the count of `due` and its first and last due time, and so there is always a row. */

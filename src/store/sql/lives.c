@@ -63,12 +63,26 @@ static bool has_crashed(const pawl__sql_worker *worker, const pawl_found *all)
     return true;
 }
 
+/* PostgreSQL's store makes Pid negative once the worker's timeouts were freed. From -2^62 down its 22 low bits are the
+ * process id; older programs wrote other numbers, which have none. */
+static int64_t pid_of(int64_t pid)
+{
+    const int64_t mark = INT64_C(1) << 62, pid_max = (1 << 22) - 1;
+    if (pid <= -mark)
+        return -(pid + mark) & pid_max;
+    return pid > 0 ? pid : 0;
+}
+
 static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_found *rows,
                               pawl_error *error)
 {
     static const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIST, NULL, NULL, &pawl__sql_worker_row,
                                           sizeof(pawl__sql_worker)};
-    return pawl__sql_read(store, &asked, arena, rows, error);
+    pawl_code                    code  = pawl__sql_read(store, &asked, arena, rows, error);
+    pawl__sql_worker            *items = rows->items;
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        items[i].info.pid = pid_of(items[i].info.pid);
+    return code;
 }
 
 static bool has_worker(const pawl_found *rows, pawl_worker_id id)

@@ -147,10 +147,9 @@
     X(WORKER_COUNTERS,                                                                                                           \
       "select " PAWL__SQL_SUM("[Messages]") ", " PAWL__SQL_SUM("[Timeouts]") ", " PAWL__SQL_SUM("[Flushes]") ", " PAWL__SQL_SUM( \
           "[Failures]") ", " PAWL__SQL_SUM("[Conflicts]") ", " PAWL__SQL_SUM("[Dead]") " from {workers}")                        \
-    X(WORKER_LIST,                                                                                                               \
-      "select [Id], [Endpoint], [Types], [Epoch], case when [Pid] > 0 then [Pid] else 0 end, "                                   \
-      "[Seen], [Process], [Seen], " PAWL__SQL_COUNTERS ", " PAWL__SQL_PROGRAM                                                    \
-      " from {workers} where [Epoch] > 0 order by [Id]")                                                                         \
+    X(WORKER_LIST, "select [Id], [Endpoint], [Types], [Epoch], [Pid], "                                                          \
+                   "[Seen], [Process], [Seen], " PAWL__SQL_COUNTERS ", " PAWL__SQL_PROGRAM                                       \
+                   " from {workers} where [Epoch] > 0 order by [Id]")                                                            \
     X(WORKER_LIVES, "select [Process], [Seen] from {workers} where [Epoch] > 0")                                                 \
     X(LEAD_LIST, "select substr(l.[Name], 6), l.[Worker], l.[Expires], w.[Process], w.[Seen] "                                   \
                  "from {leases} l join {workers} w on w.[Id] = l.[Worker] "                                                      \

@@ -13,10 +13,9 @@ cast(coalesce(sum([Conflicts]), 0) as bigint), cast(coalesce(sum([Dead]), 0) as 
 [dbo].[pawl_workers];
 
 -- WORKER_LIST
-select [Id], [Endpoint], [Types], [Epoch], case when [Pid] > 0 then [Pid] else 0 end, [Seen],
-[Process], [Seen], [Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead], [Host],
-[Program], [ProgramVersion], [PawlVersion], [Started] from [dbo].[pawl_workers] where [Epoch] > 0
-order by [Id];
+select [Id], [Endpoint], [Types], [Epoch], [Pid], [Seen], [Process], [Seen], [Messages], [Timeouts],
+[Flushes], [Failures], [Conflicts], [Dead], [Host], [Program], [ProgramVersion], [PawlVersion],
+[Started] from [dbo].[pawl_workers] where [Epoch] > 0 order by [Id];
 
 -- WORKER_LIVES
 select [Process], [Seen] from [dbo].[pawl_workers] where [Epoch] > 0;

@@ -12,10 +12,9 @@ coalesce(sum("FAILURES"), 0), coalesce(sum("CONFLICTS"), 0), coalesce(sum("DEAD"
 "PAWL_WORKERS";
 
 -- WORKER_LIST
-select "ID", "ENDPOINT", "TYPES", "EPOCH", case when "PID" > 0 then "PID" else 0 end, "SEEN",
-"PROCESS", "SEEN", "MESSAGES", "TIMEOUTS", "FLUSHES", "FAILURES", "CONFLICTS", "DEAD", "HOST",
-"PROGRAM", "PROGRAMVERSION", "PAWLVERSION", "STARTED" from "PAWL_WORKERS" where "EPOCH" > 0 order by
-"ID";
+select "ID", "ENDPOINT", "TYPES", "EPOCH", "PID", "SEEN", "PROCESS", "SEEN", "MESSAGES", "TIMEOUTS",
+"FLUSHES", "FAILURES", "CONFLICTS", "DEAD", "HOST", "PROGRAM", "PROGRAMVERSION", "PAWLVERSION",
+"STARTED" from "PAWL_WORKERS" where "EPOCH" > 0 order by "ID";
 
 -- WORKER_LIVES
 select "PROCESS", "SEEN" from "PAWL_WORKERS" where "EPOCH" > 0;

@@ -20,10 +20,9 @@ cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as 
 "pawl_workers";
 
 -- WORKER_LIST
-select "Id", "Endpoint", "Types", "Epoch", case when "Pid" > 0 then "Pid" else 0 end, "Seen",
-"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead", "Host",
-"Program", "ProgramVersion", "PawlVersion", "Started" from "pawl_workers" where "Epoch" > 0 order by
-"Id";
+select "Id", "Endpoint", "Types", "Epoch", "Pid", "Seen", "Process", "Seen", "Messages", "Timeouts",
+"Flushes", "Failures", "Conflicts", "Dead", "Host", "Program", "ProgramVersion", "PawlVersion",
+"Started" from "pawl_workers" where "Epoch" > 0 order by "Id";
 
 -- WORKER_LIVES
 select "Process", "Seen" from "pawl_workers" where "Epoch" > 0;
@@ -518,12 +517,14 @@ l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = cu
 else w."Seen" > coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end;
 
 -- WORKER_DEAD_LIST
-select w."Id", w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint from "pawl_workers" as w
-where w."Epoch" > 0 and w."Seen" < $2 and not case when w."Process" <> 0 then w."Process" in (select
-l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where l.locktype =
-'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
-pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" > $1 - interval '15
-seconds' end order by w."Id" limit $3 for update of w skip locked;
+select w."Id", w."Pid" <> -(4611686018427387904 | (((extract(epoch from w."Seen") * 1000000)::bigint
+& 1099511627775) << 22) | (case when w."Pid" > 0 then w."Pid" when w."Pid" <= -4611686018427387904
+then -w."Pid" & 4194303 else 0 end)) from "pawl_workers" as w where w."Epoch" > 0 and w."Seen" < $2
+and not case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 |
+l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and
+l.granted and l.database = (select b.oid from pg_catalog.pg_database as b where b.datname =
+current_database())) else w."Seen" > $1 - interval '15 seconds' end order by w."Id" limit $3 for
+update of w skip locked;
 
 -- AGGREGATOR_FREE_DEAD
 update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null where
@@ -675,20 +676,23 @@ where t.ctid = old.tid;
 
 -- TIMEOUT_FREE_DEAD
 with dead as materialized (select w."Id", w.ctid as tid from "pawl_workers" as w where w."Epoch" > 0
-and w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint and ($2 or w."Process" <> 0) and
-not case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint
-from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
-l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
-else w."Seen" > $1 - interval '15 seconds' end for update of w skip locked), freed as (update
-"pawl_workers" as w set "Pid" = -(extract(epoch from w."Seen") * 1000000)::bigint from dead where
-w.ctid = dead.tid), ranged as materialized (select substr("Name", 23) as destination,
-'epoch'::timestamptz + min("Process") * interval '1 microsecond' as first, max("Expires") as last
-from "pawl_leases" where "Name" like 'timeouts:%' and exists (select 1 from dead) group by 1), old
-as materialized (select f.tid from ranged as m cross join lateral (select ctid as tid from
-"pawl_timeouts" where "Destination" = m.destination and "Due" >= m.first and "Due" <= m.last and
-"LeaseWorker" = any (array(select "Id" from dead)) order by "Due", "Id" for update skip locked) as
-f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-old where t.ctid = old.tid;
+and w."Pid" <> -(4611686018427387904 | (((extract(epoch from w."Seen") * 1000000)::bigint &
+1099511627775) << 22) | (case when w."Pid" > 0 then w."Pid" when w."Pid" <= -4611686018427387904
+then -w."Pid" & 4194303 else 0 end)) and ($2 or w."Process" <> 0) and not case when w."Process" <> 0
+then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l
+where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
+pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" > $1 - interval '15
+seconds' end for update of w skip locked), freed as (update "pawl_workers" as w set "Pid" =
+-(4611686018427387904 | (((extract(epoch from w."Seen") * 1000000)::bigint & 1099511627775) << 22) |
+(case when w."Pid" > 0 then w."Pid" when w."Pid" <= -4611686018427387904 then -w."Pid" & 4194303
+else 0 end)) from dead where w.ctid = dead.tid), ranged as materialized (select substr("Name", 23)
+as destination, 'epoch'::timestamptz + min("Process") * interval '1 microsecond' as first,
+max("Expires") as last from "pawl_leases" where "Name" like 'timeouts:%' and exists (select 1 from
+dead) group by 1), old as materialized (select f.tid from ranged as m cross join lateral (select
+ctid as tid from "pawl_timeouts" where "Destination" = m.destination and "Due" >= m.first and "Due"
+<= m.last and "LeaseWorker" = any (array(select "Id" from dead)) order by "Due", "Id" for update
+skip locked) as f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null,
+"LeaseWorker" = null from old where t.ctid = old.tid;
 
 -- TIMEOUT_LIST_SAGA, for TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
