@@ -32,6 +32,7 @@ typedef struct pawl__sink {
     pawl_time         away_since;
     int64_t           away_pause;
     int64_t           first_left; /* id of the first row that was left for it; 0: none was */
+    int64_t tried_to; /* id of the last row read for a try; the next one is given those behind it */
 } pawl__sink;
 
 typedef struct pawl__source_item {
@@ -48,12 +49,17 @@ typedef struct pawl__source_table {
 
 /* Routes that are away, and how far the rows of others were read; see unavailable_routes.c. */
 typedef struct pawl__unavailable {
-    pawl__source_table left;   /* of each source that was left: the number of the route */
-    int64_t            passed; /* id of the last row that was passed */
-    int64_t            mark;   /* the same, half a minute ago */
-    pawl_time          go_back_due, tried_due, due; /* machine times: of the next try at last */
-    bool               is_page, is_last; /* the last read: behind `passed`; nothing is behind it */
-    int64_t            page_end;         /* id of its last row */
+    pawl__source_table left; /* of each source that was left: the number of the route */
+    pawl__source_table
+              first; /* of each of them: the id of its first row that was left; in the same arena */
+    int64_t   passed;                      /* id of the last row that was passed */
+    int64_t   mark;                        /* the same, half a minute ago */
+    pawl_time go_back_due, tried_due, due; /* machine times: of the next try at last */
+    bool      is_page, is_last; /* the last read: behind `passed`; nothing is behind it */
+    int64_t   page_end;         /* id of its last row */
+    int64_t
+         tried_after; /* rows that were tried before are read from behind this id, and then from the first one */
+    bool is_behind; /* the last read: rows that were left may stand before the page */
 } pawl__unavailable;
 
 struct pawl__service;

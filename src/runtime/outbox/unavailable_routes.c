@@ -14,6 +14,8 @@
  *     source   x     y     z       v     x     w
  *              left  sent  waits   left  left  sent     passed: 6; sources that were left: x, v
  *
+ * A try that reached nobody may be due to the rows that it sent: the next one is given those behind them.
+ *
  * Rows become visible in another order than that of their numbers, so the dispatcher goes back over those of the last
  * half minute now and then. A row that is released from behind another one is read again, too.
  *
@@ -56,6 +58,15 @@ bool pawl__unavailable_is_any(pawl__service *service)
     return next_away(service, NULL) != NULL;
 }
 
+static bool is_any_tried(pawl__service *service)
+{
+    pawl__sink *outbound = NULL;
+    do
+        outbound = next_away(service, outbound);
+    while (outbound != NULL && !is_tried(outbound));
+    return outbound != NULL;
+}
+
 static void plan(pawl__service *service)
 {
     service->unavailable.due = PAWL_TIME_MAX;
@@ -71,7 +82,9 @@ void pawl__unavailable_forget(pawl__service *service)
     pawl_arena *kept = service->unavailable.left.arena;
     if (kept != NULL)
         pawl_arena_reset(kept);
-    service->unavailable = (pawl__unavailable){.left = {.arena = kept}};
+    service->unavailable = (pawl__unavailable){.left        = {.arena = kept},
+                                               .first       = {.arena = kept},
+                                               .tried_after = service->unavailable.tried_after};
     pawl__sink *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL) {
         pawl_time latest = pawl_time_add(now, outbound->away_pause);
@@ -206,12 +219,13 @@ static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *ro
     rows->count = kept;
 }
 
-/* Rows that were tried before: of the first page that has some to try now. */
+/* Rows that were tried before: of the next page that has some to try now, for each try of a route another one. */
 static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                             pawl_error *error)
 {
     pawl__unavailable *routes   = &service->unavailable;
-    int64_t            after    = 0;
+    int64_t            begin    = routes->tried_after;
+    int64_t            after    = begin;
     pawl_time          retry    = PAWL_TIME_MAX;
     pawl_code          code     = PAWL_OK;
     bool               has_more = true;
@@ -219,15 +233,21 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
         pawl_arena_point point = pawl_arena_position(service->arena);
         code                   = read_page(service, after, 1, rows, error);
         has_more               = code == PAWL_OK && is_whole(service, rows);
-        if (has_more)
-            after = rows->items[rows->count - 1].id;
+        after                  = has_more ? rows->items[rows->count - 1].id : 0;
         keep_due(service, now, rows, &retry);
-        if (rows->count == 0)
-            pawl_arena_rewind(service->arena, point);
+        if (rows->count > 0)
+            continue;
+        pawl_arena_rewind(service->arena, point);
+        if (!has_more && begin > 0) { /* from the first one, up to the last */
+            has_more = code == PAWL_OK;
+            begin    = 0;
+        }
     }
+    if (rows->count > 0 && is_any_tried(service))
+        routes->tried_after = after;
     pawl_time look        = pawl_time_add(now, service->endpoint->settings.outbox_idle);
     service->outbox_retry = retry;
-    routes->tried_due     = has_more ? now : retry < look ? retry : look;
+    routes->tried_due     = has_more || begin > 0 ? now : retry < look ? retry : look;
     return code;
 }
 
@@ -244,22 +264,58 @@ static pawl__sink *first_tried(pawl__service *service)
     return first != NULL && first->first_left <= service->unavailable.passed ? first : NULL;
 }
 
-/* A page from the first row that was left for a route that is tried. When it has none of that route, the reading
- * looks for one from there. */
+/* Is no earlier row of its source left? Asked of a row behind others that were passed and are not in its page. */
+static bool is_first(const pawl__service *service, const pawl_outbox_row *row)
+{
+    pawl_text source = pawl__round_source(row);
+    return pawl__source_table_get(&service->unavailable.left, source) == 0 ||
+           pawl__source_table_get(&service->unavailable.first, source) == (size_t)row->id;
+}
+
+/* A page for a try. `*is_found`: it has a row of that route that may be sent. The id of its last row; 0: there is none. */
+static pawl_code read_try_page(pawl__service *service, const pawl__sink *outbound, int64_t after,
+                               pawl_outbox_rows *rows, bool *is_found, int64_t *last,
+                               pawl_error *error)
+{
+    pawl__unavailable *routes = &service->unavailable;
+    pawl_code          code   = read_page(service, after, 0, rows, error);
+    routes->is_behind         = after >= outbound->first_left;
+    *last = code == PAWL_OK && rows->count > 0 ? rows->items[rows->count - 1].id : 0;
+    keep_fresh(rows);
+    *is_found = false;
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        *is_found |= pawl__sink_find(service, rows->items[i].destination) == outbound &&
+                     (!routes->is_behind || is_first(service, &rows->items[i]));
+    return code;
+}
+
+/* Rows that were left for a route that is tried: behind those of the try before, as that which reached nobody may be due to
+ * those rows, and others may arrive; else from the first one that was left. When that page has none of the route, the
+ * reading looks for one from there. */
 static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_error *error)
 {
     pawl__sink *outbound = first_tried(service);
     bool        is_found = false;
+    int64_t     last     = 0;
+    pawl_code   code     = PAWL_OK;
     if (outbound == NULL)
         return PAWL_OK;
-    pawl_code code = read_page(service, outbound->first_left - 1, 0, rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        is_found |= pawl__sink_find(service, rows->items[i].destination) == outbound;
+    if (outbound->tried_to < outbound->first_left ||
+        outbound->tried_to > service->unavailable.passed)
+        outbound->tried_to = 0;
+    if (outbound->tried_to != 0) {
+        code = read_try_page(service, outbound, outbound->tried_to, rows, &is_found, &last, error);
+        outbound->tried_to = last;
+    }
+    if (code == PAWL_OK && !is_found) {
+        code = read_try_page(service, outbound, outbound->first_left - 1, rows, &is_found, &last,
+                             error);
+        outbound->tried_to = outbound->tried_to != 0 ? outbound->tried_to : last;
+    }
     if (code == PAWL_OK && !is_found) {
         pawl__unavailable_go_back(service, outbound->first_left - 1);
         outbound->first_left = 0;
     }
-    keep_fresh(rows);
     return code;
 }
 
@@ -288,11 +344,16 @@ static pawl_code read_on(pawl__service *service, pawl_time now, pawl_outbox_rows
 pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                                  pawl_error *error)
 {
-    pawl_code code               = PAWL_OK;
-    service->unavailable.is_page = service->unavailable.is_last = false;
-    rows->count                                                 = 0;
+    pawl_code          code   = PAWL_OK;
+    pawl__unavailable *routes = &service->unavailable;
+    routes->is_page = routes->is_last = routes->is_behind = false;
+    rows->count                                           = 0;
     begin_tries(service, now);
-    if (now >= service->unavailable.tried_due)
+    const pawl__sink *tried = first_tried(service);
+    if (tried != NULL &&
+        tried->away_tries % 2 == 0) /* or those that were tried before always come first */
+        code = read_try(service, rows, error);
+    if (code == PAWL_OK && rows->count == 0 && now >= routes->tried_due)
         code = read_tried(service, now, rows, error);
     if (code == PAWL_OK && rows->count == 0)
         code = read_try(service, rows, error);
@@ -313,7 +374,9 @@ bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
     size_t left = row->row->attempts == 0 ? pawl__source_table_get(&service->unavailable.left,
                                                                    pawl__round_source(row->row))
                                           : 0;
-    return left != 0 && is_away(&service->sinks[left - 1]);
+    return left != 0 &&
+           (is_away(&service->sinks[left - 1]) ||
+            (service->unavailable.is_behind && previous == NULL && !is_first(service, row->row)));
 }
 
 /* Notes for which route the source is left, and that the reading begins no later than with this row when that route is
@@ -323,8 +386,11 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
     pawl__source_table *left   = &service->unavailable.left;
     pawl_text           source = pawl__round_source(row->row);
     size_t              noted  = pawl__source_table_get(left, source);
+    size_t              first  = pawl__source_table_get(&service->unavailable.first, source);
     pawl_code           code   = PAWL_OK;
-    if (noted == 0 || !is_away(&service->sinks[noted - 1])) {
+    if (noted == 0 || (size_t)row->row->id < first)
+        code = pawl__source_table_put(&service->unavailable.first, source, (size_t)row->row->id);
+    if (code == PAWL_OK && (noted == 0 || !is_away(&service->sinks[noted - 1]))) {
         noted = is_away(row->outbound) ? number_of(service, row->outbound) : 0;
         code  = pawl__source_table_put(left, source, noted);
     }

@@ -10,7 +10,11 @@
 
 #include "pawl/loop.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* Calls without an answer that are attempts, after one in which some were confirmed. */
+#define SILENCES_OF_SOME 3
 
 static pawl_code open_rabbitmq(pawl_transport *transport, const char *url,
                                const char *system_prefix, pawl_error *error)
@@ -37,11 +41,12 @@ static pawl_code prepare(pawl__rabbitmq *self, pawl_delivery *items, size_t coun
     posting->pieces = pawl_arena_take(posting->arena, (count + 1) * sizeof posting->pieces[0]);
     pawl_code code  = posting->pieces != NULL ? PAWL_OK : PAWL_ENOMEM;
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+        size_t       item  = (i + (size_t)(self->silences > 0 ? self->silences : 0)) % count;
         pawl__piece *piece = &posting->pieces[posting->count++];
         pawl_text    why   = {.data = "", .size = 0};
-        *piece             = (pawl__piece){.item = &items[i]};
-        code =
-            pawl__envelope_make(&self->url, &items[i], now, posting->arena, &piece->envelope, &why);
+        *piece             = (pawl__piece){.item = &items[item]};
+        code = pawl__envelope_make(&self->url, piece->item, now, posting->arena, &piece->envelope,
+                                   &why);
         if (why.size > 0)
             pawl__piece_fail(piece, PAWL_ATTEMPT_REJECTED, why);
     }
@@ -97,14 +102,32 @@ static pawl_code try_each(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
     return code;
 }
 
-/* A server that confirmed nothing is asked with one message first, so that a long outage makes few copies; with another one
- * each time, as it may be that message which is never confirmed. */
-static pawl_code try_first(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+static bool is_equal(amqp_bytes_t a, amqp_bytes_t b)
 {
-    pawl__posting one = {.pieces = &posting->pieces[self->silences % posting->count],
-                         .count  = 1,
-                         .arena  = posting->arena};
-    return self->silences > 0 ? try_once(self, &one, error) : PAWL_OK;
+    return a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0);
+}
+
+static bool has_address_of(const pawl__piece *piece, const pawl__piece *other)
+{
+    return is_equal(piece->envelope.exchange, other->envelope.exchange) &&
+           is_equal(piece->envelope.routing_key, other->envelope.routing_key);
+}
+
+/* To the front: the first open piece of each exchange and routing key. Their number. */
+static size_t choose_first(pawl__posting *posting)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < posting->count; i++) {
+        pawl__piece piece  = posting->pieces[i];
+        bool        is_new = piece.state == PAWL__PIECE_OPEN;
+        for (size_t j = 0; j < count && is_new; j++)
+            is_new = !has_address_of(&piece, &posting->pieces[j]);
+        if (is_new) {
+            posting->pieces[i]       = posting->pieces[count];
+            posting->pieces[count++] = piece;
+        }
+    }
+    return count;
 }
 
 /* Was the time over, and of all that was published nothing settled? Then other messages would wait as long for nothing. */
@@ -116,25 +139,40 @@ static bool is_silent(const pawl__posting *posting, pawl_code code)
     return !is_any;
 }
 
-/* A connection that could not be made, a call that sent nothing, and one that the server left without any answer: of no
- * message that is an attempt. */
-static bool is_outage(const pawl__posting *posting, pawl_code code)
+/* A server that confirmed nothing is asked with one message for each exchange and routing key first, so that a long outage
+ * makes few copies, and a queue that alone is silent is told from the server. `prepare` begins with another message each
+ * time, as it may be the first one that is never confirmed. */
+static pawl_code try_first(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
+{
+    if (self->silences <= 0)
+        return PAWL_OK;
+    pawl__posting one  = {.pieces = posting->pieces, .arena = posting->arena};
+    one.count          = choose_first(posting);
+    pawl_code code     = try_once(self, &one, error);
+    bool      is_there = code == PAWL_ETIMEOUT && !is_silent(&one, code);
+    return is_there ? PAWL_OK : code;
+}
+
+/* A connection that could not be made, a call that sent nothing, and one that the server left without any answer, unless it
+ * confirmed others not long ago: of no message that is an attempt. */
+static bool is_outage(const pawl__rabbitmq *self, const pawl__posting *posting, pawl_code code)
 {
     size_t sent = 0;
     for (size_t i = 0; i < posting->count; i++)
         sent += posting->pieces[i].tag != 0;
-    return code == PAWL_EUNREACHABLE || code == PAWL_EDENIED || is_silent(posting, code) ||
-           (sent == 0 && code != PAWL_ENOMEM);
+    return code == PAWL_EUNREACHABLE || code == PAWL_EDENIED ||
+           (self->silences > 0 && is_silent(posting, code)) || (sent == 0 && code != PAWL_ENOMEM);
 }
 
 /* Of the messages without an outcome the failure is that of the call. The call itself does not fail, or the outbox would
  * close the transport, which then forgets which host failed. */
-static void share_failure(pawl__posting *posting, pawl_code code, const pawl_error *error)
+static void share_failure(const pawl__rabbitmq *self, pawl__posting *posting, pawl_code code,
+                          const pawl_error *error)
 {
     size_t open_count = count_open(posting);
     if (code == PAWL_OK || open_count == 0)
         return;
-    bool      is_away = is_outage(posting, code);
+    bool      is_away = is_outage(self, posting, code);
     pawl_text why     = pawl_arena_text(posting->arena, pawl_text_of(error->text));
     for (size_t i = 0; i < posting->count; i++)
         if (posting->pieces[i].state == PAWL__PIECE_OPEN)
@@ -143,6 +181,17 @@ static void share_failure(pawl__posting *posting, pawl_code code, const pawl_err
     if (!is_away)
         pawl_log(PAWL_LOG_WARNING, "outbox: %zu of %zu messages not delivered: %s", open_count,
                  posting->count, error->text);
+}
+
+/* When some were confirmed and others not, the server is there: calls that follow with those others alone are attempts. */
+static void note_silence(pawl__rabbitmq *self, const pawl__posting *posting, pawl_code code)
+{
+    if (is_silent(posting, code))
+        self->silences += self->silences < INT_MAX;
+    else if (code == PAWL_ETIMEOUT)
+        self->silences = -SILENCES_OF_SOME;
+    else if (code == PAWL_OK && self->silences > 0)
+        self->silences = 0;
 }
 
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
@@ -162,11 +211,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
         code = try_once(self, &posting, error);
     if (code == PAWL_EPERSIST && count_open(&posting) > 1)
         code = try_each(self, &posting, error);
-    if (is_silent(&posting, code))
-        self->silences++;
-    else if (code == PAWL_OK)
-        self->silences = 0;
-    share_failure(&posting, code, error);
+    note_silence(self, &posting, code);
+    share_failure(self, &posting, code, error);
     return PAWL_OK;
 }
 

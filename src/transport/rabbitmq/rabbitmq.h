@@ -47,8 +47,8 @@ typedef struct pawl__rabbitmq {
     uint64_t                tag;         /* of the last message published on it */
     bool                    is_blocked;  /* the server takes no messages for now ... */
     char                    reason[PAWL__RABBITMQ_REASON_SIZE]; /* ... as it says */
-    size_t                  silences; /* calls in a row in which nothing was confirmed in time */
-    pawl__rabbitmq_names    declared;
+    int silences; /* calls in a row in which nothing was confirmed in time; below 0: some were before */
+    pawl__rabbitmq_names declared;
 } pawl__rabbitmq;
 
 typedef enum pawl__piece_state {

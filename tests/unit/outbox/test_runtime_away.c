@@ -40,11 +40,30 @@ typedef struct place {
     bool        is_each; /* the items say that it is not there, and not the call */
     bool        may_any; /* the first item of a call is taken */
     int         busy;    /* calls that fail from now on, the receiver being there */
-    int         calls;
+    int mute_to; /* messages below it are never confirmed; a call with no other one seems to reach nobody */
+    int calls;
 } place;
 
 static char  heard[4000]; /* "a1 b2 " */
 static place a, b, c;
+
+static int number_of(const pawl_delivery *item)
+{
+    int number = 0; /* which the body leaves out */
+    sscanf(item->message.body.data, "{\"number\":%d", &number);
+    return number;
+}
+
+static pawl_attempt_outcome outcome_of(const place *it, const pawl_delivery *items, size_t count,
+                                       size_t i)
+{
+    bool is_any = false;
+    for (size_t j = 0; j < count; j++)
+        is_any |= number_of(&items[j]) >= it->mute_to;
+    if (it->code != PAWL_OK ? i > 0 || !it->may_any : !is_any)
+        return PAWL_ATTEMPT_UNREACHABLE;
+    return number_of(&items[i]) < it->mute_to ? PAWL_ATTEMPT_TRANSIENT : PAWL_ATTEMPT_SUCCESS;
+}
 
 static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t count,
                       pawl_arena *arena, pawl_error *error)
@@ -59,15 +78,12 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     if (it->code != PAWL_OK && !it->is_each)
         return pawl_error_set(error, it->code, "%s is not there", it->name);
     for (size_t i = 0; i < count; i++) {
-        int    number = 0;
-        size_t used   = strlen(heard);
-        if (it->code != PAWL_OK && (i > 0 || !it->may_any)) {
-            items[i].outcome = PAWL_ATTEMPT_UNREACHABLE;
-            items[i].error   = PAWL_TEXT("not there");
-            continue;
-        }
-        sscanf(items[i].message.body.data, "{\"number\":%d", &number);
-        snprintf(heard + used, sizeof heard - used, "%s%d ", it->name, number);
+        size_t used      = strlen(heard);
+        items[i].outcome = outcome_of(it, items, count, i);
+        if (items[i].outcome != PAWL_ATTEMPT_SUCCESS)
+            items[i].error = PAWL_TEXT("not there");
+        else
+            snprintf(heard + used, sizeof heard - used, "%s%d ", it->name, number_of(&items[i]));
     }
     return PAWL_OK;
 }
@@ -394,6 +410,76 @@ ON_ALL_STORES(a_receiver_may_take_some_of_a_call, const char *url)
     a.code = PAWL_OK;
     world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a4 a5 ");
+}
+
+/* ---- Some of a route's rows arrive, and others never ---------------------------------------- */
+
+/* Steps that a lease outlasts, so that what is known of rows is kept. */
+static void go_on(world *it, int minutes)
+{
+    for (int i = 0; i < 12 * minutes; i++)
+        world_go_machine(it, PAWL_SECONDS(5));
+}
+
+static void advance_flows(world *it, int first, int count)
+{
+    char name[20];
+    for (int i = first; i < first + count; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        advance_flow(it, name, i, "a");
+    }
+}
+
+/* The rows that never arrive fill many pages; a source of them has a later row that would arrive. */
+ON_ALL_STORES(o12_a_row_behind_many_that_never_arrive_is_tried, const char *url)
+{
+    world *it = open_world(url);
+    a.mute_to = 100;
+    advance_flows(it, 0, 13);
+    advance_flow(it, "f0", 200, "a");
+    assert_untried(it, 14);
+    advance_flow(it, "g", 100, "a");
+    advance_flow(it, "f1", 300, "b");
+    go_on(it, 4);
+    assert_heard("a100 ");
+    a.mute_to = 0;
+    go_on(it, 5);
+    assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 0);
+    assert_true(strstr(heard, "a0 ") < strstr(heard, "a200 "));
+    assert_true(strstr(heard, "a1 ") < strstr(heard, "b300 "));
+}
+
+/* Two pages of rows that have an attempt each, and never arrive from now on. */
+static world *open_failed(const char *url)
+{
+    world *it = open_world(url);
+    a.busy    = 8;
+    advance_flows(it, 0, 8);
+    assert_int_equal(a.busy, 0);
+    return it;
+}
+
+ON_ALL_STORES(o12_a_row_that_failed_behind_many_that_never_arrive_is_tried, const char *url)
+{
+    world *it = open_failed(url);
+    a.busy    = 1;
+    advance_flow(it, "g", 100, "a");
+    assert_heard("");
+    a.mute_to = 100;
+    go_on(it, 5);
+    assert_heard("a100 ");
+}
+
+ON_ALL_STORES(o12_a_row_behind_many_that_failed_and_never_arrive_is_tried, const char *url)
+{
+    world *it = open_failed(url);
+    a.mute_to = 100;
+    world_go_machine(it, PAWL_SECONDS(2));
+    assert_true(a.calls > 8);
+    advance_flow(it, "g", 100, "a");
+    assert_heard("");
+    go_on(it, 5);
+    assert_heard("a100 ");
 }
 
 /* ---- Other runners, and operators ------------------------------------------------------- */

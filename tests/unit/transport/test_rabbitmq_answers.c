@@ -30,10 +30,13 @@ typedef struct server {
     bool acks_each, acks_none; /* each message alone; nothing */
     bool breaks;               /* the connection, behind all messages */
     bool stays;                /* the connection, whatever was acked */
-    int  published;
-    char bodies[100];      /* of what was published */
-    int  timeout_s, calls; /* of the sink; 20 and 1 */
-    pthread_t thread;
+    const char *queues; /* a letter for each item of each call: "m" gets no ack; NULL: all "q" */
+    char        outcomes[50];     /* of the calls: "SUT " for success, unreachable, transient */
+    int         published, tag;   /* in all; of this connection */
+    char        queue;            /* of the last message */
+    char        bodies[100];      /* of what was published */
+    int         timeout_s, calls; /* of the sink; 20 and 1 */
+    pthread_t   thread;
 } server;
 
 typedef struct frame {
@@ -147,6 +150,15 @@ static void answer_all(const server *s)
     send_frame(s, &ack);
 }
 
+static void answer_one(const server *s)
+{
+    frame ack = method(1, 60, 80);
+    put(&ack, (uint64_t)s->tag, 8);
+    put(&ack, 0, 1);
+    if (s->queue != 'm')
+        send_frame(s, &ack);
+}
+
 static void answer(server *s, uint16_t channel, uint32_t what)
 {
     bool  is_begin = s->blocked_at != NULL && strcmp(s->blocked_at, "begin") == 0;
@@ -177,6 +189,7 @@ static void serve_connection(server *s)
 {
     uint8_t head[8];
     bool    goes_on = receive(s, head, 8);
+    s->tag          = 0;
     if (goes_on)
         start_connection(s);
     while (goes_on && receive(s, head, 7)) {
@@ -188,12 +201,17 @@ static void serve_connection(server *s)
             answer(s, (uint16_t)(head[1] << 8 | head[2]),
                    (uint32_t)payload[0] << 24 | (uint32_t)payload[1] << 16 |
                        (uint32_t)payload[2] << 8 | payload[3]);
+        if (goes_on && head[0] == 1 && payload[1] == 60) /* to exchange "" */
+            s->queue = (char)payload[8];
         if (goes_on && head[0] == 3) { /* each body is one frame */
             s->published++;
+            s->tag++;
             payload[size] = '\0'; /* at the frame's end */
             strcat(s->bodies, (const char *)payload);
         }
-        if (goes_on && head[0] == 3 && (s->acks_each || s->published == ITEMS)) {
+        if (goes_on && head[0] == 3 && s->queues != NULL)
+            answer_one(s);
+        else if (goes_on && head[0] == 3 && (s->acks_each || s->published == ITEMS)) {
             bool is_blocked = s->blocked_at != NULL && strcmp(s->blocked_at, "publish") == 0;
             if (!s->acks_none && (!is_blocked || s->acked != 0))
                 answer_all(s);
@@ -236,6 +254,22 @@ static void end(server *s)
 
 /* ---- The sink --------------------------------------------------------------------------------- */
 
+static pawl_text queue_of(const server *s, int item)
+{
+    return s->queues != NULL ? (pawl_text){.data = &s->queues[item], .size = 1} : PAWL_TEXT("q");
+}
+
+static void note_outcomes(server *s, const pawl_delivery *items)
+{
+    char *end = s->outcomes + strlen(s->outcomes);
+    for (int i = 0; i < ITEMS; i++)
+        *end++ = items[i].outcome == PAWL_ATTEMPT_SUCCESS     ? 'S'
+                 : items[i].outcome == PAWL_ATTEMPT_TRANSIENT ? 'T'
+                                                              : 'U';
+    *end++ = ' ';
+    *end   = '\0';
+}
+
 /* Each message of the call has the same id, as copies have, and its number as body. Milliseconds that the calls took. */
 static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_code *code)
 {
@@ -254,9 +288,9 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
     must(ops->open(transport, url, "pawl_", world_error()));
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    for (int calls = s->calls != 0 ? s->calls : 1; calls > 0; calls--) {
+    for (int turn = 0; turn < (s->calls != 0 ? s->calls : 1); turn++) {
         for (int i = 0; i < ITEMS; i++)
-            items[i] = (pawl_delivery){.queue   = PAWL_TEXT("q"),
+            items[i] = (pawl_delivery){.queue   = queue_of(s, turn * ITEMS + i),
                                        .message = {.id             = PAWL_TEXT("m-1"),
                                                    .type           = PAWL_TEXT("note"),
                                                    .body           = numbers[i],
@@ -264,6 +298,7 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
                                                    .correlation_id = PAWL_TEXT(""),
                                                    .causation_id   = PAWL_TEXT("")}};
         *code = ops->deliver(transport, items, ITEMS, arena, &error);
+        note_outcomes(s, items);
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
     ops->close(transport);
@@ -368,6 +403,28 @@ TEST(o10_what_is_not_confirmed_while_others_are_loses_an_attempt)
     assert_int_equal(items[2].outcome, PAWL_ATTEMPT_TRANSIENT);
 }
 
+/* The server confirms those of others: then what is not confirmed loses attempts, for some calls. */
+TEST(o10_a_queue_that_alone_confirms_nothing_does_not_count_as_away)
+{
+    pawl_arena   *arena = test_arena();
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    server        s = {.queues = "mmmmmqmmmqqqmmmmmmmmmmmm", .timeout_s = 1, .calls = 8};
+    deliver(&s, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    assert_string_equal(s.outcomes, "UUU TTS TTT SSS TTT TTT UUU UUU ");
+    /* All; one for each queue, then the others; four times all, and once more; one. */
+    assert_string_equal(s.bodies, "012"
+                                  "12"
+                                  "10"
+                                  "012"
+                                  "012"
+                                  "012"
+                                  "012"
+                                  "012"
+                                  "1");
+}
+
 /* The first of two hosts takes all and confirms nothing, as a node does that is cut off from the others. */
 TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
 {
@@ -389,8 +446,8 @@ TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
     end(&mute);
     end(&well);
     assert_int_equal(mute.published, ITEMS);
-    /* One first, as the first host was silent; then all as they stand. */
-    assert_string_equal(well.bodies, "{\"number\":2}{\"number\":1}{\"number\":3}{\"number\":4}"
+    /* One first, as the first host was silent; then the others; then all as they stand. */
+    assert_string_equal(well.bodies, "{\"number\":2}{\"number\":3}{\"number\":4}{\"number\":1}"
                                      "{\"number\":5}{\"number\":6}");
 }
 
