@@ -177,12 +177,18 @@ static pawl_code call(pawl__service *service, pawl__sink *outbound, pawl_deliver
     return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;
 }
 
-/* Enters what became of the rows; the error of one that was not sent, or an empty text. */
-static pawl_text enter(pawl__service *service, pawl__round *round, const pawl__sink *outbound,
-                       const pawl_delivery *items, int64_t duration, pawl_code code, pawl_text text)
+/* Of a call: the error of a row that was not sent, or an empty text; the rows that failed and are tried again. */
+typedef struct result {
+    pawl_text left, failure;
+    size_t    failures;
+} result;
+
+/* Enters what became of the rows. */
+static result enter(pawl__service *service, pawl__round *round, const pawl__sink *outbound,
+                    const pawl_delivery *items, int64_t duration, pawl_code code, pawl_text text)
 {
-    size_t    next = 0;
-    pawl_text left = {.data = "", .size = 0};
+    size_t next = 0;
+    result made = {.left = {.data = "", .size = 0}};
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
         if (!is_for(row, outbound))
@@ -195,10 +201,14 @@ static pawl_text enter(pawl__service *service, pawl__round *round, const pawl__s
         else
             fail_row(row, text);
         if (row->state == PAWL__ROW_AWAY)
-            left = row->delivery.error;
+            made.left = row->delivery.error;
+        else if (row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT) {
+            made.failure = row->delivery.error;
+            made.failures++;
+        }
         next++;
     }
-    return left;
+    return made;
 }
 
 static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound,
@@ -210,12 +220,11 @@ static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink 
     int64_t     duration = pawl__monotonic_now() - begin;
     const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
     pawl_text   text     = error_text(service->arena, pawl_text_of(why));
-    pawl_text   left     = enter(service, round, outbound, items, duration, code, text);
-    if (code != PAWL_OK && code != PAWL_EUNREACHABLE &&
-        !pawl__app_call_is_given_up(&service->app_call))
-        pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
-                 count == 1 ? "" : "s", outbound->route->name, why);
-    return left;
+    result      made     = enter(service, round, outbound, items, duration, code, text);
+    if (made.failures > 0 && !pawl__app_call_is_given_up(&service->app_call))
+        pawl_log(PAWL_LOG_WARNING, "outbox: %zu of %zu messages for '%s' not delivered: %.*s",
+                 made.failures, count, outbound->route->name, PAWL_TEXT_ARGS(made.failure));
+    return made.left;
 }
 
 pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound)

@@ -169,8 +169,7 @@ static bool is_outage(const pawl__rabbitmq *self, const pawl__posting *posting, 
 static void share_failure(const pawl__rabbitmq *self, pawl__posting *posting, pawl_code code,
                           const pawl_error *error)
 {
-    size_t open_count = count_open(posting);
-    if (code == PAWL_OK || open_count == 0)
+    if (count_open(posting) == 0 || code == PAWL_OK)
         return;
     bool      is_away = is_outage(self, posting, code);
     pawl_text why     = pawl_arena_text(posting->arena, pawl_text_of(error->text));
@@ -178,9 +177,6 @@ static void share_failure(const pawl__rabbitmq *self, pawl__posting *posting, pa
         if (posting->pieces[i].state == PAWL__PIECE_OPEN)
             pawl__piece_fail(&posting->pieces[i],
                              is_away ? PAWL_ATTEMPT_UNREACHABLE : PAWL_ATTEMPT_TRANSIENT, why);
-    if (!is_away)
-        pawl_log(PAWL_LOG_WARNING, "outbox: %zu of %zu messages not delivered: %s", open_count,
-                 posting->count, error->text);
 }
 
 /* When some were confirmed and others not, the server is there: calls that follow with those others alone are attempts. */

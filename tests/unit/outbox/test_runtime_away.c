@@ -412,6 +412,32 @@ ON_ALL_STORES(a_receiver_may_take_some_of_a_call, const char *url)
     assert_heard("a4 a5 ");
 }
 
+static char warned[300];
+
+static void keep_warning(pawl_log_level level, const char *line, void *context)
+{
+    (void)context;
+    if (level == PAWL_LOG_WARNING)
+        snprintf(warned, sizeof warned, "%s", line);
+}
+
+/* In the call, or each for itself. */
+TEST(a_warning_names_the_route_of_messages_that_failed)
+{
+    world *it = open_world("memory:");
+    pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+    a.busy = 1;
+    advance_flow(it, "f", 1, "a");
+    assert_non_null(strstr(warned, "outbox: 1 of 1 messages for 'a' not delivered: a is busy"));
+    a.mute_to = 100;
+    post(it, "h", 2, "o");
+    post(it, "i", 3, "o");
+    post(it, "j", 101, "o");
+    world_drain(it);
+    assert_non_null(strstr(warned, "outbox: 2 of 3 messages for 'o' not delivered: not there"));
+    world_quiet();
+}
+
 /* ---- Some of a route's rows arrive, and others never ---------------------------------------- */
 
 /* Steps that a lease outlasts, so that what is known of rows is kept. */
