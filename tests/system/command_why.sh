@@ -283,8 +283,8 @@ why 1 hung
 says 1 waits_for 'a worker that is free'
 sql "update pawl_queue set Due = Due - 2000000 where MessageId = 'hung'"
 why 1 hung
-says 1 waits_for 'a handler that runs: of this message, or of others that are claimed with it or before it'
-says 1 next 'the log of these processes names a handler that takes more than 10 s; if it hangs, end its process'
+says 1 waits_for 'its turn, behind messages that are due before it, or a handler that runs'
+says 1 next 'a worker handles it; where the log of these processes names a handler that hangs, end its process'
 says 1 claimed_by "nobody, or worker [0-9a-f-]{36} \(pid $pid\), which leads the ordered queue"
 sql "update pawl_queue set WaitingSince = Due where MessageId = 'hung'"
 why 1 hung
@@ -303,7 +303,7 @@ says 1 since '2026-11-30T03:00:00'
 says 1 claimed_by "worker $worker \(pid $pid\)"
 grep -q ECRASHED "$work/out" && die "a message that runs is said to have crashed a process"
 marked 019a0000-0000-7000-8000-0000000000ee
-says 1 waits_for 'a handler that runs'
+says 1 waits_for 'its turn, .* or a handler that runs'
 says 1 error 'ECRASHED'
 sql "update pawl_queue set Deaths = 0, History = '[]' where MessageId = 'hung'"
 kill -CONT "$pid"

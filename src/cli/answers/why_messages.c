@@ -177,11 +177,11 @@ static pawl_code say_in_flight(pawl__why *why, pawl_text queue, const pawl_queue
     bool           is_led = false;
     pawl_worker_id leader;
     if (row->waiting_since == 0 && row->due <= pawl_time_add(why->now, -HANDLER_LONG)) {
-        answer->waits_for =
-            PAWL_TEXT("a handler that runs: of this message, or of others that are claimed with it "
-                      "or before it");
+        answer->waits_for = PAWL_TEXT(
+            "its turn, behind messages that are due before it, or a handler that runs: its "
+            "own, or one of a message that was claimed with it");
         answer->next =
-            PAWL_TEXT("the log of these processes names a handler that takes more than 10 s; if it "
+            PAWL_TEXT("a worker handles it; where the log of these processes names a handler that "
                       "hangs, end its process");
     }
     pawl_code code = pawl__why_leader(why, "ordered", queue, &is_led, &leader);

@@ -113,14 +113,17 @@ pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl
     plan->times       = pawl_arena_take(arena, wanted * sizeof *plan->times);
     if (ring == NULL || plan->times == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
-    pawl_code code = pattern_open(schedule, &it, error);
+    pawl_time planned = due;
+    pawl_code code    = pattern_open(schedule, &it, error);
     if (code == PAWL_OK) {
         due         = time_of(&it, due);
         plan->next  = next_after(&it, due, now);
         plan->count = it.every != 0 ? last_of_interval(&it, due, now, wanted, plan->times)
                                     : last_of_cron(&it, due, now, wanted, ring, plan->times);
     }
-    if (schedule->missed == PAWL_MISSED_SKIP && plan->count > 0 && now - plan->times[0] > LATE_MAX)
+    /* Nothing was missed where new data of the zone says an earlier time. */
+    if (schedule->missed == PAWL_MISSED_SKIP && plan->count > 0 &&
+        now - plan->times[0] > LATE_MAX && now - planned > LATE_MAX)
         plan->count = 0;
     plan->message = (pawl_message){
         .type = schedule->type, .body = schedule->body, .headers = schedule->headers};

@@ -14,8 +14,7 @@
  * and write, are then those of all sessions. One whose statements need not be awaited one by one sends and reads by
  * itself, and has fence, write_kind and finish instead of write and what depends on it: then a round is one trip.
  *
- * A statement is in one request at a time, until that is ended: a driver may read its rows
- * from the database one by one.
+ * A statement is in one request until that is ended: a driver may read its rows one by one from the database.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -146,11 +145,10 @@ typedef struct pawl__sql_ops {
     /* Afterwards none is open, or `is_unknown` says that the outcome is not known; a rollback follows
      * any failure. */
     pawl_code (*commit)(pawl_store *store, bool *is_unknown, pawl_error *error);
-    /* Afterwards none is open, whatever happened. Nothing where there is none. That of a hold may stay open as it was
-     * before the handler, which keeps the row locks of the claims. */
+    /* Afterwards none is open, whatever happened; that of a hold may be, as it was before the handler, with the claims'
+     * row locks. Nothing where there is none. */
     void (*rollback)(pawl_store *store);
-    /* At the begin of a hold: leaves a mark by which is_open knows the transaction again, and to which `rollback` goes
-     * back. NULL: it needs none. */
+    /* At a hold's begin: a mark by which is_open knows it again, and to which `rollback` goes back. NULL: none. */
     pawl_code (*mark_open)(pawl_store *store, pawl_error *error);
     /* Whether the transaction of a hold is still there. PAWL_EINVAL: the handler's own SQL left it so that
      * nothing can be committed, as the error says. */
@@ -168,8 +166,8 @@ typedef struct pawl__sql_ops {
      * PAWL_EUNKNOWN perhaps. */
     void (*claims_end)(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                        pawl_code code);
-    /* Holds the pending rows behind those of the holds, which are sorted by source. NULL, or a family without a
-     * statement for it: one walk over the pending rows, all of which are sent. */
+    /* Holds the pending rows behind those of the holds, which are sorted by source. NULL, or a family without its
+     * statement: one walk over the pending rows, all of which are sent. */
     pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_block *const *holds,
                            size_t count, pawl_error *error);
 

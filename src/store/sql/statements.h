@@ -1,7 +1,6 @@
-/* statements.h - the statements on the shared tables, as templates
- * (dialect.h says what may stand in one), that every database runs as they are or
- * under a text of its own with the same parameters and columns. Saga tables have
- * statements of their own, made for each table.
+/* statements.h - the statements on the shared tables, as templates (dialect.h says what may stand in one), that every
+ * database runs as they are or under a text of its own with the same parameters and columns. Saga tables have statements of
+ * their own, made for each table.
  *
  * Parameters stand in the order of their first use, so that a caller binds
  * them by counting. Columns come in the order of the structs in store.h.
@@ -13,9 +12,7 @@
 
 #include "store/core/queue_fields.h"
 
-/* The savepoint that a handler's own SQL runs behind. */
-#define PAWL__SQL_MARK "pawl_handler"
-
+#define PAWL__SQL_MARK "pawl_handler" /* the savepoint that a handler's own SQL runs behind */
 #define PAWL__SQL_MESSAGE "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]"
 
 #define PAWL__SQL_STATE_COLUMN(of, member, column, stored, wire) of "[" #column "]"
@@ -99,7 +96,6 @@
     " = ?1 and [Due] <= ?2 order by [Due] {limit:?3}) counted"
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
-/* Timeouts behind a due time and an id. */
 #define PAWL__SQL_TIMEOUT_BEHIND "[Due] >= ?2 and ([Due] > ?2 or [Id] > ?3) "
 /* All timeouts of a saga: those with a name and those without are in different
  * indexes. */
@@ -170,7 +166,6 @@
       PAWL__SQL_QUEUE_MESSAGE "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                          \
     X(QUEUE_FIND,                                                                                                                \
       PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_FILTERS "order by [Due], [Seq] {limit:?9}")                               \
-    /* Of one due time, the rows behind one of it. */                                                                            \
     X(QUEUE_FIND_TIE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
       "{index:queue_due}where " PAWL__SQL_QUEUE_OF                                                                               \
       "and [Due] = ?4 and [Seq] <= ?5 and [Seq] > ?6 order by [Due], [Seq] {limit:?7}")                                          \

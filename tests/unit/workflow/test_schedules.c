@@ -168,14 +168,19 @@ int main(void)
     return tests_run(NULL, NULL);
 }
 
-static pawl__schedule_plan due_at(const char *cron, pawl_arena *arena, pawl_time due, pawl_time now)
+static pawl__schedule_plan missed_at(const char *cron, pawl_missed missed, pawl_arena *arena,
+                                     pawl_time due, pawl_time now)
 {
     pawl_error           error    = PAWL_ERROR_INIT;
     pawl__schedule_plan  plan     = {.count = 9};
-    const pawl__schedule schedule = {
-        .cron = pawl_text_of(cron), .missed = PAWL_MISSED_ALL, .missed_max = 9};
+    const pawl__schedule schedule = {.cron = pawl_text_of(cron), .missed = missed, .missed_max = 9};
     assert_int_equal(pawl__schedule_due(&schedule, due, now, arena, &plan, &error), PAWL_OK);
     return plan;
+}
+
+static pawl__schedule_plan due_at(const char *cron, pawl_arena *arena, pawl_time due, pawl_time now)
+{
+    return missed_at(cron, PAWL_MISSED_ALL, arena, due, now);
 }
 
 /* New data of the zone has the planned time sooner or later: a day's one is handled once, at its hour. */
@@ -190,6 +195,11 @@ TEST(a_planned_time_moves_with_its_zone)
         if (plan.count > 0)
             assert_int_equal(plan.times[0], six);
         assert_int_equal(plan.next, shift >= 0 ? six + PAWL_DAYS(1) : six);
+        /* which is not missed, where it was sooner than planned */
+        plan = missed_at("0 6 * * *", PAWL_MISSED_SKIP, arena, due, due);
+        assert_int_equal(plan.count, shift >= 0);
+        plan = missed_at("0 6 * * *", PAWL_MISSED_SKIP, arena, due, due + PAWL_HOURS(4));
+        assert_int_equal(plan.count, 0);
         /* and nothing was missed but the days behind it */
         plan = due_at("0 6 * * *", arena, due, six + PAWL_DAYS(2));
         assert_int_equal(plan.count, 3);
