@@ -103,7 +103,7 @@ ON_BOTH(a_handler_that_runs_for_long, ground *p)
     ok(p, pawl_store_worker_open(worker, PAWL_TEXT("desk"), PAWL_TEXT("[]"), NOW, &p->error));
     ok(p, pawl_store_handler_transaction_begin(worker, &p->error));
     raw_run(pawl_store_native(worker, "MYSQL"), "select count(*) from pawl_queue for update");
-    pawl_finding_rows rows = diagnose_until_named(p, look, " is open");
+    pawl_finding_rows rows = diagnose_until_named(p, look, "has run a handler since ");
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "has run a handler since ", NULL);
     test_now(worker);
 }

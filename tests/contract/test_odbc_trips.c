@@ -174,7 +174,8 @@ SCRIPTED(timeouts_go_by_their_indexes, "mssql")
                   " row '01020300-0000-0000-0000-000000000000' '1' null 'T' 'n' 'd' " TIME
                   " '' '' '0' null null\n"
                   "on select min([Due])*\n columns 1\n"
-                  "on select " OF_SAGA " order by*\n columns 12\n"
+                  "on select " OF_SAGA
+                  " and [Due] >= ? and ([Due] > ? or [Id] > ?) order by*\n columns 12\n"
                   "on delete from " OF_SAGA "\n count 2\n",
                   DEADLINE_MS);
     scripted_code(p, pawl_store_timeout_claim(p->store, &claim, p->arena, &rows, &p->error),

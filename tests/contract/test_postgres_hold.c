@@ -132,6 +132,16 @@ ON_TROUBLE(another_encoding_fails_the_commit, ground *p)
     end_hold(p, &h);
 }
 
+ON_TROUBLE(another_encoding_behind_its_transaction_ends_the_session, ground *p)
+{
+    held h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "set client_encoding = latin1");
+    raw_run(h.pg, "commit");
+    pawl_store_handler_transaction_end(h.store);
+    assert_true(pawl__pg_of(h.store)->main.is_lost);
+}
+
 ON_TROUBLE(a_failed_statement_fails_the_commit, ground *p)
 {
     held h;

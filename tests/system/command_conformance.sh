@@ -71,7 +71,7 @@ tables()
 }
 
 echo "== sqlite"
-expect 0 '^cases: [1-9][0-9]* pass, 0 fail, 10 not applicable' pawl conformance "${at[@]}"
+expect 0 '^cases: [1-9][0-9]* pass, 0 fail, 11 not applicable' pawl conformance "${at[@]}"
 [ -z "$(tables)" ] || die "it left $(tables)"
 expect 3 'unable to open' pawl conformance --store "sqlite:$work/nowhere/x.db"
 echo "no database at all, and long enough to tell" >"$work/text"

@@ -79,7 +79,8 @@ static pawl_code find_later(pawl_store *store, pawl_find *asked, pawl_time due_m
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for messages");
     }
     memcpy(all, messages->items, count * sizeof *all);
-    memcpy(all + count, later.items, later.count * sizeof *all);
+    if (later.count > 0)
+        memcpy(all + count, later.items, later.count * sizeof *all);
     *messages = (pawl_queue_messages){all, count + later.count};
     return PAWL_OK;
 }

@@ -246,7 +246,8 @@ static PGTransactionStatusType end_handlers(const pawl__pg *store, PGconn *pg, i
     return PQTRANS_IDLE;
 }
 
-/* A handler's connection has no pipeline; its transaction may be any other, or none, by now. */
+/* A handler's connection has no pipeline; its transaction may be any other, or none, by now. An encoding that it set behind
+ * the end of its transaction would stay. */
 void pawl__pg_rollback(pawl_store *base)
 {
     pawl__pg            *store      = pawl__pg_of(base);
@@ -256,7 +257,8 @@ void pawl__pg_rollback(pawl_store *base)
         return;
     }
     if (end_handlers(store, connection->pg, connection->deadline_ms) !=
-        PQtransactionStatus(connection->pg))
+            PQtransactionStatus(connection->pg) ||
+        !pawl__pg_is_utf8(connection->pg))
         connection->is_lost = true;
     pawl__pg_hold_leave(store);
 }

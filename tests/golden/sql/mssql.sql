@@ -90,12 +90,6 @@ select count(*), min([Placed]) from (select [Attempts], [Placed] from [dbo].[paw
 select count(*) from (select 1 as [One] from [dbo].[pawl_inbox] order by (select null) offset 0 rows
 fetch next ? rows only) counted;
 
--- TIMEOUT_LIST
-select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
-[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination]
-= ? and [Due] >= ? and ([Due] > ? or [Id] > ?) order by [Due], [Id] offset 0 rows fetch next ? rows
-only;
-
 -- TIMEOUT_NAME
 select [Destination] from [dbo].[pawl_timeouts] where [Destination] > ? order by [Destination]
 offset 0 rows fetch next 1 rows only;
@@ -749,6 +743,12 @@ delete from [dbo].[pawl_timeouts] where [Id] in (select [Id] from [dbo].[pawl_ti
 [SagaId] between ? and ? and [SagaId] is not null and [Name] <> '' union all select [Id] from
 [dbo].[pawl_timeouts] where [SagaId] between ? and ? and [SagaId] is not null and [Name] = '');
 
+-- TIMEOUT_LIST, for TIMEOUT_LIST
+select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination]
+= ? and [Due] >= ? and ([Due] > ? or convert(char(36), [Id]) > convert(char(36), cast(? as
+uniqueidentifier))) order by [Due], convert(char(36), [Id]) offset 0 rows fetch next ? rows only;
+
 -- TIMEOUT_LIST_SAGA, for TIMEOUT_LIST_SAGA
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
 [CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Id] in
@@ -1052,7 +1052,6 @@ concat('options of the session: ', @@options), '';
 -- QUEUE_FIND: 1 2 2 3 3 4 5 6 7 8 9
 -- QUEUE_FIND_TIE: 1 2 2 3 3 4 5 6 7
 -- QUEUE_FIND_ONE: 1 2 1 2 2 3 3 4 5 6 7 8 9
--- TIMEOUT_LIST: 1 2 2 3 4
 -- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
@@ -1095,6 +1094,7 @@ concat('options of the session: ', @@options), '';
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
 -- TIMEOUT_CANCEL: 1 2 2
 -- TIMEOUT_CANCEL_ALL: 1 1 1 1
+-- TIMEOUT_LIST: 1 2 2 3 4
 -- TIMEOUT_LIST_SAGA: 1 1 1 1 2 2 3 4
 -- TIMEOUT_REARM_SAGA: 1 2 3 4 5 6 7 7
 -- HISTORY_FIND_SOURCE: 1 1 1 1 2 2 3 4
