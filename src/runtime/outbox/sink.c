@@ -221,9 +221,12 @@ static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink 
     const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
     pawl_text   text     = error_text(service->arena, pawl_text_of(why));
     result      made     = enter(service, round, outbound, items, duration, code, text);
+    /* Of one that failed by itself its attempts tell. */
+    bool is_single = code == PAWL_OK && made.failures == 1;
     if (made.failures > 0 && !pawl__app_call_is_given_up(&service->app_call))
-        pawl_log(PAWL_LOG_WARNING, "outbox: %zu of %zu messages for '%s' not delivered: %.*s",
-                 made.failures, count, outbound->route->name, PAWL_TEXT_ARGS(made.failure));
+        pawl_log(is_single ? PAWL_LOG_INFO : PAWL_LOG_WARNING,
+                 "outbox: %zu of %zu messages for '%s' not delivered: %.*s", made.failures, count,
+                 outbound->route->name, PAWL_TEXT_ARGS(made.failure));
     return made.left;
 }
 
