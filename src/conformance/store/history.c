@@ -157,7 +157,7 @@ static void old_lines_go(suite *s)
     pawl_history_rows rows = find(s, a, (pawl_history_query){0});
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_EQ(s, rows.items[0].entry.at, SUITE_NOW + 3);
-    /* One in a page of five is not worth another sweep at once. */
+    /* Another sweep at once is not worth one old line in a page of five. */
     for (int i = 0; i < 5; i++)
         COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW + 9));
     SWEEP(s, a, SUITE_NOW + 4, 5, {1, false});

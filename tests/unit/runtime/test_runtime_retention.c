@@ -60,27 +60,35 @@ static pawl_code fail_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t 
     return inner_sweep(store, sweep, count, more, error);
 }
 
-static pawl_store_ops        unswept;
 static const pawl_store_ops *swept;
 
 static pawl_code open_memory(pawl_store *store, const char *url, const pawl_store_options *options,
                              pawl_error *error)
 {
     (void)url;
-    return swept->open(store, "memory:unswept", options, error);
+    return swept->open(store, "memory:swept", options, error);
+}
+
+/* A store of that scheme like the one in memory, but for its sweep. */
+static pawl_store_ops like_memory(const char *scheme,
+                                  pawl_code (*sweep)(pawl_store *, const pawl_sweep *, int64_t *,
+                                                     bool *, pawl_error *))
+{
+    pawl_store *store = NULL;
+    must(pawl_store_open("memory:swept", NULL, &store, world_error()));
+    pawl_store_ops ops = *(swept = store->ops);
+    pawl_store_close(store);
+    ops.scheme  = scheme;
+    ops.open    = open_memory;
+    inner_sweep = ops.sweep;
+    ops.sweep   = sweep;
+    return ops;
 }
 
 TEST(o29_ten_failures_in_a_row_are_critical)
 {
-    pawl_store *store = NULL;
-    must(pawl_store_open("memory:unswept", NULL, &store, world_error()));
-    swept   = store->ops;
-    unswept = *swept;
-    pawl_store_close(store);
-    unswept.scheme = "unswept";
-    unswept.open   = open_memory;
-    inner_sweep    = unswept.sweep;
-    unswept.sweep  = fail_sweep;
+    static pawl_store_ops unswept;
+    unswept        = like_memory("unswept", fail_sweep);
     criticals      = 0;
     sweeps_failing = 9;
     must(pawl_store_register(&unswept, world_error()));
@@ -387,7 +395,7 @@ TEST(e34_the_first_clock_of_a_store_without_records_is_believed)
                      WORLD_START + 1);
 }
 
-/* One step of an endpoint that begins, by this machine's clock. */
+/* The first step of an endpoint, by this machine's clock. */
 static void step_in_time(const char *url)
 {
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
@@ -464,28 +472,13 @@ static pawl_code keep_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t 
     return inner_sweep(store, sweep, count, more, error);
 }
 
-static pawl_code open_told(pawl_store *store, const char *url, const pawl_store_options *options,
-                           pawl_error *error)
-{
-    (void)url;
-    return swept->open(store, "memory:told", options, error);
-}
-
 /* Rows of each kind are deleted by the server's time where the machine's is ahead of it, and by none where the
  * store fails to say it. */
 TEST(e34_a_machine_whose_clock_is_ahead_of_the_server_deletes_nothing_more)
 {
-    pawl_store           *store = NULL;
-    static pawl_store_ops told  = {0};
-    must(pawl_store_open("memory:told", NULL, &store, world_error()));
-    swept = store->ops;
-    told  = *swept;
-    pawl_store_close(store);
-    told.scheme   = "told";
-    told.open     = open_told;
+    static pawl_store_ops told;
+    told          = like_memory("told", keep_sweep);
     told.diagnose = tell_time;
-    inner_sweep   = told.sweep;
-    told.sweep    = keep_sweep;
     must(pawl_store_register(&told, world_error()));
     pawl_time now = pawl_clock_now(NULL);
     server        = now - PAWL_DAYS(8);

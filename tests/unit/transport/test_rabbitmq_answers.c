@@ -446,7 +446,7 @@ TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
     end(&mute);
     end(&well);
     assert_int_equal(mute.published, ITEMS);
-    /* One first, as the first host was silent; then the others; then all as they stand. */
+    /* The second host gets one message first, as the first host was silent; then the others; then all as they stand. */
     assert_string_equal(well.bodies, "{\"number\":2}{\"number\":3}{\"number\":4}{\"number\":1}"
                                      "{\"number\":5}{\"number\":6}");
 }
