@@ -150,8 +150,8 @@ typedef struct loss_case {
     pawl_code   code;
 } loss_case;
 
-/* A commit is one request; after refusals for a while two, the fence first. In a
- * hold it is one for the fence, the set and the commit each. */
+/* A commit is one request; after refusals for a while two, the fence first, as in a
+ * hold. */
 static const loss_case loss_cases[] = {
     {"answer", PROXY_LOSES_ANSWER, 1, false, false, false, PAWL_OK},
     {"answer, kept", PROXY_LOSES_ANSWER, 1, false, false, true, PAWL_OK},
@@ -162,10 +162,10 @@ static const loss_case loss_cases[] = {
     {"second answer, kept", PROXY_LOSES_ANSWER, 2, true, false, true, PAWL_OK},
     {"second request", PROXY_LOSES_REQUEST, 2, true, false, false, PAWL_ELOST},
     {"second request, kept", PROXY_LOSES_REQUEST, 2, true, false, true, PAWL_ELOST},
-    {"hold, set's answer, kept", PROXY_LOSES_ANSWER, 2, false, true, true, PAWL_ELOST},
-    {"hold, answer", PROXY_LOSES_ANSWER, 3, false, true, false, PAWL_OK},
-    {"hold, answer, kept", PROXY_LOSES_ANSWER, 3, false, true, true, PAWL_OK},
-    {"hold, request, kept", PROXY_LOSES_REQUEST, 3, false, true, true, PAWL_ELOST},
+    {"hold, fence's answer, kept", PROXY_LOSES_ANSWER, 1, false, true, true, PAWL_ELOST},
+    {"hold, answer", PROXY_LOSES_ANSWER, 2, false, true, false, PAWL_OK},
+    {"hold, answer, kept", PROXY_LOSES_ANSWER, 2, false, true, true, PAWL_OK},
+    {"hold, request, kept", PROXY_LOSES_REQUEST, 2, false, true, true, PAWL_ELOST},
 };
 
 /* A refusal makes the next commits careful. */

@@ -85,6 +85,36 @@ ON_TROUBLE(own_sql_commits_with_the_changes, ground *p)
     assert_int_equal(queue_count(p), 0);
 }
 
+/* Not of a subtransaction's: a claimed row would be locked by one and deleted by the other, which leaves index
+ * entries that every claim reads. */
+ON_TROUBLE(a_commit_in_a_hold_has_one_transaction_id, ground *p)
+{
+    held h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "insert into mine values (1)");
+    int64_t id = raw_number(h.pg, "select pg_current_xact_id()::text::bigint");
+    ok(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error));
+    assert_int_equal(raw_number(p->pg, "select xmin::text::bigint from pawl_workers"), id);
+}
+
+/* Its statements are planned for their parameters, and not kept. */
+ON_TROUBLE(no_statement_of_a_commit_in_a_hold_is_prepared, ground *p)
+{
+    static const char prepared[] = "select count(*) from pg_prepared_statements";
+    pawl_queue_rows   rows       = {0};
+    held              h;
+    begin_hold(p, &h);
+    int64_t count = raw_number(h.pg, prepared);
+    ok(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error));
+    ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
+    assert_int_equal(raw_number(h.pg, prepared), count);
+    pawl_store_handler_transaction_end(h.store);
+    ok(p, pawl_store_queue_list(h.store, TEXT("orders"), 0, p->arena, &rows, &p->error));
+    ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
+    assert_true(raw_number(h.pg, prepared) > count);
+    pawl_store_handler_transaction_end(h.store);
+}
+
 /* Other calls of the handle run in the hold's transaction, and change no setting of it. */
 ON_TROUBLE(a_lease_in_a_hold_is_part_of_it, ground *p)
 {
@@ -198,6 +228,10 @@ ON_TROUBLE(only_pawl_ends_the_transaction, ground *p)
     expect_text(p, "only pawl may commit it or roll it back");
     assert_int_equal(mine_count(p), 1);
 
+    ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
+    raw_run(h.pg, "rollback; begin");
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
+    expect_text(p, "savepoint \"pawl_handler\" does not exist");
     ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
     raw_run(h.pg, "rollback");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);

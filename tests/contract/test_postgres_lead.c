@@ -63,6 +63,8 @@ static void stand_still(ground *p, pawl_store *store)
     char update[300], lock[200];
     make_sql(p, store, update, lock);
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    raw_run(store->ops->native(store),
+            "release savepoint pawl_handler"); /* as a commit does first */
     raw_run(store->ops->native(store), update);
     raw_run(store->ops->native(store), lock);
 }
@@ -134,6 +136,7 @@ static void lock_lease(ground *p, pair *it, const char *sql)
     begin_led(p, it);
     snprintf(text, sizeof text, sql, p->schema);
     ok(p, pawl_store_handler_transaction_begin(it->first, &p->error));
+    raw_run(it->first->ops->native(it->first), "release savepoint pawl_handler");
     raw_run(it->first->ops->native(it->first), text);
     assert_false(leads(p, it->second, NOW + LEASE - 1));
 }

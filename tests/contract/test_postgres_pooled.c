@@ -169,6 +169,8 @@ ON_GROUND(a_pooled_commit_that_stands_still_is_ended, ground *p)
              "update %s.pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = "
              "(select \"Worker\" from %s.pawl_leases)",
              p->schema, p->schema);
+    raw_run(first->ops->native(first),
+            "release savepoint pawl_handler"); /* as a commit does first */
     raw_run(first->ops->native(first), sql);
     snprintf(sql, sizeof sql, "lock table %s.pawl_queue in exclusive mode", p->schema);
     raw_run(first->ops->native(first), sql);

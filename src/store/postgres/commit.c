@@ -13,8 +13,9 @@
  * Only when that fails do the rounds above find out what was refused, once the claimed rows are
  * locked again.
  *
- * Others find its session by the transaction id in the worker's row (END_HOLDER_OF): that of the transaction itself, as
- * the savepoint stands behind the fence; in a handler's that of what runs behind its savepoint.
+ * The savepoint stands behind the fence: so the transaction id in the worker's row is that of
+ * the transaction itself, by which others find its session (END_HOLDER_OF). So it is in a handler's, whose savepoint is
+ * released before (transaction.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -155,9 +156,9 @@ pawl_code pawl__pg_fence(pawl__sql_writer *writer)
     pawl__pg_connection *connection = pawl__pg_connection_of(writer);
     if (store->round.is_saved)
         return PAWL_OK;
-    store->has_worker_tid &= connection->is_pipelined;
+    store->has_worker_tid &= !store->round.is_handlers;
     pawl_code code = send_fence(writer);
-    if (code == PAWL_OK && !writer->is_ahead && connection->is_pipelined) {
+    if (code == PAWL_OK && !writer->is_ahead && !store->round.is_handlers) {
         pawl__pg_send_plain(connection, PAWL__PG_ROUND_BEGIN, writer->error);
         store->round.is_saved = true;
     }
@@ -286,8 +287,9 @@ pawl_code pawl__pg_finish(pawl__sql_writer *writer, pawl_code code, bool *is_don
     forget_writes(&store->round);
     if (writer->is_enlisted)
         return code;
-    if (*is_done && !pawl__pg_connection_of(writer)->is_pipelined)
-        pawl__pg_hold_leave(store);
+    if (store->round.is_handlers)
+        store->main.is_named = !store->is_pooled;
+    store->round.is_handlers = false;
     return try_again(writer, code);
 }
 

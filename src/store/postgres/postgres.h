@@ -89,6 +89,7 @@ typedef struct pawl__pg_numbering {
 typedef struct pawl__pg_round {
     pawl_arena            *arena;         /* its memory */
     bool                   is_saved;      /* the fence and the savepoint were sent */
+    bool                   is_handlers;   /* of a handler transaction: there is no second round */
     bool                   has_unguarded; /* a write's answer has to be checked */
     bool                   knows_sagas;   /* the answers to the changes of sagas were checked */
     struct pawl__pg_write *first;         /* the writes that were sent */
@@ -218,8 +219,6 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
 bool      pawl__pg_is_utf8(const PGconn *pg); /* the encoding of texts on it */
 pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error);
 void      pawl__pg_rollback(pawl_store *base);
-/* The connection is no handler's any more: its transaction has ended. */
-void pawl__pg_hold_leave(pawl__pg *store);
 
 /* queue.c */
 /* The numbers of the first claims, as an array. */

@@ -303,7 +303,7 @@ static bool has_handled(const pawl_changes *changes)
 /* The last claim was full, and this commit settles all that is claimed. */
 static bool claims_ahead(pawl__pg *store, const pawl_changes *changes)
 {
-    return store->ahead.front != NULL && store->main.is_pipelined &&
+    return store->ahead.front != NULL && !store->round.is_handlers &&
            changes->queue_settle.count == store->claims.count && has_handled(changes) &&
            store->ahead.count++ % ALONE != 0;
 }

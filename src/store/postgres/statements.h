@@ -77,11 +77,6 @@
     "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "      \
     "where " where "[Id] = ?9 and [Epoch] = ?10 returning ctid"
 
-/* The lock of the transaction that changes a row; backend_xid is not its id behind a savepoint, as in a handler's. */
-#define PAWL__PG_CHANGER_OF(row)                                                             \
-    "pg_locks as x on x.locktype = 'transactionid' and x.granted and x.transactionid = " row \
-    ".xmax "
-
 /* Plan settings of one transaction, and how many ms it may stand idle (?1). */
 #define PAWL__PG_PLANS(ways, cache)                                          \
     "select set_config(k.name, k.value, true) from (values "                 \
@@ -104,6 +99,7 @@
     X(ROUND_BEGIN, "savepoint pawl_round")                                                                           \
     X(ROUND_UNDO, "rollback to savepoint pawl_round")                                                                \
     X(HANDLER_BEGIN, "savepoint " PAWL__SQL_MARK)                                                                    \
+    X(HANDLER_END, "release savepoint " PAWL__SQL_MARK)                                                              \
     X(HANDLER_PLANS, PAWL__PG_PLANS("on", "auto"))                                                                   \
     X(POOLED_PLANS, PAWL__PG_PLANS("off", "force_generic_plan"))                                                     \
     X(STAMP, "select set_config('synchronous_commit', 'off', true)")                                                 \
@@ -148,22 +144,20 @@
                    "and l.objid = (?1 & 4294967295)::oid and l.pid <> pg_backend_pid() "                             \
                    "and l.database = (select oid from pg_database "                                                  \
                    "where datname = current_database())")                                                            \
-    X(END_HOLDER_OF,                                                                                                 \
-      "select pg_terminate_backend(x.pid) from {workers} as w "                                                      \
-      "join " PAWL__PG_CHANGER_OF("w") "where w.[Id] = ?1 and x.pid <> pg_backend_pid()")                            \
+    X(END_HOLDER_OF, "select pg_terminate_backend(a.pid) from {workers} as w "                                       \
+                     "join pg_stat_activity as a on a.backend_xid = w.xmax "                                         \
+                     "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                                              \
     /* Sessions inside a commit, or with the advisory lock for numbering, that wait for their \
      * client. */                      \
     X(END_STANDING_OF,                                                                                               \
       "select pg_terminate_backend(a.pid) from pg_stat_activity as a "                                               \
       "where a.pid <> pg_backend_pid() and a.wait_event = 'ClientRead' "                                             \
       "and a.state_change < clock_timestamp() - ?1 * interval '1 millisecond' "                                      \
-      "and (a.pid in (select x.pid from {workers} as w "                                                             \
-      "join " PAWL__PG_CHANGER_OF(                                                                                   \
-          "w") ") or a.pid in "                                                                                      \
-               "(select l.pid from pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 "                  \
-               "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                       \
-               "and l.objid = (?2 & 4294967295)::oid "                                                               \
-               "and l.database = (select oid from pg_database where datname = current_database())))")                \
+      "and (a.backend_xid in (select w.xmax from {workers} as w) or a.pid in "                                       \
+      "(select l.pid from pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 "                           \
+      "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                                \
+      "and l.objid = (?2 & 4294967295)::oid "                                                                        \
+      "and l.database = (select oid from pg_database where datname = current_database())))")                         \
     X(WORKER_LIVES, "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "                    \
                     "where " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                                                       \
     X(WORKER_DEAD_LIST, "select w.[Id], w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                                          \
@@ -181,13 +175,11 @@
       "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "                     \
       "{ignore:[Id]}")                                                                                               \
     /* Leases. */                                                                                                    \
-    X(END_LEASE_HOLDER,                                                                                              \
-      "select pg_terminate_backend(a.pid, 2000) from {leases} as l "                                                 \
-      "join " PAWL__PG_CHANGER_OF(                                                                                   \
-          "l") "join pg_stat_activity as a on a.pid = x.pid "                                                        \
-               "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid() "                            \
-               "and a.wait_event = 'ClientRead' "                                                                    \
-               "and a.state_change < clock_timestamp() - ?3 * interval '1 millisecond'")                             \
+    X(END_LEASE_HOLDER, "select pg_terminate_backend(a.pid, 2000) from {leases} as l "                               \
+                        "join pg_stat_activity as a on a.backend_xid = l.xmax "                                      \
+                        "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid() "                   \
+                        "and a.wait_event = 'ClientRead' "                                                           \
+                        "and a.state_change < clock_timestamp() - ?3 * interval '1 millisecond'")                    \
     X(LEAD_TAKE, PAWL__PG_LEAD_TAKE_TEXT("", ""))                                                                    \
     X(LEAD_TAKE_ALONE, PAWL__PG_LEAD_TAKE_ALONE_TEXT)                                                                \
     PAWL__PG_TIMEOUT_STATEMENTS(X)                                                                                   \

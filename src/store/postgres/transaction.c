@@ -180,13 +180,27 @@ bool pawl__pg_is_utf8(const PGconn *pg)
     return encoding == NULL || strcmp(encoding, "UTF8") == 0;
 }
 
+/* The savepoint goes before anything is written, in the same round trip: behind it a claimed row would have two
+ * transaction ids as its locker and its deleter, which PostgreSQL keeps as a set, and index entries of such a row stay
+ * until a vacuum. Statements are planned for their parameters still, so none is prepared by name. */
+static pawl_code begin_commit(pawl__pg *store, pawl_error *error)
+{
+    pawl_code code = pawl__pg_set_pipeline(&store->main, true, error);
+    if (code != PAWL_OK)
+        return code;
+    store->round.is_handlers = true;
+    store->main.is_named     = false;
+    pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_END, error);
+    return PAWL_OK;
+}
+
 pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     switch (PQtransactionStatus(store->main.pg)) {
     case PQTRANS_INTRANS:
         *is_open = pawl__pg_is_utf8(store->main.pg);
-        return *is_open ? PAWL_OK
+        return *is_open ? begin_commit(store, error)
                         : pawl_error_set(error, PAWL_EINVAL,
                                          "postgres: the handler's own SQL changed the "
                                          "client_encoding: pawl's texts are UTF8");
@@ -205,13 +219,6 @@ pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
     case PQTRANS_UNKNOWN: break;
     }
     return pawl_error_set(error, PAWL_ELOST, "postgres: the connection was lost");
-}
-
-void pawl__pg_hold_leave(pawl__pg *store)
-{
-    store->main.in_transaction = PQtransactionStatus(store->main.pg) == PQTRANS_INTRANS;
-    if (!store->main.is_lost) /* a connection that is lost here shows at the next operation */
-        (void)pawl__pg_set_pipeline(&store->main, true, NULL);
 }
 
 /* The savepoint goes, too: that of the next handler transaction would lie within it. */
@@ -260,5 +267,7 @@ void pawl__pg_rollback(pawl_store *base)
             PQtransactionStatus(connection->pg) ||
         !pawl__pg_is_utf8(connection->pg))
         connection->is_lost = true;
-    pawl__pg_hold_leave(store);
+    connection->in_transaction = PQtransactionStatus(connection->pg) == PQTRANS_INTRANS;
+    if (!connection->is_lost) /* a loss here shows at the next operation */
+        (void)pawl__pg_set_pipeline(connection, true, NULL);
 }

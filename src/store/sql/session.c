@@ -49,7 +49,8 @@ static bool goes_to_mark(pawl__sql_session *session)
     if (remote->sql.family->undoes_all)
         session->is_undone = false;
     return !session->is_lost && !session->is_undone &&
-           PAWL__SQL_SAY(session, undo, PAWL__SQL_MARK, NULL) == PAWL_OK;
+           PAWL__SQL_SAY(session, undo, PAWL__SQL_MARK, NULL) == PAWL_OK &&
+           PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, NULL) == PAWL_OK;
 }
 
 void pawl__sql_session_rollback(pawl_store *store)

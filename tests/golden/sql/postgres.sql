@@ -405,6 +405,9 @@ rollback to savepoint pawl_round;
 -- HANDLER_BEGIN
 savepoint pawl_handler;
 
+-- HANDLER_END
+release savepoint pawl_handler;
+
 -- HANDLER_PLANS
 select set_config(k.name, k.value, true) from (values ('enable_seqscan', 'on'),
 ('enable_bitmapscan', 'on'), ('enable_hashjoin', 'on'), ('enable_mergejoin', 'on'), ('enable_sort',
@@ -496,18 +499,16 @@ and l.pid <> pg_backend_pid() and l.database = (select oid from pg_database wher
 current_database());
 
 -- END_HOLDER_OF
-select pg_terminate_backend(x.pid) from "pawl_workers" as w join pg_locks as x on x.locktype =
-'transactionid' and x.granted and x.transactionid = w.xmax where w."Id" = $1 and x.pid <>
-pg_backend_pid();
+select pg_terminate_backend(a.pid) from "pawl_workers" as w join pg_stat_activity as a on
+a.backend_xid = w.xmax where w."Id" = $1 and a.pid <> pg_backend_pid();
 
 -- END_STANDING_OF
 select pg_terminate_backend(a.pid) from pg_stat_activity as a where a.pid <> pg_backend_pid() and
 a.wait_event = 'ClientRead' and a.state_change < clock_timestamp() - $1 * interval '1 millisecond'
-and (a.pid in (select x.pid from "pawl_workers" as w join pg_locks as x on x.locktype =
-'transactionid' and x.granted and x.transactionid = w.xmax ) or a.pid in (select l.pid from pg_locks
-as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.classid = (($2 >> 32) &
-4294967295)::oid and l.objid = ($2 & 4294967295)::oid and l.database = (select oid from pg_database
-where datname = current_database())));
+and (a.backend_xid in (select w.xmax from "pawl_workers" as w) or a.pid in (select l.pid from
+pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.classid = (($2 >>
+32) & 4294967295)::oid and l.objid = ($2 & 4294967295)::oid and l.database = (select oid from
+pg_database where datname = current_database())));
 
 -- WORKER_LIVES
 select w.n from unnest($2, $3) with ordinality as w ("Process", "Seen", n) where case when
@@ -548,10 +549,9 @@ insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid"
 'epoch', 0, 0, 0, 0, 0, 0) on conflict ("Id") do nothing;
 
 -- END_LEASE_HOLDER
-select pg_terminate_backend(a.pid, 2000) from "pawl_leases" as l join pg_locks as x on x.locktype =
-'transactionid' and x.granted and x.transactionid = l.xmax join pg_stat_activity as a on a.pid =
-x.pid where l."Name" = $1 and l."Expires" <= $2 and a.pid <> pg_backend_pid() and a.wait_event =
-'ClientRead' and a.state_change < clock_timestamp() - $3 * interval '1 millisecond';
+select pg_terminate_backend(a.pid, 2000) from "pawl_leases" as l join pg_stat_activity as a on
+a.backend_xid = l.xmax where l."Name" = $1 and l."Expires" <= $2 and a.pid <> pg_backend_pid() and
+a.wait_event = 'ClientRead' and a.state_change < clock_timestamp() - $3 * interval '1 millisecond';
 
 -- LEAD_TAKE
 with seen as materialized (select l."Worker", l."Epoch", l."Expires", (l."Worker" is null or

@@ -25,13 +25,14 @@ static const pawl__sql_state states[] = {
     {"28", PAWL_EDENIED, CONNECTION},
     {"42501", PAWL_EDENIED, TRANSACTION},
     {"3D000", PAWL_ENOTSTORE, CONNECTION}, /* no such database */
-    {"3F000", PAWL_ESCHEMA, TRANSACTION},  /* no such schema */
-    {"42P01", PAWL_ESCHEMA, TRANSACTION},  /* no such table */
-    {"42703", PAWL_ESCHEMA, TRANSACTION},  /* no such column */
-    {"42883", PAWL_ESCHEMA, TRANSACTION},  /* no such function */
-    {"42804", PAWL_ESCHEMA, TRANSACTION},  /* a column of another type */
-    {"42P10", PAWL_ESCHEMA, TRANSACTION},  /* no unique index for "on conflict" */
-    {"53100", PAWL_EFULL, TRANSACTION},    /* disk full */
+    {"3B001", PAWL_EINVAL, TRANSACTION}, /* no such savepoint: a handler's own SQL went beyond it */
+    {"3F000", PAWL_ESCHEMA, TRANSACTION}, /* no such schema */
+    {"42P01", PAWL_ESCHEMA, TRANSACTION}, /* no such table */
+    {"42703", PAWL_ESCHEMA, TRANSACTION}, /* no such column */
+    {"42883", PAWL_ESCHEMA, TRANSACTION}, /* no such function */
+    {"42804", PAWL_ESCHEMA, TRANSACTION}, /* a column of another type */
+    {"42P10", PAWL_ESCHEMA, TRANSACTION}, /* no unique index for "on conflict" */
+    {"53100", PAWL_EFULL, TRANSACTION},   /* disk full */
     {"53200", PAWL_ENOMEM, TRANSACTION},
     {"53300", PAWL_EUNREACHABLE, CONNECTION}, /* too many connections */
     {"53", PAWL_EBUSY, TRANSACTION},          /* other resources */
