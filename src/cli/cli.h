@@ -257,8 +257,8 @@ pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, paw
 
 /* ---- Input ---------------------------------------------------------------- */
 
-/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any
- * other answer; both say that nothing was `done`: "dropped". */
+/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any other answer; both say
+ * that nothing was `done`: "dropped". */
 pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, const char *question,
                       ...) PAWL_PRINTF(4, 5);
 
@@ -271,7 +271,9 @@ pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, c
 pawl_text pawl__user(void);       /* the same at each call, of main */
 /* An id made here and not by the library, so that it can be printed. */
 pawl_code pawl__id_make(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error);
-
+/* From now on SIGINT and SIGTERM are noted, and end a wait for input; the flags are those of sigaction(). */
+void pawl__interrupts_note(int flags);
+bool pawl__is_interrupted(void);
 /* A file read to its end, or line by line. */
 typedef struct pawl__input {
     FILE       *file;
@@ -288,12 +290,10 @@ typedef struct pawl__input {
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error);
 /* Reads the whole file; at most PAWL_BODY_SIZE_MAX bytes. */
 pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error);
-/* The next line without its end; data NULL at the end of the file. Borrowed
- * until the next call. */
+/* The next line without its end; data NULL at the end of the file. Borrowed until the next call. */
 pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *error);
 void      pawl__input_close(pawl__input *input);
-
-/* The text of --body, or of the file of --body-file, in the arena. PAWL_EINPUT: it is not JSON. */
+/* The text of --body, or of the file of --body-file, in the arena. PAWL_EINPUT: no JSON. */
 pawl_code pawl__body_read(const char *body, const char *file, pawl_arena *arena, pawl_text *text,
                           pawl_error *error);
 

@@ -193,15 +193,19 @@ static void set_last(pawl__lane *lane, pawl__place place, pawl_time due)
     lane->has_last = true;
 }
 
-pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
+/* A message that only waited for an older one is no head: it becomes due in its turn. By its place one that came late
+ * could be before others whose turn is sooner. */
+pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_message *message)
 {
-    pawl_text key;
-    pawl_code code = find_key(batch, &row->message, &key);
+    const pawl_queue_row *row = &message->row;
+    pawl_text             key;
+    pawl_code             code = find_key(batch, &row->message, &key);
     if (code != PAWL_OK || key.size == 0)
         return code;
     pawl__lane *lane  = &batch->engine->order->lanes[lane_of(key)];
     pawl__place place = pawl__place_of(row);
-    if (!lane->has_head || pawl__place_is_older(place, lane->head))
+    if (!pawl__order_is_held(message->error) &&
+        (!lane->has_head || pawl__place_is_older(place, lane->head)))
         set_head(lane, place, row->due, row->message.id);
     set_last(lane, place, row->due);
     return PAWL_OK;
@@ -426,13 +430,21 @@ static bool is_before_last(const pawl__unit *unit, const pawl__lane *lane)
            (row->due == row->placed || pawl__place_is_older(lane->last, pawl__place_of(row)));
 }
 
+/* Did the unit come late, while those behind a head that is over wait for their turns? Older ones may be among them. */
+static bool is_late(const pawl__unit *unit, const pawl__lane *lane)
+{
+    return unit->row.due == unit->row.placed && unit->row.due < lane->latest_due &&
+           pawl__place_is_older(lane->head, pawl__place_of(&unit->row));
+}
+
 static bool meet_lane(const pawl__unit *unit, const pawl__lane *lane, const over *ended,
                       obstacle *found)
 {
     pawl__place place      = pawl__place_of(&unit->row);
     bool        has_head   = lane->has_head && !ended->is_head;
     bool        has_latest = lane->has_last && !ended->is_latest;
-    bool        is_behind  = has_latest && pawl__place_is_older(lane->latest, place);
+    bool        is_behind  = has_latest && (pawl__place_is_older(lane->latest, place) ||
+                                    (!has_head && is_late(unit, lane)));
     pawl_text   head_id    = has_head ? pawl_text_of(lane->head_id) : found->id;
     has_head               = has_head && pawl__place_is_older(lane->head, place);
     if (!has_head && !is_behind)

@@ -108,7 +108,7 @@ void pawl__order_warn(const char *text, const pawl__model *model);
 /* Forgets all lanes. False: no memory for them. */
 bool pawl__order_begin(pawl__order *order);
 /* Notes a message that was put off, as it stands in the queue. PAWL_ENOMEM is the only failure. */
-pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row);
+pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_message *message);
 /* Notes a message that a claim did not get, though it is before some of it; in the arena. */
 pawl_code pawl__order_note_absent(pawl__batch *batch, const pawl_queue_row *row, pawl_arena *arena);
 

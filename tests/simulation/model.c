@@ -263,6 +263,12 @@ static void tell(const pawl_changes *changes, const pawl_refusals *refused)
                  it->seq, (int)it->action, it->due, (int)it->attempts, (int)it->crashes,
                  PAWL_TEXT_ARGS(it->error));
     }
+    for (size_t i = 0; i < changes->flush_set.count; i++) {
+        const pawl_flush_set *it = &changes->flush_set.items[i];
+        pawl_log(PAWL_LOG_DEBUG, "    flush of %.*s due %" PRId64 ", attempts %d, done %d: %.*s",
+                 PAWL_TEXT_ARGS(it->partition), it->due, (int)it->attempts, (int)it->is_done,
+                 PAWL_TEXT_ARGS(it->error));
+    }
     for (size_t i = 0; i < changes->saga_update.count; i++)
         pawl_log(PAWL_LOG_DEBUG, "    update to %.*s",
                  PAWL_TEXT_ARGS(changes->saga_update.items[i].data));

@@ -1,11 +1,13 @@
-/* input.c - a file or standard input, whole or line by line; an answer.
+/* input.c - a file or standard input, whole or line by line; an answer; the signals that end a long verb.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #define CHUNK_SIZE ((size_t)64 * 1024)
+#define WAIT_MS 200 /* for input, until it is looked whether a signal came */
 
 pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, const char *question,
                       ...)
@@ -49,6 +52,29 @@ pawl_text pawl__user(void)
     return pawl_text_of(name);
 }
 
+/* ---- Signals and input --------------------------------------------------- */
+
+static volatile sig_atomic_t is_interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+void pawl__interrupts_note(int flags)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+bool pawl__is_interrupted(void)
+{
+    return is_interrupted != 0;
+}
+
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error)
 {
     bool is_standard = strcmp(path, "-") == 0;
@@ -72,6 +98,21 @@ void pawl__input_close(pawl__input *input)
     *input = (pawl__input){.file = NULL};
 }
 
+/* A signal may come just before the wait, or to another thread: the wait ends every now and then. */
+static ssize_t read_some(int file, char *data, size_t size)
+{
+    struct pollfd wait  = {.fd = file, .events = POLLIN};
+    int           ready = 0;
+    while (ready == 0 || (ready < 0 && errno == EINTR)) {
+        if (pawl__is_interrupted()) {
+            errno = EINTR;
+            return -1;
+        }
+        ready = poll(&wait, 1, WAIT_MS);
+    }
+    return ready < 0 ? -1 : read(file, data, size);
+}
+
 /* Reads one more chunk behind what is there. */
 static pawl_code read_more(pawl__input *input, pawl_error *error)
 {
@@ -83,10 +124,10 @@ static pawl_code read_more(pawl__input *input, pawl_error *error)
         input->data     = data;
         input->capacity = capacity;
     }
-    size_t count = fread(input->data + input->size, 1, CHUNK_SIZE, input->file);
-    input->size += count;
-    input->is_end = count < CHUNK_SIZE;
-    if (ferror(input->file))
+    ssize_t count = read_some(fileno(input->file), input->data + input->size, CHUNK_SIZE);
+    input->is_end = count == 0;
+    input->size += count > 0 ? (size_t)count : 0;
+    if (count < 0)
         return pawl_error_set(error, PAWL_EINPUT, "cannot read %s: %s", input->name,
                               strerror(errno));
     return PAWL_OK;

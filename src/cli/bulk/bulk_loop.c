@@ -84,30 +84,10 @@ pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it)
 
 /* ---- The loop -------------------------------------------------------------- */
 
-static volatile sig_atomic_t is_interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    is_interrupted = 1;
-}
-
-void pawl__interrupts_note(int flags)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-}
-
-bool pawl__is_interrupted(void)
-{
-    return is_interrupted != 0;
-}
-
 static pawl_code check_interrupted(pawl_error *error)
 {
-    return is_interrupted ? pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted") : PAWL_OK;
+    return pawl__is_interrupted() ? pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted")
+                                  : PAWL_OK;
 }
 
 static pawl_code settle_slices(pawl__bulk_loop *it, int64_t *begun, size_t size, size_t count,

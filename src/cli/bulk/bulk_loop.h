@@ -77,12 +77,6 @@ pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it);
 pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *ids, const char *rows,
                                  bool has_filter, pawl_error *error);
 
-/* ---- Interruptions, also of `pawl bulk run` ------------------------------------- */
-
-/* From now on SIGINT and SIGTERM are noted; the flags are those of sigaction(). */
-void pawl__interrupts_note(int flags);
-bool pawl__is_interrupted(void);
-
 /* ---- The pace, also of verbs that only read ------------------------------------- */
 
 /* Waits until the next is due when `done` are done since `begun`; a signal ends it. Later than a slice of bulk actions takes:

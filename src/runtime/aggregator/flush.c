@@ -34,13 +34,13 @@
 typedef struct pawl__flush_target {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
-    pawl_text                     error; /* of its flush row, where that was read */
-    bool                          is_by_size;
-    bool                          is_checked; /* id_max was read */
-    int64_t                       id_max;     /* not by size: rows up to this one */
-    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
-    int                           meetings; /* snapshots released for too few rows, by size */
-    bool                          is_done;
+    pawl_text              error; /* of its flush row, where that was read: why messages stay */
+    bool                   is_by_size;
+    bool                   is_checked; /* id_max was read */
+    int64_t                id_max;     /* not by size: rows up to this one */
+    pawl_aggregator_counts gate;       /* as read; pieces taken since are not ready any more */
+    int                    meetings;   /* snapshots released for too few rows, by size */
+    bool                   is_done;
 } target;
 
 /* Unless it is one of the first `known` items, in which it may be. */
@@ -61,6 +61,12 @@ static pawl_code add_target(pawl__flush_list *list, size_t known,
     list->items[list->count++] = (target){
         .aggregator = aggregator, .partition = copy, .error = told, .is_by_size = is_by_size};
     return PAWL_OK;
+}
+
+/* The text of a failure is none: without that failure, which a neighbour may end meanwhile, it says nothing. */
+static pawl_text why_left(const pawl_flush_row *row)
+{
+    return row->attempts == 0 ? row->error : NOT_READ;
 }
 
 /* ---- One piece of one partition -------------------------------------------------- */
@@ -410,8 +416,8 @@ static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *ag
     pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
                                                   worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = add_target(list, known, aggregator, rows.items[i].partition, rows.items[i].error,
-                          is_by_size);
+        code = add_target(list, known, aggregator, rows.items[i].partition,
+                          why_left(&rows.items[i]), is_by_size);
     return code;
 }
 
@@ -508,10 +514,11 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
         if (rows.items[i].due < worker->flush_due)
             worker->flush_due = rows.items[i].due;
         if (rows.items[i].due <= due_max)
-            code = add_target(due, due_known, aggregator, partition, rows.items[i].error,
+            code = add_target(due, due_known, aggregator, partition, why_left(&rows.items[i]),
                               aggregator->period == 0);
         if (code == PAWL_OK)
-            code = add_target(full, full_known, aggregator, partition, rows.items[i].error, true);
+            code =
+                add_target(full, full_known, aggregator, partition, why_left(&rows.items[i]), true);
     }
     return code;
 }

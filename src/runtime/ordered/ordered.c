@@ -117,7 +117,7 @@ static pawl_code note_page(pawl__worker *worker, const pawl_queue_messages *page
     pawl__batch_reset(worker->batch);
     for (size_t i = 0; i < page->count && code == PAWL_OK; i++)
         if (was_put_off(&page->items[i].row))
-            code = pawl__order_note(worker->batch, &page->items[i].row);
+            code = pawl__order_note(worker->batch, &page->items[i]);
     return code;
 }
 

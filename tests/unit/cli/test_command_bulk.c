@@ -53,3 +53,26 @@ TEST(the_end_of_the_process_is_the_end_of_its_run)
     assert_string_equal(error.text,
                         "the process of the action was killed; what was committed stays");
 }
+
+/* The signal is older than the wait; a writer that has the pipe open writes no more. Last, as the process stays
+ * interrupted. */
+TEST(a_signal_ends_a_wait_for_input)
+{
+    char        path[40];
+    int         ends[2];
+    pawl__input input;
+    pawl_text   line;
+    pawl_error  error = PAWL_ERROR_INIT;
+    assert_int_equal(pipe(ends), 0);
+    (void)snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(write(ends[1], "{}\n{", 4), 4);
+    must(pawl__input_open(&input, path, &error));
+    must(pawl__input_line(&input, &line, &error));
+    assert_int_equal(line.size, 2);
+    pawl__interrupts_note(0);
+    assert_int_equal(raise(SIGTERM), 0);
+    assert_int_equal(pawl__input_line(&input, &line, &error), PAWL_EINPUT);
+    pawl__input_close(&input);
+    close(ends[0]);
+    close(ends[1]);
+}

@@ -6,6 +6,7 @@
 #include "support/world.h"
 
 #include "pawl/operations.h"
+#include "runtime/runtime.h"
 
 #include <unistd.h>
 
@@ -345,6 +346,49 @@ ON_ALL_STORES_AND_ODBC(e26_what_is_sent_for_later_waits_for_one_that_came_late, 
     world_go(it, PAWL_SECONDS(11));
     expect("a1! ");
     assert_true(find(it, "a2").due < find(it, "a4").due);
+}
+
+/* Three messages wait as 3, 2, 4, as 2 came late; the number of 4 is the lowest. Whoever takes the queue over when the
+ * first is over knows only how they stand there. */
+ON_ALL_STORES_AND_ODBC(e26_a_take_over_keeps_the_turns_of_what_waits, const char *url)
+{
+    world *it = open_world(url, 1, 1);
+    post(it, "a", 1, 0);
+    post(it, "a", 4, 8);
+    post(it, "a", 3, 6);
+    world_go(it, PAWL_SECONDS(7));
+    expect("a1! ");
+    post(it, "a", 2, 4);
+    world_drain(it);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(9));
+    world_drain(it);
+    assert_true(find(it, "a2").due < find(it, "a4").due);
+    pawl_clock_set(it->business, WORLD_START + PAWL_HOURS(1));
+    world_step(it);
+    expect("a1 ");
+    pawl__worker_leave(it->endpoint->worker);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(4));
+    world_drain(it);
+    expect("a3 a2 a4 ");
+}
+
+/* Message 3 comes when 1 is over; it is due before those that waited for that one. */
+ON_ALL_STORES_AND_ODBC(e26_what_comes_late_is_not_handled_before_the_turn_of_older_ones,
+                       const char *url)
+{
+    world *it = open_world(url, 1, 1);
+    post(it, "a", 1, 0);
+    post(it, "a", 2, 0);
+    post(it, "a", 4, 6);
+    pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(10));
+    world_drain(it);
+    expect("a1! ");
+    pawl_clock_set(it->business, WORLD_START + PAWL_HOURS(1));
+    world_step(it);
+    expect("a1 ");
+    post(it, "a", 3, 5);
+    world_go(it, PAWL_SECONDS(2));
+    expect("a2 a4 a3 ");
 }
 
 int main(void)
