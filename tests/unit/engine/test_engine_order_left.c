@@ -348,7 +348,7 @@ ON_ALL_STORES_AND_ODBC(e26_what_is_sent_for_later_waits_for_one_that_came_late, 
     assert_true(find(it, "a2").due < find(it, "a4").due);
 }
 
-/* Three messages wait as 3, 2, 4, as 2 came late; the number of 4 is the lowest. Whoever takes the queue over when the
+/* The turns are 3, 2, 4, as 2 came late; the number of 4 is the lowest. Whoever takes the queue over when the
  * first is over knows only how they stand there. */
 ON_ALL_STORES_AND_ODBC(e26_a_take_over_keeps_the_turns_of_what_waits, const char *url)
 {
