@@ -147,6 +147,8 @@ static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_
 
 /* ---- Lanes ----------------------------------------------------------------------- */
 
+#define KEPT_CAPACITY 16 /* messages that an empty lane keeps room for */
+
 static uint32_t lane_of(pawl_text key)
 {
     return (uint32_t)(pawl__text_hash(key) % PAWL__LANES);
@@ -157,8 +159,28 @@ static bool is_at(pawl__place left, pawl__place right)
     return left.placed == right.placed && left.seq == right.seq;
 }
 
+/* Rows are claimed by due time, then by number. */
+static bool is_sooner(pawl_time due, int64_t seq, pawl_time other_due, int64_t other_seq)
+{
+    return due < other_due || (due == other_due && seq < other_seq);
+}
+
+static void end_lanes(pawl__order *order)
+{
+    for (size_t i = 0; order->lanes != NULL && i < PAWL__LANES; i++)
+        pawl_free(order->lanes[i].room);
+}
+
+void pawl__order_end(pawl__order *order)
+{
+    end_lanes(order);
+    pawl_free(order->lanes);
+    order->lanes = NULL;
+}
+
 bool pawl__order_begin(pawl__order *order)
 {
+    end_lanes(order);
     if (order->lanes == NULL)
         order->lanes = pawl_allocate(PAWL__LANES * sizeof order->lanes[0]);
     else
@@ -167,47 +189,108 @@ bool pawl__order_begin(pawl__order *order)
     return order->lanes != NULL;
 }
 
-/* An id that does not fit is cut. */
-static void set_head(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id)
+static pawl__waiting *waiting_of(const pawl__lane *lane, size_t index)
 {
-    lane->has_head = true;
-    lane->head     = place;
-    lane->head_due = due;
+    return &lane->room[lane->first + index];
+}
+
+/* The first that is not older than the place. */
+static size_t index_of(const pawl__lane *lane, pawl__place place)
+{
+    size_t low = 0, high = lane->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pawl__place_is_older(waiting_of(lane, middle)->place, place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The message of the place, if it was put off. */
+static pawl__waiting *find_waiting(const pawl__lane *lane, pawl__place place)
+{
+    size_t index = index_of(lane, place);
+    bool   has   = index < lane->count && is_at(waiting_of(lane, index)->place, place);
+    return has ? waiting_of(lane, index) : NULL;
+}
+
+/* Makes room for more messages, so that what a commit put off can be noted without fail. */
+static bool reserve(pawl__lane *lane, size_t more)
+{
+    if (lane->first + lane->count + more <= lane->capacity)
+        return true;
+    if (lane->first > 0) {
+        memmove(lane->room, waiting_of(lane, 0), lane->count * sizeof *lane->room);
+        lane->first = 0;
+    }
+    if (lane->count + more <= lane->capacity / 2)
+        return true;
+    size_t         capacity = 2 * (lane->count + more);
+    pawl__waiting *grown    = pawl_resize(lane->room, capacity * sizeof *grown);
+    if (grown == NULL)
+        return lane->count + more <= lane->capacity;
+    lane->room     = grown;
+    lane->capacity = capacity;
+    return true;
+}
+
+static void note_latest(pawl__lane *lane, pawl_time due, int64_t seq)
+{
+    if (lane->count > 0 && !is_sooner(lane->latest_due, lane->latest_seq, due, seq))
+        return;
+    lane->latest_due = due;
+    lane->latest_seq = seq;
+}
+
+/* An id that does not fit is cut. */
+static void put(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id)
+{
+    size_t         index = index_of(lane, place);
+    pawl__waiting *it    = waiting_of(lane, index);
+    note_latest(lane, due, place.seq);
+    if (index == lane->count || !is_at(it->place, place)) {
+        memmove(it + 1, it, (lane->count - index) * sizeof *it);
+        *it = (pawl__waiting){.place = place};
+        lane->count++;
+    }
+    it->due = due;
+    if (index > 0)
+        return;
+    lane->named = place;
     (void)snprintf(lane->head_id, sizeof lane->head_id, "%.*s", PAWL_TEXT_ARGS(id));
 }
 
-static void set_last(pawl__lane *lane, pawl__place place, pawl_time due)
+/* The last turn stays that of the message that is over, if it was: it has passed then. */
+static void drop(pawl__lane *lane, size_t index)
 {
-    if (!lane->has_last || !pawl__place_is_older(place, lane->last)) {
-        lane->last     = place;
-        lane->last_due = due;
+    pawl__waiting *it = waiting_of(lane, index);
+    lane->count--;
+    if (index == 0)
+        lane->first++;
+    else
+        memmove(it, it + 1, (lane->count - index) * sizeof *it);
+    if (lane->count > 0)
+        return;
+    lane->first = 0;
+    if (lane->capacity > KEPT_CAPACITY) {
+        pawl_free(lane->room);
+        lane->room     = NULL;
+        lane->capacity = 0;
     }
-    bool is_later = !lane->has_last || due > lane->latest_due;
-    bool is_equal = !is_later && due == lane->latest_due;
-    if (is_later || (is_equal && place.seq > lane->latest_seq))
-        lane->latest_seq = place.seq;
-    if (is_later || (is_equal && pawl__place_is_older(lane->latest, place))) {
-        lane->latest     = place;
-        lane->latest_due = due;
-    }
-    lane->has_last = true;
 }
 
-/* A message that only waited for an older one is no head: it becomes due in its turn. By its place one that came late
- * could be before others whose turn is sooner. */
-pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_message *message)
+pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
 {
-    const pawl_queue_row *row = &message->row;
-    pawl_text             key;
-    pawl_code             code = find_key(batch, &row->message, &key);
+    pawl_text key;
+    pawl_code code = find_key(batch, &row->message, &key);
     if (code != PAWL_OK || key.size == 0)
         return code;
-    pawl__lane *lane  = &batch->engine->order->lanes[lane_of(key)];
-    pawl__place place = pawl__place_of(row);
-    if (!pawl__order_is_held(message->error) &&
-        (!lane->has_head || pawl__place_is_older(place, lane->head)))
-        set_head(lane, place, row->due, row->message.id);
-    set_last(lane, place, row->due);
+    pawl__lane *lane = &batch->engine->order->lanes[lane_of(key)];
+    if (!reserve(lane, 1))
+        return PAWL_ENOMEM;
+    put(lane, pawl__place_of(row), row->due, row->message.id);
     return PAWL_OK;
 }
 
@@ -240,8 +323,17 @@ static pawl_code find(pawl__batch *batch, pawl__unit *unit)
     pawl__lane *lane = &order->lanes[unit->lane];
     if (lane->batch == order->batch) /* else it is NULL, or of those that ran alone before */
         unit->before = &batch->units[lane->unit];
+    else
+        lane->unit_count = 0;
     lane->batch = order->batch;
     lane->unit  = unit->index;
+    if (!reserve(lane, ++lane->unit_count))
+        return PAWL_ENOMEM;
+    pawl__waiting *it = find_waiting(lane, pawl__place_of(&unit->row));
+    if (it != NULL) {
+        it->batch = (uint32_t)order->batch;
+        it->unit  = unit->index;
+    }
     return PAWL_OK;
 }
 
@@ -273,17 +365,10 @@ void pawl__order_release(pawl__batch *batch, size_t first)
 static void take_unit(pawl__lane *lane, const pawl__unit *unit)
 {
     pawl__place place = pawl__place_of(&unit->row);
-    if (pawl__unit_is_done(unit)) {
-        if (lane->has_head && is_at(lane->head, place))
-            lane->has_head = false;
-        if (lane->has_last && is_at(lane->last, place))
-            lane->has_last = lane->has_head = false;
-    } else if (is_put_off(unit)) {
-        if (unit->end != PAWL__END_HELD &&
-            (!lane->has_head || !pawl__place_is_older(lane->head, place)))
-            set_head(lane, place, unit->due, unit->message.id);
-        set_last(lane, place, unit->due);
-    }
+    if (is_put_off(unit))
+        put(lane, place, unit->due, unit->message.id);
+    else if (pawl__unit_is_done(unit) && find_waiting(lane, place) != NULL)
+        drop(lane, index_of(lane, place));
 }
 
 void pawl__order_take(pawl__batch *batch)
@@ -293,64 +378,88 @@ void pawl__order_take(pawl__batch *batch)
             take_unit(&batch->engine->order->lanes[batch->units[i].lane], &batch->units[i]);
 }
 
-/* ---- Looking for a head that did not come --------------------------------------------- */
+/* ---- Looking for messages that did not come --------------------------------------------- */
 
-static bool is_in_batch(const pawl__unit *unit, pawl__place place)
+static bool is_in_batch(const pawl__batch *batch, const pawl__waiting *it)
 {
-    for (; unit != NULL; unit = unit->before)
-        if (is_at(pawl__place_of(&unit->row), place))
-            return true;
-    return false;
+    return it->batch == (uint32_t)batch->engine->order->batch;
 }
 
-/* Rows are claimed by due time and number: the head was due before the unit, and was not claimed. */
-static bool is_head_missing(const pawl__lane *lane, const pawl__unit *unit)
-{
-    const pawl_queue_row *row = &unit->row;
-    return lane->has_head && pawl__place_is_older(lane->head, pawl__place_of(row)) &&
-           (row->due > lane->head_due ||
-            (row->due == lane->head_due && row->seq > lane->head.seq)) &&
-           !is_in_batch(unit, lane->head);
-}
-
-/* Not so if the head comes to its end in this batch, or is gone. */
+/* Not so if the older ones come to their ends in this batch, or are gone. */
 bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit)
 {
     const pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
-    return unit->key.size > 0 && lane->has_head &&
-           pawl__place_is_older(lane->head, pawl__place_of(&unit->row));
+    return unit->key.size > 0 && lane->count > 0 &&
+           pawl__place_is_older(waiting_of(lane, 0)->place, pawl__place_of(&unit->row));
 }
 
-/* The oldest of the lane's units holds the others back: younger ones may be due before it, when the
- * head was put off anew and not yet all behind it. */
-static void take_next_head(const pawl__batch *batch, pawl__lane *lane)
+/* The unit of the lane that was claimed last. */
+static const pawl_queue_row *last_row(const pawl__batch *batch, const pawl__lane *lane)
 {
-    const pawl__unit *oldest = &batch->units[lane->unit];
-    for (const pawl__unit *other = oldest->before; other != NULL; other = other->before)
-        if (pawl__place_is_older(pawl__place_of(&other->row), pawl__place_of(&oldest->row)))
-            oldest = other;
-    set_head(lane, pawl__place_of(&oldest->row), oldest->row.due, oldest->message.id);
+    const pawl_queue_row *last = &batch->units[lane->unit].row;
+    for (const pawl__unit *other = batch->units[lane->unit].before; other != NULL;
+         other                   = other->before)
+        if (is_sooner(last->due, last->seq, other->row.due, other->row.seq))
+            last = &other->row;
+    return last;
 }
 
-static pawl_code look_for_head(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
+/* Drops, from the index on, messages that are due from that one's turn on and before the other turn. */
+static void drop_gone(const pawl__batch *batch, pawl__lane *lane, size_t index, pawl_time due,
+                      int64_t seq)
 {
-    const pawl_queue_row   before = {.due = lane->head_due, .seq = lane->head.seq - 1};
+    const pawl__waiting from = *waiting_of(lane, index);
+    for (size_t i = lane->count; i-- > index;) {
+        const pawl__waiting *it = waiting_of(lane, i);
+        if (!is_in_batch(batch, it) && is_sooner(it->due, it->place.seq, due, seq) &&
+            !is_sooner(it->due, it->place.seq, from.due, from.place.seq))
+            drop(lane, i);
+    }
+}
+
+/* A message that was due before a unit, and was not claimed: an operator took it away, and others perhaps, or somebody
+ * has it in hand. */
+static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, size_t index,
+                          const pawl_queue_row *last, pawl_error *error)
+{
+    const pawl__waiting   *it     = waiting_of(lane, index);
+    const pawl_queue_row   before = {.due = it->due, .seq = it->place.seq - 1};
     const pawl_queue_query query  = {.queue     = batch->engine->model->queue,
-                                     .due_max   = lane->head_due,
-                                     .seq_max   = lane->head.seq,
+                                     .due_max   = last->due,
                                      .after     = &before,
                                      .count_max = 1};
     pawl_queue_messages    found  = {.count = 0};
     pawl_code              code =
         pawl_store_queue_find(batch->engine->store, &query, batch->arena, &found, error);
+    const pawl_queue_row *next = code == PAWL_OK && found.count > 0 ? &found.items[0].row : last;
     if (code != PAWL_OK)
         return code;
-    if (found.count > 0)
-        lane->stuck = batch->engine->order->batch;
-    else
-        take_next_head(batch, lane);
-    batch->engine->order->is_stuck |= found.count > 0;
+    if (next->seq == it->place.seq) {
+        lane->stuck                    = batch->engine->order->batch;
+        lane->stuck_place              = it->place;
+        batch->engine->order->is_stuck = true;
+    } else {
+        drop_gone(batch, lane, index, next->due, next->seq);
+    }
     return PAWL_OK;
+}
+
+/* The oldest of those that the batch has not: younger ones wait for it. */
+static pawl_code look_at(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
+{
+    const pawl_queue_row *last = last_row(batch, lane);
+    pawl_code             code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < lane->count;) {
+        const pawl__waiting *it = waiting_of(lane, i);
+        if (is_in_batch(batch, it))
+            i++;
+        else if (is_sooner(it->due, it->place.seq, last->due, last->seq) &&
+                 lane->stuck != batch->engine->order->batch)
+            code = look_for(batch, lane, i, last, error);
+        else
+            break;
+    }
+    return code;
 }
 
 pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error)
@@ -358,11 +467,9 @@ pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error)
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (unit->key.size == 0 || unit->end == PAWL__END_RELEASED)
-            continue;
-        pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
-        if (lane->stuck != batch->engine->order->batch && is_head_missing(lane, unit))
-            code = look_for_head(batch, lane, error);
+        pawl__lane       *lane = &batch->engine->order->lanes[unit->lane];
+        if (unit->key.size > 0 && lane->unit == i && lane->count > 0)
+            code = look_at(batch, lane, error);
     }
     return code;
 }
@@ -388,76 +495,42 @@ static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__un
     found->id  = id;
 }
 
-/* Places of the lane whose messages the batch has brought to their ends. */
-typedef struct over {
-    bool is_head, is_last, is_latest;
-} over;
-
 /* Among the units of the batch. An older one may be claimed behind it: the unit is given back then, as that one has
  * not run yet. */
 static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
-                       over *ended, obstacle *found)
+                       obstacle *found)
 {
     bool              has   = false;
     pawl__place       place = pawl__place_of(&unit->row);
     bool              is_in = lane->batch == batch->engine->order->batch;
     const pawl__unit *other = is_in ? &batch->units[lane->unit] : unit->before;
     for (; other != NULL; other = other->before) {
-        pawl__place its = pawl__place_of(&other->row);
-        if (pawl__unit_is_done(other)) {
-            ended->is_head |= is_at(lane->head, its);
-            ended->is_last |= is_at(lane->last, its);
-            ended->is_latest |= is_at(lane->latest, its);
-        } else if (pawl__place_is_older(its, place)) {
-            has = true;
-            if (is_put_off(other))
-                wait_for(found, other->due, other->row.seq, unit, other->message.id);
-            else
-                found->is_released = true;
-        }
+        if (pawl__unit_is_done(other) || !pawl__place_is_older(pawl__place_of(&other->row), place))
+            continue;
+        has = true;
+        if (is_put_off(other))
+            wait_for(found, other->due, other->row.seq, unit, other->message.id);
+        else
+            found->is_released = true;
     }
     return has;
 }
 
-/* Is the last one yet to be claimed, before the unit, and to be put off to the time of the head? A unit that was never
- * put off comes behind it, so that those that were keep their order. */
-static bool is_before_last(const pawl__unit *unit, const pawl__lane *lane)
+/* Among those that were put off before: the unit comes behind all of them. */
+static bool meet_waiting(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
+                         obstacle *found)
 {
-    const pawl_queue_row *row = &unit->row;
-    return lane->has_last && lane->last_due < lane->head_due &&
-           (row->due < lane->last_due ||
-            (row->due == lane->last_due && row->seq < lane->last.seq)) &&
-           (row->due == row->placed || pawl__place_is_older(lane->last, pawl__place_of(row)));
-}
-
-/* Did the unit come late, while those behind a head that is over wait for their turns? Older ones may be among them. */
-static bool is_late(const pawl__unit *unit, const pawl__lane *lane)
-{
-    return unit->row.due == unit->row.placed && unit->row.due < lane->latest_due &&
-           pawl__place_is_older(lane->head, pawl__place_of(&unit->row));
-}
-
-static bool meet_lane(const pawl__unit *unit, const pawl__lane *lane, const over *ended,
-                      obstacle *found)
-{
-    pawl__place place      = pawl__place_of(&unit->row);
-    bool        has_head   = lane->has_head && !ended->is_head;
-    bool        has_latest = lane->has_last && !ended->is_latest;
-    bool        is_behind  = has_latest && (pawl__place_is_older(lane->latest, place) ||
-                                    (!has_head && is_late(unit, lane)));
-    pawl_text   head_id    = has_head ? pawl_text_of(lane->head_id) : found->id;
-    has_head               = has_head && pawl__place_is_older(lane->head, place);
-    if (!has_head && !is_behind)
-        return false;
-    if (has_head && !ended->is_last && is_before_last(unit, lane)) {
-        found->due = unit->row.due;
-        wait_for(found, lane->last_due, lane->last.seq, unit, head_id);
-        return true;
+    size_t               index = 0;
+    const pawl__waiting *it    = NULL;
+    for (; index < lane->count; index++) {
+        it = waiting_of(lane, index);
+        if (!is_in_batch(batch, it) || !pawl__unit_is_done(&batch->units[it->unit]))
+            break;
     }
-    if (has_head)
-        wait_for(found, lane->head_due, lane->head.seq, unit, head_id);
-    if (has_latest)
-        wait_for(found, lane->latest_due, is_behind ? lane->latest_seq : 0, unit, head_id);
+    if (index == lane->count || !pawl__place_is_older(it->place, pawl__place_of(&unit->row)))
+        return false;
+    wait_for(found, lane->latest_due, lane->latest_seq, unit,
+             is_at(it->place, lane->named) ? pawl_text_of(lane->head_id) : found->id);
     return true;
 }
 
@@ -466,8 +539,8 @@ static bool meet_lane(const pawl__unit *unit, const pawl__lane *lane, const over
 static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
 {
     const pawl__lane *lane = &order->lanes[unit->lane];
-    if (lane->has_head && lane->stuck == order->batch &&
-        pawl__place_is_older(lane->head, pawl__place_of(&unit->row)))
+    if (lane->stuck == order->batch &&
+        pawl__place_is_older(lane->stuck_place, pawl__place_of(&unit->row)))
         return true;
     for (size_t i = 0; i < order->absent_count; i++)
         if (order->absent[i].lane == unit->lane &&
@@ -480,9 +553,8 @@ static bool find_obstacle(const pawl__batch *batch, const pawl__unit *unit, obst
 {
     const pawl__order *order = batch->engine->order;
     const pawl__lane  *lane  = &order->lanes[unit->lane];
-    over               ended = {false, false, false};
-    bool               has   = meet_units(batch, unit, lane, &ended, found);
-    has |= meet_lane(unit, lane, &ended, found);
+    bool               has   = meet_units(batch, unit, lane, found);
+    has |= meet_waiting(batch, unit, lane, found);
     if (is_behind_absent(order, unit)) {
         has                = true;
         found->is_released = true;

@@ -1,18 +1,12 @@
 /* order.h - messages of an ordered endpoint: each waits until the earlier ones of its key have come to
  * their ends.
  *
- * A key is hashed to a lane; a lane knows the messages of its keys that were put off, by three of them:
- *
- *     place       1      2        3      4
- *              +------+--------+------+------+
- *              | head | latest |      | last |  new     head: the oldest that is put off, due again at its time
- *              +------+--------+------+------+          latest: has the largest due time; last: the youngest
- *
- * Messages become due in the order of their places, though each is claimed alone, when the head was put off anew and
- * only some of those behind it: those behind the latest wait for its time, others behind the head for that one's. A new
- * one waits for the time of the last where that is not put off anew yet. Due at one time, the one with the lower number
- * is claimed first, so one of a lower number is due a microsecond later. A lane without a message that was put off holds
- * nobody back, and two keys that share a lane only wait for each other.
+ * A key is hashed to a lane, which knows the messages of its keys that were put off: their places in the queue, the order
+ * in which they were sent, and their due times. A message runs when none of an earlier place is put off, else it is put off
+ * behind the last of them: rows are claimed by due time, and by number at one time, so one of a lower number is due a
+ * microsecond later. Turns need not be in the order of the places: a message may come late, or be tried again after those
+ * that wait for it became due. It is put off anew then, when its turn comes before that of an earlier one. Two keys that
+ * share a lane only wait for each other.
  *
  * One worker knows the lanes, the one that leads the queue (runtime/ordered/ordered.h):
  *
@@ -59,16 +53,26 @@ static inline bool pawl__place_is_older(pawl__place left, pawl__place right)
     return left.placed < right.placed || (left.placed == right.placed && left.seq < right.seq);
 }
 
+/* A message that was put off. */
+typedef struct pawl__waiting {
+    pawl__place place;
+    pawl_time   due;
+    uint32_t    batch, unit; /* the last batch that had it, and its unit there */
+} pawl__waiting;
+
 /* Zero: nothing of it was put off. */
 typedef struct pawl__lane {
-    bool        has_head, has_last; /* has_last: a latest, too */
-    pawl__place head, last, latest;
-    pawl_time   head_due, last_due, latest_due;
-    int64_t     latest_seq; /* the largest number that is put off to the time of the latest */
-    uint64_t    batch;      /* number of the last batch with a unit of it, */
-    uint32_t    unit;       /* and that unit */
-    uint64_t    stuck;      /* number of the last batch whose head was in other hands */
-    char        head_id[PAWL__LANE_ID_SIZE];
+    pawl__waiting *room; /* sorted by place, from `first` on */
+    size_t         first, count, capacity;
+    pawl_time      latest_due; /* the last turn of them: due time, */
+    int64_t        latest_seq; /* and number */
+    uint64_t       batch;      /* number of the last batch with a unit of it, */
+    uint32_t       unit;       /* the unit, */
+    uint32_t       unit_count; /* and how many there were */
+    uint64_t       stuck;      /* number of the last batch with one in other hands, */
+    pawl__place    stuck_place;
+    pawl__place    named; /* the first, when it was put off, */
+    char           head_id[PAWL__LANE_ID_SIZE];
 } pawl__lane;
 
 /* A message that is before units of the batch, and in somebody else's hand. */
@@ -107,8 +111,9 @@ bool pawl__order_read(const char *text, pawl__order_key *key);
 void pawl__order_warn(const char *text, const pawl__model *model);
 /* Forgets all lanes. False: no memory for them. */
 bool pawl__order_begin(pawl__order *order);
+void pawl__order_end(pawl__order *order);
 /* Notes a message that was put off, as it stands in the queue. PAWL_ENOMEM is the only failure. */
-pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_message *message);
+pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row);
 /* Notes a message that a claim did not get, though it is before some of it; in the arena. */
 pawl_code pawl__order_note_absent(pawl__batch *batch, const pawl_queue_row *row, pawl_arena *arena);
 

@@ -263,6 +263,10 @@ static void tell(const pawl_changes *changes, const pawl_refusals *refused)
                  it->seq, (int)it->action, it->due, (int)it->attempts, (int)it->crashes,
                  PAWL_TEXT_ARGS(it->error));
     }
+    for (size_t i = 0; i < changes->aggregator_add.count; i++)
+        pawl_log(PAWL_LOG_DEBUG, "    parcel to %.*s, due %" PRId64,
+                 PAWL_TEXT_ARGS(changes->aggregator_add.items[i].partition),
+                 changes->aggregator_add.items[i].due);
     for (size_t i = 0; i < changes->flush_set.count; i++) {
         const pawl_flush_set *it = &changes->flush_set.items[i];
         pawl_log(PAWL_LOG_DEBUG, "    flush of %.*s due %" PRId64 ", attempts %d, done %d: %.*s",

@@ -34,13 +34,13 @@
 typedef struct pawl__flush_target {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
-    pawl_text              error; /* of its flush row, where that was read: why messages stay */
-    bool                   is_by_size;
-    bool                   is_checked; /* id_max was read */
-    int64_t                id_max;     /* not by size: rows up to this one */
-    pawl_aggregator_counts gate;       /* as read; pieces taken since are not ready any more */
-    int                    meetings;   /* snapshots released for too few rows, by size */
-    bool                   is_done;
+    pawl_text                     error; /* of its flush row, where that was read */
+    bool                          is_by_size;
+    bool                          is_checked; /* id_max was read */
+    int64_t                       id_max;     /* not by size: rows up to this one */
+    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
+    int                           meetings; /* snapshots released for too few rows, by size */
+    bool                          is_done;
 } target;
 
 /* Unless it is one of the first `known` items, in which it may be. */
@@ -61,12 +61,6 @@ static pawl_code add_target(pawl__flush_list *list, size_t known,
     list->items[list->count++] = (target){
         .aggregator = aggregator, .partition = copy, .error = told, .is_by_size = is_by_size};
     return PAWL_OK;
-}
-
-/* The text of a failure is none: without that failure, which a neighbour may end meanwhile, it says nothing. */
-static pawl_text why_left(const pawl_flush_row *row)
-{
-    return row->attempts == 0 ? row->error : NOT_READ;
 }
 
 /* ---- One piece of one partition -------------------------------------------------- */
@@ -146,9 +140,9 @@ static bool is_open(const target *item)
 }
 
 /* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to hand over: all rows are
- * unreadable, removed, or too few. Its flush row would stay the first due for ever. Rows that another worker has leased are
- * that worker's to flush. Those that could not be decoded are leased, too, by a flush that has not failed: they are tried
- * again when their leases are over. */
+ * unreadable, removed, or too few. Its flush row would stay the first due for ever. Too few for a flush by size are handed
+ * over by the period, if there is one. Rows that another worker has leased are that worker's to flush. Those that could not
+ * be decoded are leased, too, by a flush that has not failed: they are tried again when their leases are over. */
 static pawl_code put_off(pawl__worker *worker, const target *item, bool *did, pawl_error *error)
 {
     const pawl_aggregator_counts *counts    = &item->gate;
@@ -156,7 +150,7 @@ static pawl_code put_off(pawl__worker *worker, const target *item, bool *did, pa
     pawl_time                     now       = worker->engine.business_now;
     pawl_refusals                 refused   = {.arena = worker->read};
     bool                          is_leased = counts->ready != counts->resolved;
-    if (counts->flush_due > now || counts->flush_is_dead ||
+    if (counts->flush_due > now || counts->flush_is_dead || (item->is_by_size && pause > 0) ||
         (is_leased && (item->error.size == 0 || counts->flush_attempts > 0)))
         return PAWL_OK;
     if (is_leased && (pause == 0 || pause > item->aggregator->lease))
@@ -416,8 +410,8 @@ static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *ag
     pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
                                                   worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = add_target(list, known, aggregator, rows.items[i].partition,
-                          why_left(&rows.items[i]), is_by_size);
+        code = add_target(list, known, aggregator, rows.items[i].partition, rows.items[i].error,
+                          is_by_size);
     return code;
 }
 
@@ -514,11 +508,10 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
         if (rows.items[i].due < worker->flush_due)
             worker->flush_due = rows.items[i].due;
         if (rows.items[i].due <= due_max)
-            code = add_target(due, due_known, aggregator, partition, why_left(&rows.items[i]),
+            code = add_target(due, due_known, aggregator, partition, rows.items[i].error,
                               aggregator->period == 0);
         if (code == PAWL_OK)
-            code =
-                add_target(full, full_known, aggregator, partition, why_left(&rows.items[i]), true);
+            code = add_target(full, full_known, aggregator, partition, rows.items[i].error, true);
     }
     return code;
 }

@@ -47,7 +47,7 @@ void pawl__ordered_destroy(pawl__worker *worker)
     if (!is_ordered(worker))
         return;
     pawl__ordered_forget(worker);
-    pawl_free(worker->ordered->order.lanes);
+    pawl__order_end(&worker->ordered->order);
     pawl_free(worker->ordered);
     worker->ordered = NULL;
 }
@@ -117,7 +117,7 @@ static pawl_code note_page(pawl__worker *worker, const pawl_queue_messages *page
     pawl__batch_reset(worker->batch);
     for (size_t i = 0; i < page->count && code == PAWL_OK; i++)
         if (was_put_off(&page->items[i].row))
-            code = pawl__order_note(worker->batch, &page->items[i]);
+            code = pawl__order_note(worker->batch, &page->items[i].row);
     return code;
 }
 
