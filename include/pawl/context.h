@@ -25,7 +25,7 @@ typedef struct pawl_header {
 
 typedef struct pawl_send_options {
     size_t    options_size;
-    int64_t   delay; /* microseconds of business time */
+    int64_t   delay; /* microseconds of business time; below zero: none */
     pawl_time due;   /* instead of a delay; 0: none; one of time() is refused */
     /* NULL: made by pawl. A second one with it is dropped without a word where the queue has the first, or the endpoint
      * handled that within inbox_retention. */

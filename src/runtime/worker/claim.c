@@ -46,24 +46,29 @@ size_t pawl__claim_limit(const pawl_endpoint *endpoint)
 }
 
 /* A batch whose handlers took more than half of their time was large enough: the rest of a larger one would only be
- * hidden from other workers, and be given back. */
+ * hidden from other workers, and be given back. After the first batch of fast ones the next is as large as can be. */
 void pawl__claim_note_time(pawl__worker *worker)
 {
     const pawl__batch *batch = worker->batch;
-    int64_t            half  = worker->endpoint->settings.batch_time_max / 2;
-    size_t             ran   = 0;
-    if (worker->engine.is_virtual || pawl__monotonic_now() < worker->batch_end - half)
+    int64_t            max   = worker->endpoint->settings.batch_time_max;
+    int64_t            spent = max - (worker->batch_end - pawl__monotonic_now());
+    int64_t            ran   = 0;
+    if (worker->engine.is_virtual)
         return;
     for (size_t i = 0; i < batch->unit_count; i++)
         ran += batch->units[i].end != PAWL__END_RELEASED;
-    worker->cut_count = ran;
+    if (spent >= max / 2)
+        worker->cut_count = (size_t)ran;
+    else if (!worker->has_run && spent * (int64_t)worker->batch_max <= ran * (max / 2))
+        worker->cut_count = worker->batch_max;
+    worker->has_run |= ran > 0;
 }
 
 /* The next claim takes one message after one that ran alone, since the rest of a batch would only be
  * given back; few after one whose sagas were all elsewhere, and more each time that happens again, since
  * other work may stand behind, and at once as many as ever when the sagas are here again; and as many as came
  * after large ones or ran of slow ones, since a store may keep the rest from every worker. The number doubles while all
- * goes well, and begins with a few, as nobody knows yet how slow the handlers are. */
+ * goes well, and begins with a few, since it is not known yet how slow the handlers are. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
     size_t limit = pawl__claim_limit(worker->endpoint);

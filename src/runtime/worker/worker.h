@@ -91,7 +91,8 @@ typedef struct pawl__worker {
     size_t             claim_count;       /* messages to claim next: see claim.c */
     size_t             batch_max;         /* units of a batch; fewer after memory was short */
     pawl_time          short_until;       /* machine time until which batch_max does not grow */
-    size_t             cut_count;         /* messages that their size or time ended, or 0 */
+    size_t             cut_count;         /* messages that their size or time allows, or 0 */
+    bool               has_run;           /* a batch */
     pawl_time          virtual_now;       /* business time of the last unit */
     pawl_time          flush_check; /* machine time of the next check of all partitions, unless
                                            another worker makes it; PAWL_TIME_MIN: its first */

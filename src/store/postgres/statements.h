@@ -89,10 +89,11 @@
 #define PAWL__PG_STATEMENTS(X)                                                                                       \
     PAWL__PG_SWEEP_STATEMENTS(X)                                                                                     \
     /* PostgreSQL 17 has transaction_timeout; the session of a pooler (another process) is not this connection's. */ \
+    /* The server's malloc gives its memory back after each batch, until it once freed as large a block (glibc). */  \
     X(SESSION,                                                                                                       \
       "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2), "                                           \
       "case when pg_backend_pid() = ?3 and current_setting('transaction_timeout', true) <> '0' "                     \
-      "then set_config('transaction_timeout', '0', false) end")                                                      \
+      "then set_config('transaction_timeout', '0', false) end, length(repeat(' ', 1048576))")                        \
     X(TRANSACTION_BEGIN, "begin isolation level read committed")                                                     \
     X(TRANSACTION_COMMIT, "commit")                                                                                  \
     X(TRANSACTION_ROLLBACK, "rollback")                                                                              \

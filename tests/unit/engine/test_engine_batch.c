@@ -14,15 +14,15 @@
 PAWL_RECORD(work, WORK);
 
 static world_log seen;
-static bool      has_bad; /* of the units that ran since the last commit, one is */
-static bool      is_slow; /* each handler takes longer than a batch of open_hasty may */
+static bool      has_bad;  /* of the units that ran since the last commit, one is */
+static int64_t   slowness; /* microseconds of a handler */
 
 static pawl_code on_work(pawl_context *ctx, const work *message)
 {
     int64_t begin = pawl__monotonic_now();
     (void)ctx;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(message->name));
-    while (is_slow && pawl__monotonic_now() < begin + 3)
+    while (pawl__monotonic_now() < begin + slowness)
         continue;
     has_bad |= pawl_text_equal(message->name, PAWL_TEXT("bad"));
     return PAWL_OK;
@@ -36,7 +36,8 @@ static const pawl_application   application = APPLICATION("batches", &mill);
 static world *open_world(const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
-    has_bad = is_slow = false;
+    has_bad  = false;
+    slowness = 0;
     return world_begin(url, &application, NULL, &options);
 }
 
@@ -65,11 +66,11 @@ static pawl_endpoint *open_with_time(world **it, const char *url, int64_t batch_
     return create_with_time(url, batch_time_max);
 }
 
-/* The endpoint has a microsecond for a batch. */
+/* The endpoint has a microsecond for a batch, of which each handler takes longer. */
 static pawl_endpoint *open_hasty(world **it, const char *url)
 {
     pawl_endpoint *endpoint = open_with_time(it, url, 1);
-    is_slow                 = true;
+    slowness                = 3;
     return endpoint;
 }
 
@@ -141,6 +142,51 @@ ON_ALL_STORES(e7_slow_handlers_leave_messages_to_other_workers, const char *url)
     assert_string_equal(seen.text, "a i b c ");
     pawl_endpoint_destroy(endpoint);
     pawl_endpoint_destroy(beside);
+}
+
+static pawl_endpoint *open_with_many(world **it, const char *url)
+{
+    pawl_endpoint *endpoint = open_with_time(it, url, PAWL_SECONDS(4));
+    for (int i = 0; i < 100; i++) {
+        char id[8];
+        (void)snprintf(id, sizeof id, "%d", i);
+        post_work(*it, id, "a");
+    }
+    return endpoint;
+}
+
+static int64_t two_steps(pawl_endpoint *endpoint)
+{
+    int64_t handled = 0;
+    for (int i = 0; i < 2; i++) {
+        pawl_step step = PAWL_STEP_INIT;
+        must(pawl_endpoint_step(endpoint, &step, world_error()));
+        handled += step.handled;
+    }
+    return handled;
+}
+
+/* A claim that was made ahead may be as small as the first. */
+ON_ALL_STORES(e7_after_a_first_batch_of_fast_handlers_claims_are_as_large_as_can_be,
+              const char *url)
+{
+    world         *it;
+    pawl_endpoint *endpoint = open_with_many(&it, url);
+    step_hasty(endpoint, 8);
+    assert_int_equal(two_steps(endpoint), 92);
+    pawl_endpoint_destroy(endpoint);
+}
+
+/* A batch of 256 of them would take more than half of its time; those that come later are fast. */
+ON_ALL_STORES(e7_after_a_first_batch_of_handlers_that_take_time_claims_double, const char *url)
+{
+    world         *it;
+    pawl_endpoint *endpoint = open_with_many(&it, url);
+    slowness                = PAWL_MILLISECONDS(10);
+    step_hasty(endpoint, 8);
+    slowness = 0;
+    assert_in_range(two_steps(endpoint), 16, 48);
+    pawl_endpoint_destroy(endpoint);
 }
 
 #define HANDLER_TIME PAWL_MILLISECONDS(500)
