@@ -147,7 +147,7 @@ static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_
 
 /* ---- Lanes ----------------------------------------------------------------------- */
 
-#define KEPT_CAPACITY 16 /* messages that an empty lane keeps room for */
+#define KEPT_CAPACITY 64 /* messages that an empty lane keeps room for */
 
 static uint32_t lane_of(pawl_text key)
 {
@@ -236,6 +236,17 @@ static bool reserve(pawl__lane *lane, size_t more)
     return true;
 }
 
+/* Not before: what a batch reserved is for all of its units. */
+static void begin_batch(pawl__lane *lane)
+{
+    lane->unit_count = 0;
+    if (lane->count > 0 || lane->capacity <= KEPT_CAPACITY)
+        return;
+    pawl_free(lane->room);
+    lane->room  = NULL;
+    lane->first = lane->capacity = 0;
+}
+
 static void note_latest(pawl__lane *lane, pawl_time due, int64_t seq)
 {
     if (lane->count > 0 && !is_sooner(lane->latest_due, lane->latest_seq, due, seq))
@@ -262,7 +273,8 @@ static void put(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id
     (void)snprintf(lane->head_id, sizeof lane->head_id, "%.*s", PAWL_TEXT_ARGS(id));
 }
 
-/* The last turn stays that of the message that is over, if it was: it has passed then. */
+/* The last turn stays that of the message that is over, if it was: it has passed then. The room stays, too: it was
+ * reserved for what comes next. */
 static void drop(pawl__lane *lane, size_t index)
 {
     pawl__waiting *it = waiting_of(lane, index);
@@ -271,14 +283,6 @@ static void drop(pawl__lane *lane, size_t index)
         lane->first++;
     else
         memmove(it, it + 1, (lane->count - index) * sizeof *it);
-    if (lane->count > 0)
-        return;
-    lane->first = 0;
-    if (lane->capacity > KEPT_CAPACITY) {
-        pawl_free(lane->room);
-        lane->room     = NULL;
-        lane->capacity = 0;
-    }
 }
 
 pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
@@ -324,7 +328,7 @@ static pawl_code find(pawl__batch *batch, pawl__unit *unit)
     if (lane->batch == order->batch) /* else it is NULL, or of those that ran alone before */
         unit->before = &batch->units[lane->unit];
     else
-        lane->unit_count = 0;
+        begin_batch(lane);
     lane->batch = order->batch;
     lane->unit  = unit->index;
     if (!reserve(lane, ++lane->unit_count))

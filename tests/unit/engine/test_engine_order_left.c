@@ -411,6 +411,22 @@ ON_ALL_STORES(e26_those_that_wait_for_another_wait_for_an_older_one_that_failed_
     expect("a2 a1 a3 a4 a5 ");
 }
 
+/* The ends of all units of a batch are noted after its commit, in a row. */
+ON_ALL_STORES(e26_the_last_of_many_that_waited_fails_when_the_others_are_over, const char *url)
+{
+    world *it = open_world(url, 100, 1);
+    for (int i = 1; i <= 90; i++)
+        post(it, i % 2 == 1 ? "a" : "b", i, 0);
+    failing = 2;
+    world_drain(it);
+    expect("a1! b2! ");
+    failing = 89;
+    world_go(it, PAWL_MINUTES(10));
+    assert_non_null(strstr(seen.text, "a87 "));
+    assert_true(strstr(seen.text, "a89! ") < strstr(seen.text, "a89 "));
+    assert_int_equal(world_queue(it, "desk").count, 0);
+}
+
 /* An operator takes away a hundred of those that wait, between others; each message is a batch. One that comes then
  * waits for the last of them. */
 ON_ALL_STORES(e34_messages_that_were_taken_away_hold_nobody_back, const char *url)
