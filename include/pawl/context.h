@@ -76,7 +76,7 @@ PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
                                  const pawl_record *record, const void *message);
 
 /* Sets the timeout of that name of the current saga or process, or re-arms it. An entity
- * has none. `delay` is microseconds of business time. PAWL_EINVAL when no handler is for
+ * has none. `delay` is microseconds of business time; below zero: none. PAWL_EINVAL when no handler is for
  * it. */
 PAWL_API pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay);
 /* PAWL_EINVAL for a time as time() tells it, in seconds, or in milliseconds: pawl_time has microseconds. */

@@ -28,6 +28,11 @@ int64_t pawl__jittered_max(int64_t delay);
  * names it by the three texts. */
 pawl_code pawl__check_unit(const char *kind, const char *name, const char *where, int64_t value,
                            pawl_error *error);
+/* A delay below zero is none: a row that is due before now would overtake others. */
+static inline pawl_time pawl__after_delay(pawl_time now, int64_t delay)
+{
+    return delay > 0 ? pawl_time_add(now, delay) : now;
+}
 /* Refuses a time of 1970 that lies in these years if it is read as seconds, as time() counts, or as milliseconds. The
  * error names it by the two texts. */
 pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, pawl_time now,

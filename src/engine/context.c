@@ -123,7 +123,7 @@ static pawl_time due_of(const pawl_context *ctx, const pawl_send_options *option
 {
     if (options->due != 0)
         return options->due;
-    return options->delay != 0 ? pawl_time_add(ctx->unit->now, options->delay) : PAWL__NO_DELAY;
+    return options->delay > 0 ? pawl_time_add(ctx->unit->now, options->delay) : PAWL__NO_DELAY;
 }
 
 static pawl_time due_here(const pawl_context *ctx, pawl_time due)
@@ -475,7 +475,7 @@ static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due,
 
 pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay)
 {
-    return put_timeout(ctx, name, pawl_time_add(ctx->unit->now, delay), false);
+    return put_timeout(ctx, name, pawl__after_delay(ctx->unit->now, delay), false);
 }
 
 pawl_code pawl_timeout_at(pawl_context *ctx, const char *name, pawl_time due)

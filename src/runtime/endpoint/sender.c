@@ -114,7 +114,7 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
 {
     pawl_queue_send send = {.message = *message};
     send.due =
-        options->due != 0 ? options->due : pawl_time_add(pawl_clock_now(NULL), options->delay);
+        options->due != 0 ? options->due : pawl__after_delay(pawl_clock_now(NULL), options->delay);
     if (take_text(sender, queue, &send.queue) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .queue_send = {&send, 1}};

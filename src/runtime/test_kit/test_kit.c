@@ -3,9 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/test_kit/test_kit.h"
+#include "base/delay.h"
 #include "runtime/endpoint/endpoint.h"
 #include "workflow/names.h"
 
+#include "base/delay.h"
 #include "base/sized.h"
 
 #include <stdio.h>
@@ -216,7 +218,7 @@ static pawl_code take_send(pawl_test *test, const pawl_send_options *given,
         options->id = test->id;
     }
     if (options->due == 0)
-        options->due = pawl_time_add(pawl_clock_now(test->business), options->delay);
+        options->due = pawl__after_delay(pawl_clock_now(test->business), options->delay);
     return PAWL_OK;
 }
 

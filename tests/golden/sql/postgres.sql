@@ -385,7 +385,7 @@ s.nspname = $1 and p.proname = $2 and p.pronargs = 7;
 -- SESSION
 select pg_backend_pid()::bigint, 'pawl_' || md5($1 || '.' || $2), case when pg_backend_pid() = $3
 and current_setting('transaction_timeout', true) <> '0' then set_config('transaction_timeout', '0',
-false) end, length(repeat(' ', 1048576));
+false) end, octet_length(repeat(repeat(' ', 1024), 1024));
 
 -- TRANSACTION_BEGIN
 begin isolation level read committed;

@@ -52,6 +52,10 @@ static pawl_code play(pawl_context *ctx, pawl_text script)
             pawl_send_with(ctx, "far",
                            &(pawl_send_options){PAWL_SEND_OPTIONS_HEAD, .due = 1700000900},
                            PAWL_MESSAGE(touch, .lamp = PAWL_TEXT("l")));
+        if (script.data[i] == '<')
+            pawl_send_with(ctx, "far",
+                           &(pawl_send_options){PAWL_SEND_OPTIONS_HEAD, .delay = -PAWL_SECONDS(5)},
+                           PAWL_MESSAGE(touch, .lamp = PAWL_TEXT("l")));
         if (script.data[i] == '!')
             pawl_complete(ctx);
         if (script.data[i] == '~' && around != NULL) {
@@ -249,6 +253,18 @@ ON_ALL_STORES(a_time_in_seconds_is_refused, const char *url)
     assert_non_null(
         strstr(world_dead(it).items[1].error.data, "the due time of a send is at 1970-01-01"));
     assert_string_equal(seen.text, "on0 on1 ");
+}
+
+/* Else they would be due before what was sent earlier. */
+ON_ALL_STORES(a_delay_below_zero_is_none, const char *url)
+{
+    world *it = open_world(url);
+    on_at(it, 10, "l", "+a:-5 <", "");
+    world_go(it, PAWL_SECONDS(20));
+    assert_string_equal(seen.text, "on10 a10 ");
+    pawl_queue_rows far = world_queue(it, "far");
+    assert_int_equal(far.count, 1);
+    assert_int_equal(far.items[0].due, WORLD_START + PAWL_SECONDS(10));
 }
 
 ON_ALL_STORES(timeouts_die_with_their_saga, const char *url)

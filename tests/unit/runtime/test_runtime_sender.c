@@ -103,6 +103,13 @@ ON_ALL_STORES(all_or_none, const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "job(1) job(2) ");
 
+    const pawl_send_options below_zero = {PAWL_SEND_OPTIONS_HEAD, .delay = -PAWL_HOURS(1)};
+    pawl_time               before     = pawl_clock_now(NULL);
+    must(pawl_sender_send(it->sender, "later", &below_zero,
+                          PAWL_MESSAGE(job, .name = PAWL_TEXT("4")), world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    assert_true(world_queue(it, "later").items[0].due >= before);
+
     /* Messages that are not committed are dropped. */
     pawl_sender *other = NULL;
     must(pawl_sender_open(url, NULL, &other, world_error()));
