@@ -147,6 +147,7 @@ static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_
 
 /* ---- Lanes ----------------------------------------------------------------------- */
 
+#define LOOK_PERIOD PAWL_SECONDS(5)
 #define KEPT_CAPACITY 64 /* messages that an empty lane keeps room for */
 
 static uint32_t lane_of(pawl_text key)
@@ -236,7 +237,6 @@ static bool reserve(pawl__lane *lane, size_t more)
     return true;
 }
 
-/* Not before: what a batch reserved is for all of its units. */
 static void begin_batch(pawl__lane *lane)
 {
     lane->unit_count = 0;
@@ -392,8 +392,10 @@ static bool is_in_batch(const pawl__batch *batch, const pawl__waiting *it)
 /* Not so if the older ones come to their ends in this batch, or are gone. */
 bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit)
 {
+    if (unit->key.size == 0)
+        return false;
     const pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
-    return unit->key.size > 0 && lane->count > 0 &&
+    return lane->count > 0 &&
            pawl__place_is_older(waiting_of(lane, 0)->place, pawl__place_of(&unit->row));
 }
 
@@ -408,60 +410,66 @@ static const pawl_queue_row *last_row(const pawl__batch *batch, const pawl__lane
     return last;
 }
 
-/* Drops, from the index on, messages that are due from that one's turn on and before the other turn. */
-static void drop_gone(const pawl__batch *batch, pawl__lane *lane, size_t index, pawl_time due,
-                      int64_t seq)
+/* Drops the messages that are due from the turn of `it` on and before the other turn. */
+static void drop_gone(const pawl__batch *batch, pawl__lane *lane, const pawl__waiting *it,
+                      pawl_time due, int64_t seq)
 {
-    const pawl__waiting from = *waiting_of(lane, index);
-    for (size_t i = lane->count; i-- > index;) {
-        const pawl__waiting *it = waiting_of(lane, i);
-        if (!is_in_batch(batch, it) && is_sooner(it->due, it->place.seq, due, seq) &&
-            !is_sooner(it->due, it->place.seq, from.due, from.place.seq))
-            drop(lane, i);
+    const pawl__waiting from  = *it;
+    size_t              count = lane->count;
+    lane->count               = 0;
+    for (size_t i = 0; i < count; i++) {
+        const pawl__waiting one = *waiting_of(lane, i);
+        if (!is_in_batch(batch, &one) && is_sooner(one.due, one.place.seq, due, seq) &&
+            !is_sooner(one.due, one.place.seq, from.due, from.place.seq))
+            continue;
+        note_latest(lane, one.due, one.place.seq);
+        *waiting_of(lane, lane->count++) = one;
     }
 }
 
-/* A message that was due before a unit, and was not claimed: an operator took it away, and others perhaps, or somebody
- * has it in hand. */
-static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, size_t index,
-                          const pawl_queue_row *last, pawl_error *error)
+/* Reads the queue from the message's turn on: an operator may have taken it away, and others, or somebody has it in hand. */
+static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, const pawl__waiting *it,
+                          pawl_time due_max, pawl_error *error)
 {
-    const pawl__waiting   *it     = waiting_of(lane, index);
     const pawl_queue_row   before = {.due = it->due, .seq = it->place.seq - 1};
-    const pawl_queue_query query  = {.queue     = batch->engine->model->queue,
-                                     .due_max   = last->due,
-                                     .after     = &before,
-                                     .count_max = 1};
-    pawl_queue_messages    found  = {.count = 0};
-    pawl_code              code =
+    const pawl_queue_query query  = {
+         .queue = batch->engine->model->queue, .due_max = due_max, .after = &before, .count_max = 1};
+    pawl_queue_messages found = {.count = 0};
+    pawl_code           code =
         pawl_store_queue_find(batch->engine->store, &query, batch->arena, &found, error);
-    const pawl_queue_row *next = code == PAWL_OK && found.count > 0 ? &found.items[0].row : last;
     if (code != PAWL_OK)
         return code;
-    if (next->seq == it->place.seq) {
+    if (found.count == 0) {
+        drop_gone(batch, lane, it, PAWL_TIME_MAX, INT64_MAX);
+    } else if (found.items[0].row.seq != it->place.seq) {
+        drop_gone(batch, lane, it, found.items[0].row.due, found.items[0].row.seq);
+    } else if (due_max != PAWL_TIME_MAX) { /* due, and not claimed */
         lane->stuck                    = batch->engine->order->batch;
         lane->stuck_place              = it->place;
         batch->engine->order->is_stuck = true;
-    } else {
-        drop_gone(batch, lane, index, next->due, next->seq);
     }
     return PAWL_OK;
 }
 
-/* The oldest of those that the batch has not: younger ones wait for it. */
+/* The oldest that the batch has not holds the others back: it is looked for if it was due, and now and then otherwise. */
 static pawl_code look_at(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
 {
     const pawl_queue_row *last = last_row(batch, lane);
+    pawl_time             now  = batch->engine->machine_now;
     pawl_code             code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < lane->count;) {
-        const pawl__waiting *it = waiting_of(lane, i);
-        if (is_in_batch(batch, it))
+        const pawl__waiting *it     = waiting_of(lane, i);
+        bool                 is_due = is_sooner(it->due, it->place.seq, last->due, last->seq);
+        if (is_in_batch(batch, it)) {
             i++;
-        else if (is_sooner(it->due, it->place.seq, last->due, last->seq) &&
-                 lane->stuck != batch->engine->order->batch)
-            code = look_for(batch, lane, i, last, error);
-        else
+        } else if (is_due && lane->stuck != batch->engine->order->batch) {
+            code = look_for(batch, lane, it, last->due, error);
+        } else if (!is_due && now >= lane->next_look) {
+            lane->next_look = pawl_time_add(now, LOOK_PERIOD);
+            code            = look_for(batch, lane, it, PAWL_TIME_MAX, error);
+        } else {
             break;
+        }
     }
     return code;
 }
@@ -471,8 +479,10 @@ pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error)
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++) {
         const pawl__unit *unit = &batch->units[i];
-        pawl__lane       *lane = &batch->engine->order->lanes[unit->lane];
-        if (unit->key.size > 0 && lane->unit == i && lane->count > 0)
+        if (unit->key.size == 0)
+            continue;
+        pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
+        if (lane->unit == i && lane->count > 0)
             code = look_at(batch, lane, error);
     }
     return code;

@@ -71,7 +71,8 @@ typedef struct pawl__lane {
     uint32_t       unit_count; /* and how many there were */
     uint64_t       stuck;      /* number of the last batch with one in other hands, */
     pawl__place    stuck_place;
-    pawl__place    named; /* the first, when it was put off, */
+    pawl_time      next_look; /* machine time, for one that is due later */
+    pawl__place    named;     /* the first, when it was put off, */
     char           head_id[PAWL__LANE_ID_SIZE];
 } pawl__lane;
 

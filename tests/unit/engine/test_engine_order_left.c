@@ -405,10 +405,34 @@ ON_ALL_STORES(e26_those_that_wait_for_another_wait_for_an_older_one_that_failed_
     expect("a1! ");
     failing = 2;
     post(it, "a", 2, 3);
-    world_drain(it);
+    world_go(it, PAWL_SECONDS(2)); /* as in give_back */
     expect("a2! ");
     world_go(it, PAWL_HOURS(1));
     expect("a2 a1 a3 a4 a5 ");
+}
+
+/* Messages that are sent then do not wait for its due time; message 2 has waited already. */
+ON_ALL_STORES(e34_a_key_is_free_when_a_message_that_is_due_later_was_taken_away, const char *url)
+{
+    world *it = open_world(url, 9, 2);
+    post(it, "a", 1, 0);
+    world_drain(it);
+    discard(it, "a1");
+    post(it, "a", 2, 0);
+    world_drain(it);
+    expect("a1! a2 ");
+    failing = 3;
+    post(it, "a", 3, 0);
+    post(it, "a", 4, 0);
+    world_drain(it);
+    expect("a3! ");
+    discard(it, "a3");
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(6));
+    post(it, "a", 5, 0);
+    world_drain(it);
+    expect("");
+    world_go(it, PAWL_HOURS(1));
+    expect("a4 a5 ");
 }
 
 /* The ends of all units of a batch are noted after its commit, in a row. */
@@ -446,6 +470,7 @@ ON_ALL_STORES(e34_messages_that_were_taken_away_hold_nobody_back, const char *ur
         world_step(it);
     expect("a1 a2 a104 ");
     post(it, "a", 106, 1);
+    pawl_clock_set(it->business, world_now(it) + PAWL_SECONDS(2)); /* as in give_back */
     world_step(it);
     expect("");
     assert_true(

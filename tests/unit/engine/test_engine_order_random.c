@@ -113,7 +113,7 @@ static void open_program(play *p, size_t index)
     options.store                 = p->url;
     options.business              = p->it.business;
     options.machine               = p->it.machine;
-    options.batch_messages        = 1 + (int)below(12);
+    options.batch_messages        = 1 + (int)below(40);
     options.seed                  = 1 + (uint64_t)below(1000);
     must(pawl_endpoint_create(&application, NULL, &options, &p->programs[index], world_error()));
 }
