@@ -102,6 +102,10 @@ PAWL_API int pawl_endpoint_observe_port(const pawl_endpoint *endpoint);
  * its bytes and how many are needed, or two endpoints of one name, with one queue, or with a projection of one name;
  * NULL is PAWL_EINVAL. From any thread. */
 PAWL_API pawl_code pawl_application_check(const pawl_application *application, pawl_error *error);
+/* The checks of pawl_endpoint_create that need no store: it opens none, and none need be given. An error that comes
+ * from an option begins with "option NAME", one that comes from a route with "route 'NAME'". */
+PAWL_API pawl_code pawl_endpoint_check(const pawl_application *application, const char *name,
+                                       const pawl_endpoint_options *options, pawl_error *error);
 /* The saga tables of an endpoint, for the schema verbs. In the arena. */
 PAWL_API pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,
                                         const char *saga_prefix, pawl_arena *arena,

@@ -86,7 +86,7 @@ for verb in stats "run $work/pair.so"; do
         expect 2 "health, dead_letters: the count ends at 100000, and never reaches 100001$" \
             pawl $verb --health dead_letters=1/100001
         expect 2 "--health: dead_letters is given twice$" pawl $verb --health dead_letters=1 --health dead_letters=2
-        expect 2 "pawl: health, queue_age: unhealthy from 1000 is below degraded from 2000$" \
+        expect 2 "pawl: health, queue_age: unhealthy from 1ms is below degraded from 2ms$" \
             pawl $verb --health queue_age=2ms/1ms
     }
 done

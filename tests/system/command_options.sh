@@ -6,6 +6,9 @@
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
 
 need_sqlite
+for module in postgres rabbitmq; do # of the URLs below, which are only read
+    [ -e "$build_dir/libpawl-$module.so" ] || skip "the module $module was not built"
+done
 build_app app_options.c options.so
 app=$work/options.so
 file=$work/works.conf
@@ -81,7 +84,7 @@ cat >"$file" <<END
 immediate-retries = 0
   retry-delay=2m
 deadline = 1500ms
-route = audit = sqlite:$work/all.db#here
+route = audit=sqlite:$work/all.db#here
 route = copy=#others
 
 [works]
@@ -193,7 +196,7 @@ limit "outbox_lag=off/5m" "$work/limits.conf:4"
 limit "queue_no_consumer=1m/off" "built in"
 show --config "$work/limits.conf" --json
 grep -qF '{"endpoint":null,"option":"health","value":"dead_letters=5/off","from":"'"$work/limits.conf:3"'","count":null,"microseconds":null,"file":"'"$work/limits.conf"'","line":3}' "$work/shown" || die "no object of a limit"
-expect 2 "pawl: health, queue_age: unhealthy from 1000 is below degraded from 2000$" \
+expect 2 "pawl: health, queue_age: unhealthy from 1ms is below degraded from 2ms$" \
     pawl run "$app" --show-options --health queue_age=2ms/1ms
 
 echo "== what is wrong names file, line, key, value and limit"
@@ -203,7 +206,8 @@ refuse()
     local regex=$1
     shift
     printf '%s\n' "$@" >"$work/bad.conf"
-    expect 2 "^pawl: $work/bad.conf:$regex" pawl run "$app" --store memory:x --config "$work/bad.conf"
+    expect 2 "^pawl: $work/bad.conf:$regex" pawl run "$app" --store "sqlite:$work/bad.db" --config "$work/bad.conf"
+    [ ! -e "$work/bad.db" ] || die "the store was opened"
     expect 2 "^pawl: $work/bad.conf:$regex" pawl run "$app" --show-options --config "$work/bad.conf"
 }
 refuse "1: there is no option 'retry-dealy'; did you mean retry-delay" 'retry-dealy = 10s'
@@ -247,6 +251,17 @@ refuse "1: recovery: delayed is given twice$" 'recovery = delayed=1 delayed=2'
 refuse "3: recovery: 'code=EFULL type=a' is never reached: an earlier one takes all that it is for$" \
     'recovery = type=b' 'recovery = code=EFULL' 'recovery = code=EFULL type=a'
 refuse "1: byte 10 is no UTF-8$" $'workers = \xff'
+refuse "2: option ordered is 'key': neither saga, header:NAME, property:NAME nor none$" '[rests]' 'ordered = key'
+refuse "1: option ordered is 'key': neither" 'ordered = key' '[works]' 'ordered = saga'
+refuse "4: option audit is 'audits': it names no queue" 'audit = #x' '[works]' '# y' 'audit = audits'
+refuse "2: option audit is '#rests': it is the endpoint's own queue" '[rests]' 'audit = #rests'
+refuse "1: option transport: no broker is known by the scheme 'pigeon'" 'transport = pigeon://roof/'
+refuse "3: route 'bb': no driver " '[rests]' 'route = b=#b' 'route = bb=nope://x'
+show --config "$work/bad.conf" --endpoint works # what holds for another endpoint alone is not looked at
+refuse "1: route 'b{201}': its name has 201 bytes, the limit is 1 to 200$" "route = $(printf 'b%.0s' {1..201})=#x"
+refuse "1: option inbox_retention is 1 s, and delayed retries go on" 'inbox-retention = 1s' 'delayed-retries = 5'
+refuse "2: health, queue_age: unhealthy from 1m is below degraded from 5m$" 'workers = 1' 'health = queue_age=5m/1m'
+refuse "1: health, outbox_lag: unhealthy from 5m is below degraded from 10m$" 'health = outbox_lag=10m'
 printf 'workers = 1\0\n' >"$work/bad.conf"
 expect 2 "bad.conf:1: it has a NUL byte$" pawl run "$app" --show-options --config "$work/bad.conf"
 expect 2 "cannot read $work/none.conf: No such file" pawl run "$app" --show-options --config "$work/none.conf"
@@ -260,11 +275,22 @@ expect 2 "option inbox_retention is 604800 s, and delayed retries go on" \
 expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
     pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
 expect 2 "^pawl: --transport names a queue, which one endpoint reads: give --endpoint" pawl run "$app" --show-options --transport 'amqp://a/#q'
-expect 2 "option ordered is 'key'" pawl run "$app" --store memory:x --ordered key
-expect 2 "option audit is 'audits': it names no queue; expected URL#QUEUE, or #QUEUE of this store" \
-    pawl run "$app" --store memory:x --audit audits
-expect 2 "option audit is '#works': it is the endpoint's own queue" pawl run "$app" --store memory:x --audit '#works'
-expect 2 "option transport: no broker is known by the scheme 'pigeon'" pawl run "$app" --store memory:x --transport pigeon://roof/
+for verb in "--store sqlite:$work/bad.db" --show-options; do
+    # shellcheck disable=SC2086
+    {
+        expect 2 "^pawl: option ordered is 'key'" pawl run "$app" $verb --ordered key
+        expect 2 "^pawl: option audit is 'audits': it names no queue; expected URL#QUEUE, or #QUEUE of this store" \
+            pawl run "$app" $verb --audit audits
+        expect 2 "^pawl: option audit is '#works': it is the endpoint's own queue" pawl run "$app" $verb --audit '#works'
+        expect 2 "^pawl: option transport: no broker is known by the scheme 'pigeon'" \
+            pawl run "$app" $verb --transport pigeon://roof/
+        expect 2 "^pawl: route 'a': no driver " pawl run "$app" $verb --route a=nope://x
+    }
+done
+[ ! -e "$work/bad.db" ] || die "the store was opened"
+# What is not in the file has no line there: the application's own, and the command line's over it.
+echo 'ordered = saga' >"$work/order.conf"
+expect 2 "^pawl: option ordered is 'key'" pawl run "$app" --show-options --config "$work/order.conf" --ordered key
 route_without_a_name='postgres://u:hunter2@h/d?x=1'
 printf 'route = %s\n' "$route_without_a_name" >"$work/bad.conf"
 expect 2 "bad.conf:1: route: " pawl run "$app" --show-options --config "$work/bad.conf"

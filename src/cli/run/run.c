@@ -197,6 +197,23 @@ static void name_application(const char *application, pawl_error *error)
                  application);
 }
 
+static bool is_wanted(const verb_fields *fields, const pawl_endpoint_spec *endpoint)
+{
+    return fields->endpoint == NULL || strcmp(endpoint->name, fields->endpoint) == 0;
+}
+
+/* Checks the options of all endpoints: the first one that runs opens the store. */
+static pawl_code check_endpoints(const verb_fields *fields, const pawl_application *application,
+                                 const pawl__settings        *settings,
+                                 const pawl_endpoint_options *options, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
+        if (is_wanted(fields, application->endpoints[i]))
+            code = pawl__settings_check(settings, application->endpoints[i]->name, options, error);
+    return code;
+}
+
 static pawl_code run_endpoints(const verb_fields *fields, const pawl_application *application,
                                pawl__settings *settings, const pawl_endpoint_options *options,
                                pawl_error *error)
@@ -238,8 +255,7 @@ static pawl_code show_options(const verb_fields *fields, const pawl_application 
     pawl__setting_list list = {.items = NULL};
     pawl_code          code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
-        if (fields->endpoint == NULL ||
-            strcmp(application->endpoints[i]->name, fields->endpoint) == 0)
+        if (is_wanted(fields, application->endpoints[i]))
             code = pawl__settings_list(settings, application->endpoints[i], &list, error);
     if (code == PAWL_OK)
         code = pawl__settings_list_health(settings, &list, error);
@@ -283,6 +299,8 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
                            "or give it under [ENDPOINT] of a --config");
     if (code == PAWL_OK)
         code = pawl__settings_read(settings, application, error);
+    if (code == PAWL_OK)
+        code = check_endpoints(fields, application, settings, options, error);
     if (code == PAWL_OK && fields->is_shown)
         return show_options(fields, application, settings, arena, error);
     pawl_endpoint_options with    = *options;

@@ -189,7 +189,8 @@ static pawl_code take_health(pawl__settings *settings, const char *value, size_t
     if (settings->part_count > 1) /* a process has one health */
         return pawl_error_set(error, PAWL_EINVAL,
                               "health is for all endpoints: give it above the first [ENDPOINT]");
-    return pawl__limit_read(value, line, &settings->limits, error);
+    pawl_code code = pawl__limit_read(value, line, &settings->limits, error);
+    return code == PAWL_OK ? pawl_health_options_check(&settings->limits.health, error) : code;
 }
 
 pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *limits,
@@ -398,6 +399,42 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
         options->recovery = list;
     }
     return code;
+}
+
+static bool begins(const char *text, pawl_text start)
+{
+    return strncmp(text, start.data, start.size) == 0;
+}
+
+/* The line of the file that an error of pawl_endpoint_check comes from, which begins with the option or the route; 0:
+ * none. */
+static size_t line_of(const pawl__settings *settings, const char *endpoint, const char *text)
+{
+    size_t      lines[PAWL__TEXTS_MAX * 3];
+    pawl_arena *arena  = settings->arena;
+    pawl_route *routes = pawl__must_take(arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
+    size_t      count  = routes_of(settings, endpoint, routes, lines);
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        const char *name = i < pawl__number_count ? number_rows[i].field : name_of(i);
+        if (begins(text, pawl__must_printf(arena, "option %s ", name)) ||
+            begins(text, pawl__must_printf(arena, "option %s:", name)))
+            return said_of(settings, endpoint, i).line;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (begins(text, pawl__must_printf(arena, "route '%s':", routes[i].name)))
+            return lines[i];
+    return 0;
+}
+
+pawl_code pawl__settings_check(const pawl__settings *settings, const char *endpoint,
+                               const pawl_endpoint_options *options, pawl_error *error)
+{
+    pawl_endpoint_options with = *options;
+    pawl_code             code = pawl__settings_fill(settings, endpoint, &with, error);
+    if (code == PAWL_OK)
+        code = pawl_endpoint_check(settings->application, endpoint, &with, error);
+    size_t line = code != PAWL_OK ? line_of(settings, endpoint, error->text) : 0;
+    return line != 0 ? pawl_error_wrap(error, code, "%s:%zu", settings->file, line) : code;
 }
 
 /* ---- Showing -------------------------------------------------------------------------- */

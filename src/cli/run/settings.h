@@ -1,7 +1,7 @@
 /* settings.h - options, routes and rows of recovery that `pawl run` gives its endpoints: from the command line, from
  * a file, from the endpoint's own table, or built in; the first that has one counts.
  *
- *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_list }*
+ *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_check | pawl__settings_fill | pawl__settings_list }*
  *
  * The file has a line KEY = VALUE for each option, without "--", `route` as often as there are
  * routes, and `recovery` as often as there are rows of it; `health` as often as there are limits,
@@ -104,6 +104,10 @@ pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *
  * is left to the endpoint's own table. */
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error);
+/* Checks the endpoint's options with what pawl__settings_fill sets, without a store. The error names the file and the line
+ * that it comes from. */
+pawl_code pawl__settings_check(const pawl__settings *settings, const char *endpoint,
+                               const pawl_endpoint_options *options, pawl_error *error);
 /* Sets the limits of health, which all endpoints of the process share, that command line or file
  * have. PAWL_EINVAL. */
 pawl_code pawl__settings_health(const pawl__settings *settings, pawl__limits *limits,

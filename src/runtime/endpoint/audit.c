@@ -48,7 +48,8 @@ static pawl_code cut(pawl_endpoint *endpoint, pawl_route *route, pawl_error *err
 /* Each copy in the endpoint's own queue would be handled, and copied again. */
 static bool is_own_queue(const pawl_endpoint *endpoint, const pawl_route *route)
 {
-    bool is_here = route->is_outbox || strcmp(route->url, endpoint->settings.store) == 0;
+    const char *store   = endpoint->settings.store;
+    bool        is_here = route->is_outbox || (store != NULL && strcmp(route->url, store) == 0);
     return is_here && pawl_text_equal(pawl_text_of(route->queue), endpoint->model->queue);
 }
 

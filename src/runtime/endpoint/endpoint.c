@@ -146,25 +146,29 @@ static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
     return code;
 }
 
-static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *application,
-                               const char *name, const pawl_endpoint_options *options,
-                               pawl_error *error)
+/* All that needs no store. */
+static pawl_code take_options(pawl_endpoint *endpoint, const pawl_application *application,
+                              const char *name, const pawl_endpoint_options *options,
+                              pawl_error *error)
 {
     pawl_code code = pawl__settings_take(endpoint, application, name, options, error);
     if (code == PAWL_OK)
         code = pawl__model_create(application, name, endpoint->settings.saga_prefix,
                                   &endpoint->model, error);
-    if (code == PAWL_OK) {
-        pawl__recovery_warn(&endpoint->recovery, endpoint->model);
-        pawl__order_warn(endpoint->settings.ordered, endpoint->model);
-    }
-    if (code == PAWL_OK && endpoint->settings.workers > 1 &&
-        (endpoint->owners = pawl__owners_create()) == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     if (code == PAWL_OK)
         code = check_transport(endpoint, error);
-    if (code == PAWL_OK)
-        code = pawl__audit_take(endpoint, error);
+    return code == PAWL_OK ? pawl__audit_take(endpoint, error) : code;
+}
+
+static pawl_code open_endpoint(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (endpoint->settings.store == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "option store is missing: give a URL");
+    pawl__recovery_warn(&endpoint->recovery, endpoint->model);
+    pawl__order_warn(endpoint->settings.ordered, endpoint->model);
+    if (endpoint->settings.workers > 1 && (endpoint->owners = pawl__owners_create()) == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     if (code == PAWL_OK)
         code = pawl__worker_create(endpoint, &endpoint->worker, error);
     if (code == PAWL_OK)
@@ -183,9 +187,10 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
     return code;
 }
 
-pawl_code pawl__endpoint_create(const pawl_application *application, const char *name,
-                                const pawl_endpoint_options *options, bool is_test,
-                                pawl_endpoint **endpoint, pawl_error *error)
+/* An endpoint that has its options, and no store yet. */
+static pawl_code make(const pawl_application *application, const char *name,
+                      const pawl_endpoint_options *options, bool is_test, pawl_endpoint **endpoint,
+                      pawl_error *error)
 {
     *endpoint = NULL;
     if (application == NULL || options == NULL)
@@ -203,7 +208,7 @@ pawl_code pawl__endpoint_create(const pawl_application *application, const char 
     made->users    = 1;
     made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pawl_code code = made->stop_fd >= 0
-                         ? open_endpoint(made, application, name, options, error)
+                         ? take_options(made, application, name, options, error)
                          : pawl_error_set(error, PAWL_EBUSY, "no descriptor for an endpoint");
     if (code != PAWL_OK) {
         pawl_endpoint_destroy(made);
@@ -211,6 +216,29 @@ pawl_code pawl__endpoint_create(const pawl_application *application, const char 
     }
     *endpoint = made;
     return PAWL_OK;
+}
+
+pawl_code pawl__endpoint_create(const pawl_application *application, const char *name,
+                                const pawl_endpoint_options *options, bool is_test,
+                                pawl_endpoint **endpoint, pawl_error *error)
+{
+    pawl_code code = make(application, name, options, is_test, endpoint, error);
+    if (code == PAWL_OK)
+        code = open_endpoint(*endpoint, error);
+    if (code != PAWL_OK) {
+        pawl_endpoint_destroy(*endpoint);
+        *endpoint = NULL;
+    }
+    return code;
+}
+
+pawl_code pawl_endpoint_check(const pawl_application *application, const char *name,
+                              const pawl_endpoint_options *options, pawl_error *error)
+{
+    pawl_endpoint *made;
+    pawl_code      code = make(application, name, options, false, &made, error);
+    pawl_endpoint_destroy(made);
+    return code;
 }
 
 pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,

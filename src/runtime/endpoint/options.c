@@ -206,8 +206,9 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
                              pawl_error *error)
 {
     if (strlen(route->name) == 0 || strlen(route->name) > PAWL_NAME_SIZE_MAX)
-        return pawl_error_set(error, PAWL_ECONFIG, "route name has %zu bytes, the limit is 1 to %d",
-                              strlen(route->name), PAWL_NAME_SIZE_MAX);
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "route '%s': its name has %zu bytes, the limit is 1 to %d",
+                              route->name, strlen(route->name), PAWL_NAME_SIZE_MAX);
     if (pawl__route_find(endpoint, pawl_text_of(route->name)) != NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
     if ((route->url != NULL) + (route->outbound != NULL) + route->is_outbox > 1)
@@ -290,8 +291,6 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
     pawl_endpoint_options *settings = &endpoint->settings;
     pawl_endpoint_options  defaults = {.options_size = 0};
     pawl_code              code     = read_options(options, settings, error);
-    if (code == PAWL_OK && settings->store == NULL)
-        code = pawl_error_set(error, PAWL_ECONFIG, "option store is missing: give a URL");
     if (code == PAWL_OK)
         code = read_defaults(application, name, &defaults, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof number_rows / sizeof number_rows[0]; i++)

@@ -364,13 +364,21 @@ TEST(o23_limits_in_the_wrong_order_are_refused)
     static const pawl_health_options wrong[] = {
         {.lag_degraded = 10, .lag_unhealthy = 9},
         {.lag_degraded = PAWL_HOURS(1)}, /* above the default of the other */
+        {.lag_degraded = PAWL_SECONDS(90), .lag_unhealthy = PAWL_MILLISECONDS(89500)},
         {.dead_degraded = 101},
         {.dead_unhealthy = 4, .dead_degraded = 5},
+    };
+    static const char *const texts[] = {
+        "unhealthy from 9us is below degraded from 10us",
+        "unhealthy from 5m is below degraded from 1h",
+        "unhealthy from 89500ms is below degraded from 90s",
+        "unhealthy from 100 is below degraded from 101",
+        "unhealthy from 4 is below degraded from 5",
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         pawl_error error = PAWL_ERROR_INIT;
         assert_int_equal(pawl_health_options_check(&wrong[i], &error), PAWL_EINVAL);
-        assert_non_null(strstr(error.text, "is below degraded from"));
+        assert_non_null(strstr(error.text, texts[i]));
     }
 }
 

@@ -257,6 +257,41 @@ TEST(an_order_by_a_property_that_nothing_has_is_said)
     }
 }
 
+/* Without a store, and the error begins with what it is about. */
+TEST(options_are_checked_without_a_store)
+{
+    const struct {
+        const pawl_endpoint_options *options;
+        const char                  *text;
+    } wrong[] = {
+        {PAWL_OPTIONS(.ordered = "key"), "option ordered is 'key'"},
+        {PAWL_OPTIONS(.inbox_retention = PAWL_SECONDS(1)), "option inbox_retention is 1 s"},
+        {PAWL_OPTIONS(.audit = "#works"), "option audit is '#works'"},
+        {PAWL_OPTIONS(.transport = "goose://x/"), "option transport: "},
+        {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "goose:x"})), "route 'far': "},
+        {&(pawl_endpoint_options){.options_size = 0}, "options do not begin with"},
+    };
+    pawl_endpoint_options   right    = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint          *endpoint = NULL;
+    pawl_error              error    = PAWL_ERROR_INIT;
+    const pawl_application *tables   = with(NULL);
+    right.audit = "memory:audits#works"; /* of another store, as far as one knows */
+    assert_int_equal(pawl_endpoint_check(tables, "works", &right, NULL), PAWL_OK);
+    assert_int_equal(pawl_endpoint_create(tables, "works", &right, &endpoint, &error),
+                     PAWL_ECONFIG);
+    assert_string_equal(error.text, "option store is missing: give a URL");
+    assert_null(endpoint);
+    right.store = "goose:x"; /* nothing opens it */
+    assert_int_equal(pawl_endpoint_check(tables, "works", &right, NULL), PAWL_OK);
+    assert_int_equal(pawl_endpoint_check(tables, "rests", &right, NULL), PAWL_ENOTFOUND);
+    assert_int_equal(pawl_endpoint_check(NULL, NULL, &right, NULL), PAWL_EINVAL);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        assert_int_equal(pawl_endpoint_check(tables, "works", wrong[i].options, &error),
+                         PAWL_ECONFIG);
+        assert_ptr_equal(strstr(error.text, wrong[i].text), error.text);
+    }
+}
+
 /* A program that was built before tables had options has none, whatever stands behind them. */
 TEST(an_older_table_has_none)
 {

@@ -405,16 +405,36 @@ static bool is_behind(int64_t limit)
     return limit > PAWL_STATS_COUNT_MAX && limit != INT64_MAX;
 }
 
+/* As an operator gives it: a duration in its largest whole unit. */
+static const char *limit_text(const check_row *row, int64_t limit, char *text, size_t size)
+{
+    static const struct {
+        int64_t     size;
+        const char *name;
+    } units[] = {{PAWL_DAYS(1), "d"},    {PAWL_HOURS(1), "h"},         {PAWL_MINUTES(1), "m"},
+                 {PAWL_SECONDS(1), "s"}, {PAWL_MILLISECONDS(1), "ms"}, {1, "us"}};
+    size_t i  = 0;
+    while (limit % units[i].size != 0)
+        i++;
+    if (row->unit == 1)
+        snprintf(text, size, "%lld", (long long)limit);
+    else
+        snprintf(text, size, "%lld%s", (long long)(limit / units[i].size), units[i].name);
+    return text;
+}
+
 pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_error *error)
 {
+    char low[40], high[40];
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const check_row *row       = &check_rows[i];
         int64_t          degraded  = limit_of(options, row->degraded, row->degraded_default);
         int64_t          unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
         if (unhealthy < degraded && degraded != INT64_MAX)
             return pawl_error_set(error, PAWL_EINVAL,
-                                  "health, %s: unhealthy from %lld is below degraded from %lld",
-                                  row->name, (long long)unhealthy, (long long)degraded);
+                                  "health, %s: unhealthy from %s is below degraded from %s",
+                                  row->name, limit_text(row, unhealthy, low, sizeof low),
+                                  limit_text(row, degraded, high, sizeof high));
         if (row->is_of_rows && (is_behind(degraded) || is_behind(unhealthy)))
             return pawl_error_set(error, PAWL_EINVAL,
                                   "health, %s: the count ends at %d, and never reaches %lld",
