@@ -6,6 +6,7 @@
 #ifndef PAWL_STORE_POSTGRES_SWEEP_STATEMENTS_H
 #define PAWL_STORE_POSTGRES_SWEEP_STATEMENTS_H
 
+#include "store/sql/dialects.h"
 #include "store/sql/statements.h"
 
 /* The pages of the inbox, from the catalog by the table's row type: a template names the table, but
@@ -89,6 +90,10 @@
       "select count(*) from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "            \
       "on c.relnamespace = s.oid join pg_catalog.pg_constraint as k on k.conrelid = c.oid "         \
       "where s.nspname = ?1 and c.relname = ?2 and k.contype = 'f' and k.confdeltype = 'c'")        \
+    X(SCHEMA_UNNAMED,                                                                               \
+      "select c.relname::text from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "     \
+      "on c.relnamespace = s.oid where s.nspname = ?1 and c.relname = any (?2) "                    \
+      "and " PAWL__PG_IS_UNNAMED " order by c.relname")                                             \
     X(SCHEMA_FUNCTION,                                                                              \
       "select p.prosrc, coalesce(array_to_string(p.proconfig, ','), '') = "                         \
       "'search_path=' || quote_ident(?1) "                                                          \

@@ -1,5 +1,5 @@
 /* verify.c - reads the catalog (store/sql/schema.h), and checks what only PostgreSQL has: the
- * cascade, and the function that sends.
+ * cascade, what names rows to logical replication, and the function that sends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,6 +68,24 @@ static pawl_code check_cascades(pawl__pg *store, pawl__sql_verifier *v)
     return code;
 }
 
+/* ---- Replica identity --------------------------------------------------- */
+
+/* Of the tables without a primary key. */
+static pawl_code check_identities(pawl__pg *store, pawl__sql_verifier *v)
+{
+    const pawl_text names[] = {pawl_arena_printf(v->arena, "%sdead", v->schema->prefix),
+                               pawl_arena_printf(v->arena, "%sinbox", v->schema->prefix)};
+    pawl_found      rows;
+    if (names[0].data == NULL || names[1].data == NULL)
+        return pawl__pg_no_memory(v->error);
+    pawl_code code = read_rows(store, PAWL__PG_SCHEMA_UNNAMED, names, 2, &pawl__one_text,
+                               sizeof(pawl_text), v->arena, &rows, v->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        pawl__sql_report(v, "table %.*s: a replica identity is missing",
+                         PAWL_TEXT_ARGS(((const pawl_text *)rows.items)[i]));
+    return code;
+}
+
 /* ---- The function ------------------------------------------------------- */
 
 /* The quotes around the function's body in its template. */
@@ -119,5 +137,7 @@ pawl_code pawl__pg_verify_own(pawl__sql_verifier *v)
 {
     pawl__pg *store = pawl__pg_of(v->schema->store);
     pawl_code code  = check_cascades(store, v);
+    if (code == PAWL_OK)
+        code = check_identities(store, v);
     return code == PAWL_OK ? check_function(store, v) : code;
 }

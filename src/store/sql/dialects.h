@@ -23,5 +23,9 @@ extern const pawl__sql_dialect pawl__oracle_short_dialect; /* names of 30 bytes 
 /* The template of PostgreSQL's function that sends, and its name without the prefix. */
 extern const char pawl__pg_send_function[];
 extern const char pawl__pg_send_name[];
+/* Nothing names the rows of the table `c` (pg_class) in a publication, and no administrator chose so. */
+#define PAWL__PG_IS_UNNAMED                                                              \
+    "c.relreplident in ('d', 'i') and not exists (select from pg_catalog.pg_index as i " \
+    "where i.indrelid = c.oid and i.indisreplident)"
 
 #endif

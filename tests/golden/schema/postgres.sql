@@ -120,6 +120,7 @@ create index if not exists "pawl_dead_at"
     on "pawl_dead" ("At");
 create index if not exists "pawl_dead_queue"
     on "pawl_dead" ("Queue", "At");
+do $do$ begin if exists (select from pg_class as c where c.oid = $pawl$"pawl_dead"$pawl$::regclass and c.relreplident in ('d', 'i') and not exists (select from pg_catalog.pg_index as i where i.indrelid = c.oid and i.indisreplident)) then alter table "pawl_dead" replica identity using index "pawl_dead_message"; end if; end $do$;
 
 -- Ids of the messages that an endpoint has handled
 create table if not exists "pawl_inbox" (
@@ -130,6 +131,7 @@ create table if not exists "pawl_inbox" (
 );
 create unique index if not exists "pawl_inbox_message"
     on "pawl_inbox" ("Endpoint", "MessageId");
+do $do$ begin if exists (select from pg_class as c where c.oid = $pawl$"pawl_inbox"$pawl$::regclass and c.relreplident in ('d', 'i') and not exists (select from pg_catalog.pg_index as i where i.indrelid = c.oid and i.indisreplident)) then alter table "pawl_inbox" replica identity using index "pawl_inbox_message"; end if; end $do$;
 alter table "pawl_inbox" set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 
 -- Messages to be delivered to other systems

@@ -377,6 +377,12 @@ select count(*) from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c 
 s.oid join pg_catalog.pg_constraint as k on k.conrelid = c.oid where s.nspname = $1 and c.relname =
 $2 and k.contype = 'f' and k.confdeltype = 'c';
 
+-- SCHEMA_UNNAMED
+select c.relname::text from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c on
+c.relnamespace = s.oid where s.nspname = $1 and c.relname = any ($2) and c.relreplident in ('d',
+'i') and not exists (select from pg_catalog.pg_index as i where i.indrelid = c.oid and
+i.indisreplident) order by c.relname;
+
 -- SCHEMA_FUNCTION
 select p.prosrc, coalesce(array_to_string(p.proconfig, ','), '') = 'search_path=' || quote_ident($1)
 from pg_catalog.pg_namespace as s join pg_catalog.pg_proc as p on p.pronamespace = s.oid where

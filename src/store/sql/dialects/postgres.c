@@ -110,6 +110,14 @@ const char pawl__pg_send_function[] =
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
 #define BUSY(table) BUSY_AND("", table)
 
+/* A publication (logical replication) names the rows of a table without a primary key by one of its unique indexes;
+ * without it the server refuses each delete. An administrator's own choice stays. */
+#define IDENTITY(table, index)                                                                    \
+    "do $do$ begin if exists (select from pg_class as c where c.oid = $pawl$" table               \
+    "$pawl$::regclass "                                                                           \
+    "and " PAWL__PG_IS_UNNAMED ") then alter table " table " replica identity using index " index \
+    "; end if; end $do$"
+
 /* Few rows, written again and again. */
 #define STEADY(table)                                                                  \
     "alter table " table " set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, " \
@@ -122,6 +130,8 @@ static const pawl__sql_extra after_create[] = {
      "comment on function {send} (text, text, text, timestamptz, text, text, text) is "
      "'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in "
      "the queue already changes nothing.'"},
+    {"dead", IDENTITY("{dead}", "{dead_message}")},
+    {"inbox", IDENTITY("{inbox}", "{inbox_message}")},
     {"inbox", "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "
               "autovacuum_vacuum_threshold = 10000)"},
     {"outbox", BUSY("{outbox}")},
