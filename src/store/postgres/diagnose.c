@@ -62,6 +62,10 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
     pawl_code code = pawl__pg_execute(&store->main, texts[0], &why);
     if (code == PAWL_OK)
         code = pawl__pg_execute(&store->main, texts[1], &why);
+    /* A standby refuses LISTEN; the connection is there. */
+    if (code == PAWL_EUNREACHABLE && !store->main.is_lost)
+        return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
+                               "not used on a server that can only be read");
     bool has_come = code == PAWL_OK && await_notify(&store->main, NOTIFY_MS);
     if (code == PAWL_OK)
         code = pawl__pg_execute(&store->main, texts[2], &why);
