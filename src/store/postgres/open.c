@@ -25,7 +25,7 @@
 
 #define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
 #define PARAMETERS_MAX 80
-#define OPTIONS_SIZE 1250
+#define OPTIONS_SIZE 1300
 #define NUMBER_SIZE ((size_t)10)    /* of IDLE_MS_MAX */
 #define CLOSE_MS 1000               /* for the rollback at the end */
 #define IDLE_MS 60000               /* of a handle that no handlers run on */
@@ -33,12 +33,13 @@
 
 /* idle_in_transaction_session_timeout ends a session whose handler ran too long, or whose process stands still;
  * keepalives and tcp_user_timeout notice within half a minute that a client is gone, also while an
- * answer is still on its way to it. */
+ * answer is still on its way to it. Statements outside of a transaction have the default isolation. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
     "-c client_min_messages=warning -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
     "-c tcp_user_timeout=30000 -c idle_session_timeout=0 -c statement_timeout=0 -c lock_timeout=0 "
+    "-c default_transaction_isolation=read\\ committed "
     "-c idle_in_transaction_session_timeout=";
 
 /* ---- Connecting --------------------------------------------------------- */
