@@ -440,10 +440,12 @@ static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_tabl
     }
     if (code != PAWL_EBUSY || schema->ops->rest == NULL)
         return code;
-    return pawl_error_wrap(error, code,
-                           "%s: %s: programs at work keep tables in use, nothing was changed; try "
-                           "again when no handler takes long, or with a longer deadline",
-                           schema->dialect->name, schema->given);
+    return pawl_error_wrap(
+        error, code,
+        "%s: %s: programs at work, or another session (a dump, an open transaction: `pawl "
+        "doctor` names it), keep tables in use, nothing was changed; try again when no "
+        "handler takes long, or with a longer deadline",
+        schema->dialect->name, schema->given);
 }
 
 pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
