@@ -158,6 +158,28 @@ static pawl_store *open_as_role(ground *p)
     return store;
 }
 
+/* Rows are hidden from a role without an error, until a policy shows all of them to it. */
+static void expect_row_security(ground *p, pawl_store *store)
+{
+    char sql[200];
+    raw_run(
+        p->pg,
+        "alter table pawl_dead enable row level security; create policy mine on pawl_dead "
+        "to current_user using (true); create policy only_read on pawl_dead for select using (true); "
+        "create policy few on pawl_dead using (\"Queue\" = 'desk')");
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "row_security", PAWL_FINDING_WARN, "\"pawl_dead\" for role ",
+                   "create policy pawl on ");
+    snprintf(sql, sizeof sql, "create policy pawl on pawl_dead to \"%s's\" using (true)",
+             p->schema);
+    raw_run(p->pg, sql);
+    rows = diagnose(p, store);
+    expect_finding(&rows, "row_security", PAWL_FINDING_OK, "hides no row", NULL);
+    raw_run(p->pg, "drop policy pawl on pawl_dead; create policy pawl on pawl_dead using (true)");
+    rows = diagnose(p, store);
+    expect_finding(&rows, "row_security", PAWL_FINDING_OK, "hides no row", NULL);
+}
+
 ON_GROUND(a_role_without_rights, ground *p)
 {
     char              sql[400];
@@ -182,6 +204,8 @@ ON_GROUND(a_role_without_rights, ground *p)
     raw_run(p->pg, sql);
     rows = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
+    expect_finding(&rows, "row_security", PAWL_FINDING_OK, "hides no row", NULL);
+    expect_row_security(p, store);
     test_now(store);
     snprintf(sql, sizeof sql, "drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema);
     raw_run(p->pg, sql);

@@ -151,7 +151,7 @@ static const pawl__sql_check checks[] = {
 /* ---- Rights ------------------------------------------------------------- */
 
 static const char rights_select[] =
-    " as n(t, r)), missing as (select t, string_agg(r, ', ') as r from n "
+    ", missing as (select t, string_agg(r, ', ') as r from n "
     "where not has_table_privilege(t, r) group by t) "
     "select case when count(*) = 0 then 0 else 2 end::bigint, "
     "case when count(*) = 0 then 'role ' || current_user || ' may do what a worker does' "
@@ -160,8 +160,19 @@ static const char rights_select[] =
     "coalesce(string_agg(format('grant %s on %s to %I', r, t, current_user), '; ' order by t), '') "
     "from missing";
 
-/* The version is read; of the other tables rows are read, written and removed. */
-static pawl_code check_rights(pawl__sql_doctor *doctor)
+/* With no policy for all of them, rows are hidden without an error. */
+static const char row_security_select[] =
+    " select 1::bigint, format('row level security is active on %s for role %s: rows that its policies do not allow "
+    "are not seen, and no error says so', n.t, current_user), "
+    "format('create policy pawl on %s to %I using (true)', n.t, current_user) from n "
+    "where n.r = 'select' and row_security_active(n.t) and not exists "
+    "(select from pg_catalog.pg_policy as p where p.polrelid = n.t::regclass and p.polcmd = '*' "
+    "and (0 = any (p.polroles) or quote_ident(current_user)::regrole::oid = any (p.polroles)) "
+    "and pg_get_expr(p.polqual, p.polrelid) = 'true') order by n.t";
+
+/* A check of all tables and what is done with their rows: the version is read, rows of the others are read, written and
+ * removed. */
+static pawl_code check_tables(pawl__sql_doctor *doctor, pawl__sql_check check)
 {
     static const char *const verbs[] = {"select", "insert", "update", "delete"};
     pawl__sql_text           text    = {0};
@@ -170,14 +181,24 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
         for (size_t v = 0; v < 4 && strcmp(pawl__sql_tables[i].name, "schema") != 0; v++)
             pawl__sql_appendf(&text, ", ($pawl${%s}$pawl$, '%s')", pawl__sql_tables[i].name,
                               verbs[v]);
-    pawl__sql_append(&text, ")");
-    pawl__sql_append(&text, rights_select);
-    pawl_code code =
-        text.is_failed ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
-                       : pawl__sql_checks(
-                             doctor, &(pawl__sql_check){.name = "rights", .select = text.data}, 1);
+    pawl__sql_append(&text, ") as n(t, r))");
+    pawl__sql_append(&text, check.select);
+    check.select   = text.data;
+    pawl_code code = text.is_failed ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
+                                    : pawl__sql_checks(doctor, &check, 1);
     pawl__sql_text_free(&text);
     return code;
+}
+
+static pawl_code check_rights(pawl__sql_doctor *doctor)
+{
+    pawl_code code =
+        check_tables(doctor, (pawl__sql_check){.name = "rights", .select = rights_select});
+    return code != PAWL_OK
+               ? code
+               : check_tables(doctor, (pawl__sql_check){.name   = "row_security",
+                                                        .select = row_security_select,
+                                                        .none = "it hides no row from this role"});
 }
 
 const pawl__sql_check_list pawl__pg_checks = {checks, sizeof checks / sizeof checks[0],
