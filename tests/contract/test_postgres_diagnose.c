@@ -104,6 +104,36 @@ ON_GROUND(an_index_that_was_not_built_to_its_end, ground *p)
     expect_finding(&rows, "indexes", PAWL_FINDING_FAIL, "pawl_queue_due", "reindex index ");
 }
 
+/* As behind a copy by logical replication. */
+ON_GROUND(a_sequence_that_is_behind_its_table, ground *p)
+{
+    static const char *const numbers[][2] = {{"queue", "Seq"},
+                                             {"outbox", "Id"},
+                                             {"events", "Seq"},
+                                             {"aggregator", "Id"},
+                                             {"history", "Id"}};
+    char                     sql[500], part[60];
+    pawl_store              *store = open_at(p, "");
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        const char *table = numbers[i][0], *column = numbers[i][1];
+        snprintf(
+            sql, sizeof sql,
+            "do $$ declare c record; begin for c in select attname from pg_attribute where "
+            "attrelid = 'pawl_%s'::regclass and attnum > 1 and attnotnull loop execute "
+            "format('alter table pawl_%s alter column %%I drop not null', c.attname); end loop; end $$; "
+            "insert into pawl_%s (\"%s\") values (7)",
+            table, table, table, column);
+        raw_run(p->pg, sql);
+        pawl_finding_rows rows = diagnose(p, store);
+        snprintf(part, sizeof part, "pawl_%s_%s_seq\" is behind number 7", table, column);
+        expect_finding(&rows, "sequences", PAWL_FINDING_FAIL, part, "select setval(");
+        snprintf(sql, sizeof sql, "select setval('\"pawl_%s_%s_seq\"', 7)", table, column);
+        raw_run(p->pg, sql);
+        rows = diagnose(p, store);
+        expect_finding(&rows, "sequences", PAWL_FINDING_OK, "can be numbered", NULL);
+    }
+}
+
 /* Leases that ran out a while ago, and events without a position where projections read. */
 ON_GROUND(rows_that_nobody_takes, ground *p)
 {

@@ -255,7 +255,9 @@ static void undo(const pawl__sql_writer *writer, pawl_code code)
 static pawl_code try_again(pawl__sql_writer *writer, pawl_code code)
 {
     if (code == PAWL_EDUPLICATE && !writer->is_ahead)
-        return pawl_error_wrap(writer->error, PAWL_EBUSY, "taken meanwhile");
+        return pawl_error_wrap(
+            writer->error, PAWL_EBUSY,
+            "taken meanwhile, or a sequence is behind its table (`pawl doctor` names it)");
     pawl__pg *store    = pawl__pg_of(writer->store);
     bool      is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && writer->is_ahead);
     if (!is_guard || (!writer->is_ahead && !store->has_worker_tid))

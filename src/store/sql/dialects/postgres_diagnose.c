@@ -36,17 +36,28 @@
     "'alter role ' || quote_ident(session_user) || ' in " \
     "database ' || quote_ident(current_database()) || "
 
+/* The sequence of a column, and the last number of its rows. */
+#define NUMBERS(table, column)                                                           \
+    "(pg_get_serial_sequence($pawl$" table "$pawl$, '" column "'), (select max([" column \
+    "]) from " table "))"
+#define ALL_NUMBERS                                                              \
+    NUMBERS("{queue}", "Seq")                                                    \
+    ", " NUMBERS("{outbox}", "Id") ", " NUMBERS("{events}", "Seq") ", " NUMBERS( \
+        "{aggregator}", "Id") ", " NUMBERS("{history}", "Id")
+
 static const pawl__sql_check checks[] = {
-    {.name   = "sequences",
-     .select = "select 2::bigint, format('role %s may not take numbers from %s', current_user, "
-               "n.s), format('grant usage on sequence %s to %I', n.s, current_user) "
-               "from (values (pg_get_serial_sequence($pawl${queue}$pawl$, 'Seq')), "
-               "(pg_get_serial_sequence($pawl${outbox}$pawl$, 'Id')), "
-               "(pg_get_serial_sequence($pawl${events}$pawl$, 'Seq')), "
-               "(pg_get_serial_sequence($pawl${aggregator}$pawl$, 'Id')), "
-               "(pg_get_serial_sequence($pawl${history}$pawl$, 'Id'))) as n(s) "
-               "where not has_sequence_privilege(n.s, 'usage')",
-     .none   = "rows of all tables can be numbered"},
+    /* Behind a copy by logical replication sequences stand where they began. */
+    {.name = "sequences",
+     .select =
+         "with n(s, last) as (values " ALL_NUMBERS ") "
+         "select 2::bigint, format('role %s may not take numbers from %s', current_user, "
+         "n.s), format('grant usage on sequence %s to %I', n.s, current_user) "
+         "from n where not has_sequence_privilege(n.s, 'usage') union all "
+         "select 2::bigint, format('sequence %s is behind number %s of its table: new rows are refused', "
+         "n.s, n.last), format('select setval(%L, %s)', n.s, n.last) from n where n.last > "
+         "case when has_sequence_privilege(n.s, 'usage') "
+         "then coalesce(pg_sequence_last_value(n.s::regclass), 0) end",
+     .none = "rows of all tables can be numbered"},
     {.name   = "server",
      .select = "select " OK_OR("not pg_is_in_recovery()", 2)
          SAYS("not pg_is_in_recovery()", "'PostgreSQL ' || current_setting('server_version')",
