@@ -31,6 +31,16 @@ first=$(free_port)
 server start first "$first"
 export PAWL_STORE=postgres://postgres@127.0.0.1:$first/postgres PAWL_DRIVER_PATH=$build_dir
 pawl schema apply 2>"$work/err" || die "no schema"
+# worker ID PROCESS SEEN: the row of a worker. A process of 0 lives by its heartbeats.
+worker()
+{
+    psql -XAtq "$PAWL_STORE" -c "insert into pawl_workers (\"Id\", \"Endpoint\", \"Types\", \"Epoch\", \"Process\", \
+        \"Pid\", \"LastCommit\", \"Seen\", \"Messages\", \"Timeouts\", \"Flushes\", \"Failures\", \"Conflicts\", \"Dead\") \
+        values ($1, 'desk', '[]', 1, $2, 0, null, $3, 0, 0, 0, 0, 0, 0)" || die "no worker"
+}
+worker "'00000000-0000-0000-0000-000000000001'" 77 "now() - interval '1 hour'"
+worker "'00000000-0000-0000-0000-000000000002'" 0 "now() - interval '1 hour'"
+[ -z "$(pawl worker list --json 2>/dev/null)" ] || die "a worker without a lock lives"
 second=$(free_port)
 server follow second "$second" "$first"
 export PAWL_STORE=postgres://postgres@127.0.0.1:$second/postgres
@@ -42,3 +52,9 @@ for line in '"rights","level":"ok"' '"server","level":"fail","text":"this server
     grep -qF -- "$line" "$work/out" || die "doctor does not say $line"
 done
 ! grep -q '"check":"driver"' "$work/out" || die "the look at the server was not ended"
+
+echo "== a worker lives whose row is there, as locks are not replicated"
+pawl worker list --json >"$work/out" || die "no workers"
+grep -q '^{"id":"[0-]*1"' "$work/out" || die "the worker with a lock is dead"
+! grep -q '^{"id":"[0-]*2"' "$work/out" || die "a worker without a heartbeat lives"
+expect 0 '^workers alive +1$' pawl stats

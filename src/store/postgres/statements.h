@@ -159,8 +159,10 @@
       "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                                \
       "and l.objid = (?2 & 4294967295)::oid "                                                                        \
       "and l.database = (select oid from pg_database where datname = current_database())))")                         \
-    X(WORKER_LIVES, "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "                    \
-                    "where " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                                                       \
+    /* Locks are not replicated: on a standby a worker lives whose row is there. */                                  \
+    X(WORKER_LIVES,                                                                                                  \
+      "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "                                  \
+      "where w.[Process] <> 0 and pg_is_in_recovery() or " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                         \
     X(WORKER_DEAD_LIST, "select w.[Id], w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                                          \
                         " from {workers} as w where w.[Epoch] > 0 "                                                  \
                         "and w.[Seen] < ?2 and not " PAWL__PG_IS_ALIVE(                                              \

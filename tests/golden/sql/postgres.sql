@@ -517,11 +517,12 @@ pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
 pg_database where datname = current_database())));
 
 -- WORKER_LIVES
-select w.n from unnest($2, $3) with ordinality as w ("Process", "Seen", n) where case when
-w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from
-pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
-l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
-else w."Seen" > coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end;
+select w.n from unnest($2, $3) with ordinality as w ("Process", "Seen", n) where w."Process" <> 0
+and pg_is_in_recovery() or case when w."Process" <> 0 then w."Process" in (select l.classid::bigint
+<< 32 | l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid =
+1 and l.granted and l.database = (select b.oid from pg_catalog.pg_database as b where b.datname =
+current_database())) else w."Seen" > coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval
+'15 seconds' end;
 
 -- WORKER_DEAD_LIST
 select w."Id", w."Pid" <> -(4611686018427387904 | (((extract(epoch from w."Seen") * 1000000)::bigint

@@ -59,9 +59,9 @@ static const pawl__sql_check checks[] = {
          "then coalesce(pg_sequence_last_value(n.s::regclass), 0) end",
      .none = "rows of all tables can be numbered"},
     {.name   = "server",
-     .select = "select " OK_OR("not pg_is_in_recovery()", 2)
-         SAYS("not pg_is_in_recovery()", "'PostgreSQL ' || current_setting('server_version')",
-              "'this server is a standby: it takes no writes; name the primary in the URL'") "''"},
+     .select = "select " OK_OR("not pg_is_in_recovery()", 2) SAYS(
+         "not pg_is_in_recovery()", "'PostgreSQL ' || current_setting('server_version')",
+         "'this server is a standby: it takes no writes, and does not know which workers live; name the primary in the URL'") "''"},
     {.name = "clock",
      .select =
          "select (extract(epoch from clock_timestamp()) * 1000000)::bigint, ''::text, ''::text",
