@@ -4,6 +4,7 @@ Run by tests/system/console_browser.sh, which prepares the store of each story.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import re
 import sys
 import tempfile
 
@@ -98,6 +99,33 @@ def audit(page, address):
     must("No operator has changed anything" not in page.text(), "operators changed nothing that was not read")
     page.click("a", "Older ones")
     page.wait("td a", "retried")
+
+
+def stopped(page, address):
+    """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""const answers = {
+            "queue/show": [[{ queue: "billing" }], "show: stopped"], "queue/peek": [[], "peek: stopped"], "why": [[], "why: stopped"],
+            "saga/show": [[{ type: "Order", id: "o-1" }], "saga: stopped"], "topology/print": [[{ endpoints: [] }], ""],
+            "bulk/show": [[{ id: "b-1", state: "finished", done: 1, total: 2 }], "bulk: stopped"], "events/list": [[], "events: stopped"],
+            "find": [[{ place: "queue", message_id: "m-1", causation_id: "c-1" }, { read: 7, is_complete: false, after: null }], "find: stopped"] };
+        window.own = window.fetch; window.fetch = async (path, ...more) => {
+            const [items, said] = answers[path.slice("/api/".length).split("?")[0]] ?? [];
+            return items ? new Response(JSON.stringify({ items: window.none ? items.filter((item) => item.read) : items, notes: [said] }))
+              : path.includes("saga/history?arg=Order") ? new Response('{"items":[],"notes":["history of o-1: stopped"]}')
+              : path.includes("saga/history?arg=c-1") ? new Response('{"error":"history: stopped"}', { status: 503 }) : window.own(path, ...more); };""")
+    for path, *texts in [("queue/show?arg=billing", "show: stopped", "peek: stopped"), ("why?arg=m-1", "why: stopped"),
+                         ("saga/show?arg=Order/o-1", "saga: stopped", "history of o-1: stopped"), ("bulk/show?arg=b-1", "bulk: stopped"), ("find?where=id=m-1", "find: stopped"),
+                         ("conversation?id=buyer-1", "events: stopped", "history: stopped", "The search of messages that wait stopped early")]:
+        page.run("location.hash = arguments[0]", f"#/{path}")
+        for text in texts:
+            page.wait(".note.warn", text)
+        must(not re.search("There is none|No history", page.text()), f"{path}: nothing is there, it says")
+    page.run("window.none = true; location.hash = '#/conversation?id=buyer-2'")
+    page.wait(".note.warn", "The search of messages that wait stopped early")
+    must("There is none in the store" not in page.text(), "a conversation that was not searched has no message")
+    page.run("window.fetch = window.own")
 
 
 def mend(page, address):
@@ -268,7 +296,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "stopped": stopped, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

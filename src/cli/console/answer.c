@@ -80,7 +80,7 @@ static int status_of(int exit_code)
     case 2: return 400;
     case 3:
     case 4: return 503;
-    case 5: return 200; /* a query that stopped part-way: the answer has what it found */
+    case 5: return 200; /* a verb that stopped part-way: the answer has what it found or did */
     case 6: return 404;
     default: return exit_code < 0 ? 504 : 500;
     }
@@ -204,8 +204,8 @@ static void run(pawl__console *console, const pawl__console_route *way,
     }
     /* A change that was ended says how far it came. */
     int status = status_of(result.is_late && !way->writes ? -1 : result.exit_code);
-    if (way->writes && result.exit_code == 5 && result.out.size == 0)
-        status = 503; /* nothing was done, or a part: the last note tells */
+    if (status == 200 && result.exit_code == 5 && result.out.size == 0)
+        status = 503; /* nothing was found or done, or a part: the last note tells */
     if (status != 200) {
         pawl_text said = pawl__child_said(&result);
         said.size      = said.size < ERROR_SIZE_MAX ? said.size : ERROR_SIZE_MAX;

@@ -243,6 +243,20 @@ TEST(a_change_that_did_nothing_is_no_success)
                                   .err = PAWL_TEXT("a note\npawl: queue q: the store is busy\n")};
     assert_int_equal(ask("POST", "/api/queue/pause", nothing, "{\"arg\":\"q\"}", &said), 503);
     assert_string_equal(said, "{\"error\":\"queue q: the store is busy\"}");
+}
+
+/* A list without a row would say that there is none. */
+TEST(a_list_that_found_nothing_in_its_time_is_no_list)
+{
+    const char *said;
+    ending = (pawl__child_result){.exit_code = 5, .err = PAWL_TEXT("pawl: it took too long\n")};
+    assert_int_equal(ask("GET", "/api/why", (pawl_serve_pair){"arg", "m-1"}, "", &said), 503);
+    assert_string_equal(said, "{\"error\":\"it took too long\"}");
+    ending.out = PAWL_TEXT("{\"message_id\":\"m-1\"}\n");
+    assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
+    assert_non_null(strstr(said, "\"notes\":[\"pawl: it took too long\"]"));
+    ending.exit_code = 0;
+    ending.out       = PAWL_TEXT("");
     assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
 }
 
@@ -254,6 +268,9 @@ TEST(a_list_that_was_late_is_no_list)
         .exit_code = 5, .is_late = true, .out = PAWL_TEXT("{\"message_id\":\"m-1\"}\n")};
     assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 504);
     assert_non_null(strstr(said, "ask for less"));
+    ending.out = PAWL_TEXT("");
+    assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 504);
+    ending.out     = PAWL_TEXT("{\"message_id\":\"m-1\"}\n");
     ending.is_late = false; /* stopped by somebody */
     assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
 }

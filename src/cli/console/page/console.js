@@ -40,7 +40,8 @@ async function ask(path, options) {
   const text = await answer.text();
   let read = null;
   try { read = JSON.parse(text); } catch { /* told below */ }
-  if (!answer.ok || read == null) throw new Error(read?.error ?? `the console answers with status ${answer.status}`);
+  if (!answer.ok || read == null)
+    throw Object.assign(new Error(read?.error ?? `the console answers with status ${answer.status}`), { status: answer.status });
   return read;
 }
 
@@ -114,6 +115,8 @@ const isDone = (one) => one.items.length > 0 && one.items.every((item) => Object
 const outcome = (answers) => note(answers.every(isDone) ? "good" : "warn", answers.flatMap((one) =>
   [...one.items.map((item) => JSON.stringify(item)), ...one.notes]).map((text) => el("p", null, text)));
 const failure = (error) => note("bad", el("p", null, error.message));
+// What the command said beside its rows, such as why it stopped before it had them all.
+const notesOf = (notes) => notes.length ? note("warn", notes.map((text) => el("p", null, text))) : "";
 
 // ---- Live figures -------------------------------------------------------------------
 
@@ -442,12 +445,12 @@ async function stopBulk(id, result) {
 // Shows it anew every second while it is open and the page is looked at. What came of a stop stays.
 async function bulkPage(id, result = el("div")) {
   const mine = turn;
-  const row = (await get("bulk/show", { arg: id })).items[0];
+  const answer = await get("bulk/show", { arg: id }), row = answer.items[0];
   if (mine !== turn) return;
   const bar = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
   view.replaceChildren(el("h1", null, `Bulk action ${id}`), el("p", { class: "row" }, bar, ` ${number(row.done)} of ${number(row.total)}, ${row.state}`),
     about.may_write && row.state === "open" ? el("div", { class: "row" }, button("Stop", () => stopBulk(id, result))) : "", result,
-    details(row), el("h2", null, "Its course"), timeline(row.actions ?? []));
+    notesOf(answer.notes), details(row), el("h2", null, "Its course"), timeline(row.actions ?? []));
   const again = () => {
     if (mine !== turn) return;
     if (document.hidden || live.isPaused || document.getElementById("ask").open) setTimeout(again, 1000);
@@ -481,8 +484,7 @@ async function listPage(noun, query) {
     ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
   show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
     it.group && rows.length ? groupsOf(noun, rows, query) ?? "" : "",
-    answer.notes.length ? note("warn", answer.notes.map((text) => el("p", null, text)))
-      : rows.length === 0 ? note("good", el("p", null, it.none)) : "",
+    notesOf(answer.notes) || (rows.length === 0 ? note("good", el("p", null, it.none)) : ""),
     chosen && rows.length ? actionBar(noun, chosen, rows, query, result) : "", rows.length ? table(noun, rows, chosen) : "",
     more ?? "", result);
 }
@@ -548,7 +550,7 @@ async function showPage(noun, words) {
   if (row.actions?.length) parts.push(el("h2", null, "What operators did"), timeline(row.actions));
   if (noun === "saga") parts.push(links(row), ...await sagaNext(row), ...await sagaHistory(args[0]));
   if (it.peek) parts.push(...await peekOf(args[0]));
-  show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, details(row), ...parts);
+  show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, notesOf(answer.notes), details(row), ...parts);
 }
 
 // Where else its rows are.
@@ -567,8 +569,8 @@ async function sagaNext(row) {
 async function sagaHistory(saga) {
   try {
     const answer = await get("saga/history", { arg: saga });
-    return [el("h2", null, "History"), answer.items.length ? timeline(answer.items)
-      : el("p", { class: "faint" }, "No history: the endpoint runs without --history.")];
+    return [el("h2", null, "History"), notesOf(answer.notes), answer.items.length ? timeline(answer.items)
+      : answer.notes.length ? "" : el("p", { class: "faint" }, "No history: the endpoint runs without --history.")];
   } catch (error) {
     return [el("h2", null, "History"), note("warn", el("p", null, error.message))];
   }
@@ -577,8 +579,8 @@ async function sagaHistory(saga) {
 async function peekOf(queue) {
   const answer = await get("queue/peek", { arg: queue, limit: 50 });
   const columns = ["message_id", "type", "attempts", "due", "waits", "error"];
-  return [el("h2", null, "Messages, in the order in which they are handled"), answer.items.length === 0
-    ? el("p", { class: "faint" }, "There is none.")
+  return [el("h2", null, "Messages, in the order in which they are handled"), notesOf(answer.notes), answer.items.length === 0
+    ? answer.notes.length ? "" : el("p", { class: "faint" }, "There is none.")
     : el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Messages" }, el("table", null,
       el("thead", null, el("tr", null, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", null, answer.items.map((row) => el("tr", null, columns.map((name, i) =>
@@ -592,10 +594,11 @@ const pieceTime = "200ms", foundMax = 200;
 // A search in pieces that answer at once, until there is nothing left, enough was found, or another page is shown. `said` is told
 // the rows so far, and what the last piece said of its end.
 async function search(mine, { piece, ...query }, said) {
-  const rows = [], sum = { read: 0, isStopped: false };
+  const rows = [], sum = { read: 0, isStopped: false, notes: [] };
   for (let after = query.after; mine === turn && sum.end?.after !== null && rows.length < foundMax && !sum.isStopped;) {
     const answer = await get("find", { ...query, after, deadline: piece ?? pieceTime, limit: foundMax });
     sum.end = { after: null, read: 0, is_complete: false, ...answer.items.at(-1) };
+    sum.notes = answer.notes;
     rows.push(...answer.items.slice(0, -1));
     sum.read += sum.end.read;
     after = sum.end.after;
@@ -620,7 +623,7 @@ async function findPage(query, words) {
     results.replaceChildren(note(done || goesOn ? "" : "warn", el("p", null, `${number(rows.length)} found, ${number(sum.read)} messages read`,
       done ? "; everything was searched." : goesOn ? "; the search goes on. " : "; the search stopped early. ",
       goesOn ? el("button", { type: "button", onclick: stop }, "Stop")
-        : sum.end.after ? link("Go on", hash("find", { where: query.where, after: sum.end.after })) : null)));
+        : sum.end.after ? link("Go on", hash("find", { where: query.where, after: sum.end.after })) : null)), goesOn ? "" : notesOf(sum.notes));
     if (rows.length) results.append(el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Found" }, el("table", null,
       el("thead", null, el("tr", null, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", null, rows.map((row) => el("tr", null, columns.map((name) => el("td", null,
@@ -640,7 +643,7 @@ async function whyPage(query) {
   const parts = [];
   if (query.arg) {
     const answer = await get("why", { arg: query.arg });
-    parts.push(...answer.items.map((item) => el("section", null, el("h2", null, `${item.place}: ${item.name ?? ""}`), details(item))),
+    parts.push(notesOf(answer.notes), ...answer.items.map((item) => el("section", null, el("h2", null, `${item.place}: ${item.name ?? ""}`), details(item))),
       el("p", null, link("The same id in dead letters", hash("dead/show", { arg: query.arg }))));
   }
   show(mine, el("h1", null, "Why"), form, ...parts);
@@ -654,7 +657,7 @@ const micros = (value) => value < 1000 ? `${value} µs` : value < 1e6 ? `${(valu
 
 // Messages that are in the store, and those that the history knows: from each message to its cause, to what it sent, and to the
 // others of its saga. A flush of an aggregator also sends for other conversations.
-async function messagesOf(found, events) {
+async function messagesOf(found, events, failures) {
   const nodes = new Map(), asked = new Set(), causes = new Map();
   for (const one of found)
     nodes.set(one.message_id, { id: one.message_id, cause: one.causation_id, type: one.type, at: one.at,
@@ -664,7 +667,10 @@ async function messagesOf(found, events) {
     const left = [...new Set(next)].filter((id) => id && !asked.has(id)), ids = left.slice(0, 4);
     next = left.slice(4);
     for (const id of ids) asked.add(id);
-    const answers = await Promise.all(ids.map((id) => get("saga/history", { arg: id }).catch(() => ({ items: [] }))));
+    const answers = await Promise.all(ids.map((id) => get("saga/history", { arg: id }).catch((error) => {
+      if (error.status !== 404) failures.add(error.message); // 404: it has none
+      return { items: [] };
+    })));
     for (const line of answers.flatMap((answer) => answer.items)) {
       const before = nodes.get(line.message_id);
       if (!["waits", "dead"].includes(before?.kind)) // is there still: it failed, and is tried again
@@ -719,21 +725,22 @@ async function conversationPage(query) {
   } }, el("label", null, "Correlation id", input), el("button", { type: "submit", class: "main" }, "Show"));
   const title = el("h1", null, "A conversation");
   if (!query.id) return show(mine, title, form);
-  const events = (await get("events/list", { "correlation-id": query.id, limit: 200 })).items;
-  const draw = async (found, ...notes) => {
-    const messages = await messagesOf(found, events);
-    show(mine, title, form, el("h2", null, "Messages"), ...notes, messages.length ? flow(messages)
-      : el("p", { class: "faint" }, "There is none in the store: a handled message leaves a line with --history only."),
-    el("h2", null, "Events"), events.length ? timeline(events) : el("p", { class: "faint" }, "There is none."));
+  const { items: events, notes: said } = await get("events/list", { "correlation-id": query.id, limit: 200 });
+  const draw = async (found, failures, ...notes) => {
+    const messages = await messagesOf(found, events, failures);
+    show(mine, title, form, notesOf([...failures]), el("h2", null, "Messages"), ...notes, messages.length ? flow(messages)
+      : failures.size ? "" : el("p", { class: "faint" }, "There is none in the store: a handled message leaves a line with --history only."),
+    el("h2", null, "Events"), events.length ? timeline(events) : said.length ? "" : el("p", { class: "faint" }, "There is none."));
   };
   const count = el("p", null, "Messages that wait are searched."); // no index has them
-  let first = null; // drawn without them
+  let first = null, end = {}; // drawn without them
   const found = await search(mine, { arg: `correlation=${query.id}`, piece: query.piece }, (rows, sum) => {
     count.textContent = `Messages that wait are searched: ${number(sum.read)} were read.`;
-    if (sum.end.after !== null) first ??= draw(rows, note("", count));
+    end = sum.end;
+    if (end.after !== null) first ??= draw(rows, new Set(said), note("", count));
   });
   await first;
-  await draw(found);
+  await draw(found, new Set(end.is_complete ? said : [...said, "The search of messages that wait stopped early: some may be missing."]));
 }
 
 // ---- Topology ---------------------------------------------------------------------------
