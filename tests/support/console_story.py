@@ -53,6 +53,10 @@ def see_trouble(page, address):
     page.wait(".card", "Messages a second4")  # by the times of the figures, which come all at once
     page.run("window.tellStats({ at: '2998-01-01T00:00:00.000001Z', messages: 1400 })")
     page.wait(".card", "Messages a second...")  # somebody set the clock
+    page.run("window.tellDoctor = (data) => window.fake.dispatchEvent(new MessageEvent('doctor', { data })); window.tellDoctor('null')")
+    page.wait(".note.bad", "did not answer")
+    page.run("window.tellDoctor('[]')")
+    page.wait(".note.good", "Nothing is wrong")
     page.click("#pause")
     page.run("window.EventSource = window.own")
     page.click("#pause")

@@ -306,9 +306,11 @@ static bool add_usual(asking *it, const pawl__console *console)
     const char *app = takes_app(it) ? console->app : NULL;
     const char *saga_prefix =
         it->has_saga || strcmp(it->way->verb, "dead") != 0 ? console->saga_prefix : NULL;
-    bool is_well = add_own(it, "prefix", console->prefix) && add_own(it, "app", app) &&
+    /* Doctor says what it found of a store that hangs, and waits for three answers, one after another. */
+    const char *deadline = strcmp(it->way->verb, "doctor") == 0 ? "4s" : "10s";
+    bool        is_well  = add_own(it, "prefix", console->prefix) && add_own(it, "app", app) &&
                    add_own(it, "saga-prefix", saga_prefix) &&
-                   (is_listed(it->way->options, "deadline") || add_own(it, "deadline", "10s"));
+                   (is_listed(it->way->options, "deadline") || add_own(it, "deadline", deadline));
     if (is_well && !it->has_limit && is_listed(it->way->options, "limit"))
         is_well = add_own(it, "limit", LIMIT_USUAL);
     if (is_well && strcmp(it->way->verb, "topology") == 0)

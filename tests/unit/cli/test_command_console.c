@@ -260,6 +260,17 @@ TEST(a_list_that_found_nothing_in_its_time_is_no_list)
     assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
 }
 
+/* Doctor waits for three answers of a store that hangs, in the time that a verb has. */
+TEST(each_verb_has_a_deadline_for_the_store)
+{
+    const char *said;
+    ending = (pawl__child_result){.exit_code = 0};
+    assert_int_equal(ask("GET", "/api/doctor", nothing, "", &said), 200);
+    assert_non_null(strstr(ran, " --deadline=4s "));
+    assert_int_equal(ask("GET", "/api/stats", nothing, "", &said), 200);
+    assert_non_null(strstr(ran, " --deadline=10s "));
+}
+
 /* Half of the rows would look like all of them. */
 TEST(a_list_that_was_late_is_no_list)
 {

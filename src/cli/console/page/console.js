@@ -120,7 +120,8 @@ const notesOf = (notes) => notes.length ? note("warn", notes.map((text) => el("p
 
 // ---- Live figures -------------------------------------------------------------------
 
-const live = { stats: null, doctor: null, points: [], source: null, isPaused: false, changed: () => {} };
+// doctor is undefined until it was asked, and null when it did not answer.
+const live = { stats: null, doctor: undefined, points: [], source: null, isPaused: false, changed: () => {} };
 
 function takeStats(stats) {
   live.stats = stats;
@@ -217,14 +218,15 @@ function troublePage() {
   live.changed = () => {
     const checks = (live.stats?.checks ?? []).filter((check) => check.status !== "healthy")
       .map((check) => ({ level: check.status, check: check.name, text: check.reason }));
-    const found = (live.doctor ?? []).filter((item) => item.level !== "ok");
-    const text = JSON.stringify([checks, found, live.doctor == null]);
+    const found = live.doctor === null ? [{ level: "fail", check: "doctor", text: "did not answer: pawl doctor in a terminal says why" }]
+      : (live.doctor ?? []).filter((item) => item.level !== "ok");
+    const text = JSON.stringify([checks, found, !live.doctor]);
     if (text !== before) {
       before = text;
       const worst = (item) => ["bad", "warn", "good"].indexOf(kindOf(item.level));
       const all = [...found, ...checks].sort((left, right) => worst(left) - worst(right));
       findings.replaceChildren(...(all.length ? all.map(finding)
-        : live.doctor == null ? [note("", el("p", null, "Asking doctor ..."))]
+        : !live.doctor ? [note("", el("p", null, "Asking doctor ..."))]
           : [note("good", el("p", null, el("span", { class: "level" }, "Nothing is wrong."),
             ` ${live.doctor.length} checks of doctor and ${live.stats?.checks.length ?? 0} of health say so.`))]));
     }
