@@ -192,6 +192,32 @@ def mend(page, address):
     must(page.find(".note.bad"), "the failure of a stop is gone with the next look")
 
 
+def uncounted(page, address):
+    """Letters that cannot be counted in their time are chosen by the action that begins, with the filter as it is."""
+    page.go(f"{address}/#/dead?type=note&newer=3000d")
+    page.wait("caption", "shown")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => {
+        if (path.includes("bulk/start")) await new Promise((done) => { window.counted = done; });
+        if (path.includes("bulk/start")) window.begun = JSON.parse(more[0].body);
+        return path.includes("dry-run=true") ? new Response('{"error":"it took too long"}', { status: window.status })
+          : path.includes("bulk/start") ? new Response('{"error":"begun"}', { status: 503 }) : window.own(path, ...more); };
+        window.status = 503;""")
+    page.click("button", "Retry all that match")
+    page.wait(".note.bad", "it took too long")
+    page.run("window.status = 504")
+    page.click("button", "Retry all that match")
+    page.wait("h2", "Retry all of dead letters (type note, newer 3000d)")
+    page.wait("dialog p", "could not be counted")
+    page.fill("#ask-rate", "8")
+    page.click("dialog button", "Retry")
+    page.wait(".note", "They are counted; then it begins.")
+    page.run("window.counted()")
+    page.wait(".note.bad", "begun")
+    sent = page.run("return window.begun")
+    must(sent == {"verb": "dead", "action": "retry", "all": True, "type": "note", "newer": "3000d", "rate": "8"}, f"another selection begins: {sent}")
+    page.run("window.fetch = window.own")
+
+
 def come_back(page, address):
     """The action that another browser began is there, and finished."""
     page.go(f"{address}/#/bulk")
@@ -300,7 +326,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "stopped": stopped, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "stopped": stopped, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

@@ -197,21 +197,26 @@ static void run(pawl__console *console, const pawl__console_route *way,
 {
     pawl__child_result result = {.exit_code = -1};
     pawl_error         error  = PAWL_ERROR_INIT;
-    pawl_code          code   = pawl__console_run(console, call, arena, &result, &error);
+    bool is_start             = strcmp(way->verb, "bulk") == 0 && strcmp(way->action, "start") == 0;
+    bool changes              = way->writes && !call->is_dry;
+    /* The begin of a bulk action counts all that matches. */
+    pawl_code code = (is_start ? pawl__console_run_long : pawl__console_run)(console, call, arena,
+                                                                             &result, &error);
     if (code != PAWL_OK) {
         refuse(answer, arena, 503, error.text);
         return;
     }
     /* A change that was ended says how far it came. */
-    int status = status_of(result.is_late && !way->writes ? -1 : result.exit_code);
+    int status = status_of(result.is_late && !changes ? -1 : result.exit_code);
     if (status == 200 && result.exit_code == 5 && result.out.size == 0)
         status = 503; /* nothing was found or done, or a part: the last note tells */
     if (status != 200) {
         pawl_text said = pawl__child_said(&result);
         said.size      = said.size < ERROR_SIZE_MAX ? said.size : ERROR_SIZE_MAX;
         pawl_text why  = status != 504 ? pawl_arena_text(arena, said)
+                         : changes     ? PAWL_TEXT("it took too long; what was committed stays")
                          : way->writes
-                             ? PAWL_TEXT("it took too long; what was committed stays")
+                             ? PAWL_TEXT("it took too long; nothing was changed")
                              : PAWL_TEXT("it took too long, or there is too much: ask for less");
         refuse(answer, arena, status, why.data != NULL ? why.data : "out of memory");
         return;

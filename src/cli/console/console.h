@@ -103,8 +103,9 @@ typedef struct pawl__console_call {
     const char *words[PAWL__CONSOLE_WORDS_MAX +
                       1]; /* VERB ACTION --OPTION=VALUE ... -- ARGUMENT ...; ends with NULL */
     size_t      count;
-    pawl_text   input; /* the verb's standard input */
-    const char *user;  /* the asker: operators' actions are on record with this name; or NULL */
+    pawl_text   input;  /* the verb's standard input */
+    const char *user;   /* the asker: operators' actions are on record with this name; or NULL */
+    bool        is_dry; /* a count, which changes nothing */
 } pawl__console_call;
 
 /* Runs the verb. PAWL_EBUSY: too many run and wait, or the console ends; other errors: it could not be started. */

@@ -142,7 +142,7 @@ typedef struct asking {
     pawl__console_call         call;
     const char                *arguments[PAWL__CONSOLE_WORDS_MAX];
     size_t                     argument_count;
-    bool                       has_limit, has_saga, is_bulk, is_dry;
+    bool                       has_limit, has_saga, is_bulk;
     char                       refusal[200]; /* or empty */
 } asking;
 
@@ -176,7 +176,7 @@ static bool add(asking *it, const char *name, const char *value)
                refuse_name(it, "an option that is true or false", name);
     it->has_saga |= strcmp(name, "saga") == 0;
     it->is_bulk |= strcmp(name, "all") == 0;
-    it->is_dry |= strcmp(name, "dry-run") == 0;
+    it->call.is_dry |= strcmp(name, "dry-run") == 0;
     if (option->kind == PAWL__OPTION_FLAG) {
         pawl_text word = pawl_arena_printf(it->arena, "--%s", name);
         return word.data != NULL && pawl__console_word(&it->call, it->arena, NULL, word.data);
@@ -317,7 +317,7 @@ static bool add_usual(asking *it, const pawl__console *console)
         return pawl__console_word(&it->call, it->arena, "format", "json");
     /* The page has asked. Actions without --all, such as `pawl queue purge`, always ask. */
     bool asks_always = find_option(it->way, "yes") != NULL && find_option(it->way, "all") == NULL;
-    if (is_well && !it->is_dry && (it->is_bulk || asks_always))
+    if (is_well && !it->call.is_dry && (it->is_bulk || asks_always))
         is_well = pawl__console_word(&it->call, it->arena, NULL, "--yes");
     return is_well && pawl__console_word(&it->call, it->arena, NULL, "--json");
 }

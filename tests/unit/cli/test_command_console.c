@@ -31,12 +31,14 @@ int command_main(int argc, char **argv);
 
 static pawl__child_result ending;    /* of the verb */
 static char               ran[4000]; /* its words, or empty: none ran */
+static bool               has_all_time;
 
 pawl_code run_here(pawl__console *console, const pawl__console_call *call, pawl_arena *arena,
                    pawl__child_result *result, pawl_error *error)
 {
     (void)console, (void)arena, (void)error;
-    ran[0] = '\0';
+    has_all_time = false;
+    ran[0]       = '\0';
     for (size_t i = 0; i < call->count; i++) {
         pawl__append(ran, sizeof ran, call->words[i]);
         pawl__append(ran, sizeof ran, " ");
@@ -54,8 +56,11 @@ static char run_id[20]; /* of the bulk action that was run */
 pawl_code run_long_here(pawl__console *console, const pawl__console_call *call, pawl_arena *arena,
                         pawl__child_result *result, pawl_error *error)
 {
-    if (strcmp(call->words[1], "list") == 0)
-        return run_here(console, call, arena, result, error);
+    if (strcmp(call->words[1], "run") != 0) {
+        pawl_code code = run_here(console, call, arena, result, error);
+        has_all_time   = true;
+        return code;
+    }
     (void)snprintf(run_id, sizeof run_id, "%s", call->words[call->count - 1]);
     *result = (pawl__child_result){.exit_code = 0, .out = PAWL_TEXT(""), .err = PAWL_TEXT("")};
     return PAWL_OK;
@@ -173,6 +178,9 @@ TEST(a_bulk_action_that_is_begun_here_runs_without_a_look)
                          "{\"verb\":\"dead\",\"action\":\"retry\",\"all\":true}", &said),
                      200);
     assert_string_equal(run_id, "b-1");
+    assert_true(has_all_time); /* all that match are counted */
+    assert_int_equal(ask("POST", "/api/bulk/stop", nothing, "{\"arg\":\"b-1\"}", &said), 200);
+    assert_false(has_all_time);
 }
 
 /* Runs one and keeps its standard error. */
@@ -233,6 +241,24 @@ TEST(a_change_that_was_late_says_how_far_it_came)
     ending.exit_code = -1;
     assert_int_equal(ask("POST", "/api/dead/discard", nothing, "{\"all\":true}", &said), 504);
     assert_non_null(strstr(said, "it took too long; what was committed stays"));
+}
+
+/* A count changes nothing, in a GET and in a POST. */
+TEST(a_count_that_was_late_changed_nothing)
+{
+    const char *said;
+    ending =
+        (pawl__child_result){.exit_code = 5,
+                             .is_late   = true,
+                             .err = PAWL_TEXT("pawl: interrupted; what was committed stays\n")};
+    assert_int_equal(ask("GET", "/api/dead/retry", (pawl_serve_pair){"dry-run", "true"}, "", &said),
+                     504);
+    assert_string_equal(said, "{\"error\":\"it took too long; nothing was changed\"}");
+    assert_int_equal(
+        ask("POST", "/api/dead/retry", nothing, "{\"all\":true,\"dry-run\":true}", &said), 504);
+    assert_string_equal(said, "{\"error\":\"it took too long; nothing was changed\"}");
+    assert_int_equal(
+        ask("POST", "/api/dead/retry", nothing, "{\"all\":true,\"dry-run\":false}", &said), 503);
 }
 
 /* The store was busy or full: nothing was done, and it may be asked for again. */

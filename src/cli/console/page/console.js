@@ -415,19 +415,26 @@ function actionBar(noun, chosen, rows, query, result) {
 
 // "All that match": a bulk action of the store, which goes on without this page.
 async function startBulk(noun, action, query, result) {
+  const mine = turn;
   const it = nouns[noun], filter = Object.fromEntries(Object.entries(query).filter(([name, value]) => value && name !== "limit" && name !== "after"));
   try {
-    const { matching, since, until } = (await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" })).items[0];
+    const counted = await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" }).catch((error) => {
+      if (error.status !== 504) throw error; // too many to be counted in its time
+      return { items: [{}] };
+    });
+    const { matching, since, until } = counted.items[0];
     const text = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(", ") || "no filter: all of them";
-    const values = await prompt(`${action.done} ${number(matching)} of ${it.title.toLowerCase()} (${text})`,
-      "They are chosen now; those that come later stay. It goes on when you close this page.",
+    const values = await prompt(`${action.done} ${matching == null ? "all" : number(matching)} of ${it.title.toLowerCase()} (${text})`,
+      `${matching == null ? "They are so many that they could not be counted. " : ""}They are chosen now; those that come later stay. It goes on when you close this page.`,
       [{ name: "rate", label: "At most so many a second (empty: as fast as it can)", value: "50" }, { name: "reason", label: "Reason" }],
       action.done);
     if (!values) return;
     const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
     const { newer, older, ...fixed } = filter; // ages, which are the times `since` and `until` by the count's clock
-    const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...fixed, ...(since ? { since } : {}), until, ...options });
-    location.hash = hash("bulk/show", { arg: done.items[0].id });
+    const chosen = matching == null ? filter : { ...fixed, ...(since ? { since } : {}), until };
+    result.replaceChildren(note("", el("p", null, "They are counted; then it begins.")));
+    const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...chosen, ...options });
+    if (mine === turn) location.hash = hash("bulk/show", { arg: done.items[0].id });
   } catch (error) {
     result.replaceChildren(failure(error));
   }
