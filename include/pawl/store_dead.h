@@ -64,7 +64,7 @@ typedef struct pawl_dead_settled {
  * counted there, and the others are settled.
  *
  * PAWL_EGONE       without `settled`: a dead letter is not there any more
- * PAWL_ECONFLICT   the same, at this moment
+ * PAWL_ECONFLICT   others settle the same dead letters time and again: nothing was done
  * PAWL_EDUPLICATE  without `settled`: a copy of the message is in its queue, or a saga has set the
  *                  timeout again
  * PAWL_EINVAL      `by` is empty; more dead letters than PAWL_BATCH_MESSAGES_MAX; RETRY or EDIT of a

@@ -192,6 +192,23 @@ def mend(page, address):
     must(page.find(".note.bad"), "the failure of a stop is gone with the next look")
 
 
+def raced(page, address):
+    """Letters that somebody else has settled go from the list with the error; for a wrong value they stay chosen."""
+    page.go(f"{address}/#/dead?type=note")
+    page.wait("caption", "shown")
+    page.run("""window.own = window.fetch; window.status = 400; window.fetch = (path, ...more) => path.includes("dead/discard")
+          ? Promise.resolve(new Response('{"error":"it is gone"}', { status: window.status }))
+          : path.includes("dead/list") ? Promise.resolve(new Response('{"items":[],"notes":[]}')) : window.own(path, ...more);
+        document.querySelector("tbody input").click();""")
+    for status, rest in [(400, "1 selected"), (404, "There is no dead letter")]:
+        page.run("document.querySelector('.note.bad')?.remove(); window.status = arguments[0]", status)
+        page.click("button", "Discard")
+        page.click("dialog button", "Discard")
+        page.wait(".note.bad", "it is gone")
+        page.wait("main span, main p", rest)
+    page.run("window.fetch = window.own")
+
+
 def uncounted(page, address):
     """Letters that cannot be counted in their time are chosen by the action that begins, with the filter as it is."""
     page.go(f"{address}/#/dead?type=note&newer=3000d")
@@ -326,7 +343,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "stopped": stopped, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

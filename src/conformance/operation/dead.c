@@ -6,6 +6,7 @@
 #include "pawl/operations.h"
 #include "pawl/store_calls.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define ORDERS TEXT("orders")
@@ -492,12 +493,48 @@ static void bodies_go_while_events_get_positions(suite *s)
     }
 }
 
+#define CONTESTED 20
+
+/* Both read that the letter is there. */
+static void settle_each(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    atomic_int *won   = thread->context;
+    for (unsigned i = 0; i < CONTESTED; i++) {
+        pawl_dead_query query = {
+            .endpoint = ORDERS, .message_id = suite_printf(s, "m-%u", i), .count_max = 1};
+        pawl_dead_rows found = {.count = 0};
+        EXPECT_OK(s, pawl_store_dead_find(store, &query, s->arena, &found, &s->error));
+        if (found.count == 0)
+            continue;
+        pawl_code code =
+            pawl_store_dead_settle(store, found.items, 1, &retry, SUITE_NOW + 3, NULL, &s->error);
+        EXPECT(s, code == PAWL_OK || code == PAWL_EGONE);
+        atomic_fetch_add(won, code == PAWL_OK);
+    }
+}
+
+/* The other one is told that the letter is gone, and not of a conflict that leaves open what became of it. */
+static void one_of_those_who_settle_a_letter_wins(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    atomic_int  won;
+    atomic_init(&won, 0);
+    for (unsigned i = 0; i < CONTESTED; i++)
+        bury(s, a, suite_printf(s, "m-%u", i).data, SUITE_NOW);
+    suite_threads(s, 4, settle_each, &won);
+    EXPECT_EQ(s, atomic_load(&won), CONTESTED);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, CONTESTED);
+}
+
 static const suite_case cases[] = {
     {"E34 a retried letter is in its queue again", a_retried_letter_is_in_its_queue_again},
     {"E34 a retry leaves who, when and why", a_retry_leaves_who_when_and_why},
     {"E34 an edited letter goes with its new body", an_edited_letter_goes_with_its_new_body},
     {"E34 a discarded letter keeps its mark", a_discarded_letter_keeps_its_mark},
     {"E34 a letter is settled once", a_letter_is_settled_once},
+    {"E34 one of those who settle a letter wins", one_of_those_who_settle_a_letter_wins},
     {"E34 a letter stays while its copy is queued", a_letter_stays_while_its_copy_is_queued},
     {"E34 a letter that died again is settled again", a_letter_that_died_again_is_settled_again},
     {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},

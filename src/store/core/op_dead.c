@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+#define TRIES_MAX 5
+
 /* ---- Streams ------------------------------------------------------------ */
 
 pawl_text pawl_dead_stream(pawl_text endpoint, pawl_text message_id, pawl_arena *arena)
@@ -314,7 +316,12 @@ pawl_code pawl_store_dead_settle(pawl_store *store, const pawl_dead_row *letters
     pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = commit_all(store, letters, count, settle, now, settled, arena, error);
+    /* Somebody else was as fast with one of them, which is known to be gone the next time. */
+    code = PAWL_ECONFLICT;
+    for (int tries = 0; tries < TRIES_MAX && code == PAWL_ECONFLICT; tries++) {
+        pawl_arena_reset(arena);
+        code = commit_all(store, letters, count, settle, now, settled, arena, error);
+    }
     pawl_arena_destroy(arena);
     return code;
 }

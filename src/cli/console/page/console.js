@@ -374,6 +374,7 @@ async function act(noun, action, rows, result) {
     byEndpoint.set(key, [...(byEndpoint.get(key) ?? []), ...[arg].flat()]);
   }
   const done = [];
+  let isWrong = false; // what was typed: the rows stay chosen
   try {
     for (const [key, args] of byEndpoint) {
       const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
@@ -382,10 +383,11 @@ async function act(noun, action, rows, result) {
       for (const part of parts) done.push(await post(`${noun}/${action.name}`, { arg: part.map(String), ...JSON.parse(key), ...options }));
     }
   } catch (error) {
+    isWrong = error.status === 400;
     result.replaceChildren(failure(error));
   }
-  if (done.length) {
-    result.append(outcome(done));
+  if (done.length) result.append(outcome(done));
+  if (done.length || !isWrong) {
     await route();
     view.querySelector("h1")?.after(result);
   }
