@@ -51,7 +51,9 @@ pawl_code run_here(pawl__console *console, const pawl__console_call *call, pawl_
     return PAWL_OK;
 }
 
-static char run_id[20]; /* of the bulk action that was run */
+static char               run_id[20]; /* of the bulk action that was run */
+static pawl__child_result run_ending = {
+    .exit_code = 0, .out = PAWL_TEXT_INIT(""), .err = PAWL_TEXT_INIT("")};
 
 pawl_code run_long_here(pawl__console *console, const pawl__console_call *call, pawl_arena *arena,
                         pawl__child_result *result, pawl_error *error)
@@ -62,7 +64,7 @@ pawl_code run_long_here(pawl__console *console, const pawl__console_call *call, 
         return code;
     }
     (void)snprintf(run_id, sizeof run_id, "%s", call->words[call->count - 1]);
-    *result = (pawl__child_result){.exit_code = 0, .out = PAWL_TEXT(""), .err = PAWL_TEXT("")};
+    *result = run_ending;
     return PAWL_OK;
 }
 
@@ -183,8 +185,8 @@ TEST(a_bulk_action_that_is_begun_here_runs_without_a_look)
     assert_false(has_all_time);
 }
 
-/* Runs one and keeps its standard error. */
-static void look(pawl__child_result result, char *said, int size)
+/* Runs one and keeps its standard error. True: it wants another look soon. */
+static bool look(pawl__child_result result, char *said, int size)
 {
     pawl__console console = {.prefix = "pawl_"};
     FILE         *file    = tmpfile();
@@ -203,19 +205,47 @@ static void look(pawl__child_result result, char *said, int size)
     said[fread(said, 1, (size_t)size - 1, file)] = '\0';
     fclose(file);
     assert_int_equal(wait, 20);
+    return console.wants_look;
 }
 
 TEST(a_look_for_bulk_actions_that_fails_is_told)
 {
     char said[200];
-    look((pawl__child_result){.exit_code = 4, .err = PAWL_TEXT("pawl: the store is away\n")}, said,
-         sizeof said);
+    (void)look((pawl__child_result){.exit_code = 4, .err = PAWL_TEXT("pawl: the store is away\n")},
+               said, sizeof said);
     assert_string_equal(said, "pawl: open bulk actions cannot be looked for: the store is away\n");
-    look((pawl__child_result){.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-2\"}\n")}, said,
-         sizeof said);
+    (void)look((pawl__child_result){.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-2\"}\n")}, said,
+               sizeof said);
     assert_string_equal(said, "");
     assert_string_equal(run_id, "b-2");
     assert_non_null(strstr(ran, "bulk list --open --deadline=10m "));
+}
+
+TEST(a_bulk_action_that_was_ended_is_looked_for_soon)
+{
+    static const struct {
+        int         exit_code;
+        const char *err, *said;
+        bool        wants_look;
+    } rows[] = {
+        {0, "", "", false},
+        {1, "no rights\n", "1: no rights\n", false},
+        {3, "away\n", "3: away\n", true},
+        {5, "stopped\n", "5: stopped\n", true},
+        {-1, "", "-1: \n", true}, /* killed */
+        {-1, "3 of", "-1: 3 of\n", true},
+    };
+    const pawl__child_result open = {.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-3\"}\n")},
+                             well = run_ending;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char said[200];
+        run_ending.exit_code = rows[i].exit_code;
+        run_ending.err       = pawl_text_of(rows[i].err);
+        assert_int_equal(look(open, said, sizeof said), rows[i].wants_look);
+        const char *begin = "bulk action b-3 ended with exit code ";
+        assert_string_equal(said[0] != '\0' ? said + strlen(begin) : said, rows[i].said);
+    }
+    run_ending = well;
 }
 
 TEST(looks_for_bulk_actions_take_a_small_part_of_the_time)
