@@ -92,8 +92,11 @@ start stubborn "$work/pair.so" --endpoint left
 expect 0 '^sent ' pawl send --to left --type stubborn --body '{}' --id stubborn
 poll 20 test -e "$work/busy" || die "the stubborn handler does not run"
 kill -TERM "$pid"
+kill -INT "$pid" # the same stop, as it comes within half a second
+sleep 0.6
 is_gone "$pid" && die "the first signal did not wait for the handler"
 stop "$pid" INT 5
+grep -q 'at once by a second signal' "$work/stubborn.log" || die "the second signal waits for the handler"
 rm -f "$work/busy"
 
 echo "== what does not return is given up, by name"
@@ -111,3 +114,16 @@ poll 30 test -e "$work/busy" || die "the message of the stopped process does not
 rm -f "$work/busy"
 poll 20 has_ready left 0 || die "left: $(queue_ready left) messages are left"
 stop "$pid" TERM 0
+
+echo "== a signal to parent and child of --restart is one stop"
+start both "$work/pair.so" --endpoint left --restart
+child=$(pgrep -P "$pid")
+expect 0 '^sent ' pawl send --to left --type stubborn --body '{}'
+poll 20 test -e "$work/busy" || die "the stubborn handler does not run"
+kill -TERM "$pid"
+kill -INT "$child"
+sleep 0.1
+is_gone "$child" && die "the child does not wait for the handler"
+rm -f "$work/busy"
+poll 20 is_gone "$pid" || die "it does not stop"
+wait "$pid" || die "exit code $? of what stopped in order"

@@ -6,7 +6,7 @@
  *
  * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished and the command exits
  * 0. A handler that does not return within --stop-wait is named, and the command exits 5 without
- * it. A second signal exits 5 at once. A batch that was not committed leaves no trace.
+ * it. A second signal, half a second later or more, exits 5 at once. A batch that was not committed leaves no trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define STOP_SPAN PAWL_MILLISECONDS(500) /* signals within it are the same stop */
 
 typedef struct verb_fields {
     pawl__store_fields   at;
@@ -131,17 +133,21 @@ static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
 
 /* The run, for the signal handler; NULL before all endpoints are created and after they stopped. */
 static _Atomic(pawl_run *) running;
-static atomic_int          signal_count;
+static _Atomic int64_t     stop_begin;  /* by pawl__steady_now; 0: no signal came */
 static atomic_bool         has_started; /* a signal stops the run gracefully */
 
 /* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does
- * not wait for handlers. */
+ * not wait for handlers. One stop may arrive twice: systemd signals all of a control group, and timeout(1) the process
+ * and its group, while the parent of --restart passes its signal on. */
 static void on_signal(int number)
 {
     static const char line[] =
         "pawl: stopped at once by a second signal; what was committed stays\n";
+    int64_t begin = 0, now = pawl__steady_now();
     (void)number;
-    if (atomic_fetch_add(&signal_count, 1) > 0) {
+    if (!atomic_compare_exchange_strong(&stop_begin, &begin, now)) {
+        if (now - begin < STOP_SPAN)
+            return;
         ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
         (void)written;
         _exit(pawl_code_exit(PAWL_EINTERRUPTED));
@@ -339,7 +345,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         code = pawl__application_load(fields.application, &loaded, &error);
     if (code == PAWL_OK)
         code = run_application(&fields, loaded.application, settings, &options, arena, &error);
-    if (fields.is_restarted && atomic_load(&signal_count) == 0)
+    if (fields.is_restarted && atomic_load(&stop_begin) == 0)
         pawl__notify(PAWL__NOTIFY_STOPPING);
     if (code == PAWL_ETIMEOUT) /* a handler that still runs needs the application loaded */
         _exit(pawl__fail_store(code, &error, fields.at.store));
