@@ -127,6 +127,9 @@ done
 
 echo "== an exit that nobody asked for is a death, in the letter's history"
 start parent "$app" --restart --crashes-max 1
+before=$(queue_ready finished)
+expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":5}' # nor is the end of a handler's own process a stop
+poll 5 has_ready finished $((before + 1)) || die "a process that a handler begins does not end by SIGTERM"
 expect 0 '' pawl send --to left --type bite --body '{"n":1,"kills":3}' --id seven
 poll 30 has dead 1 || die "no dead letter"
 expect 0 'process [0-9]+ exited with code 7 while it ran this message in isolation \(worker' pawl dead show seven --json

@@ -135,16 +135,22 @@ static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
 static _Atomic(pawl_run *) running;
 static _Atomic int64_t     stop_begin;  /* by pawl__steady_now; 0: no signal came */
 static atomic_bool         has_started; /* a signal stops the run gracefully */
+static pid_t               process;     /* whose signals these are */
 
 /* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does
  * not wait for handlers. One stop may arrive twice: systemd signals all of a control group, and timeout(1) the process
- * and its group, while the parent of --restart passes its signal on. */
+ * and its group, while the parent of --restart passes its signal on.
+ * A process that a handler forks ends as if nobody listened. */
 static void on_signal(int number)
 {
     static const char line[] =
         "pawl: stopped at once by a second signal; what was committed stays\n";
     int64_t begin = 0, now = pawl__steady_now();
-    (void)number;
+    if (getpid() != process) {
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
     if (!atomic_compare_exchange_strong(&stop_begin, &begin, now)) {
         if (now - begin < STOP_SPAN)
             return;
@@ -170,6 +176,7 @@ static void on_pipe(int number)
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    process                 = getpid();
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -337,7 +344,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         handle_signals(); /* before the load, which may take its time */
     }
     if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
-        !pawl__supervise(&fields.at, &exit_code)) {
+        !pawl__supervise(&fields.at, handle_signals, &exit_code)) {
         pawl_arena_destroy(arena);
         return exit_code;
     }

@@ -69,7 +69,7 @@ void pawl__notify(const char *state);
 
 /* True in each child, which goes on as if there were no parent. False in the parent, at the end of
  * it all: `exit_code` is then that of the last child, or 128 and the signal that killed it. Called
- * while the process has one thread, and no store open. */
-bool pawl__supervise(const pawl__store_fields *at, int *exit_code);
+ * while the process has one thread, and no store open. `listen` is called in each child before a signal comes to it. */
+bool pawl__supervise(const pawl__store_fields *at, void (*listen)(void), int *exit_code);
 
 #endif

@@ -52,12 +52,13 @@ static volatile sig_atomic_t came[SIGNAL_COUNT];
 
 typedef struct guard {
     const pawl__store_fields *at;
-    struct sigaction          actions[SIGNAL_COUNT]; /* as they were */
-    sigset_t                  mask;                  /* as it was: that of waiting, too */
-    int                       relay; /* the words of the child for systemd; -1: there is no child */
-    bool                      is_stopping, is_child_ending; /* told to; the child in order */
-    pawl_random               random;
-    pawl_uuid                 process; /* of the child: its death is noted under this id */
+    void (*listen)(void);                   /* in the child: takes its signals */
+    struct sigaction actions[SIGNAL_COUNT]; /* as they were */
+    sigset_t         mask;                  /* as it was: that of waiting, too */
+    int              relay; /* the words of the child for systemd; -1: there is no child */
+    bool             is_stopping, is_child_ending; /* told to; the child in order */
+    pawl_random      random;
+    pawl_uuid        process; /* of the child: its death is noted under this id */
 } guard;
 
 /* ---- systemd ---------------------------------------------------------------- */
@@ -261,6 +262,7 @@ static void become_child(const guard *it, pid_t parent, int told)
         _exit(pawl_code_exit(PAWL_EINTERRUPTED));
     pawl__notify_through(told);
     pawl_worker_set_supervised(it->process);
+    it->listen(); /* while signals are blocked */
     give_signals_back(it);
 }
 
@@ -355,9 +357,9 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
     return !it->is_stopping;
 }
 
-bool pawl__supervise(const pawl__store_fields *at, int *exit_code)
+bool pawl__supervise(const pawl__store_fields *at, void (*listen)(void), int *exit_code)
 {
-    guard    it     = {.at = at, .relay = -1};
+    guard    it     = {.at = at, .listen = listen, .relay = -1};
     uint64_t seed   = 0;
     int64_t  pause  = 0;
     int      status = 0;
