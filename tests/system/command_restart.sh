@@ -103,7 +103,7 @@ is_another() { child "$parent" && [ "$child" != "$first" ]; }
 poll 20 is_another || die "it is not started again"
 expect 0 '' pawl send --to left --type bite --body '{"n":2}'
 poll 20 has_ready finished 2 || die "the next child ends"
-stop "$parent" TERM 0
+stop "$parent" HUP 0 # as the terminal is gone
 
 echo "== a stop while the application is loaded is no death"
 cat >"$work/late.c" <<'END'
@@ -210,5 +210,16 @@ poll 10 told "$pid STOPPING=1" || die "not told that it stops"
 echo "== a death after the stop was asked for is the parent's exit code"
 start parent "$app" --restart
 child "$pid" || die "there is no child"
-stop "$pid" HUP 129
-says 'warning process [0-9]+ was killed by signal 1 \(SIGHUP\), told to stop$' || die "no word of it"
+kill -STOP "$child" # it dies before it can stop in order
+poll 20 grep -q '^State:.T' "/proc/$child/status" || die "the child goes on"
+kill -TERM "$pid"
+is_passed_on() # SIGTERM waits in the child
+{
+    grep -q '^ShdPnd:.*4000$' "/proc/$child/status"
+}
+poll 20 is_passed_on || die "the signal is not passed on"
+kill -KILL "$child"
+poll 20 is_gone "$pid" || die "the parent goes on without its child"
+wait "$pid"
+[ $? = 137 ] || die "another exit code than 137"
+says 'warning process [0-9]+ was killed by signal 9 \(SIGKILL\), told to stop$' || die "no word of it"

@@ -83,7 +83,7 @@ before=$(queue_ready finished)
 start right "$work/pair.so" --route finished=#finished
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":5}'
 poll 20 has_ready finished $((before + 2)) || die "finished: $(queue_ready finished), not $((before + 2))"
-stop "$pid" TERM 0
+stop "$pid" HUP 0
 ! grep -q "sends to" "$work/right.log" || die "a warning, and there is a route"
 
 echo "== the second signal stops at once"
@@ -109,10 +109,15 @@ has workers 0 || die "workers are left: $(number workers)"
 rm -f "$work/busy"
 
 echo "== and nothing is lost by it"
+trap '' HUP # as nohup does
 start again "$work/pair.so" --endpoint left
+trap - HUP
 poll 30 test -e "$work/busy" || die "the message of the stopped process does not come again"
 rm -f "$work/busy"
 poll 20 has_ready left 0 || die "left: $(queue_ready left) messages are left"
+kill -HUP "$pid"
+expect 0 '^sent ' pawl send --to left --type ping --body '{"n":6}'
+poll 3 has_ready left 0 || die "SIGHUP was to be ignored"
 stop "$pid" TERM 0
 
 echo "== a signal to parent and child of --restart is one stop"

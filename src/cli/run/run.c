@@ -4,7 +4,7 @@
  *
  * With --restart all of this happens in a child (supervise.c).
  *
- * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished and the command exits
+ * The first SIGTERM, SIGINT or SIGHUP stops gracefully: messages in hand are finished and the command exits
  * 0. A handler that does not return within --stop-wait is named, and the command exits 5 without
  * it. A second signal, half a second later or more, exits 5 at once. A batch that was not committed leaves no trace.
  *
@@ -175,11 +175,14 @@ static void on_pipe(int number)
  * that it is ignored. */
 static void handle_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     process                 = getpid();
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, NULL, &before);
+    if (before.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
     action.sa_handler = on_pipe;
     sigaction(SIGPIPE, &action, NULL);
 }
