@@ -151,6 +151,14 @@ says "info process $child was told to stop: it is not started again$" || die "no
 
 echo "== what says why it ends is not started again"
 expect 2 '--json goes with' pawl run "$app" --restart --json
+mkfifo "$work/settings"
+for file in - /dev/stdin "$work/settings"; do # what can be read once only
+    timeout 60 "$build_dir/pawl" run "$app" --restart --config "$file" < <(echo 'workers = 2') >"$work/out" 2>"$work/err"
+    [ $? = 2 ] || die "another exit code than 2 for --config $file"
+    grep -qE "^pawl: --config $file: each process of --restart reads it again" "$work/err" || die "no word of --config $file"
+done
+expect 2 'cannot read .*: No such file' pawl run "$app" --restart --config "$work/none"
+expect 0 'workers +2 ' pawl run "$app" --restart --config <(echo 'workers = 2') --show-options
 expect 4 'schema' pawl run "$app" --restart --create no --prefix other_
 ! grep -q 'started again' "$work/err" || die "a missing schema is tried again"
 expect 0 'restart|crashes-max' pawl run "$app" --restart --show-options

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STOP_SPAN PAWL_MILLISECONDS(500) /* signals within it are the same stop */
@@ -279,6 +280,18 @@ static pawl_code show_options(const verb_fields *fields, const pawl_application 
     return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count) : code;
 }
 
+/* A pipe is empty for the second child, which would run with other settings. The child says why a file cannot be read. */
+static pawl_code check_config(const char *file, pawl_error *error)
+{
+    struct stat status;
+    bool        is_input = strcmp(file, "-") == 0;
+    if (!is_input && (stat(file, &status) != 0 || S_ISREG(status.st_mode)))
+        return PAWL_OK;
+    return pawl_error_set(
+        error, PAWL_EINVAL,
+        "--config %s: each process of --restart reads it again: give a regular file", file);
+}
+
 /* Checks the words of the command line, before the application is loaded. */
 static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoint_options *options,
                              pawl__settings **settings, pawl_error *error)
@@ -286,6 +299,9 @@ static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoi
     if (fields->is_json && !fields->is_shown)
         return pawl_error_set(error, PAWL_EINVAL, "--json goes with --show-options");
     set_log(fields->log);
+    if (fields->is_restarted && !fields->is_shown && fields->words.file != NULL &&
+        check_config(fields->words.file, error) != PAWL_OK)
+        return PAWL_EINVAL;
     pawl_code code = fields->is_shown ? PAWL_OK : pawl__store_url(&fields->at, error);
     if (code == PAWL_OK)
         code =
