@@ -87,11 +87,17 @@ static void handle_interrupts(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static bool asks_for_help(int count, char **words)
+/* The value of an option is no question, whatever it says. */
+static bool asks_for_help(const pawl__verb *verb, int count, char **words)
 {
-    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
             return true;
+        const pawl__option *option = NULL;
+        if (strncmp(words[i], "--", 2) == 0)
+            option = pawl__option_find(verb->options, words[i] + 2, strlen(words[i] + 2));
+        i += option != NULL && option->kind != PAWL__OPTION_FLAG;
+    }
     return false;
 }
 
@@ -152,7 +158,7 @@ int main(int argc, char **argv)
     const pawl__verb *verb = name != NULL ? pawl__verb_find(name) : NULL;
     if (verb == NULL)
         return pawl__fail(pawl__verb_refuse(name, &error), &error);
-    if (asks_for_help(argc - 2, argv + 2)) {
+    if (asks_for_help(verb, argc - 2, argv + 2)) {
         pawl__help_print(verb, stdout);
         return finish(0);
     }

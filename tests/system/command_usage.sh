@@ -42,6 +42,15 @@ for verb in $listed; do
     [ "$options" = "$(LC_ALL=C sort <<<"$options")" ] || die "the options of $verb are not sorted"
 done
 
+echo "== help: asked for by a word that is no value of an option"
+usage "'-h' is no duration" pawl send --delay -h
+usage "/-h: No such file" pawl send --store sqlite:none.db --to q --type t --id -- --correlation --help --body-file /-h
+usage "'-h' is one argument too many" pawl stats -- -h
+for words in "--json -h" "--store=x --help" "-h --store" "--store -h -h" "--none -h"; do
+    # shellcheck disable=SC2086
+    expect 0 '^usage: pawl send' "$build_dir/pawl" send $words
+done
+
 echo "== help: a line for each action, and a page"
 for verb in $listed; do
     pawl help "$verb" >"$work/page"
