@@ -7,6 +7,7 @@
 
 #include "pawl/transport.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,15 @@ static void handle_interrupts(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+/* A file that is opened later, a connection for one, would take the number of a closed standard stream.
+ * Reads of what is put there as 0, and writes to it as 1 and 2, fail as on the closed stream. */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 /* The value of an option is no question, whatever it says. */
 static bool asks_for_help(const pawl__verb *verb, int count, char **words)
 {
@@ -147,6 +157,7 @@ int main(int argc, char **argv)
 {
     pawl_error error = PAWL_ERROR_INIT;
     int        taken = 0;
+    fill_closed_streams();
     pawl__child_begin();
     pawl_code code = load_drivers(argc, argv, &taken, &error);
     if (code != PAWL_OK)

@@ -54,6 +54,16 @@ grep -qE "after $(queue_ready broken) messages were sent: interrupted\$" "$work/
 expect 2 'line 1 of .*: not JSON' pawl send --to idle --type ping --lines --body-file "$work/nul_lines"
 has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
 
+echo "== closed standard streams"
+# A file of the store would be standard input: what is in it is no message.
+timeout 20 "$build_dir/pawl" send --to idle --type ping --lines <&- >"$work/out" 2>"$work/err"
+[ $? = 2 ] || die "no input is a success"
+grep -q 'cannot read standard input: Bad file descriptor$' "$work/err" || die "it does not say what it could not read"
+"$build_dir/pawl" send --to idle --type ping --body 1 --id closed >&- 2>"$work/err"
+[ $? = 5 ] || die "no output is a success"
+"$build_dir/pawl" send --to idle --type ping --body 1 2>&- | grep -q '^sent ' || die "no words of failures is a failure"
+has_ready idle 258 || die "idle: $(queue_ready idle), not 258"
+
 echo "== later, and what nobody knows"
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":3}' --delay 1h
 expect 0 '"queue":"left","ready":0,"scheduled":1' pawl stats --json
