@@ -198,9 +198,8 @@ pawl_code pawl__application_check_endpoint(const pawl_application *application, 
 
 /* Prints "pawl: TEXT" and returns the exit code; PAWL_OK prints nothing. */
 int pawl__fail(pawl_code code, const pawl_error *error);
-/* Prints the failure of work on a store and returns the exit code: the line names the store,
- * masked, unless the text does or the arguments were wrong (exit codes 1 and 2). `url` may be
- * NULL. */
+/* Prints the failure of work on a store and returns the exit code: the line names the store, masked, unless the text does
+ * or the arguments were wrong (exit codes 1 and 2). `url` may be NULL. */
 int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
 /* `url` without its password, cut to `size`. */
 const char *pawl__masked(const char *url, char *text, size_t size);
@@ -218,8 +217,8 @@ pawl_code pawl__json_check(pawl_text text, pawl_error *error);
 
 /* Microseconds of a clock that is never set back. */
 int64_t pawl__steady_now(void);
-/* Progress of long work on standard error, "sent 512 of 2000": a line that is drawn again ten times in a
- * second on a terminal, a line every 10 s elsewhere. */
+/* Progress of long work on standard error, "sent 512 of 2000": a line that is drawn again ten times in a second on a
+ * terminal, a line every 10 s elsewhere. */
 void pawl__progress(const char *done, int64_t count, int64_t total); /* total 0: not known */
 void pawl__progress_end(int64_t count);                              /* takes the line away */
 /* Zero at the begin. */
@@ -229,8 +228,8 @@ typedef struct pawl__progress_times {
 /* Whether progress is to be said now; then the next time is a period later. */
 bool pawl__progress_is_due(pawl__progress_times *times, bool is_terminal, int64_t now);
 
-/* Replaces the line of an interrupted verb, "what was committed stays": for verbs that write
- * nothing, before their work begins. NULL: "nothing was written". Borrowed for good. */
+/* Replaces the line of an interrupted verb, "what was committed stays": for verbs that write nothing, before their work
+ * begins. NULL: "nothing was written". Borrowed for good. */
 void pawl__interrupt_says(const char *text);
 
 /* ---- Files that are written ------------------------------------------------- */
@@ -284,13 +283,14 @@ typedef struct pawl__input {
     size_t      at;   /* start of the next line */
     size_t      line; /* number of the line handed out last, from 1 */
     bool        is_end;
+    bool is_now; /* set by the caller: a line that would have to be waited for is not handed out */
 } pawl__input;
 
 /* "-" is standard input. PAWL_EINPUT names the file. */
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error);
 /* Reads the whole file; at most PAWL_BODY_SIZE_MAX bytes. */
 pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error);
-/* The next line without its end; data NULL at the end of the file. Borrowed until the next call. */
+/* The next line without its end; data NULL at the end of the file, or `is_now`. Borrowed until the next call. */
 pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *error);
 void      pawl__input_close(pawl__input *input);
 /* The text of --body, or of the file of --body-file, in the arena. PAWL_EINPUT: no JSON. */

@@ -54,6 +54,22 @@ grep -qE "after $(queue_ready broken) messages were sent: interrupted\$" "$work/
 expect 2 'line 1 of .*: not JSON' pawl send --to idle --type ping --lines --body-file "$work/nul_lines"
 has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
 
+echo "== lines of a slow producer are sent as they come"
+mkfifo "$work/slow"
+"$build_dir/pawl" send --to slow --type ping --lines <"$work/slow" >"$work/out" 2>"$work/err" &
+pid=$!
+exec 7>"$work/slow"
+printf '{"n":1}\n\n{"n":2}\n{"n":' >&7
+poll 20 has_ready slow 2 || die "slow: $(queue_ready slow), not 2"
+printf '3}\n{"n"' >&7
+poll 20 has_ready slow 3 || die "slow: $(queue_ready slow), not 3"
+kill -TERM $pid
+wait $pid
+[ $? = 5 ] || die "another exit code than 5"
+exec 7>&-
+grep -q ": after 3 messages were sent: interrupted\$" "$work/err" || die "it does not say how many are sent"
+has_ready slow 3 || die "slow: $(queue_ready slow), not 3"
+
 echo "== closed standard streams"
 # A file of the store would be standard input: what is in it is no message.
 timeout 20 "$build_dir/pawl" send --to idle --type ping --lines <&- >"$work/out" 2>"$work/err"

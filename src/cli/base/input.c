@@ -113,6 +113,11 @@ static ssize_t read_some(int file, char *data, size_t size)
     return ready < 0 ? -1 : read(file, data, size);
 }
 
+static bool would_wait(const pawl__input *input)
+{
+    return poll(&(struct pollfd){.fd = fileno(input->file), .events = POLLIN}, 1, 0) == 0;
+}
+
 /* Reads one more chunk behind what is there. */
 static pawl_code read_more(pawl__input *input, pawl_error *error)
 {
@@ -167,9 +172,12 @@ pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *erro
 {
     char  *end     = NULL;
     size_t checked = input->at;
+    *line          = (pawl_text){0};
     while ((end = input->size > checked ? memchr(input->data + checked, '\n', input->size - checked)
                                         : NULL) == NULL &&
            !input->is_end) {
+        if (input->is_now && would_wait(input))
+            return PAWL_OK;
         drop_used(input);
         checked = input->size;
         pawl_code code =
@@ -177,7 +185,6 @@ pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *erro
         if (code != PAWL_OK)
             return code;
     }
-    *line = (pawl_text){0};
     if (input->at == input->size)
         return PAWL_OK;
     char *start = input->data + input->at;

@@ -1,7 +1,7 @@
 /* send.c - `pawl send`: one message, or one for each line of a file.
  *
- * Lines go in commits of COMMIT_LINES: lines committed before a bad line, or a signal, stay, and the line of the
- * failure says how many they were.
+ * Lines go in commits of up to COMMIT_LINES: lines committed before a bad line stay, all that were read before a signal are
+ * committed, and the line of the failure says how many were sent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -128,14 +128,18 @@ static bool is_blank(pawl_text line)
     return true;
 }
 
-/* Adds up to COMMIT_LINES messages, and says how many. */
+/* Adds up to COMMIT_LINES messages, and says how many. Only the first is waited for: a slow producer's lines are sent as
+ * they come. A signal ends it behind the lines that are whole. */
 static pawl_code add_lines(const verb_fields *fields, pawl__input *input, pawl_sender *sender,
                            const pawl_send_options *options, int64_t *count, pawl_error *error)
 {
     *count = 0;
     while (*count < COMMIT_LINES) {
         pawl_text line;
+        input->is_now  = *count > 0;
         pawl_code code = pawl__input_line(input, &line, error);
+        if (code != PAWL_OK && pawl__is_interrupted()) /* the read says so in its own way */
+            return PAWL_OK;
         if (code != PAWL_OK || line.data == NULL)
             return code;
         if (is_blank(line))
@@ -156,12 +160,10 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
     int64_t   sent = 0;
     int64_t   count;
     pawl_code code;
-    /* The first signal ends it behind a commit, a second one the process. */
+    /* The first signal ends the reading, a second one the process. */
     pawl__interrupts_note((int)SA_RESETHAND);
     do {
         code = add_lines(fields, input, sender, options, &count, error);
-        if (pawl__is_interrupted()) /* and the read, which says so in its own way */
-            code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
         if (code == PAWL_OK && count > 0)
             code = pawl_sender_commit(sender, error);
         if (code == PAWL_OK) {
@@ -169,6 +171,8 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
             pawl__progress("sent", sent, 0);
         }
     } while (code == PAWL_OK && count > 0);
+    if (code == PAWL_OK && pawl__is_interrupted())
+        code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
     pawl__progress_end(sent);
     if (code == PAWL_OK)
         return print_sent(fields, NULL, sent);

@@ -69,6 +69,13 @@ TEST(a_signal_ends_a_wait_for_input)
     must(pawl__input_open(&input, path, &error));
     must(pawl__input_line(&input, &line, &error));
     assert_int_equal(line.size, 2);
+    input.is_now = true; /* half a line is not handed out, nor lost */
+    must(pawl__input_line(&input, &line, &error));
+    assert_null(line.data);
+    assert_int_equal(write(ends[1], "1}\n{", 4), 4);
+    must(pawl__input_line(&input, &line, &error));
+    assert_true(pawl_text_equal(line, PAWL_TEXT("{1}")));
+    input.is_now = false;
     pawl__interrupts_note(0);
     assert_int_equal(raise(SIGTERM), 0);
     assert_int_equal(pawl__input_line(&input, &line, &error), PAWL_EINPUT);
