@@ -80,6 +80,24 @@ grep -q 'cannot read standard input: Bad file descriptor$' "$work/err" || die "i
 "$build_dir/pawl" send --to idle --type ping --body 1 2>&- | grep -q '^sent ' || die "no words of failures is a failure"
 has_ready idle 258 || die "idle: $(queue_ready idle), not 258"
 
+echo "== an answer that cannot be written says what was sent"
+# to_nobody REGEX OPTION ...: a pipe that is not read any more.
+mkfifo "$work/unread"
+to_nobody()
+{
+    local regex=$1
+    shift
+    exec 7<>"$work/unread" 8>"$work/unread" 7<&-
+    "$build_dir/pawl" send --to unread --type ping "$@" >&8 2>"$work/err"
+    [ $? = 5 ] || die "no answer is a success"
+    exec 8>&-
+    grep -qE "$regex, but cannot write to standard output: Broken pipe\$" "$work/err" || die "it does not say '$regex'"
+}
+to_nobody 'message [0-9a-f-]{36} was sent' --body 1
+to_nobody 'message told was sent' --body 1 --id told --json
+to_nobody '2 messages were sent' --lines <<<$'1\n2'
+has_ready unread 4 || die "unread: $(queue_ready unread), not 4"
+
 echo "== later, and what nobody knows"
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":3}' --delay 1h
 expect 0 '"queue":"left","ready":0,"scheduled":1' pawl stats --json

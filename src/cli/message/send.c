@@ -9,6 +9,7 @@
 
 #include "cli/bulk/bulk_loop.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -87,17 +88,29 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
 
 /* ---- One message ----------------------------------------------------------- */
 
-static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count)
+/* An answer that nobody can read is a failure which says what was sent: who sends again without its id sends a second one. */
+static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count,
+                            pawl_error *error)
 {
+    (void)signal(SIGPIPE, SIG_IGN);
     if (fields->is_json)
-        return pawl__facts_print(PAWL__FACTS({.key = "sent", .number = count},
-                                             {.key = "queue", .text = fields->queue},
-                                             {.key = id != NULL ? "id" : NULL, .text = id}));
-    if (id != NULL)
+        (void)pawl__facts_print(PAWL__FACTS({.key = "sent", .number = count},
+                                            {.key = "queue", .text = fields->queue},
+                                            {.key = id != NULL ? "id" : NULL, .text = id}));
+    else if (id != NULL)
         printf("sent %s to %s\n", id, fields->queue);
     else
         printf("sent %lld messages to %s\n", (long long)count, fields->queue);
-    return PAWL_OK;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return PAWL_OK;
+    const char *why = strerror(errno);
+    if (id != NULL)
+        return pawl_error_set(error, PAWL_EFULL,
+                              "message %s was sent, but cannot write to standard output: %s", id,
+                              why);
+    return pawl_error_set(error, PAWL_EFULL,
+                          "%lld messages were sent, but cannot write to standard output: %s",
+                          (long long)count, why);
 }
 
 static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
@@ -113,7 +126,7 @@ static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
     if (code == PAWL_OK)
-        code = print_sent(fields, options->id, 1);
+        code = print_sent(fields, options->id, 1, error);
     options->id = NULL;
     return code;
 }
@@ -175,7 +188,7 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
         code = pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted");
     pawl__progress_end(sent);
     if (code == PAWL_OK)
-        return print_sent(fields, NULL, sent);
+        return print_sent(fields, NULL, sent, error);
     return pawl_error_wrap(error, code, "after %lld messages were sent", (long long)sent);
 }
 
