@@ -12,6 +12,9 @@
 #include "support/modes.h"
 #include <time.h>
 
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -120,6 +123,31 @@ ON_GROUND(a_file_that_may_not_be_written_is_unreachable, ground *p)
     expect_code(p, code, PAWL_EUNREACHABLE);
     expect_text(p, p->path);
     expect_text(p, "store.db: may not be written");
+}
+
+ON_GROUND(a_process_without_descriptors_says_so, ground *p)
+{
+    struct rlimit before, few;
+    test_now(open_store(p, p->url));
+    int lowest = dup(STDERR_FILENO);
+    assert_int_equal(close(lowest), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few            = before;
+    pawl_code code = PAWL_EUNREACHABLE;
+    int       left = 0;
+    for (; code != PAWL_OK && left < 20; left++) {
+        pawl_store *store = NULL;
+        few.rlim_cur      = (rlim_t)(lowest + left);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        code = open_as(p, p->url, PAWL_OPEN_EXISTING, NULL, 0, &store);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (code != PAWL_OK) {
+            expect_code(p, code, PAWL_EUNREACHABLE);
+            expect_text(p, strerror(EMFILE));
+        }
+    }
+    assert_int_equal(code, PAWL_OK);
+    assert_true(left > 3);
 }
 
 ON_GROUND(another_kind_of_file_is_no_store, ground *p)

@@ -78,7 +78,8 @@ for verb in stats "run $work/pair.so"; do
     # shellcheck disable=SC2086 # words
     {
         expect 2 "--health: there is no check 'queue_aeg'; did you mean queue_age\?$" pawl $verb --health queue_aeg=5m
-        expect 2 "--health: there is no check 'queue_age'" pawl $verb --health queue_age
+        expect 2 "--health: queue_age has no limit: expected queue_age=LIMIT or queue_age=LIMIT/LIMIT$" \
+            pawl $verb --health queue_age
         expect 2 "--health: queue_age: expected a duration like 5m or off, got '5'$" pawl $verb --health queue_age=5
         expect 2 "--health: queue_age: expected a duration like 5m or off, got ''$" pawl $verb --health queue_age=5m/
         expect 2 "--health: dead_letters: expected a number from 1 or off, got '0'$" pawl $verb --health dead_letters=0

@@ -138,9 +138,9 @@ static pawl_code read_more(pawl__input *input, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code refuse_size(const pawl__input *input, pawl_error *error)
+static pawl_code refuse_size(const char *what, const pawl__input *input, pawl_error *error)
 {
-    return pawl_error_set(error, PAWL_ELIMIT, "a body of %s is over %d bytes, the limit",
+    return pawl_error_set(error, PAWL_ELIMIT, "%s of %s is over %d bytes, the limit", what,
                           input->name, PAWL_BODY_SIZE_MAX);
 }
 
@@ -151,7 +151,7 @@ pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error
         if (code != PAWL_OK)
             return code;
         if (input->size > PAWL_BODY_SIZE_MAX)
-            return refuse_size(input, error);
+            return refuse_size("a body", input, error);
     }
     *text = (pawl_text){.data = input->data, .size = input->size};
     return PAWL_OK;
@@ -179,9 +179,9 @@ pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *erro
         if (input->is_now && would_wait(input))
             return PAWL_OK;
         drop_used(input);
-        checked = input->size;
-        pawl_code code =
-            checked > PAWL_BODY_SIZE_MAX ? refuse_size(input, error) : read_more(input, error);
+        checked        = input->size;
+        pawl_code code = checked > PAWL_BODY_SIZE_MAX ? refuse_size("a line", input, error)
+                                                      : read_more(input, error);
         if (code != PAWL_OK)
             return code;
     }

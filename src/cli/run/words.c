@@ -29,6 +29,9 @@ pawl_code pawl__route_read(const char *text, pawl_arena *arena, pawl_route *rout
     *url++ = '\0';
     if (queue != NULL)
         *queue++ = '\0';
+    if (pawl__text_check("name", name, error) != PAWL_OK ||
+        pawl__text_check("queue", queue, error) != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_EINVAL, "'%s'", pawl__shown(name, word));
     *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};
     route->is_outbox = strcmp(url, PAWL__THROUGH_OUTBOX) == 0;
     if (route->is_outbox)
@@ -92,10 +95,13 @@ static const pawl_code codes[] = {
 static pawl_code read_code(const char *text, pawl_recovery *row, pawl_error *error)
 {
     const char *names[CODE_COUNT + 1] = {NULL};
+    size_t      count                 = 0;
     char        suggestion[600], shown[PAWL__WORD_SIZE];
     for (size_t i = 0; i < CODE_COUNT; i++) {
-        names[i] = pawl_code_name(codes[i]);
-        if (strcmp(names[i], text) == 0 && codes[i] != PAWL_OK) {
+        if (codes[i] == PAWL_OK)
+            continue;
+        names[count++] = pawl_code_name(codes[i]);
+        if (strcmp(names[count - 1], text) == 0) {
             row->code = codes[i];
             return PAWL_OK;
         }
@@ -253,6 +259,10 @@ static pawl_code refuse_check(const char *text, pawl_error *error)
     for (size_t i = 0; i < LIMIT_COUNT; i++)
         names[i] = limit_rows[i].check;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    if (names[pawl__choice_of(names, pawl_text_of(text))] != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s has no limit: expected %s=LIMIT or %s=LIMIT/LIMIT", name, name,
+                              name);
     pawl__suggest(name, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no check '%s'%s", pawl__shown(name, word),
                           suggestion);

@@ -203,8 +203,9 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
  * reads. Its own words speak of writing. */
 static pawl_code refuse_closed(const pawl__sqlite *store, pawl_code code, pawl_error *error)
 {
-    int why = sqlite3_errcode(store->connection.db) & 0xFF;
-    if (why != SQLITE_READONLY && why != SQLITE_CANTOPEN)
+    int why    = sqlite3_errcode(store->connection.db) & 0xFF;
+    int reason = sqlite3_system_errno(store->connection.db);
+    if ((why != SQLITE_READONLY && why != SQLITE_CANTOPEN) || reason == EMFILE || reason == ENFILE)
         return pawl_error_wrap(error, code, "%s", store->given_path);
     return unreachable(store,
                        "the file or its folder may not be written, which reading needs too: a "
