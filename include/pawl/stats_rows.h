@@ -46,6 +46,8 @@ typedef struct pawl_stats {
     pawl_counters     counters;  /* summed over all workers that ever were */
     int64_t           count_max; /* in: every count of rows ends here, and as large as this says "so
                                     many or more"; 0: PAWL_STATS_COUNT_MAX, which is written here */
+    int64_t           flushes_due;    /* partitions whose flush by time is due, dead ones not */
+    pawl_time         flushes_oldest; /* when the earliest of these was due, 0 */
 } pawl_stats;
 
 #define PAWL_STATS_INIT                  \

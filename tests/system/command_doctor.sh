@@ -242,6 +242,27 @@ done
 sick
 finds fail partitions "2 more are dead" "pawl aggregator list --dead --store"
 "$work/sql" "$work/doctor.db" "delete from pawl_aggregator_flush" || die "no sql"
+now=$(date +%s)
+add_partition() # DUE
+{
+    "$work/sql" "$work/doctor.db" "insert into pawl_aggregator_flush values ('all/$1', 'batch', ${1}000000, 0, 0, '')" ||
+        die "no sql"
+}
+add_partition $((now + 3600))
+well
+add_partition $((now - 1))
+sick
+finds fail workers "none lives, and 1 message, timeout, delivery, partition or event is due"
+finds ok partitions "no partition of an aggregator is dead, and none is long overdue"
+add_partition $((now - 90))
+sick
+finds fail workers "none lives, and 2 messages, timeouts, deliveries, partitions or events are due" "pawl run APP.so --store 'sqlite:"
+finds warn partitions "2 partitions are due, the earliest since 1\\.[0-9]+ m ago: no worker has the aggregator" "pawl aggregator list --store"
+"$work/sql" "$work/doctor.db" "update pawl_checkpoints set Position = Position - 1" || die "no sql"
+sick
+finds fail workers "none lives, and 4 messages, timeouts, deliveries, partitions or events are due"
+"$work/sql" "$work/doctor.db" "update pawl_checkpoints set Position = Position + 1" || die "no sql"
+"$work/sql" "$work/doctor.db" "delete from pawl_aggregator_flush" || die "no sql"
 
 echo "== timeouts"
 "$work/sql" "$work/doctor.db" "insert into pawl_timeouts values ('019a0000-0000-7000-8000-000000000001',

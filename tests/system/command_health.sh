@@ -21,7 +21,7 @@ expect 0 '"health":"unhealthy","checks":\[.*"name":"queue_no_consumer","status":
     pawl stats --json --health queue_no_consumer=1ms/2ms
 expect 0 ' degraded$' pawl stats --watch --every 100ms --count 1 --health queue_no_consumer=1ms
 expect 0 '^health +healthy$' pawl stats --health queue_no_consumer=off --health no_worker=off
-is_idle() { pawl stats | grep -qE '^  degraded  no_worker +messages or timeouts have been due for [0-9]+ s and no worker is alive'; }
+is_idle() { pawl stats | grep -qE '^  degraded  no_worker +messages, timeouts or partitions have been due for [0-9]+ s and no worker is alive'; }
 poll 20 is_idle || die "a message is due, no worker is alive, and stats says nothing of it"
 
 echo "== O23 a dead letter warns, and keeps nobody from being ready"

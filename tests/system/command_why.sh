@@ -341,12 +341,42 @@ expect 0 '' pawl send --to biling --type charge --delay 2h --body '{"n":1}'
 expect 0 '' pawl queue show biling
 grep -q '^state  *no consumer$' "$work/out" || die "it was not resumed"
 
+echo "== a partition, and whether a worker may hand it over"
+partition() # DUE ATTEMPTS
+{
+    sql "delete from pawl_aggregator_flush"
+    sql "insert into pawl_aggregator_flush values ('vans/kiel', 'vans', $1, $2, 0, '')"
+    why 1 vans/kiel
+}
+late=$((($(date +%s) - 90) * 1000000))
+partition $((late + 7200000000)) 0
+says 1 waits_for 'more messages, or its time'
+says 1 claimed_by 'nobody"'
+says 1 next 'nothing, until a worker that has the aggregator runs'
+grep -q '"pawl run APP.so --store' "$work/out" || die "no word of a worker"
+partition $late 1
+says 1 waits_for 'a worker that has aggregator vans: due 1\.[0-9]+ m ago'
+says 1 next 'nothing, until a worker that has the aggregator runs'
+start app "$work/dead.so"
+partition $late 0
+says 1 waits_for 'a worker that has aggregator vans: due 1\.[0-9]+ m ago'
+says 1 next 'a worker that has the aggregator hands it over'
+partition $((late + 7200000000)) 0
+says 1 next 'handed over in [0-9.]+ h at the latest'
+partition $((late + 7200000000)) 2
+says 1 next 'handed over again in [0-9.]+ h'
+! grep -q 'pawl run' "$work/out" || die "a worker is to be run, and one lives"
+stop "$pid" TERM 0
+sql "delete from pawl_aggregator_flush"
+
 echo "== collected, and handled long ago"
 fill collected 150
 why 1 a-140
 says 1 place aggregator
 says 1 name 'sums, message a-140 \(charge\)'
 says 1 waits_for 'the flush of its partition'
+says 1 next 'nothing, until a worker that has the aggregator runs'
+grep -q '"pawl run APP.so --store' "$work/out" || die "no word of a worker"
 paste_line 1 0
 sql "insert into pawl_inbox values ('billing', 'a-140', 'handled', 1), ('billing', 'b-1', 'handled', 1)"
 why 2 a-140

@@ -39,6 +39,8 @@
     [PAWL__SQL_DEAD_OF_QUEUE] = COUNTED("text, bigint", "'orders', 1000"),                       \
     [PAWL__SQL_DEAD_COUNT] = COUNTED_ALL, [PAWL__SQL_INBOX_COUNT] = COUNTED_ALL,                 \
     [PAWL__SQL_AGGREGATOR_COUNT] = COUNTED_ALL, [PAWL__SQL_FLUSH_DEAD] = COUNTED_ALL,            \
+    [PAWL__SQL_FLUSH_NAME]     = NEXT_NAME,                                                      \
+    [PAWL__SQL_FLUSH_READY]    = COUNTED("text, timestamptz, bigint", "'daily', at(0), 1000"),   \
     [PAWL__SQL_OUTBOX_PENDING] = COUNTED_ALL, [PAWL__SQL_OUTBOX_HELD] = COUNTED_ALL,             \
     [PAWL__SQL_OUTBOX_DEAD] = COUNTED_ALL, [PAWL__PG_OUTBOX_OLDEST] = {20,                       \
                                                                        0,                        \

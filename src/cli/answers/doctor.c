@@ -56,23 +56,40 @@ const pawl__report pawl__doctor_verb_reports[] = {{"a finding", columns, NULL}, 
 
 /* ---- Workers and queues ------------------------------------------------- */
 
+/* All that a worker would do now. */
+static pawl_code count_waiting(pawl__doctor *doctor, int64_t *waiting)
+{
+    pawl_projection_rows rows = {.count = 0};
+    *waiting =
+        doctor->stats.timeouts_due + doctor->stats.outbox_pending + doctor->stats.flushes_due;
+    for (size_t i = 0; i < doctor->stats.queue_count; i++)
+        *waiting += doctor->stats.queues[i].ready;
+    pawl_code code =
+        pawl_store_projection_list(doctor->store, doctor->now, doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        *waiting += rows.items[i].lag;
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
+}
+
 static pawl_code check_workers(pawl__doctor *doctor)
 {
     char    count[PAWL__SPAN_SIZE];
     size_t  live    = 0; /* senders have no endpoint */
-    int64_t waiting = doctor->stats.timeouts_due + doctor->stats.outbox_pending;
-    for (size_t i = 0; i < doctor->stats.queue_count; i++)
-        waiting += doctor->stats.queues[i].ready;
+    int64_t waiting = 0;
     for (size_t i = 0; i < doctor->worker_count; i++)
         live += doctor->workers[i].endpoint.size > 0;
     if (live > 0)
         return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%zu live", live);
+    pawl_code code = count_waiting(doctor, &waiting);
+    if (code != PAWL_OK)
+        return code;
     if (waiting == 0)
         return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "none lives, and nothing is due");
     return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
-                             "none lives, and %s message%s, timeout%s or deliver%s due",
-                             pawl__rows_text(waiting, count), PAWL__PLURAL(waiting),
-                             PAWL__PLURAL(waiting), waiting == 1 ? "y is" : "ies are");
+                             "none lives, and %s %s due", pawl__rows_text(waiting, count),
+                             waiting == 1
+                                 ? "message, timeout, delivery, partition or event is"
+                                 : "messages, timeouts, deliveries, partitions or events are");
 }
 
 static bool is_known(const pawl__doctor *doctor, pawl_text queue)
@@ -234,7 +251,8 @@ static const situation situations[] = {
      "nothing waits for longer than deduplication records are kept by default"},
     {"projections", pawl__doctor_projections, NULL, "none fails, and none is far behind"},
     {"dead_letters", check_dead, NULL, "there is none"},
-    {"partitions", pawl__doctor_partitions, NULL, "no partition of an aggregator is dead"},
+    {"partitions", pawl__doctor_partitions, NULL,
+     "no partition of an aggregator is dead, and none is long overdue"},
     {"sagas", pawl__doctor_sagas, NULL, NULL},
 };
 

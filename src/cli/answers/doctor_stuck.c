@@ -23,6 +23,7 @@
 #define NAMED_MAX 10           /* findings of one kind; a last one says how many more there are */
 #define RETENTION PAWL_DAYS(7) /* of inbox marks, when the endpoint has no own */
 #define LAG_MAX 10000          /* as in health */
+#define LATE PAWL_SECONDS(60)
 #define UNTRIED_MIN PAWL_SECONDS(10) /* a dispatcher would have tried the row by then */
 #define NO_ROUTE "no route to another store is named"
 #define SAGAS_MAX 2000 /* of each type: those that began first */
@@ -409,15 +410,28 @@ pawl_code pawl__doctor_projections(pawl__doctor *doctor)
     return code;
 }
 
+/* The statistics do not say which: the list does. */
+static pawl_code find_late(pawl__doctor *doctor)
+{
+    char    due[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
+    int64_t count = doctor->stats.flushes_due;
+    if (count == 0 || doctor->stats.flushes_oldest >= doctor->now - LATE)
+        return PAWL_OK;
+    return pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl aggregator list",
+                             "%s partition%s due, the earliest since %s: no worker has the "
+                             "aggregator, or a flush runs for long",
+                             pawl__rows_text(count, rows), count == 1 ? " is" : "s are",
+                             pawl__age_text(doctor->stats.flushes_oldest, doctor->now, due));
+}
+
 pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
 {
     const pawl_partition_query dead  = {.is_dead = true, .count_max = NAMED_MAX};
     pawl_partition_rows        rows  = {.count = 0};
     int64_t                    count = doctor->stats.flushes_dead;
-    pawl_code                  code  = PAWL_OK;
-    if (count == 0)
-        return PAWL_OK;
-    code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
+    pawl_code                  code  = find_late(doctor);
+    if (code == PAWL_OK && count > 0)
+        code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_partition_row *row = &rows.items[i];
         code                          = pawl__doctor_find(

@@ -322,6 +322,17 @@ pawl_code pawl__why_schedule(pawl__why *why)
 
 /* ---- Partitions --------------------------------------------------------- */
 
+/* A store does not say which endpoint has an aggregator: a worker of any endpoint may be the one. */
+static void say_idle(const pawl__why *why, pawl__answer *answer)
+{
+    for (size_t i = 0; i < why->worker_count; i++)
+        if (why->workers[i].endpoint.size > 0)
+            return;
+    answer->claimed_by  = PAWL_TEXT("nobody");
+    answer->next        = PAWL_TEXT("nothing, until a worker that has the aggregator runs");
+    answer->commands[2] = PAWL_TEXT("pawl run APP.so");
+}
+
 static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
 {
     char         span[PAWL__SPAN_SIZE];
@@ -351,6 +362,14 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     } else if (row->due != PAWL_TIME_MAX)
         answer.next = pawl__must_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
+    if (!row->is_dead && row->due <= why->now) {
+        answer.waits_for = pawl__must_printf(
+            why->arena, "a worker that has aggregator %.*s: due %s",
+            PAWL_TEXT_ARGS(row->aggregator), pawl__age_text(row->due, why->now, span));
+        answer.next = PAWL_TEXT("a worker that has the aggregator hands it over");
+    }
+    if (!row->is_dead)
+        say_idle(why, &answer);
     answer.commands[0] = pawl__why_command("pawl aggregator show", row->partition, why->arena);
     answer.commands[1] = pawl__why_command("pawl aggregator run-now", row->partition, why->arena);
     return pawl__why_add(why, &answer);
@@ -385,6 +404,7 @@ static pawl_code add_collected(pawl__why *why, const pawl_scan_row *row)
     };
     answer.commands[0] = PAWL_TEXT("pawl aggregator list");
     answer.commands[1] = PAWL_TEXT("pawl aggregator list --dead");
+    say_idle(why, &answer);
     return pawl__why_add(why, &answer);
 }
 

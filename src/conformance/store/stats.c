@@ -163,6 +163,42 @@ static void the_rest_is_counted(suite *s)
     EXPECT_EQ(s, stats.flushes_dead, 1);
 }
 
+/* Of all aggregators; those that are dead, or not due yet, wait for something else. */
+static void partitions_that_are_due_are_counted(suite *s)
+{
+    static const struct {
+        const char *name, *partition;
+        pawl_time   due;
+        bool        is_dead;
+    } rows[] = {
+        {"Bills", "Bills/a", SUITE_NOW + 3, false}, {"Bills", "Bills/b", SUITE_NOW + 2, false},
+        {"Bills", "Bills/c", SUITE_NOW + 9, false}, {"Vans", "Vans/a", SUITE_NOW + 1, false},
+        {"Vans", "Vans/b", SUITE_NOW - 9, true},    {"Alike", "Alike", PAWL_TIME_MAX, false},
+        {"Dead", "Dead", SUITE_NOW - 9, true},      {"Trams", "Trams", SUITE_NOW + 4, false},
+    };
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pawl_text partition = pawl_text_of(rows[i].partition);
+        ADD(&set, aggregator_add, .name = pawl_text_of(rows[i].name), .partition = partition,
+            .key = TEXT("k"), .message = suite_message(s, partition), .at = SUITE_NOW,
+            .due = rows[i].due);
+        if (rows[i].is_dead)
+            ADD(&set, flush_set, .partition = partition, .due = rows[i].due, .is_dead = true);
+    }
+    COMMIT(&set, a);
+    pawl_stats stats = suite_stats_of(s, a, SUITE_NOW);
+    EXPECT_EQ(s, stats.flushes_due, 0);
+    EXPECT_EQ(s, stats.flushes_oldest, 0);
+    stats = suite_stats_of(s, a, SUITE_NOW + 1);
+    EXPECT_EQ(s, stats.flushes_due, 1);
+    EXPECT_EQ(s, stats.flushes_oldest, SUITE_NOW + 1);
+    stats = suite_stats_of(s, a, SUITE_NOW + 4);
+    EXPECT_EQ(s, stats.flushes_due, 4);
+    EXPECT_EQ(s, stats.flushes_oldest, SUITE_NOW + 1);
+    EXPECT_EQ(s, stats.flushes_dead, 2);
+}
+
 static void count(suite *s, pawl_store *store, int64_t by)
 {
     suite_set set        = suite_changes(s);
@@ -276,6 +312,7 @@ static const suite_case cases[] = {
     {"O23 messages in delayed retry are counted", retries_that_wait_are_counted},
     {"O23 outbox and timeouts are counted", outbox_and_timeouts_are_counted},
     {"O23 marks, buffers, letters are counted", the_rest_is_counted},
+    {"O23 partitions that are due are counted", partitions_that_are_due_are_counted},
     {"O23 counters are summed over all workers that ever were",
      counters_are_summed_over_all_workers_that_ever_were},
     {"O23 counts end at their limit", counts_end_at_their_limit},

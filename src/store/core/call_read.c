@@ -152,14 +152,9 @@ pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_w
 /* A driver may count further than it is asked to. */
 static void end_counts(pawl_stats *stats)
 {
-    int64_t *counts[] = {&stats->timeouts_due,
-                         &stats->timeouts_pending,
-                         &stats->outbox_pending,
-                         &stats->outbox_blocked,
-                         &stats->outbox_dead,
-                         &stats->flushes_dead,
-                         &stats->aggregator_rows,
-                         &stats->dead,
+    int64_t *counts[] = {&stats->timeouts_due,   &stats->timeouts_pending, &stats->outbox_pending,
+                         &stats->outbox_blocked, &stats->outbox_dead,      &stats->flushes_dead,
+                         &stats->flushes_due,    &stats->aggregator_rows,  &stats->dead,
                          &stats->inbox};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         end_count(counts[i], stats->count_max);

@@ -77,10 +77,18 @@ pawl_time pawl__memory_flush_next_due(const memory_data *data, pawl_text name)
     return row != NULL && row->fields.due < PAWL_TIME_MAX ? row->fields.due : PAWL_TIME_MAX;
 }
 
-void pawl__memory_flush_stats(const memory_data *data, pawl_stats *stats)
+void pawl__memory_flush_stats(const memory_data *data, pawl_time now, pawl_stats *stats)
 {
-    stats->flushes_dead =
-        (int64_t)(data->flushes.trees[BY_PARTITION].count - data->flushes.trees[BY_DUE].count);
+    const memory_tree *tree  = &data->flushes.trees[BY_DUE];
+    const flush_row   *first = pawl__tree_first(tree), *row;
+    stats->flushes_dead      = (int64_t)(data->flushes.trees[BY_PARTITION].count - tree->count);
+    for (; first != NULL; first = pawl__tree_behind_group(tree, first))
+        for (row = first; row != NULL && row->fields.due <= now;
+             row = pawl__tree_next_of(tree, row)) {
+            stats->flushes_due++;
+            if (stats->flushes_oldest == 0 || row->fields.due < stats->flushes_oldest)
+                stats->flushes_oldest = row->fields.due;
+        }
 }
 
 void pawl__memory_flush_counts(const memory_data *data, pawl_text partition,

@@ -63,7 +63,7 @@ pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena
     pawl_code    code = pawl__memory_queue_stats(data, now, arena, stats);
     pawl__memory_timeout_stats(data, now, stats);
     pawl__memory_outbox_stats(data, stats);
-    pawl__memory_flush_stats(data, stats);
+    pawl__memory_flush_stats(data, now, stats);
     pawl__memory_worker_stats(data, stats);
     stats->aggregator_rows = (int64_t)data->aggregator.trees[0].count;
     stats->dead            = (int64_t)data->dead.trees[0].count;

@@ -169,7 +169,7 @@ pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_
                                    pawl_stats *stats);
 void      pawl__memory_timeout_stats(const memory_data *data, pawl_time now, pawl_stats *stats);
 void      pawl__memory_outbox_stats(const memory_data *data, pawl_stats *stats);
-void      pawl__memory_flush_stats(const memory_data *data, pawl_stats *stats);
+void      pawl__memory_flush_stats(const memory_data *data, pawl_time now, pawl_stats *stats);
 void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
 /* Parts of sweep: at most count_max rows; how many went. */
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);

@@ -87,6 +87,28 @@ static pawl_code queue_stats(pawl_store *store, pawl_time now, pawl_arena *arena
     return code;
 }
 
+/* By aggregator, as their index is. */
+static pawl_code flush_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                             pawl_error *error)
+{
+    static const pawl__mongo_table aggregators =
+        PAWL__MONGO_TABLE("aggregator_flush", "queue", name_field, pawl_queue_stats);
+    pawl_queue_stats *names = NULL;
+    size_t            count = 0;
+    pawl_code         code  = pawl__mongo_read(store, &aggregators, arena, &names, &count, error,
+                                               "pipeline: [{$group: {_id: '$name'}}, {$sort: {_id: 1}}]");
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl__mongo_oldest due;
+        code = pawl__mongo_count_oldest(store, "aggregator_flush", "due", stats->count_max, &due,
+                                        error, "name: %t, is_dead: false, due: {$lte: %i}",
+                                        names[i].queue, now);
+        stats->flushes_due += due.n;
+        if (due.n > 0 && (stats->flushes_oldest == 0 || due.oldest < stats->flushes_oldest))
+            stats->flushes_oldest = due.oldest;
+    }
+    return code;
+}
+
 pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                             pawl_error *error)
 {
@@ -113,6 +135,8 @@ pawl_code pawl__mongo_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
         code =
             pawl__mongo_read_one(store, &outbox, NULL, &stats->outbox_oldest, NULL, error,
                                  "filter: {state: 'pending'}, sort: {_id: 1}, projection: {at: 1}");
+    if (code == PAWL_OK)
+        code = flush_stats(store, now, arena, stats, error);
     return code == PAWL_OK ? pawl__mongo_worker_stats(store, stats, error) : code;
 }
 

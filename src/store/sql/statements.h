@@ -47,8 +47,7 @@
 /* Number, position, stream and version stand before it. */
 #define PAWL__SQL_EVENT_ROW \
     "select [Seq], [Position], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
-/* Of the stream ?1, or of all where that is empty: up to ?6 events behind ?2 in the order of a
- * column, or before it. */
+/* Of the stream ?1, or of all where that is empty: up to ?6 events behind ?2 in the order of a column, or before it. */
 #define PAWL__SQL_OF_STREAM "[Stream] = ?1"
 #define PAWL__SQL_OF_ALL "?1 = ''"
 #define PAWL__SQL_EVENT_FILTERS                                       \
@@ -89,16 +88,15 @@
 #define PAWL__SQL_COUNT(rows, limit) \
     "select count(*) from (select 1 as [One] from " rows " {any:" limit "}) counted"
 /* The first name behind another one in an index of names: none of its entries is read twice. */
-#define PAWL__SQL_NEXT(column, table) \
-    "select " column " from " table " where " column " > ?1 order by " column " {limit:1}"
+#define PAWL__SQL_NEXT(column, rows) \
+    "select " column " from " rows column " > ?1 order by " column " {limit:1}"
 #define PAWL__SQL_DUE(table, column)                                              \
     "select count(*), min([Due]) from (select [Due] from " table " where " column \
     " = ?1 and [Due] <= ?2 order by [Due] {limit:?3}) counted"
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
 #define PAWL__SQL_TIMEOUT_BEHIND "[Due] >= ?2 and ([Due] > ?2 or [Id] > ?3) "
-/* All timeouts of a saga: those with a name and those without are in different
- * indexes. */
+/* All timeouts of a saga: those with a name and those without are in different indexes. */
 #define PAWL__SQL_OF_SAGA "(([SagaId] = ?1 and [Name] <> '') or ([SagaId] = ?1 and [Name] = ''))"
 #define PAWL__SQL_NO_OWNER "[Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null"
 #define PAWL__SQL_NO_SESSION "[Session] = null, [LeaseExpires] = null, [LeaseWorker] = null"
@@ -177,7 +175,7 @@
       "where [Seq] in (select [Seq] from (select [Seq], [Attempts], [Type] from {queue} "                                        \
       "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
       "where [Attempts] > 0 and [Type] = ?4) order by [Placed], [Seq] {limit:?5}")                                               \
-    X(QUEUE_NAME, PAWL__SQL_NEXT("[Queue]", "{queue}"))                                                                          \
+    X(QUEUE_NAME, PAWL__SQL_NEXT("[Queue]", "{queue} where "))                                                                   \
     X(QUEUE_READY, PAWL__SQL_DUE("{queue}", "[Queue]"))                                                                          \
     X(QUEUE_SCHEDULED, PAWL__SQL_COUNT("{queue} where [Queue] = ?1 and [Due] > ?2", "?3"))                                       \
     X(QUEUE_COUNT_RETRIED,                                                                                                       \
@@ -193,7 +191,7 @@
     X(TIMEOUT_LIST_SAGA,                                                                                                         \
       PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " and " PAWL__SQL_TIMEOUT_BEHIND                                          \
                             "order by [Due], [Id] {limit:?4}")                                                                   \
-    X(TIMEOUT_NAME, PAWL__SQL_NEXT("[Destination]", "{timeouts}"))                                                               \
+    X(TIMEOUT_NAME, PAWL__SQL_NEXT("[Destination]", "{timeouts} where "))                                                        \
     X(TIMEOUT_READY, PAWL__SQL_DUE("{timeouts}", "[Destination]"))                                                               \
     X(TIMEOUT_SCHEDULED,                                                                                                         \
       PAWL__SQL_COUNT("{timeouts} where [Destination] = ?1 and [Due] > ?2", "?3"))                                               \
@@ -246,6 +244,8 @@
       "select [Name], [Partition], [Due], [Attempts], [Dead], [Error] from {aggregator_flush} "                                  \
       "where [Name] = ?1 and [Dead] = 0 and [Due] <= ?2 order by [Due], [Partition] {limit:?3}")                                 \
     X(FLUSH_DEAD, PAWL__SQL_COUNT("{aggregator_flush} where [Dead] = 1", "?1"))                                                  \
+    X(FLUSH_NAME, PAWL__SQL_NEXT("[Name]", "{aggregator_flush} where [Dead] = 0 and "))                                          \
+    X(FLUSH_READY, PAWL__SQL_DUE("{aggregator_flush}", "[Dead] = 0 and [Name]"))                                                 \
     /* Dead letters and subscriptions. */                                                                                        \
     X(DEAD_FIND, PAWL__SQL_DEAD_ROW                                                                                              \
       "where " PAWL__SQL_DEAD_FILTERS                                                                                            \
@@ -254,8 +254,8 @@
     X(DEAD_FIND_ONE, PAWL__SQL_DEAD_ROW                                                                                          \
       "where [Endpoint] = ?1 and [MessageId] = ?2 and " PAWL__SQL_DEAD_FILTERS                                                   \
       "and (?2 = '' or [At] >= ?6) and (?2 = '' or [At] <= ?7) order by [MessageId] {limit:?11}")                                \
-    X(DEAD_ENDPOINT, PAWL__SQL_NEXT("[Endpoint]", "{dead}"))                                                                     \
-    X(DEAD_NAME, PAWL__SQL_NEXT("[Queue]", "{dead}"))                                                                            \
+    X(DEAD_ENDPOINT, PAWL__SQL_NEXT("[Endpoint]", "{dead} where "))                                                              \
+    X(DEAD_NAME, PAWL__SQL_NEXT("[Queue]", "{dead} where "))                                                                     \
     X(DEAD_OF_QUEUE,                                                                                                             \
       "select count(*), min([At]) from (select [At] from {dead} where [Queue] = ?1 "                                             \
       "order by [At] {limit:?2}) counted")                                                                                       \

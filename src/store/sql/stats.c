@@ -60,6 +60,10 @@ static const count_row timeout_counts[] = {
      PAWL__FIELDS(PAWL__AS(queue_stats, ready, INT), PAWL__AS(queue_stats, oldest, TIME))},
     {PAWL__SQL_TIMEOUT_SCHEDULED, BY_DUE, PAWL__FIELDS(PAWL__AS(queue_stats, scheduled, INT))},
 };
+static const count_row flush_counts[] = {
+    {PAWL__SQL_FLUSH_READY, BY_DUE,
+     PAWL__FIELDS(PAWL__AS(queue_stats, ready, INT), PAWL__AS(queue_stats, oldest, TIME))},
+};
 static const count_row dead_counts[] = {
     {PAWL__SQL_DEAD_OF_QUEUE, BY_NAME,
      PAWL__FIELDS(PAWL__AS(dead_count, count, INT), PAWL__AS(dead_count, oldest, TIME))},
@@ -145,6 +149,23 @@ static pawl_code read_timeouts(reading *r, pawl_stats *stats)
     return code;
 }
 
+/* By aggregator, as their index is. */
+static pawl_code read_flushes(reading *r, pawl_stats *stats)
+{
+    r->by.name     = PAWL_TEXT("");
+    pawl_code code = find_next(r, PAWL__SQL_FLUSH_NAME);
+    while (code == PAWL_OK && r->by.name.size != 0) {
+        pawl_queue_stats due = {.ready = 0};
+        code                 = COUNT_ALL(r, flush_counts, &due);
+        stats->flushes_due += due.ready;
+        if (due.ready > 0 && (stats->flushes_oldest == 0 || due.oldest < stats->flushes_oldest))
+            stats->flushes_oldest = due.oldest;
+        if (code == PAWL_OK)
+            code = find_next(r, PAWL__SQL_FLUSH_NAME);
+    }
+    return code;
+}
+
 static pawl_code read_workers(const reading *r, pawl_stats *stats)
 {
     const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIVES, NULL, NULL, &pawl__sql_life_row,
@@ -163,6 +184,8 @@ static pawl_code read_all(reading *r, pawl_stats *stats)
         code = read_queues(r, stats);
     if (code == PAWL_OK)
         code = read_timeouts(r, stats);
+    if (code == PAWL_OK)
+        code = read_flushes(r, stats);
     return code == PAWL_OK ? read_workers(r, stats) : code;
 }
 

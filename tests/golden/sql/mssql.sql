@@ -262,6 +262,14 @@ where [Name] = ? and [Dead] = 0 and [Due] <= ? order by [Due], [Partition] offse
 select count(*) from (select 1 as [One] from [dbo].[pawl_aggregator_flush] where [Dead] = 1 order by
 (select null) offset 0 rows fetch next ? rows only) counted;
 
+-- FLUSH_NAME
+select [Name] from [dbo].[pawl_aggregator_flush] where [Dead] = 0 and [Name] > ? order by [Name]
+offset 0 rows fetch next 1 rows only;
+
+-- FLUSH_READY
+select count(*), min([Due]) from (select [Due] from [dbo].[pawl_aggregator_flush] where [Dead] = 0
+and [Name] = ? and [Due] <= ? order by [Due] offset 0 rows fetch next ? rows only) counted;
+
 -- DEAD_FIND
 select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
 [Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where (? = '' or

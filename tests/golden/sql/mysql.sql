@@ -265,6 +265,13 @@ select `Name`, `Partition`, `Due`, `Attempts`, `Dead`, `Error` from `pawl_aggreg
 select count(*) from (select 1 as `One` from `pawl_aggregator_flush` where `Dead` = 1 limit ?)
 counted;
 
+-- FLUSH_NAME
+select `Name` from `pawl_aggregator_flush` where `Dead` = 0 and `Name` > ? order by `Name` limit 1;
+
+-- FLUSH_READY
+select count(*), min(`Due`) from (select `Due` from `pawl_aggregator_flush` where `Dead` = 0 and
+`Name` = ? and `Due` <= ? order by `Due` limit ?) counted;
+
 -- DEAD_FIND
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
 `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where (? = '' or

@@ -270,6 +270,14 @@ select "NAME", "PARTITION", "DUE", "ATTEMPTS", "DEAD", "ERROR" from "PAWL_AGGREG
 select count(*) from (select 1 as "ONE" from "PAWL_AGGREGATOR_FLUSH" where "DEAD" = 1 fetch first ?
 rows only) counted;
 
+-- FLUSH_NAME
+select "NAME" from "PAWL_AGGREGATOR_FLUSH" where "DEAD" = 0 and "NAME" > ? order by "NAME" fetch
+first 1 rows only;
+
+-- FLUSH_READY
+select count(*), min("DUE") from (select "DUE" from "PAWL_AGGREGATOR_FLUSH" where "DEAD" = 0 and
+"NAME" = ? and "DUE" <= ? order by "DUE" fetch first ? rows only) counted;
+
 -- DEAD_FIND
 select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",
 "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_DEAD" where (? = chr(1) or

@@ -225,6 +225,13 @@ select "Name", "Partition", "Due", "Attempts", "Dead", "Error" from "pawl_aggreg
 select count(*) from (select 1 as "One" from "pawl_aggregator_flush" where "Dead" = 1 limit $1)
 counted;
 
+-- FLUSH_NAME
+select "Name" from "pawl_aggregator_flush" where "Dead" = 0 and "Name" > $1 order by "Name" limit 1;
+
+-- FLUSH_READY
+select count(*), min("Due") from (select "Due" from "pawl_aggregator_flush" where "Dead" = 0 and
+"Name" = $1 and "Due" <= $2 order by "Due" limit $3) counted;
+
 -- DEAD_FIND_ONE
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = $1 and

@@ -316,7 +316,9 @@ static measure oldest_alarm(const pawl_health_figures *figures, pawl_time now, c
 /* How long something has been due while no worker is alive. A sender has no endpoint. */
 static int64_t time_without_worker(const pawl_health_figures *figures, pawl_time now)
 {
-    int64_t late = pawl_health_timeout_late(figures, now);
+    int64_t late  = pawl_health_timeout_late(figures, now);
+    int64_t flush = age_of(figures->stats->flushes_oldest, now);
+    late          = flush > late ? flush : late;
     for (size_t i = 0; i < figures->worker_count; i++)
         if (figures->workers[i].endpoint.size > 0)
             return 0;
