@@ -103,6 +103,7 @@ says 1 next 'nothing, until a worker of its endpoint runs'
 expect 0 '' pawl send --to billing --type charge --id "it's" --body '{"n":2}' --delay 1h
 why 1 "it's"
 says 1 waits_for 'its time, in '
+says 1 next 'nothing, until a worker of its endpoint runs'
 seq 1100 | sed 's/.*/{"n":&}/' >"$work/many"
 expect 0 '' pawl send --to elsewhere --type charge --lines --body-file "$work/many"
 expect 0 '' pawl send --to elsewhere --type charge --id behind --body '{"n":9}'

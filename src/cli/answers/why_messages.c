@@ -209,8 +209,7 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
             workers.size != 0
                              ? pawl__must_printf(arena, "nobody, or one of %.*s", PAWL_TEXT_ARGS(workers))
                              : PAWL_TEXT("nobody: no worker of an endpoint that reads it lives"),
-                     .next = workers.size != 0 ? PAWL_TEXT("the first worker that is free handles it")
-                                               : PAWL_TEXT("nothing, until a worker of its endpoint runs"),
+                     .next = PAWL_TEXT("the first worker that is free handles it"),
     };
     answer.error = pawl__why_last(why, row->history, &answer.since);
     say_due(why, queue, row, &answer);
@@ -219,6 +218,8 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
         workers.size != 0 && !is_isolated ? say_in_flight(why, queue, row, &answer) : PAWL_OK;
     if (code == PAWL_OK)
         code = say_held(why, queue, message, &answer);
+    if (workers.size == 0)
+        answer.next = PAWL_TEXT("nothing, until a worker of its endpoint runs");
     if (code == PAWL_OK)
         code = pawl__why_pause(why, queue, &answer, &is_stopped);
     if (code == PAWL_OK && !is_stopped)
