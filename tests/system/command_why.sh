@@ -343,10 +343,10 @@ expect 0 '' pawl queue show biling
 grep -q '^state  *no consumer$' "$work/out" || die "it was not resumed"
 
 echo "== a partition, and whether a worker may hand it over"
-partition() # DUE ATTEMPTS
+partition() # DUE ATTEMPTS [ERROR]
 {
     sql "delete from pawl_aggregator_flush"
-    sql "insert into pawl_aggregator_flush values ('vans/kiel', 'vans', $1, $2, 0, '')"
+    sql "insert into pawl_aggregator_flush values ('vans/kiel', 'vans', $1, $2, 0, '${3:-}')"
     why 1 vans/kiel
 }
 late=$((($(date +%s) - 90) * 1000000))
@@ -366,6 +366,13 @@ partition $((late + 7200000000)) 0
 says 1 next 'handed over in [0-9.]+ h at the latest'
 partition $((late + 7200000000)) 2
 says 1 next 'handed over again in [0-9.]+ h'
+partition $((late + 7200000000)) 0 'field n: no number'
+says 1 waits_for 'more messages, or its time; some of its messages cannot be decoded and stay'
+says 1 error 'field n: no number'
+says 1 next 'handed over in [0-9.]+ h at the latest; those that cannot be decoded are tried again then'
+grep -q '"pawl aggregator show vans/kiel' "$work/out" || die "no word of the partition"
+partition $((late + 7200000000)) 2 'field n: no number'
+says 1 waits_for 'its next attempt: the last 2 flushes failed"'
 ! grep -q 'pawl run' "$work/out" || die "a worker is to be run, and one lives"
 stop "$pid" TERM 0
 sql "delete from pawl_aggregator_flush"
@@ -379,6 +386,16 @@ says 1 waits_for 'the flush of its partition'
 says 1 next 'nothing, until a worker that has the aggregator runs'
 grep -q '"pawl run APP.so --store' "$work/out" || die "no word of a worker"
 paste_line 1 0
+sql "update pawl_aggregator_flush set Error = 'field n: no number'"
+start app "$work/dead.so"
+why 1 a-140
+says 1 waits_for 'the flush of its partition; messages of partition sums/x that cannot be decoded stay there'
+says 1 error 'field n: no number'
+says 1 next 'handed over with its partition, unless that is dead or it cannot be decoded'
+paste_line 1 0
+grep -q '^partition  *sums/x$' "$work/pasted" || die "another partition is shown: $(cat "$work/pasted")"
+stop "$pid" TERM 0
+sql "update pawl_aggregator_flush set Error = ''"
 sql "insert into pawl_inbox values ('billing', 'a-140', 'handled', 1), ('billing', 'b-1', 'handled', 1)"
 why 2 a-140
 says 2 place inbox

@@ -223,6 +223,24 @@ static pawl_code check_dead(pawl__doctor *doctor)
                              count == 1 ? " is" : "s are");
 }
 
+/* ---- Partitions ---------------------------------------------------------- */
+
+/* The statistics do not say which: the list does. */
+static pawl_code check_partitions(pawl__doctor *doctor)
+{
+    char    due[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
+    int64_t count = doctor->stats.flushes_due;
+    if (count == 0 || doctor->stats.flushes_oldest >= doctor->now - LATE)
+        return pawl__doctor_partitions(doctor);
+    pawl_code code =
+        pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl aggregator list",
+                          "%s partition%s due, the earliest since %s: no worker has the "
+                          "aggregator, or a flush runs for long",
+                          pawl__rows_text(count, rows), count == 1 ? " is" : "s are",
+                          pawl__age_text(doctor->stats.flushes_oldest, doctor->now, due));
+    return code == PAWL_OK ? pawl__doctor_partitions(doctor) : code;
+}
+
 /* ---- All of them -------------------------------------------------------- */
 
 /* A situation that somebody may have to deal with. */
@@ -251,8 +269,8 @@ static const situation situations[] = {
      "nothing waits for longer than deduplication records are kept by default"},
     {"projections", pawl__doctor_projections, NULL, "none fails, and none is far behind"},
     {"dead_letters", check_dead, NULL, "there is none"},
-    {"partitions", pawl__doctor_partitions, NULL,
-     "no partition of an aggregator is dead, and none is long overdue"},
+    {"partitions", check_partitions, NULL,
+     "no partition of an aggregator is dead, long overdue, or has messages that cannot be decoded"},
     {"sagas", pawl__doctor_sagas, NULL, NULL},
 };
 

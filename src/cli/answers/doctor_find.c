@@ -31,3 +31,11 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, cons
         .remedy = pawl__store_command(doctor->at, pawl_text_of(remedy), doctor->arena)};
     return pawl__doctor_add(doctor, &finding);
 }
+
+bool pawl__doctor_has_worker(const pawl__doctor *doctor, pawl_text endpoint)
+{
+    for (size_t i = 0; i < doctor->worker_count; i++)
+        if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
+            return true;
+    return false;
+}

@@ -23,7 +23,7 @@
 #define NAMED_MAX 10           /* findings of one kind; a last one says how many more there are */
 #define RETENTION PAWL_DAYS(7) /* of inbox marks, when the endpoint has no own */
 #define LAG_MAX 10000          /* as in health */
-#define LATE PAWL_SECONDS(60)
+#define PARTITIONS_MAX 1000    /* the first ones by name */
 #define UNTRIED_MIN PAWL_SECONDS(10) /* a dispatcher would have tried the row by then */
 #define NO_ROUTE "no route to another store is named"
 #define SAGAS_MAX 2000 /* of each type: those that began first */
@@ -327,14 +327,6 @@ static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
 }
 
-bool pawl__doctor_has_worker(const pawl__doctor *doctor, pawl_text endpoint)
-{
-    for (size_t i = 0; i < doctor->worker_count; i++)
-        if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
-            return true;
-    return false;
-}
-
 /* A program without any route has no dispatcher: its workers live, nobody leads its outbox, and no row is tried. */
 static pawl_code find_without_dispatcher(pawl__doctor *doctor)
 {
@@ -410,18 +402,28 @@ pawl_code pawl__doctor_projections(pawl__doctor *doctor)
     return code;
 }
 
-/* The statistics do not say which: the list does. */
-static pawl_code find_late(pawl__doctor *doctor)
+/* A flush that succeeded left an error: that of messages that stay. */
+static pawl_code find_undecoded(pawl__doctor *doctor)
 {
-    char    due[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
-    int64_t count = doctor->stats.flushes_due;
-    if (count == 0 || doctor->stats.flushes_oldest >= doctor->now - LATE)
+    const pawl_partition_query first = {.count_max = PARTITIONS_MAX};
+    pawl_partition_rows        rows  = {.count = 0};
+    size_t                     named = 0;
+    if (doctor->stats.aggregator_rows == 0)
         return PAWL_OK;
-    return pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl aggregator list",
-                             "%s partition%s due, the earliest since %s: no worker has the "
-                             "aggregator, or a flush runs for long",
-                             pawl__rows_text(count, rows), count == 1 ? " is" : "s are",
-                             pawl__age_text(doctor->stats.flushes_oldest, doctor->now, due));
+    pawl_code code =
+        pawl_store_partition_list(doctor->store, &first, doctor->arena, &rows, doctor->error);
+    for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++) {
+        const pawl_partition_row *row = &rows.items[i];
+        if (row->is_dead || row->attempts > 0 || row->error.size == 0)
+            continue;
+        code = pawl__doctor_find(
+            doctor, PAWL_FINDING_WARN, command(doctor, "pawl aggregator show", row->partition),
+            "partition %.*s: messages that cannot be decoded stay, of %" PRId64
+            " that it has: %.*s",
+            PAWL_TEXT_ARGS(row->partition), row->count, PAWL_TEXT_ARGS(row->error));
+        named++;
+    }
+    return code;
 }
 
 pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
@@ -429,7 +431,7 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
     const pawl_partition_query dead  = {.is_dead = true, .count_max = NAMED_MAX};
     pawl_partition_rows        rows  = {.count = 0};
     int64_t                    count = doctor->stats.flushes_dead;
-    pawl_code                  code  = find_late(doctor);
+    pawl_code                  code  = PAWL_OK;
     if (code == PAWL_OK && count > 0)
         code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
@@ -445,7 +447,7 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
     if (code == PAWL_OK && count > (int64_t)rows.count)
         code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl aggregator list --dead",
                                  "%" PRId64 " more are dead", count - (int64_t)rows.count);
-    return code;
+    return code == PAWL_OK ? find_undecoded(doctor) : code;
 }
 
 /* ---- Retention ---------------------------------------------------------- */

@@ -333,6 +333,12 @@ static void say_idle(const pawl__why *why, pawl__answer *answer)
     answer->commands[2] = PAWL_TEXT("pawl run APP.so");
 }
 
+/* A flush that succeeded left an error: that of messages that stay. */
+static bool has_undecoded(const pawl_partition_row *row)
+{
+    return !row->is_dead && row->attempts == 0 && row->error.size != 0;
+}
+
 static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
 {
     char         span[PAWL__SPAN_SIZE];
@@ -362,6 +368,13 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     } else if (row->due != PAWL_TIME_MAX)
         answer.next = pawl__must_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
+    if (has_undecoded(row)) {
+        answer.waits_for = PAWL_TEXT("more messages, or its time; some of its messages cannot be "
+                                     "decoded and stay, until another program decodes them");
+        answer.next =
+            pawl__must_printf(why->arena, "%.*s; those that cannot be decoded are tried again then",
+                              PAWL_TEXT_ARGS(answer.next));
+    }
     if (!row->is_dead && row->due <= why->now) {
         answer.waits_for = pawl__must_printf(
             why->arena, "a worker that has aggregator %.*s: due %s",
@@ -389,7 +402,30 @@ pawl_code pawl__why_partition(pawl__why *why)
 }
 
 #define COLLECTED_PAGE 100
+#define PARTITIONS_MAX 1000 /* of the aggregator, the first ones by name */
 #define COLLECTED_MAX 20000 /* rows, of which no index has the message ids */
+
+/* A row has the name of its aggregator, and not that of its partition. */
+static pawl_code say_undecoded(const pawl__why *why, pawl_text aggregator, pawl__answer *answer)
+{
+    const pawl_partition_query of   = {.aggregator = aggregator, .count_max = PARTITIONS_MAX};
+    pawl_partition_rows        rows = {.count = 0};
+    pawl_code code = pawl_store_partition_list(why->store, &of, why->arena, &rows, why->error);
+    size_t    i    = 0;
+    while (i < rows.count && !has_undecoded(&rows.items[i]))
+        i++;
+    if (code != PAWL_OK || i == rows.count)
+        return code;
+    answer->waits_for = pawl__must_printf(
+        why->arena,
+        "the flush of its partition; messages of partition %.*s that cannot be "
+        "decoded stay there until another program decodes them, and it may be one",
+        PAWL_TEXT_ARGS(rows.items[i].partition));
+    answer->error = rows.items[i].error;
+    answer->commands[0] =
+        pawl__why_command("pawl aggregator show", rows.items[i].partition, why->arena);
+    return PAWL_OK;
+}
 
 static pawl_code add_collected(pawl__why *why, const pawl_scan_row *row)
 {
@@ -400,12 +436,14 @@ static pawl_code add_collected(pawl__why *why, const pawl_scan_row *row)
                                         PAWL_TEXT_ARGS(row->message.type)),
         .waits_for  = PAWL_TEXT("the flush of its partition"),
         .claimed_by = PAWL_TEXT("nobody, or the worker that flushes the partition"),
-        .next       = PAWL_TEXT("handed over with its partition, unless that is dead"),
+        .next       = PAWL_TEXT(
+                  "handed over with its partition, unless that is dead or it cannot be decoded"),
     };
     answer.commands[0] = PAWL_TEXT("pawl aggregator list");
     answer.commands[1] = PAWL_TEXT("pawl aggregator list --dead");
     say_idle(why, &answer);
-    return pawl__why_add(why, &answer);
+    pawl_code code = say_undecoded(why, row->belongs_to, &answer);
+    return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
 pawl_code pawl__why_collected(pawl__why *why)
