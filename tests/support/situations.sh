@@ -166,11 +166,11 @@ is_mended sources
 poll 20 has_ready far 2 --store "$far" || die "the rows are not delivered"
 stop "$pid" TERM 0
 
-echo "== O23 4: a receiver that is away, and a missing route"
+echo "== O23 4: receivers that are away, and a missing route"
 mv "$work/far" "$work/far.away"
 start app "$work/shop.so" --route far="$far" --outbox-delay 1s
 expect 0 '' pawl send --to shop --type sell --body '{"customer":"c-1","number":3}'
-says_doctor warn alarms "endpoint shop cannot deliver, a receiver is unavailable, since .*: route 'far': sqlite: .*far.db: unable to open"
+says_doctor warn alarms "endpoint shop cannot deliver, receivers are unavailable, since .*: route 'far': sqlite: .*far.db: unable to open"
 paste_it "$(remedy '"check":"alarms"')"
 grep -q "route 'far'" "$work/pasted" || die "the remedy does not say which"
 health route_away
@@ -182,7 +182,13 @@ expect 0 '' pawl send --to shop --type sell --body '{"customer":"c-2","number":4
 has_row() { pawl outbox show "$1" >/dev/null 2>&1; }
 poll 20 has_row 4 || die "no row 4"
 sql "update pawl_outbox set \"Destination\" = 'near' where \"Id\" = 4"
-why 4 waits_for 'its delivery' # by a route that is not the one of the alarm
+why 4 waits_for 'its delivery' # by a route that is not one of the alarm
+stop "$pid" TERM 0
+start app "$work/shop.so" --route far="$far" --route near="sqlite:$work/gone/near.db" --outbox-delay 1s
+both_are_away() { pawl why 4 --json | grep -q "its receiver, which is unavailable since .*route 'near': sqlite: "; }
+poll 30 both_are_away || die "the alarm does not name the second route"
+why 3 waits_for "its receiver, which is unavailable since .*: route 'far': sqlite: .*far.db: unable to open"
+says_doctor warn alarms "endpoint shop cannot deliver, receivers are unavailable, since .*: route '(far': .*; route 'near|near': .*; route 'far)': "
 sql "update pawl_outbox set \"Destination\" = 'far' where \"Id\" = 4"
 expect 0 '"id":3,.*"attempts":0,' pawl outbox list --state pending --json
 stop "$pid" TERM 0

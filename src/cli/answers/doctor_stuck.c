@@ -216,7 +216,7 @@ static const alarm_row *alarm_row_of(pawl_text what)
     static const alarm_row rows[] = {
         {"breaker", "claims nothing, its breaker is open",
          "it probes by itself, and goes on when that succeeds"},
-        {"route", "cannot deliver, a receiver is unavailable",
+        {"route", "cannot deliver, receivers are unavailable",
          "its messages wait in the outbox, and it tries by itself"},
         {"retention", "cannot clean up", "it tries again by itself"},
     };

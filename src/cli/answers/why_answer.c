@@ -173,14 +173,14 @@ pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answe
     return PAWL_OK;
 }
 
-/* The alarm's text begins with the route's name, as the outbox dispatcher writes it. */
+/* The alarm's text names each route that is away, as the outbox dispatcher writes it. */
 pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
 {
     const pawl_alarm *found = NULL;
     pawl_code         code  = find_alarm(why, row->endpoint, "route", &found);
     pawl_text         route =
         pawl__must_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
-    if (found == NULL || !pawl__text_begins(found->text, route.data))
+    if (found == NULL || memmem(found->text.data, found->text.size, route.data, route.size) == NULL)
         return code;
     answer->waits_for = pawl__must_printf(
         why->arena, "its receiver, which is unavailable since %s: %.*s",

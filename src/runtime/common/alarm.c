@@ -6,20 +6,34 @@
 #include "runtime/runtime.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define PAUSE_MIN PAWL_SECONDS(2) /* between two raises of an alarm that comes and goes */
 #define PAUSE_MAX PAWL_MINUTES(10)
 #define TRY_PERIOD PAWL_SECONDS(1) /* a store that cannot be written is told again */
+
+static void write_why(pawl__alarm *alarm, size_t from, const char *before, pawl_text why)
+{
+    int size = snprintf(alarm->why + from, sizeof alarm->why - from, "%s%.*s", before,
+                        PAWL_TEXT_ARGS(why));
+    if ((size_t)size >= sizeof alarm->why - from)
+        pawl__text_end_cut(alarm->why, sizeof alarm->why);
+}
 
 void pawl__alarm_want(pawl__alarm *alarm, size_t subject, pawl_text why)
 {
     if (alarm->is_wanted)
         return;
     alarm->is_wanted = true;
+    alarm->is_longer = false;
     alarm->subject   = subject;
-    int size         = snprintf(alarm->why, sizeof alarm->why, "%.*s", PAWL_TEXT_ARGS(why));
-    if ((size_t)size >= sizeof alarm->why)
-        pawl__text_end_cut(alarm->why, sizeof alarm->why);
+    write_why(alarm, 0, "", why);
+}
+
+void pawl__alarm_add(pawl__alarm *alarm, pawl_text why)
+{
+    alarm->is_longer = true;
+    write_why(alarm, strlen(alarm->why), "; ", why);
 }
 
 void pawl__alarm_unwant(pawl__alarm *alarm)
@@ -51,11 +65,12 @@ pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now)
     bool is_other = alarm->is_told && alarm->told_subject != alarm->subject;
     if (is_ahead(alarm->try_due, now, TRY_PERIOD))
         return PAWL__ALARM_NOTHING;
-    if (alarm->is_wanted && alarm->is_told && !is_other)
+    bool is_true = alarm->is_wanted && alarm->is_told && !is_other;
+    if (is_true && !alarm->is_longer)
         return PAWL__ALARM_NOTHING;
     if (alarm->is_wanted && !is_ahead(alarm->raised + alarm->pause, now, PAUSE_MAX))
         return PAWL__ALARM_RAISE;
-    return alarm->is_told ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
+    return alarm->is_told && !is_true ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
 }
 
 pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
@@ -87,6 +102,7 @@ static void note_raised(pawl__alarm *alarm, const pawl_store *store, int64_t now
     alarm->by           = pawl_store_worker(store);
     alarm->epoch        = pawl_store_epoch(store);
     alarm->told_subject = alarm->subject;
+    alarm->is_longer    = false;
 }
 
 /* A store without events is as good as told. */

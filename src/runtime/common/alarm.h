@@ -25,6 +25,7 @@
 /* All zero at first. */
 typedef struct pawl__alarm {
     bool           is_wanted, is_told;
+    bool           is_longer;             /* than the text that was told */
     size_t         subject, told_subject; /* which of several the text is about */
     pawl_worker_id by;                    /* whose row the store's word is bound to */
     int64_t        epoch;
@@ -40,6 +41,9 @@ typedef enum pawl__alarm_act {
 
 /* The alarm holds, for this subject and reason, until unwant. The first subject and reason stay; a long one is cut. */
 void pawl__alarm_want(pawl__alarm *alarm, size_t subject, pawl_text why);
+/* The alarm holds for another reason as well, which is not in the text: that is told again when an alarm may be raised, and
+ * until then the shorter one stands. */
+void pawl__alarm_add(pawl__alarm *alarm, pawl_text why);
 void pawl__alarm_unwant(pawl__alarm *alarm);
 /* The worker has gone, and the alarm with it. */
 void pawl__alarm_forget(pawl__alarm *alarm, pawl_worker_id worker);

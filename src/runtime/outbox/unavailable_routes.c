@@ -23,6 +23,8 @@
  */
 #include "runtime/outbox/dispatcher.h"
 
+#include <string.h>
+
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define GO_BACK_PERIOD PAWL_SECONDS(30)
 #define LEFT_MAX 500000 /* sources: beyond them nothing is passed, and other routes wait, too */
@@ -113,6 +115,43 @@ static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
     return pawl__outbox_pause(service, outbound->away_tries, last > first ? last : first);
 }
 
+/* Where the alarm's text has the route; NULL: nowhere. */
+static char *find_named(pawl__alarm *alarm, const pawl__sink *outbound)
+{
+    pawl_error name = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&name, PAWL_EUNREACHABLE, "route '%s':", outbound->route->name);
+    return alarm->is_wanted ? strstr(alarm->why, name.text) : NULL;
+}
+
+/* One alarm names all routes that are away. */
+static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl_text why)
+{
+    pawl__alarm *alarm = &service->route_alarm;
+    pawl_error   text  = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", outbound->route->name,
+                         PAWL_TEXT_ARGS(why));
+    if (!alarm->is_wanted)
+        pawl__alarm_want(alarm, number_of(service, outbound), pawl_text_of(text.text));
+    else if (find_named(alarm, outbound) == NULL)
+        pawl__alarm_add(alarm, pawl_text_of(text.text));
+}
+
+/* The text keeps the other routes that are away, and the one that was told is not true any more. */
+static void end_alarm(pawl__alarm *alarm, const pawl__sink *outbound)
+{
+    char *at   = find_named(alarm, outbound);
+    char *next = at != NULL ? strstr(at, "; route '") : NULL;
+    if (at == NULL)
+        return;
+    alarm->told_subject = 0;
+    if (next != NULL)
+        memmove(at, next + 2, strlen(next + 2) + 1);
+    else if (at > alarm->why)
+        at[-2] = '\0';
+    else
+        pawl__alarm_unwant(alarm);
+}
+
 void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
 {
     const char *name     = service->endpoint->model->endpoint.data;
@@ -133,12 +172,8 @@ void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_
     else
         pawl_log(PAWL_LOG_DEBUG, "outbox of %s: route '%s' is still unavailable: %.*s", name,
                  outbound->route->name, PAWL_TEXT_ARGS(why));
-    pawl_error text = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&text, PAWL_EUNREACHABLE, "route '%s': %.*s", outbound->route->name,
-                         PAWL_TEXT_ARGS(why));
     if (service->is_leader)
-        pawl__alarm_want(&service->route_alarm, number_of(service, outbound),
-                         pawl_text_of(text.text));
+        raise_alarm(service, outbound, why);
 }
 
 /* Its rows, and what was left behind them, are read again. */
@@ -157,8 +192,7 @@ void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
     outbound->away_until = outbound->first_left = 0;
     outbound->away_tries                        = 0;
     plan(service);
-    if (service->route_alarm.subject == number_of(service, outbound))
-        pawl__alarm_unwant(&service->route_alarm); /* another route's next try raises it again */
+    end_alarm(&service->route_alarm, outbound);
     if (!pawl__unavailable_is_any(service))
         pawl__unavailable_forget(service);
 }

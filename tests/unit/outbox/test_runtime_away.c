@@ -283,6 +283,8 @@ ON_ALL_STORES(o8_two_routes_are_away, const char *url)
     assert_heard("c20 c21 c22 ");
     world_go_machine(it, PAWL_MINUTES(5));
     assert_heard("");
+    assert_int_equal(alarms(it, "route 'a': a is not there"), 1);
+    assert_int_equal(alarms(it, "route 'b': b is not there"), 1);
     b.code = PAWL_OK;
     world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("b10 ");
