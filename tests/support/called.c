@@ -139,7 +139,8 @@ ENTRY(next_due,
       next->queue = next->timeout = next->flush = 7)
 ENTRY(stats,
       (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_stats *stats, pawl_error *error),
-      stats->dead == 0 && stats->queue_count == 0, stats->dead = 7)
+      stats->stats_size == sizeof *stats && stats->dead == 0 && stats->queue_count == 0,
+      stats->dead = 7)
 ENTRY(sweep,
       (pawl_store * store, const pawl_sweep *sweep, int64_t *count, bool *more, pawl_error *error),
       *count == 0 && !*more, (*count = 7, *more = true))

@@ -8,7 +8,7 @@
 static const pawl_aggregator_counts no_counts   = {.all = 0};
 static const pawl_finding_rows      no_findings = {.count = 0};
 static const pawl_dead_counts       no_counted  = {.count = 0};
-static const pawl_stats             no_stats    = {.queue_count = 0};
+static const pawl_stats             no_stats    = PAWL_STATS_INIT;
 static const pawl_next_due          nothing_due = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
 static const pawl_saga_row          no_saga     = {.version = 0};
 static const pawl_stream            no_stream   = {.count = 0};
