@@ -112,6 +112,8 @@ void pawl__outbox_close(pawl__service *service)
  * byte becomes '?', so that an operator can read the rest. */
 static pawl_text error_text(pawl_arena *arena, pawl_text text)
 {
+    if (text.data == NULL)
+        text.size = 0;
     if (text.size > PAWL_ERROR_TEXT_SIZE_MAX) {
         text.size = PAWL_ERROR_TEXT_SIZE_MAX;
         while (text.size > 0 && ((unsigned char)text.data[text.size] & 0xC0) == 0x80)
