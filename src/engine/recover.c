@@ -143,15 +143,17 @@ int32_t pawl__unit_attempts(const pawl__unit *unit)
 }
 
 /* Sets the next run of a failed event, whatever its code and however many its attempts: it is never
- * dead. Its due time is one of the machine's clock. */
+ * dead, and so never runs again without a pause. Its due time is one of the machine's clock. */
 static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code code,
                        pawl_text error, int64_t asked_delay)
 {
     int64_t delay = pawl__doubled(EVENT_DELAY, unit->row.attempts, EVENT_DELAY_MAX);
-    unit->end     = PAWL__END_RETRY;
-    unit->code    = code;
-    unit->error   = error;
-    unit->due     = pawl_time_add(engine->machine_now, asked_delay >= 0 ? asked_delay : delay);
+    if (asked_delay >= 0)
+        delay = asked_delay > 0 ? asked_delay : EVENT_DELAY;
+    unit->end   = PAWL__END_RETRY;
+    unit->code  = code;
+    unit->error = error;
+    unit->due   = pawl_time_add(engine->machine_now, delay);
 }
 
 bool pawl__is_news(pawl__engine *engine, pawl_text type)

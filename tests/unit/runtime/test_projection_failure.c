@@ -155,13 +155,19 @@ ON_ALL_STORES(one_that_is_rebuilt_reads_again, const char *url)
 ON_ALL_STORES(a_handler_may_say_when_or_pass_over, const char *url)
 {
     world *it   = begin(url, &application);
-    plan.fails  = 1;
+    plan.fails  = 2;
     plan.number = 1;
     plan.code   = PAWL_RETRY_AFTER;
+    plan.delay  = PAWL_SECONDS(7);
     append_many(it, "A/1", 1, 3);
     (void)world_drain(it);
     expect_seen("fail(1,0)");
     (void)world_go_machine(it, PAWL_SECONDS(7) - 1);
+    expect_seen("");
+    plan.delay = -1;
+    (void)world_go_machine(it, 1);
+    expect_seen("fail(1,1)");
+    (void)world_go_machine(it, PAWL_SECONDS(1) - 1);
     expect_seen("");
     plan.sends  = true;
     plan.fails  = 1;

@@ -41,6 +41,7 @@ static struct {
     int         number;
     int         adds; /* to the numbers that are sent */
     pawl_code   code;
+    int64_t     delay; /* that PAWL_RETRY_AFTER asks for */
     bool        sends, publishes, writes;
     const char *destination;
     const char *url;  /* of the rows to write */
@@ -56,7 +57,7 @@ static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
     if (plan.code == PAWL_DISCARD)
         return PAWL_DISCARD;
     if (plan.code == PAWL_RETRY_AFTER)
-        return pawl_retry_after(ctx, PAWL_SECONDS(7));
+        return pawl_retry_after(ctx, plan.delay);
     return pawl_fail(ctx, plan.code, "number %d is not wanted", number);
 }
 
