@@ -48,6 +48,7 @@ typedef struct size_row {
     const char *name;
     size_t      offset; /* of what is said */
     size_t      least;
+    size_t      most;        /* the library's own */
     bool        is_optional; /* 0 where the application has none of the kind */
 } size_row;
 
@@ -55,17 +56,25 @@ typedef struct size_row {
 
 /* The application's own first: the others are in it. */
 static const size_row sizes[] = {
-    {"application", SIZE_OF(application), offsetof(pawl_application, process_size), false},
-    {"endpoint_spec", SIZE_OF(endpoint), offsetof(pawl_endpoint_spec, processes), false},
-    {"saga", SIZE_OF(saga), offsetof(pawl_saga, is_pessimistic) + sizeof(bool), false},
-    {"on", SIZE_OF(on), offsetof(pawl_on, own_sql), false},
-    {"aggregator", SIZE_OF(aggregator), offsetof(pawl_aggregator, own_sql), false},
-    {"handler", SIZE_OF(handler), offsetof(pawl_handler, is_stream), false},
-    {"filter", SIZE_OF(filter), sizeof(pawl_filter), false},
-    {"process", SIZE_OF(process), offsetof(pawl_process, snapshot_every), true},
-    {"projection", SIZE_OF(projection), offsetof(pawl_projection, own_sql), true},
-    {"effect", SIZE_OF(effect), offsetof(pawl_effect, name) + sizeof(char *), true},
-    {"schedule", SIZE_OF(schedule), offsetof(pawl_schedule, missed_max) + sizeof(int32_t), true},
+    {"application", SIZE_OF(application), offsetof(pawl_application, process_size),
+     sizeof(pawl_application), false},
+    {"endpoint_spec", SIZE_OF(endpoint), offsetof(pawl_endpoint_spec, processes),
+     sizeof(pawl_endpoint_spec), false},
+    {"saga", SIZE_OF(saga), offsetof(pawl_saga, is_pessimistic) + sizeof(bool), sizeof(pawl_saga),
+     false},
+    {"on", SIZE_OF(on), offsetof(pawl_on, own_sql), sizeof(pawl_on), false},
+    {"aggregator", SIZE_OF(aggregator), offsetof(pawl_aggregator, own_sql), sizeof(pawl_aggregator),
+     false},
+    {"handler", SIZE_OF(handler), offsetof(pawl_handler, is_stream), sizeof(pawl_handler), false},
+    {"filter", SIZE_OF(filter), sizeof(pawl_filter), sizeof(pawl_filter), false},
+    {"process", SIZE_OF(process), offsetof(pawl_process, snapshot_every), sizeof(pawl_process),
+     true},
+    {"projection", SIZE_OF(projection), offsetof(pawl_projection, own_sql), sizeof(pawl_projection),
+     true},
+    {"effect", SIZE_OF(effect), offsetof(pawl_effect, name) + sizeof(char *), sizeof(pawl_effect),
+     true},
+    {"schedule", SIZE_OF(schedule), offsetof(pawl_schedule, missed_max) + sizeof(int32_t),
+     sizeof(pawl_schedule), true},
 };
 
 static pawl_code check_size(const pawl_application *application, const size_row *row,
@@ -75,8 +84,13 @@ static pawl_code check_size(const pawl_application *application, const size_row 
     if (row->is_optional && application->application_size < row->offset + sizeof said)
         return PAWL_OK; /* older than the kind */
     memcpy(&said, (const char *)application + row->offset, sizeof said);
-    if (said >= row->least || (said == 0 && row->is_optional))
+    if ((said >= row->least && said <= row->most) || (said == 0 && row->is_optional))
         return PAWL_OK;
+    if (said > row->most)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "application says that its pawl_%s has %u bytes, this library's has "
+                              "%zu; run it with a library as new as its headers",
+                              row->name, said, row->most);
     if (said == 0)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "application does not begin with PAWL_APPLICATION_HEAD");

@@ -221,6 +221,29 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
     return route->outbound != NULL ? check_sink(route, error) : PAWL_OK;
 }
 
+static pawl_code check_row_size(const char *name, size_t said, size_t least, size_t most,
+                                pawl_error *error)
+{
+    if (said == 0 || (said >= least && said <= most))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "option %s: rows of %zu bytes, %zu to %zu are taken; begin the options "
+                          "with PAWL_ENDPOINT_OPTIONS_INIT",
+                          name, said, least, most);
+}
+
+/* The sizes of rows in the program that the options are from: no shorter than in the first version, and none has been
+ * appended to what the library knows. */
+static pawl_code check_row_sizes(const pawl_endpoint_options *options, pawl_error *error)
+{
+    pawl_code code = check_row_size("route_size", options->route_size,
+                                    offsetof(pawl_route, outbound), sizeof(pawl_route), error);
+    return code != PAWL_OK ? code
+                           : check_row_size("recovery_size", options->recovery_size,
+                                            offsetof(pawl_recovery, then) + sizeof(pawl_then),
+                                            sizeof(pawl_recovery), error);
+}
+
 /* The size of a route in the program that the application was compiled with: before options told
  * it, a route ended with system_prefix. */
 static size_t route_stride(const pawl_endpoint_options *options)
@@ -293,6 +316,10 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
     pawl_code              code     = read_options(options, settings, error);
     if (code == PAWL_OK)
         code = read_defaults(application, name, &defaults, error);
+    if (code == PAWL_OK)
+        code = check_row_sizes(settings, error);
+    if (code == PAWL_OK)
+        code = check_row_sizes(&defaults, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof number_rows / sizeof number_rows[0]; i++)
         code = take_number(settings, &defaults, &number_rows[i], error);
     if (code != PAWL_OK)

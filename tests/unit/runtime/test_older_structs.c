@@ -260,3 +260,40 @@ TEST(the_test_kits_options_are_read_by_their_size)
         pawl_test_deliver_with(test, "out", &with, PAWL_MESSAGE(answer, .n = 1), &error), PAWL_OK);
     check_sent(test, "out", false);
 }
+
+/* ---- Rows of an endpoint's options ----------------------------------------------- */
+
+/* A size that is none of a version's, one byte beyond each end. */
+TEST(rows_whose_size_no_version_had_are_refused)
+{
+    const size_t recovery = offsetof(pawl_recovery, then) + sizeof(pawl_then);
+    const struct {
+        size_t      route, recovery;
+        const char *says; /* NULL: it is taken */
+    } rows[] = {{offsetof(pawl_route, outbound), recovery, NULL},
+                {sizeof(pawl_route), sizeof(pawl_recovery), NULL},
+                {0, 0, NULL},
+                {offsetof(pawl_route, outbound) - 1, 0, "option route_size: rows of "},
+                {sizeof(pawl_route) + 1, 0, "option route_size: rows of "},
+                {0, recovery - 1, "option recovery_size: rows of "},
+                {0, sizeof(pawl_recovery) + 1, "option recovery_size: rows of "}};
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        const bool            is_table = i >= COUNT(rows);
+        pawl_endpoint_options given    = PAWL_ENDPOINT_OPTIONS_INIT;
+        pawl_endpoint_spec    spec     = desk;
+        pawl_application      of_spec  = APPLICATION("desk", &spec);
+        pawl_error            error    = PAWL_ERROR_INIT;
+        pawl_test            *test     = NULL;
+        pawl_test_options     kit      = PAWL_TEST_OPTIONS_INIT;
+        given.route_size               = rows[i % COUNT(rows)].route;
+        given.recovery_size            = rows[i % COUNT(rows)].recovery;
+        spec.options                   = is_table ? &given : NULL;
+        kit.endpoint                   = is_table ? NULL : &given;
+        pawl_code   code               = pawl_test_create(&of_spec, &kit, &test, &error);
+        const char *says               = rows[i % COUNT(rows)].says;
+        pawl_test_destroy(test);
+        assert_int_equal(code, says == NULL ? PAWL_OK : PAWL_ECONFIG);
+        if (says != NULL && strstr(error.text, says) == NULL)
+            fail_msg("'%s' does not say '%s'", error.text, says);
+    }
+}

@@ -409,6 +409,29 @@ TEST(an_application_whose_tables_are_too_small_is_refused)
     }
 }
 
+/* Nor is one that was built with newer headers: what was appended would be dropped without a word. */
+TEST(an_application_whose_tables_are_too_large_is_refused)
+{
+    static const size_t at[] = {
+        offsetof(pawl_application, application_size), offsetof(pawl_application, endpoint_size),
+        offsetof(pawl_application, saga_size),        offsetof(pawl_application, on_size),
+        offsetof(pawl_application, aggregator_size),  offsetof(pawl_application, handler_size),
+        offsetof(pawl_application, filter_size),      offsetof(pawl_application, process_size),
+        offsetof(pawl_application, projection_size),  offsetof(pawl_application, effect_size),
+        offsetof(pawl_application, schedule_size)};
+    for (size_t i = 0; i < COUNT(at); i++) {
+        pawl_application other = application;
+        pawl_error       error = PAWL_ERROR_INIT;
+        uint32_t         said;
+        memcpy(&said, (char *)&other + at[i], sizeof said);
+        must(pawl_application_check(&other, world_error()));
+        said++;
+        memcpy((char *)&other + at[i], &said, sizeof said);
+        assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+        assert_non_null(strstr(error.text, "run it with a library as new as its headers"));
+    }
+}
+
 /* The size of a row in the first version is enough, and a byte less is not. */
 TEST(the_first_version_of_a_row_is_enough)
 {
