@@ -223,7 +223,7 @@ pawl_code pawl_record_decode(const pawl_record *record, pawl_text json, unsigned
                              pawl_arena *arena, void *out, pawl_error *error)
 {
     yyjson_doc *doc;
-    pawl_code   code = pawl__json_read(json, arena, &doc, error);
+    pawl_code   code = pawl__json_read_exact(json, arena, &doc, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "%s", record->name);
     memset(out, 0, record->size);

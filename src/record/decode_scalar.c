@@ -257,5 +257,10 @@ pawl_code pawl__decode_scalar(pawl__decoder *decoder, const pawl__path *path, yy
         [PAWL_KIND_TIME] = decode_time,      [PAWL_KIND_ENUM] = decode_enum,
         [PAWL_KIND_JSON] = decode_json,
     };
+    yyjson_val number;
+    if (yyjson_is_raw(value) && path->field->kind != PAWL_KIND_JSON &&
+        yyjson_read_number(yyjson_get_raw(value), &number, YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL) !=
+            NULL)
+        value = &number;
     return functions[path->field->kind](decoder, path, value, to);
 }

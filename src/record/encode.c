@@ -141,8 +141,8 @@ static pawl_code read_extra(pawl__encoder *encoder, const pawl__path *path, pawl
     object[0] = '{';
     memcpy(object + 1, extra.data, extra.size);
     object[extra.size + 1] = '}';
-    pawl_code code         = pawl__json_read((pawl_text){.data = object, .size = extra.size + 2},
-                                             encoder->arena, &doc, encoder->error);
+    pawl_code code = pawl__json_read_exact((pawl_text){.data = object, .size = extra.size + 2},
+                                           encoder->arena, &doc, encoder->error);
     if (code != PAWL_OK) {
         char where[PAWL__PATH_TEXT_SIZE];
         return pawl_error_wrap(encoder->error, code == PAWL_EDECODE ? PAWL_EINVAL : code,

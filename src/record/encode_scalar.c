@@ -153,7 +153,7 @@ static pawl_code encode_json(pawl__encoder *encoder, const pawl__path *path, con
         return refuse_number(encoder, path);
     if (text.size == 0)
         return finish(encoder, path, yyjson_mut_null(encoder->doc), value);
-    pawl_code code = pawl__json_read(text, encoder->arena, &doc, encoder->error);
+    pawl_code code = pawl__json_read_exact(text, encoder->arena, &doc, encoder->error);
     if (code != PAWL_OK) {
         char where[PAWL__PATH_TEXT_SIZE];
         return pawl_error_wrap(encoder->error, code == PAWL_EDECODE ? PAWL_EINVAL : code, "%s",

@@ -32,21 +32,32 @@ yyjson_alc pawl__json_allocator(pawl_arena *arena)
     return (yyjson_alc){take, retake, leave, arena};
 }
 
-pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error)
+static pawl_code read_with(yyjson_read_flag flags, pawl_text json, pawl_arena *arena,
+                           yyjson_doc **doc, pawl_error *error)
 {
     if (json.size == 0)
         return pawl_error_set(error, PAWL_EDECODE, "expected JSON, got no text");
     yyjson_alc      allocator = pawl__json_allocator(arena);
     yyjson_read_err wrong;
     /* Without YYJSON_READ_INSITU the reader copies the text and leaves ours alone. */
-    *doc = yyjson_read_opts((char *)(uintptr_t)json.data, json.size, YYJSON_READ_BIGNUM_AS_RAW,
-                            &allocator, &wrong);
+    *doc = yyjson_read_opts((char *)(uintptr_t)json.data, json.size, flags, &allocator, &wrong);
     if (*doc != NULL)
         return PAWL_OK;
     if (wrong.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to read %zu bytes of JSON", json.size);
     return pawl_error_set(error, PAWL_EDECODE, "no JSON at byte %zu of %zu: %s", wrong.pos,
                           json.size, wrong.msg);
+}
+
+pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error)
+{
+    return read_with(YYJSON_READ_BIGNUM_AS_RAW, json, arena, doc, error);
+}
+
+pawl_code pawl__json_read_exact(pawl_text json, pawl_arena *arena, yyjson_doc **doc,
+                                pawl_error *error)
+{
+    return read_with(YYJSON_READ_NUMBER_AS_RAW, json, arena, doc, error);
 }
 
 pawl_code pawl__json_try(pawl_text json, pawl_arena *arena, pawl_error *error)

@@ -73,7 +73,7 @@ pawl_code pawl_record_mask(const pawl_record *record, pawl_text json, pawl_arena
     yyjson_alc  allocator = pawl__json_allocator(arena);
     yyjson_doc *doc;
     masker      m    = {.depth = 0};
-    pawl_code   code = pawl__json_read(json, arena, &doc, error);
+    pawl_code   code = pawl__json_read_exact(json, arena, &doc, error);
     if (code != PAWL_OK)
         return code;
     m.doc                = yyjson_mut_doc_new(&allocator);

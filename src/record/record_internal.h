@@ -39,6 +39,9 @@ yyjson_alc pawl__json_allocator(pawl_arena *arena);
 /* The document lives in the arena. PAWL_ENOMEM, or PAWL_EDECODE that says what
  * is wrong and at which byte. */
 pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error);
+/* Numbers are raw: a copy of a value has the digits that were read, which a double would round. */
+pawl_code pawl__json_read_exact(pawl_text json, pawl_arena *arena, yyjson_doc **doc,
+                                pawl_error *error);
 /* Reads the field that `path` names from JSON that cannot be decoded as a whole, as decoding would read it. A step that
  * the record (or NULL) does not know is a member's name itself; a member that the field cannot hold is read as a text or
  * as an integer of 64 bits, and no other has a value. PAWL_ENOMEM is the only failure. */

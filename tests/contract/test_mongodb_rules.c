@@ -225,12 +225,17 @@ ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save, ground *p)
 /* Without a member's name that MongoDB 4.4 refuses; what an older pawl wrote is still a number. */
 ON_GROUND(numbers_beyond_64_bits_survive_a_load_and_a_save, ground *p)
 {
-    static const char state[] = "{\"n\":[18446744073709551615,-9223372036854775809,-1e400]}";
-    pawl_store       *store   = open_worker(p, p->url);
+    static const char state[] =
+        "{\"n\":[18446744073709551615,-9223372036854775809,-1e400,12345678901234567.89,1e-400,"
+        "0.30000000000000004,0.0,0.1]}";
+    pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row = {.main = pawl_value_text(TEXT("o-1")), .data = pawl_text_of(state)}, found;
     bson_t        reply;
     ok(p, pawl_store_saga_insert(store, &order_table, &row, NOW, &p->error));
     assert_int_equal(type_of(p, "shop_Order", "data.n.0"), BSON_TYPE_CODE);
+    assert_int_equal(type_of(p, "shop_Order", "data.n.3"), BSON_TYPE_CODE);
+    assert_int_equal(type_of(p, "shop_Order", "data.n.5"), BSON_TYPE_DOUBLE);
+    assert_int_equal(type_of(p, "shop_Order", "data.n.6"), BSON_TYPE_DOUBLE);
     ok(p, pawl_store_saga_find(store, &order_table, PAWL_SAGA_BY_MAIN, row.main, p->arena, &found,
                                &p->error));
     assert_true(pawl_text_equal(found.data, row.data));

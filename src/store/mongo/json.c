@@ -3,8 +3,8 @@
  * A value that one side does not know has a form of its own on the other:
  *
  *     a date, an object id ... of the document   {"$bson": "..."}, the bytes of {"v": value} as hex
- *     a number of the JSON beyond 64 bits        code, Code("18446744073709551616"); an older pawl wrote
- *                                                {"$number": "18446744073709551616"}, which MongoDB 4.4 refuses
+ *     a number of the JSON beyond 64 bits, or    code, Code("18446744073709551616"); an older pawl wrote
+ *     of more digits than a double keeps         {"$number": "18446744073709551616"}, which MongoDB 4.4 refuses
  *
  * So members that this program does not know survive a load and a save, whatever their type.
  *
@@ -12,6 +12,7 @@
  */
 #include "store/mongo/document.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,24 +67,48 @@ static bool append_object(bson_t *document, const char *key, int key_size, yyjso
     return bson_append_document_end(document, &inner) && is_ok;
 }
 
+/* Is a number of JSON one that a BSON integer or double holds? A double keeps DBL_DIG digits of any number, and more of
+ * one whose shortest text it is. */
+static bool is_held(const char *text, size_t size, yyjson_val *number)
+{
+    size_t digits = 0, written_size = 0;
+    if (yyjson_read_number(text, number, YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL) != text + size ||
+        yyjson_is_raw(number))
+        return false;
+    if (!yyjson_is_real(number))
+        return yyjson_is_sint(number) || yyjson_get_uint(number) <= INT64_MAX;
+    for (const char *c = text; *c != '\0' && *c != 'e' && *c != 'E'; c++)
+        digits += *c >= '0' && *c <= '9';
+    if (digits <= DBL_DIG && isnormal(yyjson_get_real(number)))
+        return true;
+    char *written = yyjson_val_write(number, YYJSON_WRITE_NOFLAG, &written_size);
+    bool  is_same = written_size == size && memcmp(written, text, size) == 0;
+    bson_free(written);
+    return is_same;
+}
+
+static bool append_number(bson_t *document, const char *key, int key_size, const char *text,
+                          size_t size)
+{
+    yyjson_val number;
+    if (!is_held(text, size, &number))
+        return bson_append_code(document, key, key_size, text);
+    return yyjson_is_real(&number)
+               ? bson_append_double(document, key, key_size, yyjson_get_real(&number))
+               : bson_append_int64(document, key, key_size, yyjson_get_sint(&number));
+}
+
 static bool append_value(bson_t *document, const char *key, int key_size, yyjson_val *value,
                          int depth)
 {
-    char digits[32];
     switch (yyjson_get_type(value)) {
     case YYJSON_TYPE_NULL: return bson_append_null(document, key, key_size);
     case YYJSON_TYPE_BOOL: return bson_append_bool(document, key, key_size, yyjson_get_bool(value));
     case YYJSON_TYPE_STR:
         return bson_append_utf8(document, key, key_size, yyjson_get_str(value),
                                 (int)yyjson_get_len(value));
-    case YYJSON_TYPE_RAW: return bson_append_code(document, key, key_size, yyjson_get_raw(value));
-    case YYJSON_TYPE_NUM:
-        if (yyjson_is_real(value))
-            return bson_append_double(document, key, key_size, yyjson_get_real(value));
-        if (yyjson_is_sint(value) || yyjson_get_uint(value) <= INT64_MAX)
-            return bson_append_int64(document, key, key_size, yyjson_get_sint(value));
-        (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)yyjson_get_uint(value));
-        return bson_append_code(document, key, key_size, digits);
+    case YYJSON_TYPE_RAW:
+        return append_number(document, key, key_size, yyjson_get_raw(value), yyjson_get_len(value));
     case YYJSON_TYPE_ARR: return append_array(document, key, key_size, value, depth + 1);
     case YYJSON_TYPE_OBJ: return append_object(document, key, key_size, value, depth + 1);
     default: return false;
@@ -130,7 +155,7 @@ bool pawl__mongo_put_json(bson_t *document, const char *key, int key_size, pawl_
     yyjson_read_err why;
     pawl_text       text = json.size != 0 ? json : PAWL_TEXT("{}");
     yyjson_doc     *doc  = yyjson_read_opts((char *)(uintptr_t)text.data, text.size,
-                                            YYJSON_READ_BIGNUM_AS_RAW, NULL, &why);
+                                            YYJSON_READ_NUMBER_AS_RAW, NULL, &why);
     if (doc == NULL && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         abort();
     yyjson_val *root = yyjson_doc_get_root(doc);
@@ -189,15 +214,13 @@ static yyjson_mut_val *array_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
     return is_ok ? array : NULL;
 }
 
-/* A number beyond 64 bits, as it stands; NULL: it is something else. */
+/* A number that BSON has no other form for, as it stands; NULL: it is something else. */
 static yyjson_mut_val *number_of(yyjson_mut_doc *doc, const char *text, uint32_t size)
 {
     yyjson_val probe;
     bool       is_number =
-        yyjson_read_number(text, &probe, YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL) == text + size;
-    bool is_beyond = is_number && (yyjson_is_raw(&probe) ||
-                                   (yyjson_is_uint(&probe) && yyjson_get_uint(&probe) > INT64_MAX));
-    return is_beyond ? yyjson_mut_rawncpy(doc, text, size) : NULL;
+        yyjson_read_number(text, &probe, YYJSON_READ_NUMBER_AS_RAW, NULL, NULL) == text + size;
+    return is_number && !is_held(text, size, &probe) ? yyjson_mut_rawncpy(doc, text, size) : NULL;
 }
 
 /* {"$number": "..."} */

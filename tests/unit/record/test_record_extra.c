@@ -51,11 +51,13 @@ STATE_TEST(go_with_their_item, void **state)
 
 STATE_TEST(keep_their_values, void **state)
 {
-    const char *json = "{\"order_id\":\"o\",\"big\":18446744073709551615,"
-                       "\"low\":-9223372036854775808,"
-                       "\"huge\":123456789012345678901234567890,\"wide\":1e999,"
-                       "\"real\":0.1,\"text\":\"\xC3\xA4\\\"\\\\\\n\",\"k\\\"ey\":null}";
-    order       out;
+    const char *json =
+        "{\"order_id\":\"o\",\"big\":18446744073709551615,"
+        "\"low\":-9223372036854775808,"
+        "\"huge\":123456789012345678901234567890,\"wide\":1e999,"
+        "\"real\":0.1,\"price\":12345678901234567.89,\"exact\":0.10,"
+        "\"none\":-0,\"power\":1E+03,\"text\":\"\xC3\xA4\\\"\\\\\\n\",\"k\\\"ey\":null}";
+    order out;
     load(*state, json, &out);
     saves_as(*state, &out, json);
 }

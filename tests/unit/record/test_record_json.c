@@ -44,11 +44,13 @@ STATE_TEST(every_kind_comes_back, void **state)
     comes_back(*state, "{\"a_double\":1.7976931348623157e308}");
     comes_back(*state, "{\"a_double\":-5e-324}");
     comes_back(*state, "{\"a_double\":-0.0}");
-    comes_back(*state, "{\"a_text\":\"a\\\"b\\\\\\n\xC3\xA4\xF0\x9F\x98\x80\",\"a_fixed\":\"abc\","
-                       "\"a_bytes\":\"AP+A\","
-                       "\"a_uuid\":\"00112233-4455-6677-8899-aabbccddeeff\","
-                       "\"a_time\":\"2026-01-31T23:59:59.123456Z\",\"a_enum\":\"light blue\","
-                       "\"a_json\":{\"x\":[1,2.5,null]},\"a_record\":{\"city\":\"Ulm\"}}");
+    comes_back(
+        *state,
+        "{\"a_text\":\"a\\\"b\\\\\\n\xC3\xA4\xF0\x9F\x98\x80\",\"a_fixed\":\"abc\","
+        "\"a_bytes\":\"AP+A\","
+        "\"a_uuid\":\"00112233-4455-6677-8899-aabbccddeeff\","
+        "\"a_time\":\"2026-01-31T23:59:59.123456Z\",\"a_enum\":\"light blue\","
+        "\"a_json\":{\"x\":[1,2.5,79228162514264337593.54,0.10,-0,null]},\"a_record\":{\"city\":\"Ulm\"}}");
     comes_back(*state, "{\"a_time\":\"0001-01-01T00:00:00.000000Z\","
                        "\"l_time\":[\"9999-12-31T23:59:59.999999Z\","
                        "\"1970-01-01T00:00:00.000000Z\"]}");

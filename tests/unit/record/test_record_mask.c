@@ -49,6 +49,7 @@ TESTS(secret_members_are_masked_at_any_depth, void **state,
     becomes(*state, "{\"hidden\":{\"holder\":\"h\"}}", "{\"hidden\":\"***\"}");
     becomes(*state, "{\"count\":123456789012345678901234567890}",
             "{\"count\":123456789012345678901234567890}");
+    becomes(*state, "{\"count\":[0.10]}", "{\"count\":[0.10]}");
 }
 
 TESTS(what_the_record_does_not_know_is_masked, void **state,
