@@ -19,6 +19,7 @@
  *     VERSION         the state, place and posted have version 2; with UPCAST an upcaster each
  *     NO_TIMEOUT      the saga knows its timeout no more
  *     NO_SAGA         the saga is called Purchase
+ *     SLASHED         it is called Shop/Order
  *     NO_EVENT        the process does not know posted
  *     NO_AGGREGATOR   sums is called totals
  *     HANDLED         the changes of RENAMED, NARROWED (wider), REMOVED_ENUM with upcasters
@@ -174,6 +175,8 @@ PAWL_APPLY(apply_posted, ledger, posted);
 
 #ifdef NO_SAGA
 #define SAGA_NAME "Purchase"
+#elif defined(SLASHED)
+#define SAGA_NAME "Shop/Order"
 #else
 #define SAGA_NAME "Order"
 #endif

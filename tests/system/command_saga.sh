@@ -130,3 +130,22 @@ echo "== a delete that is interrupted says that something may be gone, a list th
 asked 'delete saga Order/o-1' saga delete Order/o-1 "${at[@]}"
 answered $'\003' 5
 grep -q 'pawl: interrupted; what was committed stays' "$work/screen" || die "it says something else: $(cat "$work/screen")"
+
+echo "== a saga whose name has a slash"
+app slashed -DSLASHED
+store=sqlite:$work/slashed.db at=(--store "sqlite:$work/slashed.db" --app "$work/slashed.so")
+expect 0 '' pawl schema apply "${at[@]}"
+start slashed "$work/slashed.so" --store "$store" --history 1d
+expect 0 '' pawl send --store "$store" --to shop --type place --body '{"order_id":"o/1","number":1}'
+begun() { pawl saga show Shop/Order/o/1 "${at[@]}" >"$work/out" 2>&1; }
+poll 20 begun || die "no saga: $(cat "$work/out")"
+stop "$pid" TERM 0
+expect 0 'place' pawl saga history Shop/Order/o/1 "${at[@]}"
+expect 0 'Shop/Order/o/1' pawl why Shop/Order/o/1 "${at[@]}"
+expect 0 '^set' pawl timeout set --saga Shop/Order/o/1 --name late --by 1d --reason r "${at[@]}"
+expect 0 'late' pawl timeout list --saga Shop/Order/o/1 "${at[@]}"
+expect 0 '' pawl dead list --saga Shop/Order/o/1 "${at[@]}"
+for word in Shop/Orders/1 Shop/Offer/o/1; do
+    expect 2 "has no saga 'Shop'" pawl saga show "$word" "${at[@]}"
+done
+expect 0 '' pawl saga delete Shop/Order/o/1 --yes --reason r "${at[@]}"

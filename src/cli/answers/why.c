@@ -75,7 +75,7 @@ static pawl_code print(const pawl__why *why, bool is_json)
 static pawl_code say_nothing(const pawl__why *why)
 {
     pawl_text          type = {.size = 0}, value = {.size = 0}, command;
-    bool               is_typed = pawl__saga_split(why->word, &type, &value);
+    bool               is_typed = pawl__saga_split(&why->book->tables, why->word, &type, &value);
     pawl__saga_letters of       = {.type = type, .value = value};
     if (is_typed)
         of.model = pawl__saga_model_of(why->book, type);

@@ -381,9 +381,9 @@ static pawl_code add_unborn(pawl__why *why, pawl_text type, pawl_text value)
 /* Without the program's tables a saga is known by its timeouts. */
 pawl_code pawl__why_saga(pawl__why *why)
 {
-    pawl_text type    = {.size = 0}, name;
-    pawl_code code    = PAWL_OK;
-    bool      is_seen = false, is_typed = pawl__saga_split(why->word, &type, &name);
+    pawl_text type = {.size = 0}, name;
+    pawl_code code = PAWL_OK;
+    bool is_seen = false, is_typed = pawl__saga_split(&why->book->tables, why->word, &type, &name);
     pawl_uuid id;
     if (!is_typed)
         name = why->word;

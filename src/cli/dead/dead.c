@@ -143,7 +143,7 @@ static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
             "say which dead letters are a saga's");
     if (fields->book.prefix != NULL && fields->saga == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--saga-prefix goes with --saga");
-    if (fields->saga != NULL && !pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
+    if (fields->saga != NULL && !pawl__saga_split(NULL, pawl_text_of(fields->saga), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL, "--saga %.200s: give TYPE/VALUE, or TYPE/ID",
                               fields->saga);
     return PAWL_OK;

@@ -209,7 +209,7 @@ static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
     for (size_t i = 0; i < count; i++) {
         pawl_text id;
         sagas[i] = (pawl__saga_named){.type = {.data = NULL}};
-        if (!pawl__saga_split(rows[i].source, &sagas[i].type, &id) ||
+        if (!pawl__saga_split(&fields->book.tables, rows[i].source, &sagas[i].type, &id) ||
             pawl_uuid_parse(id, &sagas[i].id.uuid, NULL) != PAWL_OK)
             sagas[i].type = (pawl_text){0};
     }

@@ -327,7 +327,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     bool          is_there = false;
     pawl_text     type, value;
     pawl_saga_row row;
-    (void)pawl__saga_split(pawl_text_of(it.fields->shown), &type, &value);
+    (void)pawl__saga_split(&it.fields->book.tables, pawl_text_of(it.fields->shown), &type, &value);
     pawl_code code = check_type(it.fields, type, error);
     for (; code == PAWL_OK && !is_there && it.at < it.fields->book.tables.count; it.at++) {
         if (!pawl_text_equal(table_of(&it)->type, type))
@@ -393,7 +393,7 @@ static pawl_code delete (const void *context, pawl_store *store, pawl_arena *are
     const pawl__saga_fields *fields = context;
     doomed                   it     = {.table = NULL};
     pawl_text                type, value;
-    (void)pawl__saga_split(pawl_text_of(fields->shown), &type, &value);
+    (void)pawl__saga_split(&fields->book.tables, pawl_text_of(fields->shown), &type, &value);
     pawl_code code = check_type(fields, type, error);
     if (code == PAWL_OK)
         code = pawl__saga_find(store, &fields->book.tables, type, value, arena, &it.table, &it.row,
@@ -447,7 +447,7 @@ static pawl_code check_look(const pawl__saga_fields *fields, pawl_error *error)
     if (is_list)
         return check_filters(fields, error);
     pawl_text type, value;
-    if (!pawl__saga_split(pawl_text_of(fields->shown), &type, &value))
+    if (!pawl__saga_split(NULL, pawl_text_of(fields->shown), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL,
                               "'%.200s' is no TYPE/VALUE: a saga's type and its correlation value, "
                               "or its id",

@@ -10,13 +10,21 @@
 
 #include <string.h>
 
-bool pawl__saga_split(pawl_text word, pawl_text *type, pawl_text *value)
+bool pawl__saga_split(const pawl__saga_tables *known, pawl_text word, pawl_text *type,
+                      pawl_text *value)
 {
     const char *slash = word.size > 0 ? memchr(word.data, '/', word.size) : NULL;
     if (slash == NULL)
         return false;
-    *type  = (pawl_text){.data = word.data, .size = (size_t)(slash - word.data)};
-    *value = (pawl_text){.data = slash + 1, .size = (size_t)(word.data + word.size - slash - 1)};
+    size_t size = (size_t)(slash - word.data);
+    for (size_t i = 0; known != NULL && i < known->count; i++) {
+        pawl_text name = known->items[i]->type;
+        if (name.size > size && name.size < word.size && word.data[name.size] == '/' &&
+            memcmp(word.data, name.data, name.size) == 0)
+            size = name.size;
+    }
+    *type  = (pawl_text){.data = word.data, .size = size};
+    *value = (pawl_text){.data = word.data + size + 1, .size = word.size - size - 1};
     return type->size > 0 && value->size > 0;
 }
 
@@ -188,7 +196,7 @@ pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *e
     if (word == NULL)
         return PAWL_OK;
     bool is_id = pawl_uuid_parse(pawl_text_of(word), &id, NULL) == PAWL_OK;
-    if (!is_id && !pawl__saga_split(pawl_text_of(word), &type, &value))
+    if (!is_id && !pawl__saga_split(NULL, pawl_text_of(word), &type, &value))
         return pawl_error_set(
             error, PAWL_EINVAL,
             "--saga: '%.200s' is no TYPE/VALUE: a saga's type and its correlation "
@@ -215,7 +223,7 @@ pawl_code pawl__saga_word_find(const pawl__saga_book *book, pawl_store *store, c
     *type = (pawl_text){0};
     if (pawl_uuid_parse(pawl_text_of(word), &id->uuid, NULL) == PAWL_OK)
         return PAWL_OK;
-    (void)pawl__saga_split(pawl_text_of(word), type, &value);
+    (void)pawl__saga_split(&book->tables, pawl_text_of(word), type, &value);
     pawl_code code =
         pawl__saga_find(store, &book->tables, *type, value, arena, &table, &row, error);
     if (code != PAWL_OK)

@@ -15,8 +15,10 @@ typedef struct pawl__saga_tables {
     size_t                        count;
 } pawl__saga_tables;
 
-/* "TYPE/VALUE" in its two parts. False: it has no slash, or nothing on a side of it. */
-bool pawl__saga_split(pawl_text word, pawl_text *type, pawl_text *value);
+/* "TYPE/VALUE" in its two parts: the longest type of the tables (NULL: of none) that it begins with, as a type may have
+ * slashes, or what stands before the first slash. False: it has no slash, or nothing on a side of it. */
+bool pawl__saga_split(const pawl__saga_tables *known, pawl_text word, pawl_text *type,
+                      pawl_text *value);
 
 /* "TYPE/ID": the saga as the source of rows in the outbox and of lines of history. */
 pawl_text pawl__saga_source_of(pawl_text type, pawl_saga_id id, pawl_arena *arena);

@@ -154,7 +154,7 @@ static pawl_code find_source(const pawl__saga_fields *fields, pawl_store *store,
     pawl_saga_row          row;
     pawl_text              word = pawl_text_of(fields->shown), type, value;
     *source                     = word;
-    if (!pawl__saga_split(word, &type, &value))
+    if (!pawl__saga_split(&fields->book.tables, word, &type, &value))
         return PAWL_OK;
     pawl_code code =
         pawl__saga_find(store, &fields->book.tables, type, value, arena, &table, &row, error);

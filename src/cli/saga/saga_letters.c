@@ -31,7 +31,7 @@ pawl_code pawl__saga_letters_begin(const pawl__saga_book *book, pawl_store *stor
     const pawl_saga_table *table = NULL;
     pawl_text              type, value;
     pawl_saga_row          row;
-    (void)pawl__saga_split(pawl_text_of(word), &type, &value);
+    (void)pawl__saga_split(&book->tables, pawl_text_of(word), &type, &value);
     *of = (pawl__saga_letters){
         .model = pawl__saga_model_of(book, type), .type = type, .id = value, .value = value};
     if (of->model == NULL)

@@ -202,7 +202,7 @@ pawl_code pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error
     if ((fields->by == 0) == (fields->to == 0))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --by DURATION or --to TIME, one of them");
-    if (!pawl__saga_split(pawl_text_of(fields->saga), &type, &value))
+    if (!pawl__saga_split(NULL, pawl_text_of(fields->saga), &type, &value))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set: --saga %.200s: give TYPE/VALUE, or TYPE/ID",
                               fields->saga);
@@ -257,7 +257,8 @@ static pawl_code find_saga(const pawl__timeout_fields *fields, pawl_store *store
                            pawl_timeout_row *row, pawl_error *error)
 {
     pawl_text value;
-    (void)pawl__saga_split(pawl_text_of(fields->saga), &row->saga_type, &value);
+    (void)pawl__saga_split(&fields->book.tables, pawl_text_of(fields->saga), &row->saga_type,
+                           &value);
     return fields->book.app != NULL
                ? find_by_program(fields, store, row->saga_type, value, arena, row, error)
                : pawl_uuid_parse(value, &row->saga_id.uuid, error);
