@@ -184,16 +184,16 @@ pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out)
 }
 
 /* Without YYJSON_READ_INSITU the reader does not write to the text, so the cast is sound. */
-static yyjson_doc *read_json(pawl_text text, const yyjson_alc *allocator, yyjson_read_err *why)
+static yyjson_doc *read_json(pawl_text text, yyjson_read_flag flags, const yyjson_alc *allocator,
+                             yyjson_read_err *why)
 {
-    return yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG, allocator,
-                            why);
+    return yyjson_read_opts((char *)(uintptr_t)text.data, text.size, flags, allocator, why);
 }
 
 yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text)
 {
     yyjson_read_err why;
-    yyjson_doc     *read = read_json(text, &json_allocator, &why);
+    yyjson_doc     *read = read_json(text, YYJSON_READ_NUMBER_AS_RAW, &json_allocator, &why);
     if (read == NULL)
         return yyjson_mut_strncpy(doc, text.data, text.size);
     yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
@@ -218,7 +218,7 @@ pawl_code pawl__facts_print(const pawl__fact *facts, size_t count)
 pawl_code pawl__json_check(pawl_text text, pawl_error *error)
 {
     yyjson_read_err why;
-    yyjson_doc     *doc = read_json(text, &input_allocator, &why);
+    yyjson_doc     *doc = read_json(text, YYJSON_READ_NOFLAG, &input_allocator, &why);
     yyjson_doc_free(doc);
     if (doc != NULL)
         return PAWL_OK;

@@ -60,7 +60,7 @@ static const sample rows[] = {
      NOON,
      1500,
      {{1}},
-     PAWL_TEXT_INIT("{\"x\":\"1\"}"),
+     PAWL_TEXT_INIT("{\"x\":0.10}"),
      PAWL_TEXT_INIT("{\"n\":1}")},
     {12, PAWL_TEXT_INIT("lon\xC3\xA9"), GREEN, -1, 0, 0, 0, {{0}}, {.size = 0}, {.size = 0}},
 };
@@ -161,7 +161,7 @@ TEST(a_page_leaves_out_what_a_row_does_not_have)
                       "took               1.5 ms\n"
                       "key                01000000-0000-0000-0000-000000000000\n"
                       "body size          7 bytes; --reveal shows it\n"
-                      "headers            {\"x\":\"1\"}\n"
+                      "headers            {\"x\":0.10}\n"
                       "id                 12\n"
                       "name               lon\xC3\xA9\n"
                       "colour             green\n"
@@ -199,7 +199,7 @@ TEST(objects_have_every_key)
     expect_end(&page, "{\"id\":7,\"name\":\"a\",\"colour\":\"red\",\"count\":3,\"place\":5,"
                       "\"first_at\":\"2025-12-31T12:00:00.000000Z\",\"took\":1500,"
                       "\"key\":\"01000000-0000-0000-0000-000000000000\",\"body_size\":7,"
-                      "\"headers\":{\"x\":\"1\"},\"body\":\"{\\\"n\\\":1}\"}\n"
+                      "\"headers\":{\"x\":0.10},\"body\":\"{\\\"n\\\":1}\"}\n"
                       "{\"id\":12,\"name\":\"lon\xC3\xA9\",\"colour\":\"green\",\"count\":-1,"
                       "\"place\":null,\"first_at\":null,\"took\":0,\"key\":null,\"body_size\":0,"
                       "\"headers\":null,\"body\":null}\n");
