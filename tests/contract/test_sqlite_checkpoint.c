@@ -1,5 +1,6 @@
 /* test_sqlite_checkpoint.c - the log is copied into the file at its size, and begins again, while others read
- * it; a reader that stays is waited for once, not by each commit; and no checkpoint follows one that was complete.
+ * it, or on a full disk; a reader that stays is waited for once, not by each commit; and no checkpoint follows one that
+ * was complete.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -238,6 +239,51 @@ ON_GROUND(test_waits_once, ground *p)
     if (log_size(p) > third)
         fail_msg("the log grew from %lld to %lld bytes", (long long)third, (long long)log_size(p));
     sqlite3_close(reader);
+}
+
+/* ---- A full disk --------------------------------------------------------------------------------- */
+
+/* No file grows; what is in one can be written anew. */
+static ssize_t write_without_growing(int fd, const void *bytes, size_t size, off_t offset)
+{
+    struct stat status;
+    assert_int_equal(fstat(fd, &status), 0);
+    if (offset + (off_t)size > status.st_size) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return pwrite(fd, bytes, size, offset);
+}
+
+static void set_writes(sqlite3_syscall_ptr call)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    assert_int_equal(vfs->xSetSystemCall(vfs, "pwrite", call), SQLITE_OK);
+    assert_int_equal(vfs->xSetSystemCall(vfs, "pwrite64", call), SQLITE_OK);
+}
+
+/* The file has free pages, the log has the room, and is far from its size. */
+ON_GROUND(test_the_log_gives_its_room_on_a_full_disk, ground *p)
+{
+    pawl_store *store = open_small(p);
+    sqlite3    *db    = store->ops->native(store);
+    for (int i = 0; i < 4; i++)
+        write_some(p, store);
+    raw_run(db, "pragma wal_checkpoint(truncate)");
+    for (int i = 0; i < 4; i++)
+        write_some(p, store);
+    checkpoints = restarts = 0;
+    set_writes((sqlite3_syscall_ptr)write_without_growing);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EFULL);
+    assert_int_equal(checkpoints, 1);
+    assert_int_equal(restarts, 1); /* under the write lock */
+    pawl_code code = send_one(p, store, "orders", "m-2");
+    set_writes(NULL);
+    ok(p, code);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 1);
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    pawl_store_handler_transaction_end(store);
+    assert_int_equal(checkpoints, 1); /* no rollback for another reason makes one */
 }
 
 /* The lock is waited for as long as the URL says, checkpoints or not. */

@@ -3,12 +3,23 @@
  * SQLite's automatic checkpoint leaves the log as it is while another connection reads it or has
  * committed behind the copied part. With two connections at work one of them nearly always has, so the
  * log would grow without end, and once it is over its size every commit would copy and sync its own pages.
+ * On a full disk it is copied before it has its size.
  *
  * Tests: tests/contract/test_sqlite_checkpoint.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sqlite/sqlite.h"
+
+/* Nobody else writes, or begins the log again, meanwhile. */
+static bool copy_and_wait(pawl__sqlite *store)
+{
+    sqlite3 *db             = store->connection.db;
+    store->is_checkpointing = true;
+    int result = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+    store->is_checkpointing = false;
+    return result == SQLITE_OK;
+}
 
 /* Copies all but the newest frames while others write; the rest, and the wait for those that read the log,
  * under the write lock. From then on the next commit writes at the log's beginning.
@@ -27,10 +38,7 @@ static bool restart(pawl__sqlite *store)
     store->is_copied = !store->is_copied && frames == copied;
     if (store->is_copied)
         return true;
-    store->is_checkpointing = true;
-    int result = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
-    store->is_checkpointing = false;
-    return result == SQLITE_OK;
+    return copy_and_wait(store);
 }
 
 /* A log that cannot begin again, since a program reads an old state of it or checkpoints it now, is left
@@ -46,6 +54,15 @@ static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
         store->checkpoint_due = pages + store->log_pages;
     }
     return SQLITE_OK;
+}
+
+/* On a full disk no commit succeeds, behind which the log would be copied, while the log itself may have the room.
+ * Pages that are free in the file take what the log has. The whole of it is done under the write lock, since the log may be
+ * copied already. */
+void pawl__sqlite_checkpoint_when_full(pawl__sqlite *store)
+{
+    if (store->connection.db != NULL)
+        (void)copy_and_wait(store);
 }
 
 void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size)

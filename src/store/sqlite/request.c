@@ -95,7 +95,10 @@ static pawl_code failed(pawl__sql_session *session, pawl_error *error)
     sqlite3 *db      = db_of(session);
     int      result  = sqlite3_extended_errcode(db);
     session->is_null = result == SQLITE_CONSTRAINT_NOTNULL;
-    return pawl__sqlite_failed(db, result, "", error);
+    pawl_code code   = pawl__sqlite_failed(db, result, "", error);
+    if (code == PAWL_EFULL)
+        ((pawl__sqlite_connection *)session)->was_full = true;
+    return code;
 }
 
 /* ---- Texts --------------------------------------------------------------- */

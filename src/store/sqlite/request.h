@@ -15,6 +15,7 @@
 typedef struct pawl__sql_connection {
     pawl__sql_session session; /* first */
     sqlite3          *db;
+    bool              was_full; /* a statement found the disk full, and no rollback has followed */
 } pawl__sqlite_connection;
 
 typedef struct pawl__sqlite_statement {

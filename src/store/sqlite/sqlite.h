@@ -102,6 +102,8 @@ bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text);
 
 /* checkpoint.c: from now on the connection's commits keep the log at its size. */
 void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size);
+/* Outside a transaction that a full disk undid: the next commit may write at the log's beginning. */
+void pawl__sqlite_checkpoint_when_full(pawl__sqlite *store);
 
 /* wait.c */
 pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);

@@ -76,6 +76,9 @@ void pawl__sqlite_rollback(pawl_store *base)
     (void)pawl__sqlite_reset_all(db, false);
     if (db != NULL && !sqlite3_get_autocommit(db))
         pawl__sqlite_lose(store);
+    if (store->connection.was_full)
+        pawl__sqlite_checkpoint_when_full(store);
+    store->connection.was_full = false;
 }
 
 /* Says how long it waited, and for what. */
