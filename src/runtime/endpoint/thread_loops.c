@@ -71,7 +71,8 @@ bool pawl__thread_goes_on(pawl_code code, bool has_worked, int retries)
         return has_worked;
     if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !has_worked))
         return false;
-    return retries < RETRIES_MAX || (is_away(code) && has_worked);
+    /* EBUSY lasts as long as another program keeps its lock: a new process would meet it too. */
+    return retries < RETRIES_MAX || (has_worked && (is_away(code) || code == PAWL_EBUSY));
 }
 
 int64_t pawl__thread_pause(int retries, pawl_random *random)
