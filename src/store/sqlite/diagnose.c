@@ -96,7 +96,7 @@ static pawl_code check_disk(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 #define CLIENT "sqlite3 " /* before the path, in quotes */
 #define LOG_PARTS_WARN 4  /* of the size at which it is copied */
 
-/* The log is emptied when nobody reads it: one that is large is kept by an old transaction. */
+/* The log is emptied when nobody reads it: one that is large is kept by an old transaction. A smaller one may be, too. */
 static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 {
     char        path[PAWL_URL_SIZE_MAX + 10];
@@ -104,8 +104,7 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
     (void)snprintf(path, sizeof path, "%s-wal", store->path);
     int64_t size = stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
     if (size < LOG_PARTS_WARN * ((int64_t)store->log_mb << 20))
-        return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_OK, "",
-                               "the log has %lld kB: no transaction keeps it",
+        return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_OK, "", "the log has %lld kB",
                                (long long)(size >> 10));
     return pawl__sql_findf(doctor, "transactions", PAWL_FINDING_WARN,
                            "pragma wal_checkpoint(truncate)",
