@@ -96,6 +96,28 @@ ON_GROUND(a_log_that_grows, ground *p)
                    "pragma wal_checkpoint(truncate)");
 }
 
+/* The lock is waited for a second; calls go on waiting as long as the URL says. */
+ON_GROUND(a_write_lock_that_another_program_holds, ground *p)
+{
+    pawl_store       *store = open_at(p, "?busy_ms=0");
+    sqlite3          *db    = raw_open(p->path);
+    pawl_finding_rows rows  = diagnose(p, store);
+    expect_finding(&rows, "lock", PAWL_FINDING_OK, "the write lock is free", NULL);
+    raw_run(db, "begin immediate");
+    pawl_time begin = pawl_clock_now(NULL);
+    rows            = diagnose(p, store);
+    assert_in_range(pawl_clock_now(NULL) - begin, PAWL_MILLISECONDS(900), PAWL_SECONDS(10));
+    expect_finding(&rows, "lock", PAWL_FINDING_WARN, p->path, NULL);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY);
+    expect_text(p, "for more than 0 ms");
+    rows = diagnose_as(p, store, (pawl_diagnosis){.is_brief = true});
+    for (size_t i = 0; i < rows.count; i++)
+        assert_false(pawl_text_equal(rows.items[i].name, TEXT("lock")));
+    raw_run(db, "rollback");
+    ok(p, send_one(p, store, "orders", "m-1")); /* the look has left no transaction behind */
+    sqlite3_close(db);
+}
+
 /* Commands that are to be copied are quoted for a shell. */
 ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
 {

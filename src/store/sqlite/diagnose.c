@@ -113,6 +113,27 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
                            (long long)(size >> 20), doctor->client + sizeof CLIENT - 1);
 }
 
+#define LOCK_WAIT_MS 1000 /* a commit takes milliseconds */
+
+/* A file that may not be written has no finding here: `rights` tells of it. */
+static pawl_code check_lock(pawl__sql_doctor *doctor, pawl__sqlite *store)
+{
+    int busy_ms    = store->busy_ms;
+    store->busy_ms = LOCK_WAIT_MS;
+    pawl_code code = pawl__sqlite_begin(doctor->store, NULL);
+    store->busy_ms = busy_ms;
+    if (code == PAWL_OK) {
+        pawl__sqlite_rollback(doctor->store);
+        return pawl__sql_findf(doctor, "lock", PAWL_FINDING_OK, "", "the write lock is free");
+    }
+    if (code != PAWL_EBUSY)
+        return PAWL_OK;
+    return pawl__sql_findf(doctor, "lock", PAWL_FINDING_WARN, "",
+                           "the write lock was not free for %d ms: nothing can be written while a "
+                           "program holds it (fuser -v %s names those that have the file)",
+                           LOCK_WAIT_MS, doctor->client + sizeof CLIENT - 1);
+}
+
 /* ---- Statistics ----------------------------------------------------------- */
 
 /* The statements are written for SQLite's plans without statistics. ANALYZE of a table with few rows makes it read the
@@ -167,6 +188,8 @@ pawl_code pawl__sqlite_diagnose(pawl_store *base, const pawl_diagnosis *asked, p
         code = check_disk(&doctor, store);
     if (code == PAWL_OK && !asked->is_brief)
         code = check_log(&doctor, store);
+    if (code == PAWL_OK && !asked->is_brief)
+        code = check_lock(&doctor, store);
     if (code == PAWL_OK && !asked->is_brief)
         code = check_statistics(&doctor, store);
     if (code == PAWL_OK)
