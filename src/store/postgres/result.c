@@ -249,7 +249,7 @@ pawl_code pawl__pg_take_all(pawl__pg_request *request, const pawl__field_list *c
                             size_t row_size, pawl_found *rows)
 {
     char *items = pawl__pg_take_rows(request, row_size);
-    rows->items = items;
+    *rows       = (pawl_found){.items = items};
     while (items != NULL && pawl__pg_next(request))
         pawl__pg_get_fields(request, columns, items + row_size * rows->count++);
     pawl__pg_end(request);
