@@ -273,11 +273,10 @@ static void put(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id
     (void)snprintf(lane->head_id, sizeof lane->head_id, "%.*s", PAWL_TEXT_ARGS(id));
 }
 
-/* The last turn stays that of the message that is over, if it was: it has passed then. The room stays, too: it was
- * reserved for what comes next. */
-static void drop(pawl__lane *lane, size_t index)
+/* The last turn may stay that of a message that is over: it has passed. The room was reserved for what comes next. */
+static void drop(pawl__lane *lane, pawl__waiting *it)
 {
-    pawl__waiting *it = waiting_of(lane, index);
+    size_t index = (size_t)(it - waiting_of(lane, 0));
     lane->count--;
     if (index == 0)
         lane->first++;
@@ -368,11 +367,12 @@ void pawl__order_release(pawl__batch *batch, size_t first)
 
 static void take_unit(pawl__lane *lane, const pawl__unit *unit)
 {
-    pawl__place place = pawl__place_of(&unit->row);
+    pawl__place    place = pawl__place_of(&unit->row);
+    pawl__waiting *over  = pawl__unit_is_done(unit) ? find_waiting(lane, place) : NULL;
     if (is_put_off(unit))
         put(lane, place, unit->due, unit->message.id);
-    else if (pawl__unit_is_done(unit) && find_waiting(lane, place) != NULL)
-        drop(lane, index_of(lane, place));
+    else if (over != NULL)
+        drop(lane, over);
 }
 
 void pawl__order_take(pawl__batch *batch)

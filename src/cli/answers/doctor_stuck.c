@@ -402,7 +402,6 @@ pawl_code pawl__doctor_projections(pawl__doctor *doctor)
     return code;
 }
 
-/* A flush that succeeded left an error: that of messages that stay. */
 static pawl_code find_undecoded(pawl__doctor *doctor)
 {
     const pawl_partition_query first = {.count_max = PARTITIONS_MAX};
@@ -414,7 +413,7 @@ static pawl_code find_undecoded(pawl__doctor *doctor)
         pawl_store_partition_list(doctor->store, &first, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++) {
         const pawl_partition_row *row = &rows.items[i];
-        if (row->is_dead || row->attempts > 0 || row->error.size == 0)
+        if (!pawl__has_undecoded(row))
             continue;
         code = pawl__doctor_find(
             doctor, PAWL_FINDING_WARN, command(doctor, "pawl aggregator show", row->partition),
@@ -432,7 +431,7 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
     pawl_partition_rows        rows  = {.count = 0};
     int64_t                    count = doctor->stats.flushes_dead;
     pawl_code                  code  = PAWL_OK;
-    if (code == PAWL_OK && count > 0)
+    if (count > 0)
         code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_partition_row *row = &rows.items[i];

@@ -83,6 +83,8 @@ typedef pawl_code pawl__why_fn(pawl__why *why);
 pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;
 pawl__why_fn pawl__why_outbox, pawl__why_timeout, pawl__why_saga, pawl__why_stream;
 pawl__why_fn pawl__why_schedule, pawl__why_projection, pawl__why_partition, pawl__why_collected;
+/* A flush that succeeded left an error: that of messages that cannot be decoded, and stay. */
+bool         pawl__has_undecoded(const pawl_partition_row *row);
 pawl__why_fn pawl__why_whole_queue;
 
 #endif

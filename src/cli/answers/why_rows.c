@@ -333,8 +333,7 @@ static void say_idle(const pawl__why *why, pawl__answer *answer)
     answer->commands[2] = PAWL_TEXT("pawl run APP.so");
 }
 
-/* A flush that succeeded left an error: that of messages that stay. */
-static bool has_undecoded(const pawl_partition_row *row)
+bool pawl__has_undecoded(const pawl_partition_row *row)
 {
     return !row->is_dead && row->attempts == 0 && row->error.size != 0;
 }
@@ -368,7 +367,7 @@ static pawl_code add_partition(pawl__why *why, const pawl_partition_row *row)
     } else if (row->due != PAWL_TIME_MAX)
         answer.next = pawl__must_printf(why->arena, "handed over %s at the latest",
                                         pawl__age_text(row->due, why->now, span));
-    if (has_undecoded(row)) {
+    if (pawl__has_undecoded(row)) {
         answer.waits_for = PAWL_TEXT("more messages, or its time; some of its messages cannot be "
                                      "decoded and stay, until another program decodes them");
         answer.next =
@@ -412,7 +411,7 @@ static pawl_code say_undecoded(const pawl__why *why, pawl_text aggregator, pawl_
     pawl_partition_rows        rows = {.count = 0};
     pawl_code code = pawl_store_partition_list(why->store, &of, why->arena, &rows, why->error);
     size_t    i    = 0;
-    while (i < rows.count && !has_undecoded(&rows.items[i]))
+    while (i < rows.count && !pawl__has_undecoded(&rows.items[i]))
         i++;
     if (code != PAWL_OK || i == rows.count)
         return code;

@@ -134,35 +134,42 @@ static pawl_code read_queues(reading *r, pawl_stats *stats)
     return code;
 }
 
-static pawl_code read_timeouts(reading *r, pawl_stats *stats)
+/* Sums what is counted of each name that the walk finds. */
+static pawl_code sum_up(reading *r, pawl__sql_statement walk, const count_row *rows, size_t count,
+                        pawl_queue_stats *sum)
 {
     r->by.name     = PAWL_TEXT("");
-    pawl_code code = find_next(r, PAWL__SQL_TIMEOUT_NAME);
+    pawl_code code = find_next(r, walk);
     while (code == PAWL_OK && r->by.name.size != 0) {
-        pawl_queue_stats sum = {.ready = 0};
-        code                 = COUNT_ALL(r, timeout_counts, &sum);
-        stats->timeouts_due += sum.ready;
-        stats->timeouts_pending += sum.scheduled;
+        pawl_queue_stats one = {.ready = 0};
+        code                 = count_all(r, rows, count, &one);
+        sum->ready += one.ready;
+        sum->scheduled += one.scheduled;
+        if (one.ready > 0 && (sum->oldest == 0 || one.oldest < sum->oldest))
+            sum->oldest = one.oldest;
         if (code == PAWL_OK)
-            code = find_next(r, PAWL__SQL_TIMEOUT_NAME);
+            code = find_next(r, walk);
     }
+    return code;
+}
+#define SUM_UP(r, walk, rows, to) sum_up(r, walk, rows, sizeof(rows) / sizeof(rows)[0], to)
+
+static pawl_code read_timeouts(reading *r, pawl_stats *stats)
+{
+    pawl_queue_stats sum    = {.ready = 0};
+    pawl_code        code   = SUM_UP(r, PAWL__SQL_TIMEOUT_NAME, timeout_counts, &sum);
+    stats->timeouts_due     = sum.ready;
+    stats->timeouts_pending = sum.scheduled;
     return code;
 }
 
 /* By aggregator, as their index is. */
 static pawl_code read_flushes(reading *r, pawl_stats *stats)
 {
-    r->by.name     = PAWL_TEXT("");
-    pawl_code code = find_next(r, PAWL__SQL_FLUSH_NAME);
-    while (code == PAWL_OK && r->by.name.size != 0) {
-        pawl_queue_stats due = {.ready = 0};
-        code                 = COUNT_ALL(r, flush_counts, &due);
-        stats->flushes_due += due.ready;
-        if (due.ready > 0 && (stats->flushes_oldest == 0 || due.oldest < stats->flushes_oldest))
-            stats->flushes_oldest = due.oldest;
-        if (code == PAWL_OK)
-            code = find_next(r, PAWL__SQL_FLUSH_NAME);
-    }
+    pawl_queue_stats sum  = {.ready = 0};
+    pawl_code        code = SUM_UP(r, PAWL__SQL_FLUSH_NAME, flush_counts, &sum);
+    stats->flushes_due    = sum.ready;
+    stats->flushes_oldest = sum.oldest;
     return code;
 }
 
