@@ -205,7 +205,7 @@ typedef struct pawl_run_options {
     void *context; /* of both */
     bool
         keeps_signals; /* SIGINT and SIGTERM stay the program's [false: the first one stops the run,
-                            the second one ends the process] */
+                            one that comes 500 ms later or more ends the process] */
 } pawl_run_options;
 
 #define PAWL_RUN_OPTIONS_INIT                    \

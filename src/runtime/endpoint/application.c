@@ -58,23 +58,26 @@ static void tell(pawl_run *run, pawl_run_state state)
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define SIGNAL_COUNT (sizeof signals / sizeof signals[0])
+#define STOP_SPAN PAWL_MILLISECONDS(500) /* signals within it are the same stop */
 
-static _Atomic(pawl_run *) listening; /* the run that the signals stop */
-static atomic_int          signal_count;
+static _Atomic(pawl_run *) listening;  /* the run that the signals stop */
+static _Atomic int64_t     stop_begin; /* by pawl__monotonic_now; 0: no signal came */
 static struct sigaction    before[SIGNAL_COUNT];
 
 /* The first signal stops the run, the second ends the process as if nobody listened. So does the first one in a child
- * process of fork(), whose run it is not. */
-static void on_signal(int number)
+ * process of fork(), whose run it is not. One stop may arrive twice: systemd signals all of a control group, and
+ * timeout(1) the process and its group. */
+static void take_stop(int number)
 {
+    int64_t begin = 0, now = pawl__monotonic_now();
     atomic_fetch_add(&stops, 1);
-    pawl_run *run = atomic_load(&listening);
-    bool      is_first =
-        run != NULL && run->process == getpid() && atomic_fetch_add(&signal_count, 1) == 0;
+    pawl_run *run      = atomic_load(&listening);
+    bool      is_ours  = run != NULL && run->process == getpid();
+    bool      is_first = is_ours && atomic_compare_exchange_strong(&stop_begin, &begin, now);
     if (is_first)
         pawl_run_stop(run);
     atomic_fetch_sub(&stops, 1);
-    if (is_first)
+    if (is_first || (is_ours && now - begin < STOP_SPAN))
         return;
     signal(number, SIG_DFL);
     raise(number);
@@ -82,7 +85,7 @@ static void on_signal(int number)
 
 static pawl_code listen(pawl_run *run, pawl_error *error)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = take_stop, .sa_flags = SA_RESTART};
     pawl_run        *nobody = NULL;
     if (run->options.keeps_signals)
         return PAWL_OK;
@@ -90,7 +93,7 @@ static pawl_code listen(pawl_run *run, pawl_error *error)
         return pawl_error_set(
             error, PAWL_EINVAL,
             "another run of this process has SIGINT and SIGTERM: set keeps_signals");
-    atomic_store(&signal_count, 0);
+    atomic_store(&stop_begin, 0);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < SIGNAL_COUNT; i++)
         sigaction(signals[i], &action, &before[i]);

@@ -215,6 +215,48 @@ ON_STORE(a_signal_ends_a_child_and_not_the_run, const char *url, "memory")
     must(pawl_application_run(&table_tennis, &options, world_error()));
 }
 
+static time_t later_s; /* than it is */
+
+/* Stands before the system's. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int failed = (int)syscall(SYS_clock_gettime, clock, now);
+    now->tv_sec += later_s;
+    return failed;
+}
+
+static time_t second_signal_s; /* behind the first one */
+
+static void signal_twice(void *context, pawl_run *run, pawl_run_state state)
+{
+    (void)context;
+    (void)run;
+    if (state != PAWL_RUN_STARTED)
+        return;
+    raise(SIGTERM);
+    later_s = second_signal_s;
+    raise(SIGTERM);
+    later_s = 0;
+}
+
+/* systemd and timeout(1) may send one stop twice. Then 0, else the signal that ended the process. */
+ON_STORE(a_second_signal_ends_the_process_unless_it_is_the_same_stop, const char *url, "memory")
+{
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    endpoint.store                 = url;
+    options.endpoint               = &endpoint;
+    options.changed                = signal_twice;
+    for (second_signal_s = 0; second_signal_s < 2; second_signal_s++) {
+        int   status = 0;
+        pid_t child  = fork();
+        if (child == 0)
+            _exit(pawl_application_run(&table_tennis, &options, world_error()) == PAWL_OK ? 0 : 1);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, second_signal_s == 0 ? 0 : SIGTERM);
+    }
+}
+
 /* The child shares the descriptor. */
 ON_STORE(a_stop_in_a_child_does_not_wake_the_parent, const char *url, "memory")
 {
