@@ -13,7 +13,7 @@
 #
 # FOLDER/corpus/TARGET keeps the inputs that reach new code, for the next run; a finding is the file
 # FOLDER/findings/TARGET-KIND-HASH. FOLDER/fuzz.log has a line for each run.
-# Exit code: 0 nothing was found, 1 something was, 2 usage or no such target.
+# Exit code: 0 nothing was found, 1 something was, 2 usage, no such target, or a target that a signal ended.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u -o pipefail
@@ -60,6 +60,7 @@ run()
     used=$( { time "$path" -max_total_time="$seconds" -seed=$((seconds == 3)) -timeout=20 -print_final_stats=1 \
         -artifact_prefix="$build/findings/$target-" "$grown" "$top/tests/fuzz/corpus/$target" >"$log" 2>&1; } 2>&1) ||
         result=1
+    grep -q 'libFuzzer: run interrupted' "$log" && result=0 is_over=yes
     used=$(awk '{ printf "%.1f", $1 + $2 }' <<<"$used")
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     echo "$target $used ${inputs:-0} $result" >>"$build/fuzz.log"
@@ -109,7 +110,9 @@ if [ ${#targets[@]} -eq 0 ]; then
     done
 fi
 found=0
+is_over=''
 for target in "${targets[@]}"; do
     run "$target" || found=1
+    [ -z "$is_over" ] || { echo "fuzz.sh: interrupted" >&2; exit 2; }
 done
 exit $found
