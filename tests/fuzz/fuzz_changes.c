@@ -235,33 +235,11 @@ static void add_change(fuzz_input *in, const suite_world *world, const pawl_chan
 }
 
 typedef struct answer {
-    pawl_code code;
-    bool      is_refused[UNITS];
-    pawl_text why[UNITS]; /* of a refused group, for people */
-    char     *picture;
+    pawl_code   code;
+    bool        is_refused[UNITS];
+    pawl_text   why[UNITS]; /* of a refused group, for people */
+    const char *picture;
 } answer;
-
-static void hide_number(char *at)
-{
-    const char *end = at + strspn(at, "0123456789");
-    memmove(at, end, strlen(end) + 1);
-}
-
-/* Numbers of rows, of which a store in memory has one sequence for all queues and partitions, and SQLite several: the
- * order in which the rows stand shows that of the numbers. */
-static void hide_numbers(char *picture)
-{
-    static const char *const rows[] = {"orders ", "billing ", "outbox ", "Bills"};
-    for (char *line = picture; line[0] != '\0';
-         line += strcspn(line, "\n"), line += line[0] != '\0') {
-        char *number = strncmp(line, "event ", 6) == 0 ? strstr(line, " seq ") : NULL;
-        if (number != NULL)
-            hide_number(number + 5);
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-            if (strncmp(line, rows[i], strlen(rows[i])) == 0)
-                hide_number(line + strcspn(line, " ") + 1);
-    }
-}
 
 /* The answer of a store to the set that the input describes; the same of both stores reads the same bytes. */
 static answer commit(side *it, fuzz_input *in)
@@ -283,8 +261,7 @@ static answer commit(side *it, fuzz_input *in)
         given.is_refused[refused.items[i].group] = true;
         given.why[refused.items[i].group]        = refused.items[i].text;
     }
-    given.picture = (char *)(uintptr_t)suite_picture(&it->s, it->store).data;
-    hide_numbers(given.picture);
+    given.picture = suite_picture_unnumbered(&it->s, it->store);
     return given;
 }
 

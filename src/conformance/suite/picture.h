@@ -29,5 +29,9 @@ void suite_world_make(suite_world *world, suite *s, pawl_store *store);
 void suite_world_add_good(const suite_world *world, suite_set *set);
 /* All that can be read of the world's rows. */
 pawl_text suite_picture(suite *s, pawl_store *store);
+/* The same without the numbers that a store gives to rows; the order in which the rows stand shows that of the
+ * numbers. A store in memory has one sequence for all queues and partitions, and SQLite several; a commit that failed
+ * may have taken some. */
+const char *suite_picture_unnumbered(suite *s, pawl_store *store);
 
 #endif
