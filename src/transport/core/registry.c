@@ -1,8 +1,10 @@
-/* registry.c - the sinks that were added to the one that is built in, and modules of pawl's own, which
- * are loaded when a URL of their schemes is first asked for.
+/* registry.c - which transport serves a URL: those that were added to the one that is built in, and modules of pawl's
+ * own, which are loaded when a URL of their schemes is first asked for. There are two registries, of outbound and of
+ * inbound transports.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/inbound.h"
 #include "pawl/transport.h"
 
 #include "store/core/module.h"
@@ -12,74 +14,143 @@
 #include <string.h>
 
 #define TRANSPORTS_MAX 16 /* schemes one program speaks; a fixed table needs no clean-up */
-#define PATH_SIZE_MAX 4096
 
 typedef struct entry {
-    const char               *scheme;
-    const pawl_transport_ops *ops;
+    const char *scheme;
+    const void *ops;
 } entry;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static entry           registered[TRANSPORTS_MAX];
-static size_t          registered_count;
+typedef struct registry {
+    const char *noun;
+    const char *symbol;   /* of the table in a module */
+    size_t      ops_size; /* of the table; its first member says how large it is */
+    const char *needed;   /* entries that may not be absent */
+    size_t      size_min; /* of what the core allocates for a transport */
+    /* Whether all that is needed is there; gives the scheme in any case. */
+    bool (*look)(const void *table, const char **scheme);
+    entry  entries[TRANSPORTS_MAX];
+    size_t count;
+} registry;
 
-static const pawl_transport_ops *find(const char *scheme, size_t size)
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of both */
+
+static const void *find(const registry *all, const char *scheme, size_t size)
 {
-    for (size_t i = 0; i < registered_count; i++)
-        if (strlen(registered[i].scheme) == size && memcmp(registered[i].scheme, scheme, size) == 0)
-            return registered[i].ops;
+    for (size_t i = 0; i < all->count; i++)
+        if (strlen(all->entries[i].scheme) == size &&
+            memcmp(all->entries[i].scheme, scheme, size) == 0)
+            return all->entries[i].ops;
     return NULL;
 }
 
-static pawl_code check(const pawl_transport_ops *ops, pawl_error *error)
+static pawl_code check(const registry *all, const void *ops, const char **scheme, pawl_error *error)
 {
-    if (ops == NULL || ops->ops_size < sizeof *ops)
+    size_t size = ops != NULL ? *(const size_t *)ops : 0;
+    if (size < all->ops_size)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "outbound transport: its table has %zu bytes, this library needs %zu",
-                              ops != NULL ? ops->ops_size : 0, sizeof *ops);
-    if (ops->scheme == NULL || ops->scheme[0] == '\0' || strchr(ops->scheme, ':') != NULL)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "outbound transport: it names no scheme of URLs");
-    if (ops->open == NULL || ops->close == NULL || ops->deliver == NULL ||
-        ops->transport_size < sizeof(pawl_transport))
-        return pawl_error_set(
-            error, PAWL_ECONFIG,
-            "outbound transport '%s': open, close, deliver and a transport_size of at least "
-            "%zu are needed",
-            ops->scheme, sizeof(pawl_transport));
+                              "%s: its table has %zu bytes, this library needs %zu", all->noun,
+                              size, all->ops_size);
+    bool has_needed = all->look(ops, scheme);
+    if (*scheme == NULL || (*scheme)[0] == '\0' || strchr(*scheme, ':') != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "%s: it names no scheme of URLs", all->noun);
+    if (!has_needed)
+        return pawl_error_set(error, PAWL_ECONFIG, "%s '%s': %s of at least %zu are needed",
+                              all->noun, *scheme, all->needed, all->size_min);
     return PAWL_OK;
 }
 
-static pawl_code add(const char *scheme, const pawl_transport_ops *ops, pawl_error *error)
+static pawl_code add(registry *all, const char *scheme, const void *ops, pawl_error *error)
 {
-    const pawl_transport_ops *other = find(scheme, strlen(scheme));
+    const void *other = find(all, scheme, strlen(scheme));
     if (other == ops)
         return PAWL_OK;
     if (other != NULL)
-        return pawl_error_set(error, PAWL_EDUPLICATE,
-                              "outbound transport '%s': another one has this scheme", scheme);
-    if (registered_count == TRANSPORTS_MAX)
-        return pawl_error_set(error, PAWL_ELIMIT,
-                              "outbound transport '%s': %d are registered, the limit", scheme,
-                              TRANSPORTS_MAX);
-    registered[registered_count++] = (entry){scheme, ops};
+        return pawl_error_set(error, PAWL_EDUPLICATE, "%s '%s': another one has this scheme",
+                              all->noun, scheme);
+    if (all->count == TRANSPORTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "%s '%s': %d are registered, the limit",
+                              all->noun, scheme, TRANSPORTS_MAX);
+    all->entries[all->count++] = (entry){scheme, ops};
     return PAWL_OK;
 }
 
-pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error)
+static pawl_code check_and_add(registry *all, const void *ops, pawl_error *error)
 {
-    pawl_code code = check(ops, error);
+    const char *scheme;
+    pawl_code   code = check(all, ops, &scheme, error);
     if (code != PAWL_OK)
         return code;
     pthread_mutex_lock(&mutex);
-    code = add(ops->scheme, ops, error);
+    code = add(all, scheme, ops, error);
     pthread_mutex_unlock(&mutex);
     return code;
 }
 
+static const struct {
+    const char *scheme, *module;
+} modules[] = {{"amqp", "rabbitmq"}, {"amqps", "rabbitmq"}};
+
+static pawl_code load(registry *all, const char *scheme, size_t size, const void **ops,
+                      pawl_error *error)
+{
+    const void *table = NULL;
+    const char *own; /* the scheme that the table names */
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+        if (strlen(modules[i].scheme) != size || memcmp(modules[i].scheme, scheme, size) != 0)
+            continue;
+        pawl_code code = pawl__module_load(modules[i].module, "a broker", all->symbol,
+                                           all->ops_size, &table, error);
+        if (code == PAWL_OK)
+            code = check(all, table, &own, error);
+        if (code == PAWL_OK)
+            code = add(all, modules[i].scheme, table, error);
+        *ops = code == PAWL_OK ? table : NULL;
+        return code == PAWL_OK ? code : PAWL_ECONFIG;
+    }
+    return pawl_error_set(
+        error, PAWL_ECONFIG,
+        "no broker is known by the scheme '%.*s': expected amqp://, amqps:// or one "
+        "that the application has registered",
+        size < 40 ? (int)size : 40, scheme);
+}
+
+static pawl_code find_or_load(registry *all, const char *scheme, size_t size, const void **ops,
+                              pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    pthread_mutex_lock(&mutex);
+    *ops = find(all, scheme, size);
+    if (*ops == NULL)
+        code = load(all, scheme, size, ops, error);
+    pthread_mutex_unlock(&mutex);
+    return code;
+}
+
+/* ---- Outbound ----------------------------------------------------------------------- */
+
+static bool look_outbound(const void *table, const char **scheme)
+{
+    const pawl_transport_ops *ops = table;
+    *scheme                       = ops->scheme;
+    return ops->open != NULL && ops->close != NULL && ops->deliver != NULL &&
+           ops->transport_size >= sizeof(pawl_transport);
+}
+
+static registry outbound = {.noun     = "outbound transport",
+                            .symbol   = PAWL_TRANSPORT_DRIVER_SYMBOL,
+                            .ops_size = sizeof(pawl_transport_ops),
+                            .needed   = "open, close, deliver and a transport_size",
+                            .size_min = sizeof(pawl_transport),
+                            .look     = look_outbound};
+
+pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error)
+{
+    return check_and_add(&outbound, ops, error);
+}
+
 pawl_code pawl_transport_load(const char *path, pawl_error *error)
 {
-    char here[PATH_SIZE_MAX];
+    char here[PAWL__MODULE_PATH_SIZE];
     if (path == NULL || *path == '\0')
         return pawl_error_set(error, PAWL_EINVAL,
                               "the path of the outbound transport to load is empty");
@@ -88,7 +159,7 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
     if (size >= (int)sizeof here)
         return pawl_error_set(error, PAWL_ELIMIT,
                               "path of an outbound transport: it has %zu bytes, the limit is %d",
-                              strlen(path), PATH_SIZE_MAX - 1);
+                              strlen(path), PAWL__MODULE_PATH_SIZE - 1);
     void       *module = NULL;
     const void *table  = NULL;
     pawl_code   code   = pawl__module_open(here, PAWL_TRANSPORT_DRIVER_SYMBOL,
@@ -104,42 +175,47 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
     return pawl_error_wrap(error, code, "load of an outbound transport");
 }
 
-/* ---- Modules of pawl's own ------------------------------------------------------------ */
-
-static const struct {
-    const char *scheme, *module;
-} modules[] = {{"amqp", "rabbitmq"}, {"amqps", "rabbitmq"}};
-
-/* NULL where none is for the scheme, or it cannot be loaded: whoever then asks for a store of this URL
- * is told what is missing. */
-static const pawl_transport_ops *load(const char *scheme, size_t size)
-{
-    const void *table = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
-        if (strlen(modules[i].scheme) != size || memcmp(modules[i].scheme, scheme, size) != 0)
-            continue;
-        pawl_code code =
-            pawl__module_load(modules[i].module, "a broker", PAWL_TRANSPORT_DRIVER_SYMBOL,
-                              sizeof(pawl_transport_ops), &table, &error);
-        if (code == PAWL_OK)
-            code = check(table, &error);
-        if (code == PAWL_OK)
-            code = add(modules[i].scheme, table, &error);
-        return code == PAWL_OK ? table : NULL;
-    }
-    return NULL;
-}
-
 const pawl_transport_ops *pawl_transport_find(const char *url)
 {
     const char *colon = strchr(url, ':');
-    if (colon == NULL)
-        return &pawl_transport_store;
-    pthread_mutex_lock(&mutex);
-    const pawl_transport_ops *found = find(url, (size_t)(colon - url));
-    if (found == NULL)
-        found = load(url, (size_t)(colon - url));
-    pthread_mutex_unlock(&mutex);
+    const void *found = NULL;
+    if (colon != NULL)
+        (void)find_or_load(&outbound, url, (size_t)(colon - url), &found, NULL);
+    /* If its module cannot be loaded: whoever then asks for a store of this URL is told what is missing. */
     return found != NULL ? found : &pawl_transport_store;
+}
+
+/* ---- Inbound ------------------------------------------------------------------------ */
+
+static bool look_inbound(const void *table, const char **scheme)
+{
+    const pawl_inbound_ops *ops = table;
+    *scheme                     = ops->scheme;
+    return ops->open != NULL && ops->close != NULL && ops->take != NULL && ops->settle != NULL &&
+           ops->leave != NULL && ops->inbound_size >= sizeof(pawl_inbound);
+}
+
+static registry inbound = {.noun     = "inbound transport",
+                           .symbol   = PAWL_INBOUND_DRIVER_SYMBOL,
+                           .ops_size = sizeof(pawl_inbound_ops),
+                           .needed   = "open, close, take, settle, leave and an intake_size",
+                           .size_min = sizeof(pawl_inbound),
+                           .look     = look_inbound};
+
+pawl_code pawl_inbound_register(const pawl_inbound_ops *ops, pawl_error *error)
+{
+    return check_and_add(&inbound, ops, error);
+}
+
+pawl_code pawl_inbound_find(const char *url, const pawl_inbound_ops **ops, pawl_error *error)
+{
+    const char *colon = strchr(url, ':');
+    const void *found = NULL;
+    *ops              = NULL;
+    if (colon == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "it is no URL: expected amqp://host/?options#queue");
+    pawl_code code = find_or_load(&inbound, url, (size_t)(colon - url), &found, error);
+    *ops           = found;
+    return code;
 }
