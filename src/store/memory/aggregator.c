@@ -148,11 +148,11 @@ pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
 /* ---- Changes ------------------------------------------------------------ */
 
 static pawl_code refuse_removal(memory_commit *commit, const pawl_leased_batch_remove *change,
-                                int64_t id)
+                                size_t index)
 {
-    return pawl__memory_refuse(commit, PAWL_ECONFLICT,
-                               "aggregator '%.*s': row %lld is no longer leased by this session",
-                               PAWL_TEXT_ARGS(change->partition), (long long)id);
+    pawl_error why    = PAWL_ERROR_INIT;
+    pawl_code  reason = pawl__why_not_removed(change, index, &why);
+    return pawl__memory_refuse(commit, reason, "%s", why.text);
 }
 
 pawl_code pawl__memory_apply_leased_batch_remove(memory_commit *commit, const void *item)
@@ -166,7 +166,7 @@ pawl_code pawl__memory_apply_leased_batch_remove(memory_commit *commit, const vo
             row = NULL;
         if (is_owned &&
             (row == NULL || pawl_uuid_compare(row->fields.session.uuid, change->session.uuid) != 0))
-            return refuse_removal(commit, change, change->ids[i]);
+            return refuse_removal(commit, change, i);
         pawl_code code =
             row != NULL ? pawl__memory_write(commit, &data->aggregator, row, NULL) : PAWL_OK;
         if (code != PAWL_OK)
@@ -215,9 +215,7 @@ pawl_code pawl__memory_apply_aggregator_remove(memory_commit *commit, const void
     }
     if (!change->is_checked || is_removed)
         return PAWL_OK;
-    return pawl__memory_refuse(commit, PAWL_ECONFLICT,
-                               "aggregator '%.*s': there is no row to remove",
-                               PAWL_TEXT_ARGS(change->partition));
+    return pawl__memory_refuse_by(commit, pawl__why_no_row, item);
 }
 
 pawl_code pawl__memory_apply_leased_batch_release(memory_commit *commit, const void *item)

@@ -46,6 +46,13 @@ pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const cha
                              commit->change.group, reason, pawl_text_of(text));
 }
 
+pawl_code pawl__memory_refuse_by(memory_commit *commit, pawl__why_fn *why, const void *item)
+{
+    pawl_error error  = PAWL_ERROR_INIT;
+    pawl_code  reason = why(item, &error);
+    return reason == PAWL_OK ? PAWL_OK : pawl__memory_refuse(commit, reason, "%s", error.text);
+}
+
 /* Applies the changes of one kind whose groups are still in. */
 static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
 {

@@ -117,9 +117,7 @@ static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *chang
     memory_data *data = commit->data;
     pawl_code    code = PAWL_OK;
     if (row == NULL && change->is_checked)
-        return pawl__memory_refuse(commit, PAWL_EGONE, "there is no dead letter %.*s of %.*s",
-                                   PAWL_TEXT_ARGS(change->message.id),
-                                   PAWL_TEXT_ARGS(change->endpoint));
+        return pawl__memory_refuse_by(commit, pawl__why_no_letter, change);
     if (row != NULL)
         code = pawl__memory_write(commit, &data->dead, row, NULL);
     return code != PAWL_OK || change->keeps_record

@@ -49,9 +49,7 @@ pawl_code pawl__memory_apply_inbox_entry(memory_commit *commit, const void *item
     const pawl_inbox_entry *change = item;
     memory_data            *data   = commit->data;
     if (find(data, change->endpoint, change->message_id) != NULL)
-        return pawl__memory_refuse(
-            commit, PAWL_EDUPLICATE, "endpoint '%.*s': message '%.*s' was handled already",
-            PAWL_TEXT_ARGS(change->endpoint), PAWL_TEXT_ARGS(change->message_id));
+        return pawl__memory_refuse_by(commit, pawl__why_handled, item);
     const inbox_row model = {
         .row.hash = pawl__hash_texts(change->endpoint, change->message_id),
         .endpoint = change->endpoint,

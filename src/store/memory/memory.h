@@ -118,6 +118,8 @@ pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
 /* Refuses the change under way; PAWL_OK, or PAWL_ENOMEM. */
 pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
     PAWL_PRINTF(3, 4);
+/* The same for the reason that `why` gives; nothing if it gives none. */
+pawl_code pawl__memory_refuse_by(memory_commit *commit, pawl__why_fn *why, const void *item);
 
 /* `row` goes and one like the model comes, as pawl__journal_write does it. */
 pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *row,

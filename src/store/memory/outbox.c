@@ -255,8 +255,7 @@ pawl_code pawl__memory_apply_outbox_settle(memory_commit *commit, const void *it
     memory_data              *data   = commit->data;
     outbox_row               *row    = find_id(data, change->id);
     if (row == NULL || !outbox_is_pending(row))
-        return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is no longer pending",
-                                   (long long)change->id);
+        return pawl__memory_refuse_by(commit, pawl__why_not_pending, item);
     outbox_row model          = *row;
     model.fields.state        = change->state;
     model.fields.attempts     = change->attempts;
@@ -278,8 +277,7 @@ pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *ite
     bool                     is_enabled = change->action == PAWL_OUTBOX_RETRY;
     outbox_row              *row        = find_id(data, change->id);
     if (row == NULL || row->fields.state != PAWL_OUTBOX_DEAD)
-        return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is not dead",
-                                   (long long)change->id);
+        return pawl__memory_refuse_by(commit, pawl__why_not_dead, item);
     outbox_row model = *row;
     model.fields.attempts++;
     if (is_enabled) {
@@ -295,13 +293,6 @@ pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *ite
                              .at      = change->at};
     pawl_code        code = pawl__memory_write(commit, &data->outbox, row, &model);
     return code != PAWL_OK ? code : add_attempt(commit, change->id, line);
-}
-
-static pawl_code refuse_mismatch(memory_commit *commit, const pawl_outbox_add *change)
-{
-    pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = pawl__why_differs(change, &why);
-    return code == PAWL_OK ? PAWL_OK : pawl__memory_refuse(commit, code, "%s", why.text);
 }
 
 pawl_code pawl__memory_apply_outbox_add(memory_commit *commit, const void *item)
@@ -323,7 +314,7 @@ pawl_code pawl__memory_apply_outbox_add(memory_commit *commit, const void *item)
     const outbox_row *known = pawl__tree_find(&data->outbox.trees[BY_DISPATCH], &model);
     if (known != NULL && (!pawl_text_equal(known->fields.message.type, change->message.type) ||
                           !pawl_text_equal(known->fields.message.body, change->message.body)))
-        return refuse_mismatch(commit, change);
+        return pawl__memory_refuse_by(commit, pawl__why_differs, item);
     if (known != NULL)
         return PAWL_OK;
     model.fields.id = ++data->last_id;

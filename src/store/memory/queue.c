@@ -249,9 +249,7 @@ pawl_code pawl__memory_apply_queue_settle(memory_commit *commit, const void *ite
     queue_row               *row    = find_seq(table, change->seq);
     if (row == NULL || row->row.holder != commit->store->holder ||
         !pawl_text_equal(row->queue, change->queue))
-        return pawl__memory_refuse(commit, PAWL_EGONE,
-                                   "queue '%.*s': message %lld is not claimed by this worker",
-                                   PAWL_TEXT_ARGS(change->queue), (long long)change->seq);
+        return pawl__memory_refuse_by(commit, pawl__why_not_claimed, item);
     if (change->action == PAWL_QUEUE_DONE)
         return pawl__memory_write(commit, table, row, NULL);
     queue_row model = *row;
@@ -275,11 +273,7 @@ pawl_code pawl__memory_apply_queue_send(memory_commit *commit, const void *item)
                                    .attempts = change->attempts},
     };
     if (pawl__tree_find(&table->trees[BY_ID], &model) != NULL)
-        return !change->is_new ? PAWL_OK
-                               : pawl__memory_refuse(commit, PAWL_EDUPLICATE,
-                                                     "queue %.*s: message %.*s is in it already",
-                                                     PAWL_TEXT_ARGS(change->queue),
-                                                     PAWL_TEXT_ARGS(change->message.id));
+        return !change->is_new ? PAWL_OK : pawl__memory_refuse_by(commit, pawl__why_queued, item);
     model.fields.seq = ++commit->data->last_id;
     return pawl__memory_write(commit, table, NULL, &model);
 }

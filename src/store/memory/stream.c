@@ -255,13 +255,9 @@ pawl_code pawl__memory_apply_event_append(memory_commit *commit, const void *ite
     if (!change->is_first && was_refused_just_now(commit))
         return PAWL_OK;
     if (find_event(data, change->stream, change->version) != NULL)
-        return pawl__memory_refuse(
-            commit, PAWL_ECONFLICT,
-            "stream %.*s: version %lld is taken: another worker appended first",
-            PAWL_TEXT_ARGS(change->stream), (long long)change->version);
+        return pawl__memory_refuse_by(commit, pawl__why_version_taken, item);
     if (change->version > 1 && find_event(data, change->stream, change->version - 1) == NULL)
-        return pawl__memory_refuse(commit, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
-                                   PAWL_TEXT_ARGS(change->stream), (long long)change->version - 1);
+        return pawl__memory_refuse_by(commit, pawl__why_version_missing, item);
     int64_t         seq   = next_seq(data);
     const event_row model = {.fields = {.stream   = change->stream,
                                         .version  = change->version,

@@ -170,14 +170,6 @@ void pawl__memory_timeout_stats(const memory_data *data, pawl_time now, pawl_sta
 
 /* ---- Changes ------------------------------------------------------------ */
 
-static pawl_code refuse_owner(memory_commit *commit, pawl_timeout_id id)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    return pawl__memory_refuse(commit, PAWL_EGONE, "timeout %s is no longer leased by this owner",
-                               text);
-}
-
 /* Has the row the owner and the generation that the change asks for? */
 static bool is_meant(const timeout_row *row, const pawl_timeout_settle *change)
 {
@@ -195,7 +187,7 @@ pawl_code pawl__memory_apply_timeout_settle(memory_commit *commit, const void *i
     memory_table              *table  = &commit->data->timeouts;
     timeout_row               *row    = find_id(commit->data, change->id);
     if (!is_meant(row, change))
-        return refuse_owner(commit, change->id);
+        return pawl__memory_refuse_by(commit, pawl__why_not_leased, item);
     if (row == NULL)
         return PAWL_OK;
     if (change->action == PAWL_TIMEOUT_REMOVE)
@@ -230,13 +222,6 @@ pawl_code pawl__memory_apply_timeout_cancel(memory_commit *commit, const void *i
     return code;
 }
 
-static pawl_code refuse_id(memory_commit *commit, pawl_timeout_id id)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    return pawl__memory_refuse(commit, PAWL_EDUPLICATE, "timeout %s exists already", text);
-}
-
 /* Arms it again, with another generation that is free and was never tried, or sets a new one. A
  * timeout of its own id may change its name and saga with it. */
 pawl_code pawl__memory_apply_timeout_set(memory_commit *commit, const void *item)
@@ -247,7 +232,7 @@ pawl_code pawl__memory_apply_timeout_set(memory_commit *commit, const void *item
     timeout_row *armed = is_named ? find_saga(commit->data, change->saga_id, change->name) : same;
     bool         is_known = change->is_new && (same != NULL || armed != NULL);
     if (is_known || (same != NULL && armed == NULL))
-        return refuse_id(commit, change->id);
+        return pawl__memory_refuse_by(commit, pawl__why_timeout_exists, item);
     const timeout_row model = {
         .fields = {.id             = armed != NULL ? armed->fields.id : change->id,
                    .generation     = armed != NULL ? armed->fields.generation + 1 : 1,

@@ -261,18 +261,9 @@ size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t cou
 
 /* ---- The fence ----------------------------------------------------------- */
 
-static pawl_code refuse_fenced(pawl_worker_id worker, int64_t epoch, pawl_error *error)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(worker.uuid, text);
-    return pawl_error_set(error, PAWL_EFENCED, "worker %s of epoch %lld was replaced or ended",
-                          text, (long long)epoch);
-}
-
 pawl_code pawl__memory_fence_check(memory_store *store, pawl_error *error)
 {
-    return find_own(store) != NULL ? PAWL_OK
-                                   : refuse_fenced(store->base.worker, store->base.epoch, error);
+    return find_own(store) != NULL ? PAWL_OK : pawl__why_fenced(&store->base, "memory", error);
 }
 
 void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes)
@@ -293,7 +284,7 @@ pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_
         store->epoch = ++row->fields.epoch;
         *is_applied  = pawl_uuid_compare(row->last_commit, commit_id) == 0;
     } else {
-        code = refuse_fenced(store->worker, store->epoch, error);
+        code = pawl__why_fenced(store, "memory", error);
     }
     pawl__memory_leave(data);
     return code;
