@@ -35,15 +35,6 @@ static pawl_event_rows actions_of(suite *s, pawl_store *store, const char *id)
     return rows;
 }
 
-static bool has(pawl_text text, const char *part)
-{
-    size_t size = strlen(part);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (memcmp(text.data + i, part, size) == 0)
-            return true;
-    return false;
-}
-
 /* The only message of the queue. */
 static pawl_queue_row queued(suite *s, pawl_store *store)
 {
@@ -89,7 +80,7 @@ static void a_retry_leaves_who_when_and_why(suite *s)
     EXPECT_EQ(s, event->at, SUITE_NOW + 7);
     EXPECT_EQ(s, event->body.size, 0);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (!has(event->headers, parts[i]))
+        if (!suite_text_has(event->headers, pawl_text_of(parts[i])))
             suite_fail(s, __FILE__, __LINE__, "%s is not in %.*s", parts[i],
                        PAWL_TEXT_ARGS(event->headers));
 }
@@ -344,7 +335,8 @@ static void expect_body(suite *s, pawl_store *store, const char *id, bool is_the
     EXPECT_EQ(s, event->type_version, is_there ? PAWL_DEAD_WITH_BODY : PAWL_DEAD_WITHOUT_BODY);
     EXPECT_TEXT(s, event->body, is_there ? message.body : TEXT(""));
     EXPECT_TEXT(s, event->message_id, pawl_text_of(id));
-    EXPECT(s, has(event->headers, "\"by\":\"ann\"") && has(event->headers, "\"reason\":"));
+    EXPECT(s, suite_text_has(event->headers, TEXT("\"by\":\"ann\"")));
+    EXPECT(s, suite_text_has(event->headers, TEXT("\"reason\":")));
 }
 
 static void expect_other(suite *s, pawl_store *store, const char *stream, bool is_written,

@@ -76,14 +76,6 @@ static pawl_code add_types(gathering *g)
     return code;
 }
 
-static bool has_part(pawl_text text, pawl_text part)
-{
-    for (size_t i = 0; i + part.size <= text.size; i++)
-        if (memcmp(text.data + i, part.data, part.size) == 0)
-            return true;
-    return false;
-}
-
 /* The queue that the worker reads is subscribed to what it handles: the one of its endpoint's name,
  * or where there is none of that name, one that has a type in common with it. */
 static pawl_text queue_of(const gathering *g, const pawl_worker_info *worker)
@@ -94,7 +86,8 @@ static pawl_text queue_of(const gathering *g, const pawl_worker_info *worker)
     for (size_t i = 0; i < g->list.count; i++) {
         pawl_text word =
             pawl_arena_printf(g->arena, "\"%.*s\"", PAWL_TEXT_ARGS(g->list.items[i].type));
-        if (word.data != NULL && has_part(worker->types, word))
+        if (word.data != NULL && worker->types.size > 0 &&
+            memmem(worker->types.data, worker->types.size, word.data, word.size) != NULL)
             return g->list.items[i].queue;
     }
     return worker->endpoint;

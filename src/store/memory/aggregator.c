@@ -65,14 +65,6 @@ void pawl__memory_partition_count(const memory_data *data, pawl_scan_row *partit
         partition->count++;
 }
 
-static bool is_known(pawl_text type, const pawl_text *types, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pawl_text_equal(type, types[i]))
-            return true;
-    return false;
-}
-
 /* ---- Leases ------------------------------------------------------------- */
 
 static bool is_free(const aggregator_row *row, pawl_time now)
@@ -88,7 +80,7 @@ static void list_free(const memory_data *data, const pawl_leased_batch_claim *cl
     for (; row != NULL; row = pawl__tree_next_of(ages(data), row)) {
         if (!is_free(row, claim->now) || (claim->id_max != 0 && row->fields.id > claim->id_max))
             continue;
-        if (!is_known(row->fields.message.type, claim->types, claim->type_count))
+        if (pawl__find_word(row->fields.message.type, claim->types, (int)claim->type_count) < 0)
             ++*unresolved;
         else if (list->count < list->limit)
             pawl__memory_list_take(list, row);
@@ -135,7 +127,7 @@ pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
         counts->all++;
         if (row->fields.id > counts->id_last)
             counts->id_last = row->fields.id;
-        if (!is_known(row->fields.message.type, types, type_count))
+        if (pawl__find_word(row->fields.message.type, types, (int)type_count) < 0)
             continue;
         counts->resolved++;
         counts->ready += is_free(row, now);

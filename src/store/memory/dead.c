@@ -28,22 +28,16 @@ const memory_table_kind pawl__memory_dead_kind = {
         {[BY_KEY] = MEMORY_INDEX(dead_by_key, NULL), [BY_TIME] = MEMORY_INDEX(dead_by_time, NULL)},
 };
 
-static bool has_part(pawl_text text, pawl_text part)
-{
-    for (size_t i = 0; i + part.size <= text.size; i++)
-        if (part.size == 0 || memcmp(text.data + i, part.data, part.size) == 0)
-            return true;
-    return false;
-}
-
 static bool is_wanted(const pawl_dead_query *query, const pawl_dead_row *letter)
 {
+    pawl_text error = letter->error, part = query->error_part;
+    bool has_part = part.size == 0 || (error.size > 0 && memmem(error.data, error.size, part.data,
+                                                                part.size) != NULL);
     return pawl__memory_is_like(query->endpoint, letter->endpoint) &&
            pawl__memory_is_like(query->message_id, letter->message.id) &&
            pawl__memory_is_like(query->type, letter->message.type) &&
-           pawl__memory_is_like(query->code, letter->code) &&
-           has_part(letter->error, query->error_part) && letter->at >= query->at_min &&
-           letter->at <= query->at_max;
+           pawl__memory_is_like(query->code, letter->code) && has_part &&
+           letter->at >= query->at_min && letter->at <= query->at_max;
 }
 
 void pawl__memory_find_dead(const memory_data *data, const pawl_find *asked, memory_list *list)

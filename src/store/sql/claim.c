@@ -225,14 +225,6 @@ static const pawl__field_list head_row =
     PAWL__FIELDS(PAWL__AS_OF(row_head, type, PEEK), PAWL__AS_OF(row_head, lease_expires, TIME),
                  PAWL__AS_OF(row_head, id, INT));
 
-static bool is_known(pawl_text type, const pawl_text *types, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pawl_text_equal(type, types[i]))
-            return true;
-    return false;
-}
-
 /* Whether the claim takes the row; rows of types that it does not know are counted. */
 static bool takes(const pawl_leased_batch_claim *claim, const row_head *head,
                   pawl_leased_batch *rows)
@@ -240,7 +232,7 @@ static bool takes(const pawl_leased_batch_claim *claim, const row_head *head,
     bool is_free = head->lease_expires == 0 || head->lease_expires <= claim->now;
     if (!is_free || (claim->id_max != 0 && head->id > claim->id_max))
         return false;
-    if (!is_known(head->type, claim->types, claim->type_count)) {
+    if (pawl__find_word(head->type, claim->types, (int)claim->type_count) < 0) {
         rows->unresolved++;
         return false;
     }
@@ -401,7 +393,7 @@ static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_t
     pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &head_row, &head);
-        bool resolved = is_known(head.type, types, type_count);
+        bool resolved = pawl__find_word(head.type, types, (int)type_count) >= 0;
         counts->all++;
         counts->resolved += resolved;
         counts->ready += resolved && (head.lease_expires == 0 || head.lease_expires <= now);
