@@ -42,23 +42,10 @@ static int64_t insert(const ground *p, const char *collection, const char *docum
     return raw_number(p->raw, p->database, json(text), "writeErrors.0.code");
 }
 
-typedef struct told {
-    char   text[2000];
-    size_t count;
-} told;
-
-static void note(pawl_text line, void *context)
+static test_lines verify(ground *p, pawl_code expected)
 {
-    told  *t    = context;
-    size_t size = strlen(t->text);
-    snprintf(t->text + size, sizeof t->text - size, "%.*s\n", PAWL_TEXT_ARGS(line));
-    t->count++;
-}
-
-static told verify(ground *p, pawl_code expected)
-{
-    told      t    = {.count = 0};
-    pawl_code code = pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, note, &t, &p->error);
+    test_lines t   = {.count = 0};
+    pawl_code code = pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, test_line, &t, &p->error);
     if (code != expected)
         fail_msg("is %s: %s", pawl_code_name(code), p->error.text);
     return t;
@@ -66,8 +53,8 @@ static told verify(ground *p, pawl_code expected)
 
 static pawl_code apply(ground *p)
 {
-    told t = {.count = 0};
-    return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, note, &t, &p->error);
+    test_lines t = {.count = 0};
+    return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, test_line, &t, &p->error);
 }
 
 static void make(ground *p)
@@ -112,7 +99,7 @@ ON_GROUND(verify_names_them_and_apply_sets_them, ground *p)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
     run(p, "{\"collMod\": \"shop_Order\", \"validator\": {\"version\": {\"$gt\": 0}}}");
-    told t = verify(p, PAWL_ESCHEMA);
+    test_lines t = verify(p, PAWL_ESCHEMA);
     assert_int_equal(t.count, 2);
     assert_non_null(strstr(t.text, "collection pawl_outbox lacks its validator"));
     assert_non_null(strstr(t.text, "collection shop_Order lacks its validator"));
@@ -131,7 +118,7 @@ ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it, ground *p)
     run(p, "{\"dropIndexes\": \"shop_Order\", \"index\": \"correlation.order_id\"}");
     run(p, "{\"dropIndexes\": \"pawl_dead\", \"index\": \"at_endpoint_message_id\"}");
     run(p, "{\"drop\": \"pawl_outbox\"}");
-    told t = verify(p, PAWL_ESCHEMA);
+    test_lines t = verify(p, PAWL_ESCHEMA);
     assert_int_equal(t.count, 4);
     assert_non_null(strstr(t.text, "collection pawl_dead lacks its index at_endpoint_message_id"));
     assert_non_null(strstr(t.text, "collection pawl_queue lacks its index queue_message_id"));
@@ -215,7 +202,7 @@ ON_GROUND(an_open_makes_collections_without, ground *p)
     open_as(p, PAWL_OPEN_CREATE);
     open_as(p, PAWL_OPEN_CREATE);
     assert_int_equal(fault_off(p), 0);
-    told t = verify(p, PAWL_ESCHEMA);
+    test_lines t = verify(p, PAWL_ESCHEMA);
     assert_non_null(strstr(t.text, "collection pawl_queue lacks its validator"));
     assert_non_null(strstr(t.text, "collection shop_Order lacks its validator"));
     assert_null(strstr(t.text, "pawl_workers"));

@@ -93,25 +93,12 @@ ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, ground *p)
 
 /* ---- Verify ---------------------------------------------------------------- */
 
-typedef struct found_lines {
-    char   text[3000];
-    size_t count;
-} found_lines;
-
-static void keep_line(pawl_text line, void *context)
-{
-    found_lines *l    = context;
-    size_t       used = strlen(l->text);
-    snprintf(l->text + used, sizeof l->text - used, "%.*s\n", PAWL_TEXT_ARGS(line));
-    l->count++;
-}
-
 /* After `sql` verify says this, and nothing else; apply and `undo` make it whole. */
 static void differs(ground *p, const char *sql, const char *words, const char *undo)
 {
-    found_lines l = {{0}, 0};
+    test_lines l = {.count = 0};
     raw_run(p->raw, sql);
-    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &l), PAWL_ESCHEMA);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, test_line, &l), PAWL_ESCHEMA);
     if (l.count != 1 || strstr(l.text, words) == NULL)
         fail_msg("after '%s' verify says '%s', expected '%s'", sql, l.text, words);
     raw_run(p->raw, undo);
@@ -186,12 +173,12 @@ ON_BOTH(d38_verify_sees_every_difference, ground *p)
 /* Columns that came with version 5. */
 ON_BOTH(a_table_of_the_version_before_gets_its_columns, ground *p)
 {
-    found_lines l = {{0}, 0};
+    test_lines l = {.count = 0};
     apply(p);
     raw_run(p->raw, "alter table pawl_workers drop column Host, drop column Program, "
                     "drop column ProgramVersion, drop column PawlVersion, drop column Started");
     raw_run(p->raw, "update pawl_schema set Version = 4");
-    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &l), PAWL_ESCHEMA);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, test_line, &l), PAWL_ESCHEMA);
     assert_int_equal(l.count, 6);
     apply(p);
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
@@ -204,10 +191,10 @@ ON_BOTH(a_table_of_the_version_before_gets_its_columns, ground *p)
 /* The index of pending outbox rows had three columns first. */
 ON_BOTH(an_outbox_index_without_the_endpoint_gets_it, ground *p)
 {
-    found_lines l = {{0}, 0};
+    test_lines l = {.count = 0};
     apply(p);
     raw_run(p->raw, NARROW);
-    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &l), PAWL_ESCHEMA);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, test_line, &l), PAWL_ESCHEMA);
     assert_int_equal(l.count, 1);
     assert_non_null(strstr(l.text, "index pawl_outbox_pending: expected `State`, `Id`, "
                                    "`NextAttempt`, `Endpoint`"));
@@ -223,19 +210,19 @@ static void plan_is_run(ground *p, const char *difference)
     static const char objects[] = "select count(*) from information_schema.columns where "
                                   "table_schema = database()";
     script           *s         = calloc(1, sizeof *s);
-    found_lines       said      = {{0}, 0};
+    test_lines        said      = {.count = 0};
     long long         before    = raw_number(p->raw, objects);
     raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
     ok(p, schema_at(p, PAWL_SCHEMA_PLAN, add_line, s));
     raw_run(p->raw, "do release_lock(concat('pawl_', left(sha2(database(), 256), 40)))");
     assert_int_equal(raw_number(p->raw, objects), before);
-    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &said), PAWL_ESCHEMA);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, test_line, &said), PAWL_ESCHEMA);
     assert_non_null(strstr(said.text, difference));
     cut(s);
     break_off(p, s, s->count);
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
     said.count = 0;
-    ok(p, schema_at(p, PAWL_SCHEMA_PLAN, keep_line, &said));
+    ok(p, schema_at(p, PAWL_SCHEMA_PLAN, test_line, &said));
     assert_int_equal(said.count, 0);
     free(s);
 }

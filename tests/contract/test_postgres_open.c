@@ -185,31 +185,17 @@ ON_TROUBLE(a_database_must_hold_utf8, ground *p)
 
 /* ---- Poolers ------------------------------------------------------------ */
 
-typedef struct heard {
-    char text[600];
-    int  count; /* warnings */
-} heard;
-
-static void hear(pawl_log_level level, const char *text, void *context)
-{
-    heard *h = context;
-    if (level != PAWL_LOG_WARNING)
-        return;
-    h->count++;
-    snprintf(h->text, sizeof h->text, "%s", text);
-}
-
 /* Two handles, so that sessions are mixed. */
 static void use_both(ground *p, const char *url)
 {
-    heard h = {.count = 0};
-    pawl_log_set(hear, PAWL_LOG_WARNING, &h);
+    static test_lines h;
+    test_listen(&h, PAWL_LOG_WARNING, NULL);
     pawl_store *first  = open_more(p, url);
     pawl_store *second = open_more(p, url);
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
     assert_int_equal(h.count, 2);
-    if (strstr(h.text, "say pooler=transaction in the URL") == NULL)
-        fail_msg("'%s' says nothing of a pooler", h.text);
+    if (strstr(h.last, "say pooler=transaction in the URL") == NULL)
+        fail_msg("'%s' says nothing of a pooler", h.last);
     /* No session is theirs: no lock says that they live. */
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Process\" = 0"),
                      2);

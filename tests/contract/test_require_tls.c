@@ -123,17 +123,7 @@ TEST(another_word_is_refused)
 
 /* ---- The warning ---------------------------------------------------------------- */
 
-static int  warning_count;
-static char warning[500];
-
-static void take_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)context;
-    if (level != PAWL_LOG_WARNING || strstr(text, "the connection is ") == NULL)
-        return;
-    warning_count++;
-    snprintf(warning, sizeof warning, "%s", text);
-}
+static test_lines warnings;
 
 static void warns(const char *variable, const char *host, const char *more, int expected)
 {
@@ -143,16 +133,15 @@ static void warns(const char *variable, const char *host, const char *more, int 
     if (at == NULL || strncmp(at, "@127.0.0.1", 10) != 0)
         return;
     snprintf(url, sizeof url, "%.*s@%s%s%s", (int)(at - server), server, host, at + 10, more);
-    warning_count = 0;
-    pawl_log_set(take_line, PAWL_LOG_WARNING, NULL);
+    test_listen(&warnings, PAWL_LOG_WARNING, "the connection is ");
     for (int i = 0; i < 3; i++) {
         pawl_code code = open_at(url, &error);
         if (code != PAWL_OK && code != PAWL_ESCHEMA)
             fail_msg("%s: %s", url, error.text);
     }
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
-    if (warning_count != expected)
-        fail_msg("%s: %d warnings, expected %d: %s", url, warning_count, expected, warning);
+    if (warnings.count != expected)
+        fail_msg("%s: %d warnings, expected %d: %s", url, warnings.count, expected, warnings.last);
 }
 
 /* 0.0.0.0 leads to this machine as well, and is not known to. */
@@ -160,8 +149,8 @@ TEST(what_the_library_chose_is_said_once)
 {
 #ifdef PAWL_HAVE_MYSQL
     warns("PAWL_TEST_MYSQL", "0.0.0.0", "", 1);
-    if (warning_count != 0)
-        assert_non_null(strstr(warning, "encrypted, its server is not verified: ssl-mode="));
+    if (warnings.count != 0)
+        assert_non_null(strstr(warnings.last, "encrypted, its server is not verified: ssl-mode="));
     warns("PAWL_TEST_MARIADB", "0.0.0.0", "?ssl-mode=preferred", 0);
     warns("PAWL_TEST_MARIADB", "0.0.0.0", "?application_name=tls", 1);
     warns("PAWL_TEST_MARIADB", "127.0.0.1", "", 0);
@@ -169,8 +158,8 @@ TEST(what_the_library_chose_is_said_once)
 #endif
 #ifdef PAWL_HAVE_POSTGRES
     warns("PAWL_TEST_POSTGRES", "0.0.0.0", "", 1);
-    if (warning_count != 0)
-        assert_non_null(strstr(warning, "not encrypted: sslmode="));
+    if (warnings.count != 0)
+        assert_non_null(strstr(warnings.last, "not encrypted: sslmode="));
     warns("PAWL_TEST_POSTGRES", "0.0.0.0", "?sslmode=disable", 0);
     warns("PAWL_TEST_POSTGRES", "127.0.0.1", "", 0);
     warns("PAWL_TEST_POSTGRES", "0.0.0.0", "?host=/nowhere&hostaddr=0.0.0.0", 1);

@@ -75,6 +75,29 @@ pawl_test *test_kit(const pawl_application *application, const pawl_test_options
     return kit;
 }
 
+void test_line(pawl_text line, void *context)
+{
+    test_lines *lines = context;
+    size_t      size  = strlen(lines->text);
+    lines->count++;
+    snprintf(lines->last, sizeof lines->last, "%.*s", PAWL_TEXT_ARGS(line));
+    snprintf(lines->text + size, sizeof lines->text - size, "%s\n", lines->last);
+}
+
+static void hear(pawl_log_level level, const char *text, void *context)
+{
+    const test_lines *lines = context;
+    (void)level;
+    if (lines->part == NULL || strstr(text, lines->part) != NULL)
+        test_line(pawl_text_of(text), context);
+}
+
+void test_listen(test_lines *lines, pawl_log_level level, const char *part)
+{
+    *lines = (test_lines){.part = part};
+    pawl_log_set(hear, level, lines);
+}
+
 void test_begin(void)
 {
     later_count = 0;

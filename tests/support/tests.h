@@ -57,6 +57,18 @@ struct pawl_application;
 struct pawl_test_options;
 struct pawl_test *test_kit(const struct pawl_application  *application,
                            const struct pawl_test_options *options);
+/* Lines that were told: all of them, or those that contain a part. */
+typedef struct test_lines {
+    const char *part;
+    int         count;
+    char        last[2001];
+    char        text[8000]; /* as many as fit, each with a line feed */
+} test_lines;
+
+/* Empties `lines`, and has the log of this level and worse told to it; with `part` NULL all of it. */
+void test_listen(test_lines *lines, pawl_log_level level, const char *part);
+/* For calls that tell lines; the context points to a test_lines. */
+void test_line(pawl_text line, void *context);
 /* For those that run tests. */
 void test_begin(void);
 void test_end(void);

@@ -137,23 +137,16 @@ TEST(texts_are_compared_bytewise)
     assert_int_equal(pawl_text_of("abc").size, 3);
 }
 
-static char logged[2001];
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    snprintf(logged, sizeof logged, "%s", text);
-}
-
 /* A sink's text in a line of the log ends no line, turns none around, and a terminal obeys none of
  * it. */
 TEST(a_log_line_is_one_line_that_does_nothing)
 {
-    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    static test_lines logged;
+    test_listen(&logged, PAWL_LOG_WARNING, NULL);
     pawl_log(PAWL_LOG_WARNING, "refused:\n\tis %s there?", "\x1b[31mit\r\xff\xC2\x9B");
-    assert_string_equal(logged, "refused:  is ?[31mit ??? there?");
+    assert_string_equal(logged.last, "refused:  is ?[31mit ??? there?");
     pawl_log(PAWL_LOG_WARNING, "caf\xC3\xA9 \xE2\x82\xAC \xE2\x80\xAEx\xE2\x81\xA9\xE2");
-    assert_string_equal(logged, "caf\xC3\xA9 \xE2\x82\xAC ???x????");
+    assert_string_equal(logged.last, "caf\xC3\xA9 \xE2\x82\xAC ???x????");
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
 }
 

@@ -175,30 +175,22 @@ ON_ALL_STORES(a10_rows_stored_as_a_derived_type_are_handed_over, const char *url
     assert_int_equal(world_aggregated(it, "BySensor/s", "cold_reading").all, 1);
 }
 
-static int line_count;
-
-static void count_lines(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    line_count += strstr(text, "BySensor/s: 1 of its 2 rows are of types") != NULL;
-}
-
 /* Not a word for each look, but one an hour. */
 ON_ALL_STORES(a10_rows_that_stay_are_spoken_of, const char *url)
 {
-    world *it  = open_world(url);
-    line_count = 0;
-    pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
+    world            *it = open_world(url);
+    static test_lines lines;
+    test_listen(&lines, PAWL_LOG_WARNING, "BySensor/s: 1 of its 2 rows are of types");
     add_row(it, "x-1", "hot_reading", 1);
     world_go_machine(it, PAWL_SECONDS(10));
-    assert_int_equal(line_count, 0);
+    assert_int_equal(lines.count, 0);
     add_row(it, "x-2", "cold_reading", 2);
     world_go_machine(it, PAWL_SECONDS(10));
-    assert_int_equal(line_count, 1);
+    assert_int_equal(lines.count, 1);
     for (int i = 0; i < 6; i++)
         world_go_machine(it, PAWL_MINUTES(10) - 1);
-    assert_int_equal(line_count, 1);
+    assert_int_equal(lines.count, 1);
     world_go_machine(it, PAWL_SECONDS(10));
-    assert_int_equal(line_count, 2);
+    assert_int_equal(lines.count, 2);
     world_quiet();
 }

@@ -356,31 +356,24 @@ ON_ALL_STORES(e13_a_route_that_one_of_two_gives_up_is_the_others, const char *ur
     assert_int_equal(world_timeouts(it).count, 1);
 }
 
-static int line_count;
-
-static void count_lines(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    line_count += strstr(text, "timeouts for 'abroad' are due since 2026-01-01T09:01:00") != NULL &&
-                  strstr(text, "queue 'notice'") != NULL;
-}
-
 ON_ALL_STORES(e13_those_that_nobody_sends_are_spoken_of, const char *url)
 {
     static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
     world            *it       = open_world(url, NULL);
     pawl_endpoint_destroy(open_endpoint(it, "notice", routes));
-    line_count = 0;
-    pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
+    static test_lines lines;
+    test_listen(&lines, PAWL_LOG_WARNING,
+                "timeouts for 'abroad' are due since 2026-01-01T09:01:00");
     foreign_insert_for(it, "abroad", 1, 60);
     world_go_both(it, PAWL_MINUTES(11) - 1);
-    assert_int_equal(line_count, 0);
+    assert_int_equal(lines.count, 0);
     world_go_both(it, 1);
-    assert_int_equal(line_count, 1);
+    assert_int_equal(lines.count, 1);
     world_go_both(it, PAWL_MINUTES(60) - 1);
-    assert_int_equal(line_count, 1);
+    assert_int_equal(lines.count, 1);
     world_go_both(it, 1);
-    assert_int_equal(line_count, 2);
+    assert_int_equal(lines.count, 2);
+    assert_non_null(strstr(lines.last, "queue 'notice'"));
     world_quiet();
 }
 

@@ -95,28 +95,14 @@ static const pawl_endpoint_spec court = {.name = "court", .sagas = PAWL_SAGAS(&c
 
 static const pawl_application application = APPLICATION("missing", &court);
 
-/* ---- The log ------------------------------------------------------------------- */
-
-static char warning[300]; /* the last one */
-static int  warnings;
-
-static void keep_warning(pawl_log_level level, const char *text, void *context)
-{
-    (void)context;
-    if (level != PAWL_LOG_WARNING)
-        return;
-    warnings++;
-    warning[0] = '\0';
-    strncat(warning, text, sizeof warning - 1);
-}
+static test_lines warnings;
 
 static world *open_world(const char *url)
 {
     world_forget(&seen);
     failures  = 0;
-    warnings  = 0;
     world *it = world_begin(url, &application, NULL, NULL);
-    pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+    test_listen(&warnings, PAWL_LOG_WARNING, NULL);
     return it;
 }
 
@@ -145,8 +131,8 @@ ON_ALL_STORES(e3_it_is_dropped_with_a_warning_and_counted, const char *url)
     expect_nothing_written(it);
     assert_int_equal(world_dead(it).count, 0);
     assert_true(world_is_marked(it, "n1"));
-    assert_int_equal(warnings, 1);
-    assert_string_equal(warning, "message n1 of type note dropped: no saga Case for 'a'");
+    assert_int_equal(warnings.count, 1);
+    assert_string_equal(warnings.last, "message n1 of type note dropped: no saga Case for 'a'");
     assert_int_equal(counted(it), 1);
 }
 
@@ -160,7 +146,7 @@ ON_ALL_STORES(e3_it_is_a_dead_letter_where_its_row_says_so, const char *url)
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "message appeal: no saga Case for 'a'"));
-    assert_string_equal(warning,
+    assert_string_equal(warnings.last,
                         "message a1 of type appeal in queue court is a dead letter after 1 "
                         "attempt: message appeal: no saga Case for 'a'");
     assert_int_equal(counted(it), 1);
@@ -177,7 +163,7 @@ ON_ALL_STORES(e3_a_call_gets_it_where_its_row_says_so, const char *url)
     assert_int_equal(world_saga_count(it, "Case"), 0);
     assert_int_equal(world_queue(it, "clerk").count, 1);
     assert_int_equal(world_dead(it).count, 0);
-    assert_int_equal(warnings, 0);
+    assert_int_equal(warnings.count, 0);
     assert_int_equal(counted(it), 1);
 }
 
@@ -190,7 +176,7 @@ ON_ALL_STORES(e3_what_finds_its_saga_is_not_counted, const char *url)
     world_post(it, NULL, PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
     world_drain(it);
     assert_string_equal(seen.text, "open note ask ");
-    assert_int_equal(warnings, 0);
+    assert_int_equal(warnings.count, 0);
     assert_int_equal(counted(it), 0);
 }
 
@@ -224,6 +210,6 @@ ON_ALL_STORES(e3_what_the_second_read_finds_is_not_missing_for_good, const char 
     pawl_queue_rows rows = world_queue(it, "court");
     assert_int_equal(rows.count, 1);
     assert_true(rows.items[0].waiting_since != 0);
-    assert_int_equal(warnings, 0);
+    assert_int_equal(warnings.count, 0);
     assert_int_equal(counted(it), 0);
 }

@@ -204,26 +204,18 @@ static void post_begin(world *it, int number, const char *how)
 
 /* ---- Answers -------------------------------------------------------------------------- */
 
-static int lines; /* of the log */
-
-static void count_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)text, (void)context;
-    lines++;
-}
-
 /* And no other looks for it in vain. */
 ON_ALL_STORES(each_answer_reaches_its_own_process, const char *url)
 {
-    lines = 0;
-    pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
+    static test_lines warnings;
+    test_listen(&warnings, PAWL_LOG_WARNING, NULL);
     world *it = open_world(url, &alike);
     post_begin(it, 7, "yes");
     world_drain(it);
     assert_string_equal(seen.text,
                         "Case/7 Cases/7 work(yes) work(no) Case/7:accepted Cases/7:rejected ");
     world_quiet();
-    assert_int_equal(lines, 0);
+    assert_int_equal(warnings.count, 0);
     assert_int_equal(world_events(it, "Case/7").count, 2);
     assert_int_equal(world_events(it, "Cases/7").count, 2);
     assert_int_equal(world_events(it, "Desk/d").count, 1);

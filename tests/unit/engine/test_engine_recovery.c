@@ -17,12 +17,12 @@ PAWL_RECORD(visit_state, VISIT_STATE);
 #define VISIT(F) F(TEXT, name)
 PAWL_RECORD(visit, VISIT);
 
-static pawl_code answer;
-static int       runs;
-static char      lines[8000]; /* of the log */
-static world    *around;
-static int64_t   retry_delay; /* µs */
-static int       moves;       /* so often another worker writes the saga while its handler runs */
+static pawl_code  answer;
+static int        runs;
+static test_lines lines; /* of the log */
+static world     *around;
+static int64_t    retry_delay; /* µs */
+static int        moves;       /* so often another worker writes the saga while its handler runs */
 
 static const pawl_application application;
 
@@ -91,13 +91,6 @@ static const pawl_endpoint_spec sql_office  = {
      .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
 static const pawl_application sql_application = APPLICATION("recovery", &sql_office);
 
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    size_t size = strlen(lines);
-    (void)level, (void)context;
-    snprintf(lines + size, sizeof lines - size, "%s\n", text);
-}
-
 static world *open_with(const char *url, const pawl_application *used, pawl_code code,
                         const pawl_recovery *rows)
 {
@@ -107,7 +100,6 @@ static world *open_with(const char *url, const pawl_application *used, pawl_code
                                            .recovery          = rows};
     retry_delay                         = PAWL_SECONDS(3);
     runs                                = 0;
-    lines[0]                            = '\0';
     answer                              = code;
     return world_begin(url, used, NULL, &options);
 }
@@ -257,14 +249,16 @@ ON_ALL_STORES(e37_discarded_instead_of_dead, const char *url)
         open_with(url, &application, PAWL_REJECT,
                   PAWL_RECOVERY({.code = PAWL_REJECT, .then = PAWL_THEN_DISCARD},
                                 {.type = "probe", .delayed = 1, .then = PAWL_THEN_DISCARD}));
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    test_listen(&lines, PAWL_LOG_INFO, NULL);
     assert_int_equal(runs_of(it, "charge", "a"), 1);
-    assert_non_null(strstr(lines, "message a of type charge in queue office is discarded after 1 "
-                                  "attempt: REJECT: the bank is closed\n"));
+    assert_non_null(strstr(lines.text,
+                           "message a of type charge in queue office is discarded after 1 "
+                           "attempt: REJECT: the bank is closed\n"));
     answer = PAWL_EFULL;
     assert_int_equal(runs_of(it, "probe", "b"), 4);
-    assert_non_null(strstr(lines, "message b of type probe in queue office is discarded after 2 "
-                                  "attempts: EFULL: "));
+    assert_non_null(strstr(lines.text,
+                           "message b of type probe in queue office is discarded after 2 "
+                           "attempts: EFULL: "));
     assert_int_equal(world_dead(it).count, 0);
     /* Both are known: a copy that comes later is dropped. */
     assert_true(world_is_marked(it, "a"));
@@ -296,7 +290,7 @@ ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history, const c
     world *it =
         open_with(url, &application, PAWL_EUNREACHABLE,
                   PAWL_RECOVERY({.code = PAWL_EUNREACHABLE, .immediate = -1, .delayed = 2}));
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    test_listen(&lines, PAWL_LOG_INFO, NULL);
     post(it, "charge", "a");
     world_drain(it);
     for (int i = 1; i <= 2; i++) {
@@ -307,15 +301,15 @@ ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history, const c
                  "message a of type charge in queue office failed, attempt %d, and runs again at "
                  "%s: EUNREACHABLE: the bank is closed\n",
                  i, due);
-        if (strstr(lines, line) == NULL)
-            fail_msg("'%s' is not in '%s'", line, lines);
+        if (strstr(lines.text, line) == NULL)
+            fail_msg("'%s' is not in '%s'", line, lines.text);
         snprintf(attempt, sizeof attempt, "\"attempt\":%d", i);
         assert_true(world_says(rows.items[0].history, attempt));
         assert_true(world_says(rows.items[0].history, "EUNREACHABLE"));
         world_go(it, rows.items[0].due - world_now(it));
     }
     assert_int_equal(world_dead(it).count, 1);
-    assert_null(strstr(lines, "attempt 3, and runs again"));
+    assert_null(strstr(lines.text, "attempt 3, and runs again"));
     world_quiet();
 }
 
@@ -327,14 +321,14 @@ ON_ALL_STORES(e37_a_timeout_is_named_by_its_name, const char *url)
         url, &application, PAWL_EUNREACHABLE,
         PAWL_RECOVERY({.type = "leave", .immediate = -1, .delayed = 1, .then = PAWL_THEN_DISCARD},
                       {.immediate = 9}));
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    test_listen(&lines, PAWL_LOG_INFO, NULL);
     world_post(it, "v", PAWL_MESSAGE(visit, .name = PAWL_TEXT("n")));
     world_drain(it);
     runs = 0;
     world_go(it, PAWL_HOURS(1));
     assert_int_equal(runs, 1);
     assert_non_null(
-        strstr(lines, "of type leave in queue office failed, attempt 1, and runs again"));
+        strstr(lines.text, "of type leave in queue office failed, attempt 1, and runs again"));
     world_go(it, PAWL_HOURS(1));
     assert_int_equal(runs, 2);
     assert_int_equal(world_timeouts(it).count, 0);

@@ -112,19 +112,6 @@ static void post_scan(world *it, const char *number, const char *barcode)
 
 /* ---- What is refused ------------------------------------------------------------ */
 
-typedef struct said {
-    size_t count;
-    char   text[2000];
-} said;
-
-static void keep_line(pawl_text line, void *context)
-{
-    said  *it   = context;
-    size_t size = strlen(it->text);
-    it->count++;
-    snprintf(it->text + size, sizeof it->text - size, "%.*s\n", PAWL_TEXT_ARGS(line));
-}
-
 /* Opens the program's tables, or asks for their schema. */
 static pawl_code open_tables(const char *url, const pawl_application *program, pawl_open_mode mode,
                              pawl_error *error)
@@ -143,15 +130,15 @@ static pawl_code open_tables(const char *url, const pawl_application *program, p
 }
 
 static pawl_code ask_schema(const char *url, const pawl_application *program, pawl_schema_verb verb,
-                            said *lines, pawl_error *error)
+                            test_lines *lines, pawl_error *error)
 {
     pawl_schema_spec spec  = {.table_count = 0};
     pawl_arena      *arena = pawl_arena_create(0);
-    *lines                 = (said){0, ""};
+    *lines                 = (test_lines){.count = 0};
     world_ok(
         pawl_endpoint_tables(program, NULL, NULL, arena, &spec.tables, &spec.table_count, error),
         error);
-    pawl_code code = pawl_store_schema(url, verb, &spec, keep_line, lines, error);
+    pawl_code code = pawl_store_schema(url, verb, &spec, test_line, lines, error);
     pawl_arena_destroy(arena);
     return code;
 }
@@ -166,7 +153,7 @@ static void expect_says(const char *text, const char *part)
 static void expect_refused(const char *url, const pawl_application *program, const char *says)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    said       lines;
+    test_lines lines;
     assert_int_equal(open_tables(url, program, PAWL_OPEN_CREATE, &error), PAWL_ESCHEMA);
     expect_says(error.text, says);
     assert_int_equal(ask_schema(url, program, PAWL_SCHEMA_APPLY, &lines, &error), PAWL_ESCHEMA);
@@ -188,7 +175,7 @@ ON_ALL_STORES(d31_a_skipped_phase_is_refused_with_the_number_of_rows, const char
     world_drain(it);
     world_close(it);
 
-    said lines;
+    test_lines lines;
     assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_APPLY, &lines, &error), PAWL_ESCHEMA);
     expect_says(error.text, "saga Parcel: in table depot_Parcel 3 rows have a value of number and "
                             "none of barcode");
@@ -349,7 +336,7 @@ static void refuse_by_view(const char *url)
 ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    said       lines;
+    test_lines lines;
     world     *it = world_begin(url, &program_ab, NULL, NULL);
     post_enter(it, "n1", "b1");
     post_enter(it, "n2", "b2");
@@ -393,7 +380,7 @@ ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for, const 
 ON_SQL_STORES(d31_a_column_that_rows_need_is_not_dropped, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    said       lines;
+    test_lines lines;
     world     *it = world_begin(url, &program_ab, NULL, NULL);
     world_close(it);
     it = world_begin(url, &program_a, NULL, NULL);

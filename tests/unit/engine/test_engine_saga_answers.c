@@ -9,8 +9,8 @@
 
 #include "pawl/process.h"
 
-static world_log seen;
-static int       lines; /* of the log */
+static world_log  seen;
+static test_lines warnings;
 
 static bool is(pawl_text text, const char *what)
 {
@@ -185,18 +185,11 @@ static const pawl_application together = APPLICATION("together", &all);
 static const pawl_application alone    = APPLICATION("alone", &single);
 static const pawl_application apart    = APPLICATION("apart", &trips, &desks);
 
-static void count_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)text, (void)context;
-    lines++;
-}
-
 static world *open_world(const char *url, const pawl_application *application, const char *ordered)
 {
     const pawl_endpoint_options options = {.delayed_retries = -1, .ordered = ordered};
     world_forget(&seen);
-    lines = 0;
-    pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
+    test_listen(&warnings, PAWL_LOG_WARNING, NULL);
     return world_begin(url, application, NULL, &options);
 }
 
@@ -243,7 +236,7 @@ ON_ALL_STORES(each_answer_reaches_the_saga_that_asked, const char *url)
         assert_int_equal(answers_of(it, "Trips", number), 10);
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "desks").count, 0);
-    assert_int_equal(lines, 0);
+    assert_int_equal(warnings.count, 0);
     close_world(it);
 }
 
@@ -277,7 +270,7 @@ ON_ALL_STORES(e14_a_saga_that_has_ended_hears_nothing, const char *url)
     world_drain(it);
     assert_int_equal(world_queue(it, "desks").count, 0);
     assert_string_equal(seen.text, "Trip/7 Trips/7 ");
-    assert_int_equal(lines, 3); /* the dead letter has one, too */
+    assert_int_equal(warnings.count, 3); /* the dead letter has one, too */
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(is(dead.items[0].message.type, "pawl.rejected"));
@@ -301,7 +294,7 @@ ON_ALL_STORES(e14_a_saga_begun_again_does_not_hear_of_the_one_before, const char
                   PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("wait")));
     assert_int_equal(world_step(it).handled, 3);
     assert_string_equal(seen.text, "Trip/7 Trip/7:end Trip/7 ");
-    assert_int_equal(lines, 1);
+    assert_int_equal(warnings.count, 1);
     assert_int_equal(answers_of(it, "Trip", 7), 0);
     world_post(it, NULL, PAWL_MESSAGE(go, .number = 7, .how = PAWL_TEXT("yes")));
     world_drain(it);

@@ -404,13 +404,7 @@ ON_ALL_STORES(its_row_is_nothing_that_an_upgrade_loses, const char *url)
 
 /* ---- Trouble ---------------------------------------------------------------------- */
 
-static char last_line[500];
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    snprintf(last_line, sizeof last_line, "%s", text);
-}
+static test_lines lines;
 
 static void put_row(world *it, pawl_text headers)
 {
@@ -433,8 +427,7 @@ static void spoil_row(world *it, const char *headers)
 {
     const pawl_time due = world_timeouts(it).items[0].due;
     put_row(it, pawl_text_of(headers));
-    last_line[0] = '\0';
-    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    test_listen(&lines, PAWL_LOG_WARNING, NULL);
     world_go(it, PAWL_MINUTES(10) + PAWL_SECONDS(30));
     world_quiet();
     assert_int_equal(world_dead(it).count, 0);
@@ -450,7 +443,7 @@ ON_ALL_STORES(a_row_that_cannot_be_planned_is_tried_again, const char *url)
     spoil_row(it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
                   "\"pawl.schedule.cron\":\"* * * * *\","
                   "\"pawl.schedule.zone\":\"Europe/Atlantis\"}");
-    assert_string_equal(last_line,
+    assert_string_equal(lines.last,
                         "schedule office/e: time zone 'Europe/Atlantis': there is no file "
                         "of it in /usr/share/zoneinfo; tried again in a minute");
 }
@@ -461,8 +454,8 @@ ON_ALL_STORES(a_row_with_two_plans_is_tried_again, const char *url)
     world *it = world_begin(url, &often, NULL, NULL);
     spoil_row(it, "{\"pawl.schedule.type\":\"task\",\"pawl.schedule.body\":\"{}\","
                   "\"pawl.schedule.cron\":\"* * * * *\",\"pawl.schedule.every\":\"-5\"}");
-    assert_string_equal(last_line, "schedule office/e: its row has both pawl.schedule.cron and "
-                                   "pawl.schedule.every; tried again in a minute");
+    assert_string_equal(lines.last, "schedule office/e: its row has both pawl.schedule.cron and "
+                                    "pawl.schedule.every; tried again in a minute");
 }
 
 /* A message that no store takes, since its type has a byte too many. */
@@ -476,8 +469,8 @@ static void spoil_type(world *it)
              "\"pawl.schedule.every\":\"60000000\"}",
              type);
     spoil_row(it, headers);
-    assert_non_null(strstr(last_line, "schedule office/e: "));
-    assert_non_null(strstr(last_line, "; tried again in a minute"));
+    assert_non_null(strstr(lines.last, "schedule office/e: "));
+    assert_non_null(strstr(lines.last, "; tried again in a minute"));
 }
 
 ON_ALL_STORES(a_row_that_cannot_be_sent_is_tried_again, const char *url)
@@ -534,7 +527,7 @@ ON_ALL_STORES(a_time_that_waited_is_still_the_planned_one, const char *url)
     put_row(it, PAWL_TEXT("{\"pawl.schedule\":\"e\",\"pawl.schedule.type\":\"task\","
                           "\"pawl.schedule.body\":\"{}\",\"pawl.schedule.cron\":\"*/5 * * * *\","
                           "\"pawl.schedule.zone\":\"Europe/Atlantis\"}"));
-    pawl_log_set(keep_line, PAWL_LOG_ERROR, NULL);
+    test_listen(&lines, PAWL_LOG_ERROR, NULL);
     go_and_lose(it, PAWL_MINUTES(11) + PAWL_SECONDS(30));
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_MINUTES(12));
     world_quiet();

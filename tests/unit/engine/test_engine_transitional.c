@@ -227,14 +227,6 @@ ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit, const c
 
 /* ---- Writing -------------------------------------------------------------------- */
 
-static char warning[400]; /* the last one */
-
-static void keep_warning(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    snprintf(warning, sizeof warning, "%s", text);
-}
-
 /* Both values that were asked for, or the one that there was. */
 ON_ALL_STORES(s22_none_names_what_was_asked_for, const char *url)
 {
@@ -242,14 +234,15 @@ ON_ALL_STORES(s22_none_names_what_was_asked_for, const char *url)
         {"n-9", "b-9", "no saga Parcel for 'n-9' or barcode 'b-9'"},
         {"", "b-8", "no saga Parcel for '' or barcode 'b-8'"},
         {"b-7", "b-7", "no saga Parcel for 'b-7'"}};
-    world *it = open_world(url);
-    pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+    world            *it = open_world(url);
+    static test_lines warnings;
+    test_listen(&warnings, PAWL_LOG_WARNING, NULL);
     for (size_t i = 0; i < COUNT(asked); i++) {
         post_scan(it, asked[i][0], asked[i][1], "");
         world_drain(it);
-        const char *part = strstr(warning, asked[i][2]);
+        const char *part = strstr(warnings.last, asked[i][2]);
         if (part == NULL || strcmp(part, asked[i][2]) != 0)
-            fail_msg("'%s' does not end with '%s'", warning, asked[i][2]);
+            fail_msg("'%s' does not end with '%s'", warnings.last, asked[i][2]);
     }
     world_quiet();
 }

@@ -414,29 +414,23 @@ ON_ALL_STORES(a_receiver_may_take_some_of_a_call, const char *url)
     assert_heard("a4 a5 ");
 }
 
-static char warned[300];
-
-static void keep_warning(pawl_log_level level, const char *line, void *context)
-{
-    (void)context;
-    if (level == PAWL_LOG_WARNING)
-        snprintf(warned, sizeof warned, "%s", line);
-}
-
 /* In the call, or each for itself. */
 TEST(a_warning_names_the_route_of_messages_that_failed)
 {
-    world *it = open_world("memory:");
-    pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+    static test_lines warnings;
+    world            *it = open_world("memory:");
+    test_listen(&warnings, PAWL_LOG_WARNING, "not delivered");
     a.busy = 1;
     advance_flow(it, "f", 1, "a");
-    assert_non_null(strstr(warned, "outbox: 1 of 1 messages for 'a' not delivered: a is busy"));
+    assert_non_null(
+        strstr(warnings.last, "outbox: 1 of 1 messages for 'a' not delivered: a is busy"));
     a.mute_to = 100;
     post(it, "h", 2, "o");
     post(it, "i", 3, "o");
     post(it, "j", 101, "o");
     world_drain(it);
-    assert_non_null(strstr(warned, "outbox: 2 of 3 messages for 'o' not delivered: not there"));
+    assert_non_null(
+        strstr(warnings.last, "outbox: 2 of 3 messages for 'o' not delivered: not there"));
     world_quiet();
 }
 

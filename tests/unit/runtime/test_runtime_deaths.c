@@ -253,15 +253,6 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message, con
 }
 
 /* Under a virtual clock, message by message, too. */
-static char line_of_timeout[400];
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    if (strstr(text, " timeout ") != NULL)
-        snprintf(line_of_timeout, sizeof line_of_timeout, "%s", text);
-}
-
 static void write_stamp(pawl_store *store, pawl_arena *arena, pawl_text stream, int64_t version,
                         int64_t among)
 {
@@ -319,14 +310,14 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_after_a_death_is_named, const char *url)
 {
     prepare(url);
     leave_timeout(url, stamp_timeout_of_two);
-    world *it          = open_world(url, 1);
-    line_of_timeout[0] = '\0';
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    world            *it = open_world(url, 1);
+    static test_lines lines;
+    test_listen(&lines, PAWL_LOG_INFO, " timeout ");
     world_go_both(it, PAWL_SECONDS(30));
     world_quiet();
-    assert_non_null(strstr(line_of_timeout, "endpoint dock: after a crash timeout "));
-    assert_non_null(strstr(line_of_timeout, ", 'late' of Ship "));
-    assert_non_null(strstr(line_of_timeout, ", is in flight, isolated"));
+    assert_non_null(strstr(lines.last, "endpoint dock: after a crash timeout "));
+    assert_non_null(strstr(lines.last, ", 'late' of Ship "));
+    assert_non_null(strstr(lines.last, ", is in flight, isolated"));
 }
 
 static pawl_store_ops        behind_look;

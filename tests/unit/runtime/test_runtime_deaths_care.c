@@ -9,14 +9,7 @@
 
 /* ---- Worlds ----------------------------------------------------------------- */
 
-static char line_of_deaths[300];
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    if (strstr(text, "of its workers crashed") != NULL)
-        snprintf(line_of_deaths, sizeof line_of_deaths, "%s", text);
-}
+static test_lines deaths;
 
 static world *open_of(const char *url, int32_t batch, const char *ordered)
 {
@@ -63,14 +56,13 @@ TEST(e26_as_many_run_with_care_as_the_dead_can_have_claimed)
         prepare(url);
         for (int j = 0; j < owed[i].workers; j++)
             pawl_store_close(open_worker(url));
-        world *it         = open_of(url, owed[i].batch, owed[i].ordered);
-        line_of_deaths[0] = '\0';
-        pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+        world *it = open_of(url, owed[i].batch, owed[i].ordered);
+        test_listen(&deaths, PAWL_LOG_INFO, "of its workers crashed");
         world_drain(it);
         world_quiet();
-        if (strstr(line_of_deaths, owed[i].said) == NULL)
-            fail_msg("%zu: '%s' does not say '%s'", i, line_of_deaths, owed[i].said);
-        assert_null(strstr(line_of_deaths, "other"));
+        if (strstr(deaths.last, owed[i].said) == NULL)
+            fail_msg("%zu: '%s' does not say '%s'", i, deaths.last, owed[i].said);
+        assert_null(strstr(deaths.last, "other"));
         assert_string_equal(seen.text, "1~ 2~ 3~ ");
         assert_int_equal(count_died(it), 0);
         world_end_all();
@@ -96,13 +88,12 @@ ON_STORE(e26_processes_that_died_are_counted, const char *url, "sqlite")
         assert_int_equal(waitpid(child, &ended, 0), child);
         assert_int_equal(ended, 0);
     }
-    world *it         = open_world(url, 1);
-    line_of_deaths[0] = '\0';
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    world *it = open_world(url, 1);
+    test_listen(&deaths, PAWL_LOG_INFO, "of its workers crashed");
     world_drain(it);
     world_quiet();
-    assert_non_null(strstr(line_of_deaths, ": 6 of its workers crashed (process "));
-    assert_non_null(strstr(line_of_deaths, " and 2 others): up to "));
+    assert_non_null(strstr(deaths.last, ": 6 of its workers crashed (process "));
+    assert_non_null(strstr(deaths.last, " and 2 others): up to "));
 }
 
 /* ---- Who is a suspect ----------------------------------------------------------- */

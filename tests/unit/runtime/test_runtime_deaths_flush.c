@@ -16,10 +16,10 @@ PAWL_RECORD(crate, CRATE);
 #define NOTE(F) F(INT32, number)
 PAWL_RECORD(note, NOTE);
 
-static world_log seen;
-static world    *around; /* the handler looks at its own stamp; NULL: it does not */
-static pawl_code answer; /* of the handler */
-static char      lines[2000];
+static world_log  seen;
+static world     *around; /* the handler looks at its own stamp; NULL: it does not */
+static pawl_code  answer; /* of the handler */
+static test_lines lines;
 
 /* Writes a stamp over that of red while its handler runs; NULL: nobody does. */
 static pawl_store *meddler;
@@ -64,13 +64,6 @@ static const pawl_endpoint_spec dock        = {.name        = "dock",
 static const pawl_application   application = APPLICATION("dock", &dock);
 
 static const pawl_text CRATE_TYPE = PAWL_TEXT_INIT("crate");
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    size_t size = strlen(lines);
-    (void)level, (void)context;
-    snprintf(lines + size, sizeof lines - size, "%s\n", text);
-}
 
 static world *open_of(const char *url, int32_t crashes_max, int32_t batch)
 {
@@ -179,15 +172,14 @@ static void hold_red_supervised(pawl_store *store, pawl_arena *arena)
 
 static void prepare(const char *url)
 {
-    answer   = PAWL_OK;
-    lines[0] = '\0';
+    answer = PAWL_OK;
     world_forget(&seen);
     world_hold(url);
     world *it = open_world(url, 0);
     world_drain(it);
     around = NULL;
     world_close(it);
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    test_listen(&lines, PAWL_LOG_INFO, NULL);
 }
 
 static pawl_partition_row red_of(world *it)
@@ -214,7 +206,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none, const char *
     world_drain(it);
     assert_string_equal(seen.text, "blue3! red3! 1 ");
     assert_int_equal(count_died(it), 0);
-    assert_null(strstr(lines, "crash 1 of it"));
+    assert_null(strstr(lines.text, "crash 1 of it"));
     world_forget(&seen);
     fill(it->store, "red"); /* care is over */
     world_go_both(it, PAWL_SECONDS(11));
@@ -271,9 +263,10 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead
     assert_true(world_says(
         red.error, "its process crashed 1 time while it ran in isolation, limit 1; process "));
     assert_true(world_says(red.error, " crashed while it ran this flush in isolation (worker "));
-    assert_non_null(strstr(lines, "endpoint dock: flush crates/red: process "));
-    assert_non_null(strstr(lines, "; crash 1 of it"));
-    assert_non_null(strstr(lines, "after a crash the flush of crates/blue is in flight, isolated"));
+    assert_non_null(strstr(lines.text, "endpoint dock: flush crates/red: process "));
+    assert_non_null(strstr(lines.text, "; crash 1 of it"));
+    assert_non_null(
+        strstr(lines.text, "after a crash the flush of crates/blue is in flight, isolated"));
     assert_int_equal(count_died(it), 0);
     /* Released, it begins anew: a worker that dies now does so the first time. */
     must(pawl_store_partition_run_now(it->store, PAWL_TEXT("crates/red"), PAWL_TEXT("ann"),

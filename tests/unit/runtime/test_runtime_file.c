@@ -34,14 +34,6 @@ static void expect_step(pawl_endpoint *endpoint, pawl_code expected)
                  error.text);
 }
 
-static int not_ended; /* warnings of a worker that is left in the store */
-
-static void count_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    not_ended += strstr(text, "endpoint reader: worker not ended in the store: sqlite: ") != NULL;
-}
-
 static void send_note(const char *url)
 {
     pawl_sender *sender = NULL;
@@ -67,7 +59,9 @@ ON_STORE(a_file_that_is_gone_is_waited_for_not_made, const char *url, "sqlite")
     expect_step(endpoint, PAWL_OK);
     assert_int_equal(handled, 1);
 
-    pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
+    static test_lines left; /* of a worker that is left in the store */
+    test_listen(&left, PAWL_LOG_WARNING,
+                "endpoint reader: worker not ended in the store: sqlite: ");
     assert_int_equal(rename(here, away), 0);
     for (int i = 0; i < 3; i++) {
         expect_step(endpoint, PAWL_EUNREACHABLE);
@@ -77,12 +71,12 @@ ON_STORE(a_file_that_is_gone_is_waited_for_not_made, const char *url, "sqlite")
     send_note(url);
     expect_step(endpoint, PAWL_OK);
     assert_int_equal(handled, 2);
-    assert_int_equal(not_ended, 0);
+    assert_int_equal(left.count, 0);
     /* At a stop nobody comes back to end it. */
     pawl_endpoint_stop(endpoint);
     assert_int_equal(rename(here, away), 0);
     pawl_endpoint_destroy(endpoint);
     world_quiet();
-    assert_int_equal(not_ended, 1);
+    assert_int_equal(left.count, 1);
     assert_int_equal(rename(away, here), 0);
 }

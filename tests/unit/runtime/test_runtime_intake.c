@@ -257,19 +257,11 @@ ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_na
     }
 }
 
-static int warnings;
-
-static void count_warnings(pawl_log_level level, const char *text, void *context)
-{
-    (void)context;
-    warnings += level == PAWL_LOG_WARNING && strstr(text, "messages without an id") != NULL;
-}
-
 ON_STORES(without_an_id_each_is_handled_and_that_is_told_once, const char *url)
 {
-    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
-    warnings   = 0;
-    pawl_log_set(count_warnings, PAWL_LOG_WARNING, NULL);
+    reading          *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
+    static test_lines warnings;
+    test_listen(&warnings, PAWL_LOG_WARNING, "messages without an id");
     put("", "note", "{\"number\":1}");
     put("", "note", "{\"number\":1}");
     put("", "note", "{\"number\":2}");
@@ -278,7 +270,7 @@ ON_STORES(without_an_id_each_is_handled_and_that_is_told_once, const char *url)
     world_quiet();
     world_drain(&r->it);
     assert_string_equal(happened.text, "note(1) note(1) note(2) ");
-    assert_int_equal(warnings, 1);
+    assert_int_equal(warnings.count, 1);
 }
 
 /* Nothing is taken, only to be given back, until the store is there. */

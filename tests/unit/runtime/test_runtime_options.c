@@ -233,26 +233,17 @@ TEST(a_sink_of_a_shorter_table_is_refused)
     refuse(with(options), "no function deliver");
 }
 
-static char lines[2000]; /* of the log */
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    size_t size = strlen(lines);
-    (void)level, (void)context;
-    snprintf(lines + size, sizeof lines - size, "%s\n", text);
-}
-
 /* No message would wait for another. */
 TEST(an_order_by_a_property_that_nothing_has_is_said)
 {
     static const char *const orders[] = {"property:n", "property:m", "property:n.m"};
     for (size_t i = 0; i < COUNT(orders); i++) {
-        char text[200];
-        lines[0] = '\0';
-        pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+        char              text[200];
+        static test_lines lines;
+        test_listen(&lines, PAWL_LOG_WARNING, NULL);
         test_now(open_test(with(PAWL_OPTIONS(.ordered = orders[i])), NULL));
         snprintf(text, sizeof text, "endpoint works: option ordered is '%s', and no", orders[i]);
-        assert_true((strstr(lines, text) != NULL) == (i > 0));
+        assert_true((strstr(lines.text, text) != NULL) == (i > 0));
         world_quiet();
     }
 }

@@ -160,14 +160,6 @@ static bool others_may_lead(world *it)
     return is_ours;
 }
 
-static char last_line[200];
-
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level, (void)context;
-    snprintf(last_line, sizeof last_line, "%s", text);
-}
-
 /* Two workers of one process, of which one leads. */
 static pawl__worker *open_two(world **opened, const char *url)
 {
@@ -201,10 +193,11 @@ ON_STORES(e27_a_worker_that_gives_way_keeps_no_lease, const char *url)
     assert_true(others_may_lead(it));
     assert_false(leads(first)); /* for ten seconds */
     pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(4));
-    pawl_log_set(keep_line, PAWL_LOG_INFO, NULL);
+    static test_lines lines;
+    test_listen(&lines, PAWL_LOG_INFO, NULL);
     assert_true(leads(second)); /* though the first one's lease would not be over yet */
     world_quiet();
-    assert_non_null(strstr(last_line, ": this worker leads the ordered queue "));
+    assert_non_null(strstr(lines.last, ": this worker leads the ordered queue "));
     pawl__worker_destroy(second);
 }
 

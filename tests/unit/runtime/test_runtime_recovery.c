@@ -23,7 +23,7 @@ PAWL_MESSAGE_HANDLER(on_job, job);
 
 static pawl_endpoint_spec works = {.name     = "works",
                                    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
-static char               lines[2000]; /* of the log */
+static test_lines         lines; /* of the log */
 
 static pawl_code open_test(const pawl_recovery *table, const pawl_recovery *over, pawl_test **test,
                            pawl_error *error)
@@ -143,23 +143,15 @@ TEST(e37_marks_outlast_the_delays_of_each_row)
            "and delayed retries go on for up to 950400 s");
 }
 
-static void keep_line(pawl_log_level level, const char *text, void *context)
-{
-    size_t size = strlen(lines);
-    (void)level, (void)context;
-    snprintf(lines + size, sizeof lines - size, "%s\n", text);
-}
-
 TEST(e37_a_type_that_nothing_handles_is_said)
 {
     pawl_test *test = NULL;
-    lines[0]        = '\0';
-    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    test_listen(&lines, PAWL_LOG_WARNING, NULL);
     must(open_test(PAWL_RECOVERY({.type = "job", .delayed = 1}, {.type = "jbo", .delayed = 1}),
                    NULL, &test, world_error()));
     pawl_test_destroy(test);
     assert_non_null(
-        strstr(lines, "endpoint works: row 2 of option recovery is for type 'jbo', which "));
-    assert_null(strstr(lines, "row 1"));
+        strstr(lines.text, "endpoint works: row 2 of option recovery is for type 'jbo', which "));
+    assert_null(strstr(lines.text, "row 1"));
     world_quiet();
 }

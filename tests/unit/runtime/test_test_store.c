@@ -488,23 +488,18 @@ ON_STORE(older_options_are_taken, const char *url, "memory")
 
 /* ---- What cannot be dropped ------------------------------------------------------------------------ */
 
-static void take_line(pawl_log_level level, const char *text, void *context)
-{
-    (void)level;
-    snprintf(context, 1000, "%s", text);
-}
-
 ON_STORE(what_stays_is_logged, const char *url, "sqlite")
 {
-    char              line[1000] = "", path[1100], aside[1200];
-    pawl_test_options options    = on_store(url);
-    pawl_test        *test       = open_test(&inn, &options);
-    pawl_log_set(take_line, PAWL_LOG_WARNING, line);
+    static test_lines lines;
+    char              path[1100], aside[1200];
+    pawl_test_options options = on_store(url);
+    pawl_test        *test    = open_test(&inn, &options);
+    test_listen(&lines, PAWL_LOG_WARNING, NULL);
     snprintf(path, sizeof path, "%s", strchr(url, ':') + 1);
     snprintf(aside, sizeof aside, "%s.aside", path);
     assert_int_equal(rename(path, aside), 0);
     test_now(test);
-    assert_non_null(strstr(line, "the tables of a test stay: "));
+    assert_non_null(strstr(lines.last, "the tables of a test stay: "));
     assert_int_equal(rename(aside, path), 0);
 
     options.store = PAWL_TEST_SQLITE;
@@ -516,8 +511,8 @@ ON_STORE(what_stays_is_logged, const char *url, "sqlite")
     assert_non_null(mine);
     fclose(mine);
     test_now(test);
-    assert_non_null(strstr(line, "a test's folder "));
-    assert_non_null(strstr(line, " stays: "));
+    assert_non_null(strstr(lines.last, "a test's folder "));
+    assert_non_null(strstr(lines.last, " stays: "));
     unlink(aside);
     *strrchr(aside, '/') = '\0';
     assert_int_equal(rmdir(aside), 0);
