@@ -100,28 +100,6 @@ TEST(what_a_closed_handle_held_is_free)
     assert_true(is_held);
 }
 
-/* Each change that is refused is named, also a second one of the same group. */
-TEST(every_refused_change_of_a_group_is_named)
-{
-    pawl_store         *store   = test_open("memory:shop");
-    pawl_arena         *arena   = test_arena();
-    pawl_refusals       refused = {.arena = arena};
-    pawl_error          error   = PAWL_ERROR_INIT;
-    pawl_queue_settle   settle  = {.queue = PAWL_TEXT("orders"), .seq = 99};
-    pawl_outbox_settle  outbox  = {.id = 99, .state = PAWL_OUTBOX_DISPATCHED};
-    pawl_timeout_settle timeout = {.id = {{{9}}}, .has_owner = true, .owner = {{{8}}}};
-    pawl_changes        changes = {.unit_count     = 1,
-                                   .group_count    = 1,
-                                   .queue_settle   = {&settle, 1},
-                                   .outbox_settle  = {&outbox, 1},
-                                   .timeout_settle = {&timeout, 1}};
-    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_OK);
-    assert_int_equal(refused.count, 3);
-    assert_int_equal(refused.items[0].kind, pawl_change_queue_settle);
-    assert_int_equal(refused.items[1].kind, pawl_change_timeout_settle);
-    assert_int_equal(refused.items[2].kind, pawl_change_outbox_settle);
-}
-
 /* A thread of the parent that was inside a call left its mutex locked in the child, for good:
  * the handle is only forgotten there. */
 TEST(a_child_closes_a_handle_whose_mutex_is_held)

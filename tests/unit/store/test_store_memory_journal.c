@@ -1,5 +1,5 @@
 /* test_store_memory_journal.c - the memory store's journal where it differs from
- * that of a database: numbers without gaps, and reads without memory.
+ * that of a database: one refusal for a stream, and reads without memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,14 +15,6 @@ static pawl_event_append event_of(const char *stream, int64_t version, bool is_f
         .version  = version,
         .is_first = is_first,
         .event    = {.type = PAWL_TEXT("Deposited"), .type_version = 1, .body = PAWL_TEXT("{}")}};
-}
-
-static pawl_code append(pawl_store *store, pawl_event_append *events, size_t count,
-                        pawl_refusals *refused)
-{
-    pawl_changes changes = {
-        .unit_count = 1, .group_count = 1, .now = 70, .event_append = {events, count}};
-    return pawl_store_commit(store, &changes, refused, NULL);
 }
 
 /* Streams a/1 at version 2, with a fold at 1, and b/1 at 1; a checkpoint; an
@@ -50,40 +42,6 @@ static void make_ground(pawl_store *store)
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
 }
 
-static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
-{
-    const pawl_event_query query = {.is_by_position = true};
-    pawl_event_rows        rows;
-    assert_int_equal(pawl_store_event_list(store, &query, arena, &rows, NULL), PAWL_OK);
-    return rows;
-}
-
-/* ---- Numbers ---------------------------------------------------------------- */
-
-/* An append that was taken back leaves no gap, and no position has to be given later. */
-TEST(positions_are_seqs_without_gaps)
-{
-    pawl_arena       *arena    = test_arena();
-    pawl_store       *store    = test_open("memory:numbers");
-    pawl_refusals     refused  = {.arena = arena};
-    pawl_event_append failed[] = {event_of("c/1", 1, true), event_of("a/1", 2, true)};
-    pawl_event_append next[]   = {event_of("a/1", 3, true)};
-    int64_t           count    = -1;
-    make_ground(store);
-    assert_int_equal(append(store, failed, COUNT(failed), &refused), PAWL_OK);
-    assert_int_equal(refused.count, 1);
-    assert_int_equal(append(store, next, 1, NULL), PAWL_OK);
-    assert_int_equal(pawl_store_event_number(store, 10, &count, NULL), PAWL_OK);
-    assert_int_equal(count, 0);
-    pawl_event_rows rows = all_events(store, arena);
-    assert_int_equal(rows.count, 4);
-    for (size_t i = 0; i < rows.count; i++) {
-        assert_int_equal(rows.items[i].seq, i + 1);
-        assert_int_equal(rows.items[i].position, i + 1);
-    }
-    assert_string_equal(rows.items[3].stream.data, "a/1");
-}
-
 TEST(one_refusal_tells_of_all_events_of_a_stream)
 {
     pawl_arena       *arena   = test_arena();
@@ -92,13 +50,13 @@ TEST(one_refusal_tells_of_all_events_of_a_stream)
     pawl_event_append late[]  = {event_of("a/1", 1, true), event_of("a/1", 2, false),
                                  event_of("a/1", 3, false), event_of("b/1", 5, true),
                                  event_of("b/1", 6, false)};
+    pawl_changes      changes = {ONE_UNIT, .event_append = {late, COUNT(late)}};
     make_ground(store);
-    assert_int_equal(append(store, late, COUNT(late), &refused), PAWL_OK);
+    must(pawl_store_commit(store, &changes, &refused, world_error()));
     assert_int_equal(refused.count, 2);
     assert_string_equal(refused.items[0].text.data,
                         "stream a/1: version 1 is taken: another worker appended first");
     assert_string_equal(refused.items[1].text.data, "stream b/1: version 4 is missing");
-    assert_int_equal(all_events(store, arena).count, 3);
 }
 
 /* ---- The whole store ---------------------------------------------------------- */
