@@ -11,7 +11,6 @@
 #ifdef PAWL_HAVE_MYSQL
 #include "store/sql/failure.h"
 
-#include <dlfcn.h>
 #include <mysql.h>
 #include <unistd.h>
 
@@ -31,17 +30,12 @@ static pawl_code commit_code_of(unsigned number)
 
 static int load(void **state)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
+    void *module = test_module("mysql");
     (void)state;
-    snprintf(path, sizeof path, "%s/libpawl-mysql.so", folder != NULL ? folder : ".");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return -1;
-    failures                    = dlsym(module, "pawl__mysql_failures");
-    *(void **)&find_code        = dlsym(module, "pawl__sql_code_of");
-    *(void **)&find_commit_code = dlsym(module, "pawl__sql_commit_code_of");
-    return failures == NULL || find_code == NULL || find_commit_code == NULL ? -1 : 0;
+    failures                    = test_symbol(module, "pawl__mysql_failures");
+    *(void **)&find_code        = test_symbol(module, "pawl__sql_code_of");
+    *(void **)&find_commit_code = test_symbol(module, "pawl__sql_commit_code_of");
+    return 0;
 }
 
 static void expect(unsigned number, pawl_code code, pawl__sql_left left)

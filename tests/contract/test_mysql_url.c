@@ -9,8 +9,6 @@
 #include "support/fault_memory.h"
 #include "support/tests.h"
 
-#include <dlfcn.h>
-
 static pawl_code (*url_read)(pawl__mysql_url *url, const char *text, unsigned long library,
                              pawl_error *error);
 static unsigned long library = 30320;
@@ -18,16 +16,11 @@ static void (*url_free)(pawl__mysql_url *url);
 
 static int load(void **state)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
+    void *module = test_module("mysql");
     (void)state;
-    snprintf(path, sizeof path, "%s/libpawl-mysql.so", folder != NULL ? folder : ".");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return -1;
-    *(void **)&url_read = dlsym(module, "pawl__mysql_url_read");
-    *(void **)&url_free = dlsym(module, "pawl__mysql_url_free");
-    return url_read == NULL || url_free == NULL ? -1 : 0;
+    *(void **)&url_read = test_symbol(module, "pawl__mysql_url_read");
+    *(void **)&url_free = test_symbol(module, "pawl__mysql_url_free");
+    return 0;
 }
 
 static pawl__mysql_url take(const char *text)

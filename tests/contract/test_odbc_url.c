@@ -10,8 +10,6 @@
 #include "store/odbc/wide.h"
 #include "support/tests.h"
 
-#include <dlfcn.h>
-
 static pawl_code (*url_read)(pawl__odbc_url *url, const char *text, pawl_error *error);
 static void (*url_free)(pawl__odbc_url *url);
 static int (*dialect_of)(const char *library);
@@ -28,28 +26,20 @@ static pawl_text (*without_extra)(pawl__odbc_extra extra, pawl_text text);
 
 static int load(void **state)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
+    void *module = test_module("odbc");
     (void)state;
-    snprintf(path, sizeof path, "%s/libpawl-odbc.so", folder != NULL ? folder : ".");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return -1;
-    *(void **)&url_read           = dlsym(module, "pawl__odbc_url_read");
-    *(void **)&url_free           = dlsym(module, "pawl__odbc_url_free");
-    *(void **)&dialect_of         = dlsym(module, "pawl__odbc_dialect_of");
-    failures[PAWL__ODBC_MYSQL]    = dlsym(module, "pawl__mysql_failures");
-    failures[PAWL__ODBC_POSTGRES] = dlsym(module, "pawl__pg_failures");
-    *(void **)&code_of            = dlsym(module, "pawl__odbc_code_of");
-    *(void **)&commit_code_of     = dlsym(module, "pawl__odbc_commit_code_of");
-    *(void **)&to_wide            = dlsym(module, "pawl__odbc_to_wide");
-    *(void **)&to_narrow          = dlsym(module, "pawl__odbc_to_narrow");
-    *(void **)&with_extra         = dlsym(module, "pawl__odbc_with_extra");
-    *(void **)&without_extra      = dlsym(module, "pawl__odbc_without_extra");
-    return url_read == NULL || to_wide == NULL || url_free == NULL || dialect_of == NULL ||
-                   code_of == NULL || commit_code_of == NULL
-               ? -1
-               : 0;
+    *(void **)&url_read           = test_symbol(module, "pawl__odbc_url_read");
+    *(void **)&url_free           = test_symbol(module, "pawl__odbc_url_free");
+    *(void **)&dialect_of         = test_symbol(module, "pawl__odbc_dialect_of");
+    failures[PAWL__ODBC_MYSQL]    = test_symbol(module, "pawl__mysql_failures");
+    failures[PAWL__ODBC_POSTGRES] = test_symbol(module, "pawl__pg_failures");
+    *(void **)&code_of            = test_symbol(module, "pawl__odbc_code_of");
+    *(void **)&commit_code_of     = test_symbol(module, "pawl__odbc_commit_code_of");
+    *(void **)&to_wide            = test_symbol(module, "pawl__odbc_to_wide");
+    *(void **)&to_narrow          = test_symbol(module, "pawl__odbc_to_narrow");
+    *(void **)&with_extra         = test_symbol(module, "pawl__odbc_with_extra");
+    *(void **)&without_extra      = test_symbol(module, "pawl__odbc_without_extra");
+    return 0;
 }
 
 /* ---- URLs ----------------------------------------------------------------- */

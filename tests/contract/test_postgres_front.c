@@ -12,8 +12,6 @@
 #include "contract/postgres_ground.h"
 #include "store/postgres/postgres.h"
 
-#include <dlfcn.h>
-
 #define PAUSE_MS 60000
 
 static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due)
@@ -128,16 +126,12 @@ typedef void end_fn(pawl__pg_outbox_front *, const pawl__pg_outbox_scan *);
  * forgets none because of those that came later. */
 TEST(rows_that_were_passed_over_are_gone_back_to)
 {
-    pawl__pg_outbox_front front = {.is_claimed = false};
-    char                  path[1000];
+    pawl__pg_outbox_front front  = {.is_claimed = false};
+    void                 *module = test_module("postgres");
     begin_fn             *begin;
     end_fn               *end;
-    snprintf(path, sizeof path, "%s/libpawl-postgres.so", getenv("PAWL_DRIVER_PATH"));
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(module);
-    *(void **)&begin = dlsym(module, "pawl__pg_outbox_front_begin");
-    *(void **)&end   = dlsym(module, "pawl__pg_outbox_front_end");
-    assert_true(begin != NULL && end != NULL);
+    *(void **)&begin = test_symbol(module, "pawl__pg_outbox_front_begin");
+    *(void **)&end   = test_symbol(module, "pawl__pg_outbox_front_end");
     for (size_t i = 0; i < COUNT(steps); i++) {
         pawl__pg_outbox_scan scan = {.sight = {.limit = INT64_MAX}};
         begin(&front, TEXT("orders"), NOW + PAWL_SECONDS(steps[i].now), &scan);
@@ -151,7 +145,6 @@ TEST(rows_that_were_passed_over_are_gone_back_to)
         front.whole_ms     = clock_ms();
         front.horizon.from = 50;
     }
-    dlclose(module);
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

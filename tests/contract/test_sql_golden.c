@@ -46,23 +46,10 @@ typedef struct page {
     FILE                    *to;
 } page;
 
-static void *find(const page *p, const char *name)
-{
-    void *found = dlsym(p->module, name);
-    if (found == NULL)
-        fail_msg("the driver exports no %s", name);
-    return found;
-}
-
 static void load(page *p, const char *driver, const char *dialect)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
-    snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".", driver);
-    p->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (p->module == NULL)
-        fail_msg("%s", dlerror());
-    p->dialect = find(p, dialect);
+    p->module  = test_module(driver);
+    p->dialect = test_symbol(p->module, dialect);
 }
 
 /* The version of the day is none of the page's business. */
@@ -105,7 +92,7 @@ static void put_template(page *p, const char *name, const char *template_text)
 {
     void (*expand)(pawl__sql_text *, const pawl__sql_dialect *, const char *, const char *);
     pawl__sql_text text = {0};
-    *(void **)&expand   = find(p, "pawl__sql_expand");
+    *(void **)&expand   = test_symbol(p->module, "pawl__sql_expand");
     expand(&text, p->dialect, "pawl_", template_text);
     assert_false(text.is_failed);
     put_statement(p, name, text.data);
@@ -163,7 +150,7 @@ static void put_sagas(page *p)
 {
     void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
                       pawl__sql_saga_statement);
-    *(void **)&saga_text = find(p, "pawl__sql_saga_text");
+    *(void **)&saga_text = test_symbol(p->module, "pawl__sql_saga_text");
     for (int i = 0; i < 2 * pawl__sql_saga_statement_count; i++) {
         pawl__sql_text made  = {0};
         int            which = i % pawl__sql_saga_statement_count;
@@ -195,7 +182,7 @@ TEST(statements_of_sqlite)
     load(&p, "sqlite", "pawl__sqlite_dialect");
     put_head(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END,
-                  find(&p, "pawl__sqlite_overrides"));
+                  test_symbol(p.module, "pawl__sqlite_overrides"));
     put_sagas(&p);
     fclose(p.to);
     end_page(&p, "sqlite", text);
@@ -212,7 +199,7 @@ static void put_sets(page *p)
 #undef NAME_OF
     };
     void (*make)(pawl__sql_text *, int);
-    *(void **)&make = find(p, "pawl__pg_set_template");
+    *(void **)&make = test_symbol(p->module, "pawl__pg_set_template");
     for (int i = 0; i < (int)COUNT(names); i++) {
         pawl__sql_text made = {0};
         make(&made, PAWL__PG_SET_FIRST + i);
@@ -236,10 +223,10 @@ TEST(statements_of_postgres)
     load(&p, "postgres", "pawl__pg_dialect");
     put_head(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
-                  find(&p, "pawl__pg_overrides"));
+                  test_symbol(p.module, "pawl__pg_overrides"));
     put_sets(&p);
     void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *, int);
-    *(void **)&saga_text = find(&p, "pawl__pg_saga_text");
+    *(void **)&saga_text = test_symbol(p.module, "pawl__pg_saga_text");
     for (int i = 0; i < 2 * pawl__pg_saga_statement_count; i++) {
         pawl__sql_text made  = {0};
         int            which = i % pawl__pg_saga_statement_count;
@@ -268,7 +255,7 @@ static bool is_of_saga(int kind)
 static void put_orders(page *p, const statement_row *rows, int count, const int *overrides)
 {
     size_t (*order_of)(const char *, unsigned *, size_t);
-    *(void **)&order_of = find(p, "pawl__sql_parameter_order");
+    *(void **)&order_of = test_symbol(p->module, "pawl__sql_parameter_order");
     fputs("\n-- Statements whose parameters are not taken once and in their order\n", p->to);
     for (int i = 0; i < count; i++) {
         unsigned order[64];
@@ -305,7 +292,7 @@ static void put_parameters_of(page *p, const statement_row *rows, const int *ove
     size_t (*order_of)(const char *, unsigned *, size_t);
     unsigned order[64], last = 0;
     int      own        = overrides[write->statement];
-    *(void **)&order_of = find(p, "pawl__sql_parameter_order");
+    *(void **)&order_of = test_symbol(p->module, "pawl__sql_parameter_order");
     size_t size = order_of(rows[own != 0 ? own : write->statement].text, order, COUNT(order));
     for (size_t i = 0; i < size; i++)
         last = order[i] > last ? order[i] : last;
@@ -322,9 +309,9 @@ static void put_parameters_of(page *p, const statement_row *rows, const int *ove
 static void put_parameters(page *p, const statement_row *rows, const int *overrides)
 {
     static char                change[2000];
-    const pawl__sql_kind_rule *ways = find(p, "pawl__sql_kind_rules");
+    const pawl__sql_kind_rule *ways = test_symbol(p->module, "pawl__sql_kind_rules");
     fputs("\n-- Parameters of the writes\n", p->to);
-    put_parameters_of(p, rows, overrides, find(p, "pawl__sql_write_fence"));
+    put_parameters_of(p, rows, overrides, test_symbol(p->module, "pawl__sql_write_fence"));
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
         const pawl__sql_write *write = ways[kind].write;
         if (write == NULL && ways[kind].choose != NULL && !is_of_saga(kind))
@@ -348,10 +335,10 @@ static void put_round(page *p, const char *name, const pawl__sql_write *write, c
                      const void *const *, size_t, bool *, pawl_error *);
     void (*text_of)(const pawl__oracle_round *, pawl__sql_text *);
     void (*clear)(pawl__oracle_round *);
-    *(void **)&add                = find(p, "pawl__oracle_round_add");
-    *(void **)&text_of            = find(p, "pawl__oracle_round_text");
-    *(void **)&clear              = find(p, "pawl__oracle_round_clear");
-    remote.sql.family             = find(p, "pawl__oracle_family");
+    *(void **)&add                = test_symbol(p->module, "pawl__oracle_round_add");
+    *(void **)&text_of            = test_symbol(p->module, "pawl__oracle_round_text");
+    *(void **)&clear              = test_symbol(p->module, "pawl__oracle_round_clear");
+    remote.sql.family             = test_symbol(p->module, "pawl__oracle_family");
     session.store                 = &remote.sql;
     remote.sql.base.system_prefix = "pawl_";
     for (size_t i = 0; i < COUNT(items); i++)
@@ -368,8 +355,8 @@ static void put_round(page *p, const char *name, const pawl__sql_write *write, c
 static void put_rounds(page *p, const statement_row *rows)
 {
     static char                change[2000];
-    const pawl__sql_kind_rule *ways = find(p, "pawl__sql_kind_rules");
-    put_round(p, "round: fence", find(p, "pawl__sql_write_fence"), change);
+    const pawl__sql_kind_rule *ways = test_symbol(p->module, "pawl__sql_kind_rules");
+    put_round(p, "round: fence", test_symbol(p->module, "pawl__sql_write_fence"), change);
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
         char to[40];
         bool is_saga                                 = is_of_saga(kind);
@@ -392,7 +379,7 @@ static void put_timed(page *p)
     pawl_saga_table table = {.name = PAWL_TEXT("shop_Alarm"),
                              .main = {.property = PAWL_TEXT("At"), .type = PAWL_VALUE_TIME}};
     void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *, int);
-    *(void **)&saga_text = find(p, "pawl__sql_saga_text");
+    *(void **)&saga_text = test_symbol(p->module, "pawl__sql_saga_text");
     for (int i = 0; i < 4; i++) {
         pawl__sql_text text    = {0};
         table.main.with_offset = i < 2;
@@ -409,7 +396,7 @@ static void put_mssql(page *p)
 {
     pawl__sql_text text = {0};
     void (*append_set)(pawl__sql_text *, const char *, int);
-    *(void **)&append_set = find(p, "pawl__mssql_append_set");
+    *(void **)&append_set = test_symbol(p->module, "pawl__mssql_append_set");
     append_set(&text, "delete from [dbo].[pawl_queue] where [Seq] = ? and [Queue] = ?", 2);
     assert_false(text.is_failed);
     put_statement(p, "a round of two", text.data);
@@ -443,7 +430,7 @@ static void put_lives(page *p, const pawl__sql_family *family)
                                        {.seen = INT64_C(1700000000123456)}};
     pawl__sql_text          text    = {0};
     void (*append)(pawl__sql_text *, const char *);
-    *(void **)&append = find(p, "pawl__sql_append");
+    *(void **)&append = test_symbol(p->module, "pawl__sql_append");
     memcpy(remote.database, "shop", sizeof "shop");
     remote.sql.base.system_prefix = "pawl_";
     remote.sql.family             = family;
@@ -492,7 +479,7 @@ static void statements_with_orders(const char *driver, const char *file, const c
     page   p    = {.to = open_memstream(&text, &size)};
     load(&p, driver, dialect);
     put_head(&p);
-    const int *overrides = find(&p, own);
+    const int *overrides = test_symbol(p.module, own);
     put_templates(&p, rows, count, PAWL__SQL_ROW_STATEMENT_END, overrides);
     put_sagas(&p);
 #ifdef PAWL_HAVE_ODBC
@@ -501,7 +488,7 @@ static void statements_with_orders(const char *driver, const char *file, const c
     if (strcmp(file, "mssql") == 0)
         put_mssql(&p);
 #endif
-    put_family(&p, find(&p, family));
+    put_family(&p, test_symbol(p.module, family));
     put_orders(&p, rows, count, overrides);
     put_parameters(&p, rows, overrides);
     fclose(p.to);

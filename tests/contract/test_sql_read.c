@@ -18,8 +18,6 @@ int main(void)
 
 #include "store/sql/connection.h"
 
-#include <dlfcn.h>
-
 static struct reading {
     pawl_code (*read)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl_found *rows, pawl_error *error);
@@ -30,17 +28,12 @@ static struct reading {
 
 static int load(void **state)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
+    void *module = test_module("sqlite");
     (void)state;
-    snprintf(path, sizeof path, "%s/libpawl-sqlite.so", folder != NULL ? folder : ".");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return -1;
-    *(void **)&reading.read       = dlsym(module, "pawl__sql_read");
-    *(void **)&reading.read_first = dlsym(module, "pawl__sql_read_first");
-    *(void **)&reading.limit      = dlsym(module, "pawl__sql_limit");
-    return reading.read != NULL && reading.read_first != NULL && reading.limit != NULL ? 0 : -1;
+    *(void **)&reading.read       = test_symbol(module, "pawl__sql_read");
+    *(void **)&reading.read_first = test_symbol(module, "pawl__sql_read_first");
+    *(void **)&reading.limit      = test_symbol(module, "pawl__sql_limit");
+    return 0;
 }
 
 /* ---- A connection ------------------------------------------------------------- */

@@ -20,8 +20,6 @@ int main(void)
 #include "store/sql/rows.h"
 #include "store/sql/server.h"
 
-#include <dlfcn.h>
-
 static struct functions {
     pawl_code (*open)(pawl_store *store, pawl__sql_server *server, pawl_error *error);
     void (*interrupt)(pawl_store *store);
@@ -40,26 +38,18 @@ static struct functions {
 
 static int load(void **state)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
+    void *module = test_module("sqlite");
     (void)state;
-    snprintf(path, sizeof path, "%s/libpawl-sqlite.so", folder != NULL ? folder : ".");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return -1;
-    *(void **)&sql.open      = dlsym(module, "pawl__sql_server_open");
-    *(void **)&sql.interrupt = dlsym(module, "pawl__sql_interrupt");
-    *(void **)&sql.wait      = dlsym(module, "pawl__sql_wait");
-    *(void **)&sql.beat      = dlsym(module, "pawl__sql_worker_beat");
-    *(void **)&sql.reap      = dlsym(module, "pawl__sql_timeout_reap");
-    *(void **)&sql.unlead    = dlsym(module, "pawl__sql_unlead");
-    *(void **)&sql.resolve   = dlsym(module, "pawl__sql_resolve");
-    *(void **)&sql.commit    = dlsym(module, "pawl__sql_commit");
-    *(void **)&sql.crashed   = dlsym(module, "pawl__sql_worker_crashed");
-    return sql.beat != NULL && sql.reap != NULL && sql.commit != NULL && sql.resolve != NULL &&
-                   sql.wait != NULL && sql.crashed != NULL
-               ? 0
-               : -1;
+    *(void **)&sql.open      = test_symbol(module, "pawl__sql_server_open");
+    *(void **)&sql.interrupt = test_symbol(module, "pawl__sql_interrupt");
+    *(void **)&sql.wait      = test_symbol(module, "pawl__sql_wait");
+    *(void **)&sql.beat      = test_symbol(module, "pawl__sql_worker_beat");
+    *(void **)&sql.reap      = test_symbol(module, "pawl__sql_timeout_reap");
+    *(void **)&sql.unlead    = test_symbol(module, "pawl__sql_unlead");
+    *(void **)&sql.resolve   = test_symbol(module, "pawl__sql_resolve");
+    *(void **)&sql.commit    = test_symbol(module, "pawl__sql_commit");
+    *(void **)&sql.crashed   = test_symbol(module, "pawl__sql_worker_crashed");
+    return 0;
 }
 
 /* ---- A database ------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 #include "pawl/test.h"
 #include "support/world.h"
 
+#include <dlfcn.h>
+
 static struct {
     test_done_fn *done;
     void         *it;
@@ -96,6 +98,25 @@ void test_listen(test_lines *lines, pawl_log_level level, const char *part)
 {
     *lines = (test_lines){.part = part};
     pawl_log_set(hear, level, lines);
+}
+
+void *test_module(const char *driver)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".", driver);
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        fail_msg("%s", dlerror());
+    return module;
+}
+
+void *test_symbol(void *module, const char *name)
+{
+    void *found = dlsym(module, name);
+    if (found == NULL)
+        fail_msg("the driver exports no %s", name);
+    return found;
 }
 
 void test_begin(void)

@@ -69,6 +69,9 @@ typedef struct test_lines {
 void test_listen(test_lines *lines, pawl_log_level level, const char *part);
 /* For calls that tell lines; the context points to a test_lines. */
 void test_line(pawl_text line, void *context);
+/* The module of a driver, and its functions and tables that only a test's build exports. */
+void *test_module(const char *driver);
+void *test_symbol(void *module, const char *name);
 /* For those that run tests. */
 void test_begin(void);
 void test_end(void);

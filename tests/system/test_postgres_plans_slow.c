@@ -23,7 +23,6 @@
 #include "system/postgres_fill.h"
 #include "system/postgres_saga_plans.h"
 
-#include <dlfcn.h>
 #include <poll.h>
 
 #define FEW_ROWS 20
@@ -63,24 +62,10 @@ static const char *const names[] = {
 #undef NAME_OF
 };
 
-/* Internal functions, which a test's build exports. */
-static void *find(const char *name)
-{
-    void *found = dlsym(all.module, name);
-    if (found == NULL)
-        fail_msg("the driver exports no %s", name);
-    return found;
-}
-
 static void load_driver(void)
 {
-    const char *folder = getenv("PAWL_DRIVER_PATH");
-    char        path[1000];
-    snprintf(path, sizeof path, "%s/libpawl-postgres.so", folder != NULL ? folder : ".");
-    all.module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (all.module == NULL)
-        fail_msg("%s", dlerror());
-    *(void **)&set_pipeline = find("pawl__pg_set_pipeline");
+    all.module              = test_module("postgres");
+    *(void **)&set_pipeline = test_symbol(all.module, "pawl__pg_set_pipeline");
 }
 
 static void open_session(session *s, const char *name, const char *parameters)
@@ -110,7 +95,7 @@ static void add_statement(const char *table, const char *name, const plan_row *r
 static void list_shared(pawl__pg_connection *connection)
 {
     void (*begin)(pawl__pg_request *, pawl__pg_connection *, int, pawl_error *);
-    *(void **)&begin = find("pawl__pg_begin");
+    *(void **)&begin = test_symbol(all.module, "pawl__pg_begin");
     for (int i = 0; i < PAWL__PG_STATEMENT_COUNT; i++) {
         pawl__pg_request call;
         begin(&call, connection, i, &all.p->error);
@@ -123,7 +108,7 @@ static void list_sagas(pawl__pg_connection *connection)
 {
     void (*begin)(pawl__pg_request *, pawl__pg_connection *, const pawl_saga_table *, int,
                   pawl_error *);
-    *(void **)&begin = find("pawl__pg_saga_begin");
+    *(void **)&begin = test_symbol(all.module, "pawl__pg_saga_begin");
     for (int i = 0; i < pawl__pg_saga_statement_count; i++) {
         pawl__pg_request call;
         char             name[20];
