@@ -13,6 +13,7 @@
  */
 #include "contract/lost_answers.h"
 
+#include "contract/proxy.h"
 #include "contract/refusable.h"
 #include "support/turns.h"
 
@@ -339,6 +340,21 @@ static void run_all(run *r)
                 run_requests(r, l);
         }
     }
+}
+
+void lossy_by_proxy(const lossy *way, lossy_what what, int number, bool is_kept)
+{
+    static const proxy_loss losses[] = {[LOSSY_NOTHING] = PROXY_LOSES_NOTHING,
+                                        [LOSSY_REQUEST] = PROXY_LOSES_REQUEST,
+                                        [LOSSY_ANSWER]  = PROXY_LOSES_ANSWER};
+    proxy_cut(way->context, losses[what], number, is_kept);
+    if (what == LOSSY_NOTHING)
+        proxy_end_kept(way->context);
+}
+
+bool lossy_proxy_was_cut(const lossy *way)
+{
+    return proxy_was_cut(way->context);
 }
 
 unsigned lost_answers_run(const lossy *way, char *failure, size_t failure_size)

@@ -41,6 +41,10 @@ struct lossy {
     int stride;
 };
 
+/* `lose` and `was_lost` of a way whose context is a proxy. */
+void lossy_by_proxy(const lossy *way, lossy_what what, int number, bool is_kept);
+bool lossy_proxy_was_cut(const lossy *way);
+
 /* How many losses were tried; `failure` stays empty when all held. */
 unsigned lost_answers_run(const lossy *way, char *failure, size_t failure_size);
 

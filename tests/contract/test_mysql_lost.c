@@ -13,21 +13,6 @@
 #include "contract/mysql_proxy.h"
 #include "support/turns.h"
 
-static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
-{
-    static const proxy_loss losses[] = {[LOSSY_NOTHING] = PROXY_LOSES_NOTHING,
-                                        [LOSSY_REQUEST] = PROXY_LOSES_REQUEST,
-                                        [LOSSY_ANSWER]  = PROXY_LOSES_ANSWER};
-    proxy_cut(way->context, losses[what], number, is_kept);
-    if (what == LOSSY_NOTHING)
-        proxy_end_kept(way->context);
-}
-
-static bool was_lost(const lossy *way)
-{
-    return proxy_was_cut(way->context);
-}
-
 static int requests(const lossy *way)
 {
     return proxy_requests(way->context);
@@ -40,8 +25,8 @@ ON_BOTH(o32_what_is_told_is_what_is_there, ground *p)
     lossy        way = {.context  = open_proxy(p),
                         .is_brief = true,
                         .part     = strcmp(p->scheme, "mysql") == 0 ? 1 : 2,
-                        .lose     = lose,
-                        .was_lost = was_lost,
+                        .lose     = lossy_by_proxy,
+                        .was_lost = lossy_proxy_was_cut,
                         .requests = requests,
                         .stride   = 40};
     snprintf(way.direct.url, sizeof way.direct.url, "%s", p->url);

@@ -17,21 +17,6 @@
 #define PART 1
 #endif
 
-static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
-{
-    static const proxy_loss losses[] = {[LOSSY_NOTHING] = PROXY_LOSES_NOTHING,
-                                        [LOSSY_REQUEST] = PROXY_LOSES_REQUEST,
-                                        [LOSSY_ANSWER]  = PROXY_LOSES_ANSWER};
-    proxy_cut(way->context, losses[what], number, is_kept);
-    if (what == LOSSY_NOTHING)
-        proxy_end_kept(way->context);
-}
-
-static bool was_lost(const lossy *way)
-{
-    return proxy_was_cut(way->context);
-}
-
 static void take_url(suite_address *address, const char *url)
 {
     assert_true(strlen(url) < sizeof address->url);
@@ -58,7 +43,10 @@ ON_TROUBLE(o32_what_is_told_is_what_is_there, ground *p)
 {
     char url[1400];
     strcat(p->url, "&options=-c%20synchronous_commit%3Doff");
-    lossy way = {.part = PART, .context = open_proxy(p), .lose = lose, .was_lost = was_lost};
+    lossy way = {.part     = PART,
+                 .context  = open_proxy(p),
+                 .lose     = lossy_by_proxy,
+                 .was_lost = lossy_proxy_was_cut};
     if (way.context == NULL)
         skip();
     proxy_url(p, way.context, url, sizeof url);
@@ -68,7 +56,10 @@ ON_TROUBLE(o32_what_is_told_is_what_is_there, ground *p)
 ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, ground *p)
 {
     char  url[1400];
-    lossy way   = {.is_brief = true, .part = PART + 1, .lose = lose, .was_lost = was_lost};
+    lossy way   = {.is_brief = true,
+                   .part     = PART + 1,
+                   .lose     = lossy_by_proxy,
+                   .was_lost = lossy_proxy_was_cut};
     way.context = open_pooled_proxy(p, url, sizeof url);
     if (way.context == NULL)
         skip();

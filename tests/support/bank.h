@@ -37,16 +37,11 @@ PAWL_RECORD(credited, MOVED);
 #define STRAY(F) F(INT64, cents)
 PAWL_RECORD(stray, STRAY);
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 static pawl_code on_debit(pawl_context *ctx, const account *state, const debit *command)
 {
     world_note(pawl_user(ctx), "debit(%.*s,%d)", PAWL_TEXT_ARGS(command->account),
                (int)state->cents);
-    if (is(command->how, "retry"))
+    if (text_is(command->how, "retry"))
         return PAWL_RETRY;
     if (state->cents < command->cents)
         return pawl_fail(ctx, PAWL_REJECT, "balance %d is below %d", (int)state->cents,
@@ -61,16 +56,16 @@ static pawl_code on_credit(pawl_context *ctx, const account *state, const credit
 {
     world_note(pawl_user(ctx), "credit(%.*s,%d)", PAWL_TEXT_ARGS(command->account),
                (int)state->cents);
-    if (is(command->how, "nothing"))
+    if (text_is(command->how, "nothing"))
         return PAWL_OK;
-    if (is(command->how, "stray"))
+    if (text_is(command->how, "stray"))
         (void)pawl_emit(ctx, PAWL_MESSAGE(stray, .cents = 1));
-    if (is(command->how, "closed"))
+    if (text_is(command->how, "closed"))
         return pawl_fail(ctx, PAWL_REJECT, "account %.*s is closed",
                          PAWL_TEXT_ARGS(command->account));
-    if (is(command->how, "send"))
+    if (text_is(command->how, "send"))
         return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(stray, .cents = command->cents));
-    if (is(command->how, "complete"))
+    if (text_is(command->how, "complete"))
         return pawl_complete(ctx);
     return pawl_emit(ctx, PAWL_MESSAGE(credited, .cents = command->cents));
 }
@@ -125,9 +120,9 @@ static pawl_code on_request(pawl_context *ctx, const transfer *state, const requ
 {
     (void)state;
     world_note(pawl_user(ctx), "request(%d)", (int)message->number);
-    if (is(message->how, "silent"))
+    if (text_is(message->how, "silent"))
         return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(stray, .cents = 1));
-    if (is(message->how, "wait"))
+    if (text_is(message->how, "wait"))
         return pawl_timeout(ctx, "late", PAWL_HOURS(48));
     pawl_emit(ctx, PAWL_MESSAGE(requested, .number = message->number, .from = message->from,
                                 .to = message->to, .cents = message->cents, .how = message->how));

@@ -64,6 +64,19 @@ pawl_arena *test_arena(void)
     return arena;
 }
 
+bool text_is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+pawl_stats test_stats(pawl_store *store, pawl_arena *arena)
+{
+    pawl_stats stats = PAWL_STATS_INIT;
+    pawl_arena_reset(arena);
+    must(pawl_store_stats(store, PAWL_TIME_MAX, arena, &stats, world_error()));
+    return stats;
+}
+
 static void destroy_kit(void *kit)
 {
     pawl_test_destroy(kit);

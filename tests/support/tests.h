@@ -42,6 +42,8 @@ typedef void test_fn(void);
 pawl_error *world_error(void);
 void        must(pawl_code code);
 
+bool text_is(pawl_text text, const char *what);
+
 /* Calls `done(it)` when the test ends, a TEST, ON_STORE or ON_GROUND: the last one first, then its worlds end.
  * A test that failed leaves everything as it is. */
 typedef void test_done_fn(void *it);
@@ -52,6 +54,8 @@ void test_now(void *it);
 pawl_arena        *test_arena(void);
 struct pawl_store *test_store(struct pawl_store *store);
 struct pawl_store *test_open(const char *url);
+/* Of the whole store, at the end of time; their texts are in the arena, which is emptied first. */
+struct pawl_stats test_stats(struct pawl_store *store, pawl_arena *arena);
 /* A test kit until the test ends. */
 struct pawl_application;
 struct pawl_test_options;

@@ -18,26 +18,21 @@ PAWL_RECORD(fill, FILL);
 #define FILLED(F) F(TEXT, name)
 PAWL_RECORD(filled, FILLED);
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 static pawl_code on_fill(pawl_context *ctx, basket *state, const fill *message)
 {
     const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = "delivery-7"};
     const pawl_send_options no_id   = {PAWL_SEND_OPTIONS_HEAD, .id = ""};
     (void)state;
-    if (is(message->how, "own id"))
+    if (text_is(message->how, "own id"))
         return pawl_send_with(ctx, "far", &options, PAWL_MESSAGE(filled, .name = message->name));
-    if (is(message->how, "two refused")) { /* for two reasons, their answers ignored */
+    if (text_is(message->how, "two refused")) { /* for two reasons, their answers ignored */
         pawl_send_with(ctx, "far", &no_id, PAWL_MESSAGE(filled, .name = message->name));
         pawl_send(ctx, "far", PAWL_MESSAGE(filled, .name = PAWL_TEXT("\xff")));
         return PAWL_OK;
     }
-    if (is(message->how, "publish"))
+    if (text_is(message->how, "publish"))
         return pawl_publish(ctx, PAWL_MESSAGE(filled, .name = message->name));
-    return is(message->how, "send")
+    return text_is(message->how, "send")
                ? pawl_send(ctx, "far", PAWL_MESSAGE(filled, .name = message->name))
                : PAWL_OK;
 }

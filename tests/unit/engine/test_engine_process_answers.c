@@ -13,11 +13,6 @@
 static world_log   seen;
 static const char *here; /* the store of the handlers with SQL */
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 /* ---- Desks that do what they are asked -------------------------------------------- */
 
 #define DESK(F) F(INT32, jobs)
@@ -35,11 +30,11 @@ static pawl_code on_work(pawl_context *ctx, const desk *state, const work *comma
 {
     (void)state;
     world_note(&seen, "work(%.*s)", PAWL_TEXT_ARGS(command->how));
-    if (is(command->how, "no"))
+    if (text_is(command->how, "no"))
         return pawl_fail(ctx, PAWL_REJECT, "the desk is closed");
-    if (is(command->how, "nothing"))
+    if (text_is(command->how, "nothing"))
         return PAWL_OK;
-    if (is(command->how, "reply"))
+    if (text_is(command->how, "reply"))
         return pawl_reply(ctx, PAWL_MESSAGE(done, .nothing = PAWL_TEXT("to see")));
     return pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
 }
@@ -53,7 +48,8 @@ static pawl_code on_work_sql(pawl_context *ctx, const desk *state, const work_sq
     pawl_code code = native_in(ctx, here, sql);
     if (code == PAWL_OK)
         code = pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
-    return code == PAWL_OK && is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "no") : code;
+    return code == PAWL_OK && text_is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "no")
+                                                          : code;
 }
 PAWL_ENTITY_HANDLER(on_work_sql, desk, work_sql);
 
@@ -93,9 +89,9 @@ PAWL_RECORD(answered, NOTHING);
 static pawl_code start_case(pawl_context *ctx, const begin *message, const char *how)
 {
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
-    if (is(message->how, "announce"))
+    if (text_is(message->how, "announce"))
         return pawl_publish(ctx, PAWL_MESSAGE(announced, .number = message->number));
-    if (is(message->how, "at once"))
+    if (text_is(message->how, "at once"))
         return pawl_send_now(ctx, "one", PAWL_MESSAGE(announced, .number = message->number));
     pawl_emit(ctx, PAWL_MESSAGE(begun, .nothing = message->how));
     return pawl_send(ctx, "desks",
@@ -137,7 +133,7 @@ static pawl_code on_rejected(pawl_context *ctx, const case_state *state,
                              const pawl_rejected *answer)
 {
     (void)state;
-    assert_true(is(answer->reason, "the desk is closed"));
+    assert_true(text_is(answer->reason, "the desk is closed"));
     return hear(ctx, "rejected", &answer->dispatch_id);
 }
 PAWL_PROCESS_HANDLER(on_rejected, case_state, pawl_rejected);
@@ -244,9 +240,9 @@ ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it, const char *url)
         pawl_dispatch_id_make(PAWL_TEXT("desks"), PAWL_TEXT("Case/7"), 1, 0);
     pawl_uuid_format(expected.uuid, id);
     assert_memory_equal(desk_rows.items[0].event.dispatch_id.uuid.bytes, expected.uuid.bytes, 16);
-    assert_true(is(desk_rows.items[0].event.message_id, id));
+    assert_true(text_is(desk_rows.items[0].event.message_id, id));
     /* The answer, which the process heard, was caused by the command. */
-    assert_true(is(case_rows.items[1].event.causation_id, id));
+    assert_true(text_is(case_rows.items[1].event.causation_id, id));
     assert_true(pawl_text_equal(case_rows.items[0].event.correlation_id,
                                 desk_rows.items[0].event.correlation_id));
 }
@@ -277,10 +273,10 @@ ON_ALL_STORES(an_entity_can_reply, const char *url)
     world_drain(it);
     pawl_queue_rows rows = world_queue(it, "asker");
     assert_int_equal(rows.count, 1);
-    assert_true(is(rows.items[0].message.type, "done"));
+    assert_true(text_is(rows.items[0].message.type, "done"));
     /* A replay must send the same: its id is a dispatch id, and an event says that. */
     assert_int_equal(rows.items[0].message.id.data[14], '5');
-    assert_true(is(world_events(it, "Desk/d").items[0].event.type, "pawl.handled"));
+    assert_true(text_is(world_events(it, "Desk/d").items[0].event.type, "pawl.handled"));
 }
 
 static void subscribe(world *it, const char *queue)
@@ -299,10 +295,10 @@ ON_ALL_STORES(a_process_can_publish, const char *url)
     pawl_queue_rows one = world_queue(it, "one"), two = world_queue(it, "two");
     assert_int_equal(one.count, 1);
     assert_int_equal(two.count, 1);
-    assert_true(is(one.items[0].message.body, "{\"number\":7}"));
+    assert_true(text_is(one.items[0].message.body, "{\"number\":7}"));
     assert_int_equal(one.items[0].message.id.data[14], '5');
     assert_false(pawl_text_equal(one.items[0].message.id, two.items[0].message.id));
-    assert_true(is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
+    assert_true(text_is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
     /* An event is no command: nobody is asked for an answer. */
     assert_false(world_says(one.items[0].message.headers, PAWL_HEADER_ANSWER));
 }
@@ -316,7 +312,7 @@ ON_ALL_STORES(o5_a_process_that_sends_what_is_in_no_commit_has_begun, const char
     world_drain(it);
     assert_int_equal(world_events(it, "Case/7").count, 1);
     assert_int_equal(world_events(it, "Case/8").count, 1);
-    assert_true(is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
+    assert_true(text_is(world_events(it, "Case/7").items[0].event.type, "pawl.handled"));
     assert_int_equal(world_queue(it, "one").count, 1);
 }
 
@@ -508,6 +504,6 @@ ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events, const cha
     assert_int_equal(world_events(it, "Desk/d").count, 2);
     pawl_queue_rows answers = world_queue(it, "asker");
     assert_int_equal(answers.count, 1);
-    assert_true(is(answers.items[0].message.type, "pawl.rejected"));
+    assert_true(text_is(answers.items[0].message.type, "pawl.rejected"));
     assert_int_equal(world_dead(it).count, 0);
 }

@@ -15,11 +15,6 @@
 static world_log seen;
 static world    *meddled; /* whose store a handler appends to, behind the batch's back */
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 /* ---- A program of yesterday ------------------------------------------------------ */
 
 #define TALLY(F)    \
@@ -60,17 +55,17 @@ static pawl_code on_add(pawl_context *ctx, const tally *state, const add *comman
 {
     world_note(&seen, "%.*s+%d=%d", PAWL_TEXT_ARGS(command->name), (int)command->amount,
                (int)(state->total + command->amount));
-    if (is(command->how, "meddle") && meddled != NULL) {
+    if (text_is(command->how, "meddle") && meddled != NULL) {
         append(meddled->store, 1, "{\"amount\":100}");
         meddled = NULL;
     }
-    if (is(command->how, "fail"))
+    if (text_is(command->how, "fail"))
         return PAWL_REJECT;
-    if (is(command->how, "strike"))
+    if (text_is(command->how, "strike"))
         return pawl_emit(ctx, PAWL_MESSAGE(struck, .amount = command->amount));
     pawl_code code =
         pawl_emit(ctx, PAWL_MESSAGE(added, .amount = command->amount, .how = command->how));
-    if (is(command->how, "late")) /* after it emitted */
+    if (text_is(command->how, "late")) /* after it emitted */
         return pawl_fail(ctx, PAWL_REJECT, "too late");
     return code;
 }
@@ -436,7 +431,7 @@ ON_ALL_STORES_IN_TIME(o4_e35_only_the_stream_that_moved_is_run_again, const char
     assert_string_equal(seen.text, "a+1=1 b+2=2 a+3=4 a+1=101 a+3=104 ");
     pawl_event_rows rows = world_events(it, "Tally/a");
     assert_int_equal(rows.count, 3);
-    assert_true(is(rows.items[0].event.message_id, "other"));
+    assert_true(text_is(rows.items[0].event.message_id, "other"));
     assert_int_equal(rows.items[2].version, 3);
     assert_int_equal(world_events(it, "Tally/b").count, 1);
     assert_int_equal(world_dead(it).count, 0);

@@ -11,11 +11,6 @@
 
 static world_log seen;
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 /* ---- A clerk who says no in many ways, and somebody who asks ----------------------- */
 
 #define CASE_FILE(F) F(INT64, count)
@@ -34,11 +29,11 @@ static pawl_code on_question(pawl_context *ctx, const case_file *state, const qu
     (void)state;
     (void)pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
     (void)pawl_send(ctx, "archive", PAWL_MESSAGE(noted, .count = 1));
-    if (is(command->how, "without a word"))
+    if (text_is(command->how, "without a word"))
         return PAWL_REJECT;
-    if (is(command->how, "in latin 1"))
+    if (text_is(command->how, "in latin 1"))
         return pawl_fail(ctx, PAWL_REJECT, "zu gro\xdf f\xfcr uns");
-    if (is(command->how, "on two lines"))
+    if (text_is(command->how, "on two lines"))
         return pawl_fail(ctx, PAWL_REJECT, "a\nb \"\\\x1b");
     return PAWL_DISCARD;
 }

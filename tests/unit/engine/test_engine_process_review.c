@@ -13,11 +13,6 @@
 
 static world_log seen;
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 /* ---- Shelves ------------------------------------------------------------------ */
 
 #define SHELF(F) F(INT64, count)
@@ -74,12 +69,12 @@ static pawl_code send_twice(pawl_context *ctx)
 static pawl_code on_go(pawl_context *ctx, const job *state, const go *message)
 {
     world_note(&seen, "go(%d)", (int)state->steps);
-    if (is(message->how, "twice"))
+    if (text_is(message->how, "twice"))
         return send_twice(ctx);
-    if (is(message->how, "wait"))
+    if (text_is(message->how, "wait"))
         return pawl_timeout(ctx, "late", PAWL_MINUTES(5));
     (void)pawl_emit(ctx, PAWL_MESSAGE(stepped, .by = 1));
-    return is(message->how, "end") ? pawl_complete(ctx) : PAWL_OK;
+    return text_is(message->how, "end") ? pawl_complete(ctx) : PAWL_OK;
 }
 PAWL_PROCESS_HANDLER(on_go, job, go);
 

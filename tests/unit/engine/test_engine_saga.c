@@ -34,24 +34,19 @@ PAWL_RECORD(ask, ASK);
 #define PAID(F) F(INT64, cents)
 PAWL_RECORD(paid, PAID);
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 static pawl_code do_as_told(pawl_context *ctx, order_state *order, pawl_text how)
 {
-    if (is(how, "complete"))
+    if (text_is(how, "complete"))
         return pawl_complete(ctx);
-    if (is(how, "fail")) {
+    if (text_is(how, "fail")) {
         pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 1));
         return pawl_fail(ctx, PAWL_REJECT, "told to fail");
     }
-    if (is(how, "change"))
+    if (text_is(how, "change"))
         order->order_id = PAWL_TEXT("another");
-    if (is(how, "send"))
+    if (text_is(how, "send"))
         return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 2));
-    if (is(how, "same"))
+    if (text_is(how, "same"))
         order->steps--;
     return PAWL_OK;
 }
@@ -62,7 +57,7 @@ static pawl_code on_place(pawl_context *ctx, order_state *order, const place *me
                (int)pawl_saga_version(ctx), order->steps);
     order->total = message->total;
     order->steps++;
-    if (is(message->how, "note"))
+    if (text_is(message->how, "note"))
         order->note = pawl_arena_text(pawl_scratch(ctx), PAWL_TEXT("in scratch memory"));
     return do_as_told(ctx, order, message->how);
 }

@@ -12,11 +12,6 @@
 static world_log  seen;
 static test_lines warnings;
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 /* ---- A desk that does what it is asked, or says no ---------------------------------- */
 
 #define DESK(F) F(INT32, jobs)
@@ -31,8 +26,8 @@ PAWL_RECORD(worked, WORKED);
 static pawl_code on_work(pawl_context *ctx, const desk *state, const work *command)
 {
     (void)state;
-    return is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "the desk is closed")
-                                  : pawl_emit(ctx, PAWL_MESSAGE(worked, .how = command->how));
+    return text_is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "the desk is closed")
+                                       : pawl_emit(ctx, PAWL_MESSAGE(worked, .how = command->how));
 }
 PAWL_ENTITY_HANDLER(on_work, desk, work);
 
@@ -74,16 +69,16 @@ static pawl_code order(pawl_context *ctx, const char *how)
 /* "yes", "no" or "both"; "gone": both, and over before it is told; "now": before the commit. */
 static pawl_code ask(pawl_context *ctx, pawl_text how)
 {
-    if (is(how, "now"))
+    if (text_is(how, "now"))
         return pawl_send_now(ctx, "desks",
                              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("no")));
-    if (is(how, "wait"))
+    if (text_is(how, "wait"))
         return PAWL_OK;
-    if (!is(how, "no"))
+    if (!text_is(how, "no"))
         order(ctx, "yes");
-    if (!is(how, "yes"))
+    if (!text_is(how, "yes"))
         order(ctx, "no");
-    return is(how, "gone") ? pawl_complete(ctx) : PAWL_OK;
+    return text_is(how, "gone") ? pawl_complete(ctx) : PAWL_OK;
 }
 
 static pawl_code on_begin(pawl_context *ctx, trip *state, const begin *message)
@@ -111,7 +106,7 @@ PAWL_HANDLER(on_end, trip, end);
 static pawl_code on_accepted(pawl_context *ctx, trip *state, const pawl_accepted *answer)
 {
     (void)ctx;
-    assert_true(is(answer->type, "work"));
+    assert_true(text_is(answer->type, "work"));
     world_note(&seen, "Trip/%d:accepted", (int)state->number);
     state->answers++;
     return PAWL_OK;
@@ -121,8 +116,8 @@ PAWL_HANDLER(on_accepted, trip, pawl_accepted);
 static pawl_code on_rejected(pawl_context *ctx, trip *state, const pawl_rejected *answer)
 {
     (void)ctx;
-    assert_true(is(answer->type, "work"));
-    assert_true(is(answer->reason, "the desk is closed"));
+    assert_true(text_is(answer->type, "work"));
+    assert_true(text_is(answer->reason, "the desk is closed"));
     world_note(&seen, "Trip/%d:rejected", (int)state->number);
     state->answers += 10;
     return PAWL_OK;
@@ -134,7 +129,7 @@ static pawl_code on_begin_too(pawl_context *ctx, trips_state *state, const begin
     world_note(&seen, "Trips/%d", (int)state->number);
     order(ctx, "yes");
     order(ctx, "no");
-    return is(message->how, "gone") ? pawl_complete(ctx) : PAWL_OK;
+    return text_is(message->how, "gone") ? pawl_complete(ctx) : PAWL_OK;
 }
 PAWL_HANDLER(on_begin_too, trips_state, begin);
 
@@ -252,7 +247,7 @@ ON_ALL_STORES(a_saga_that_asks_nobody_leaves_a_dead_letter, const char *url)
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     for (size_t i = 0; i < 2; i++) {
-        assert_true(is(dead.items[i].message.type, "work"));
+        assert_true(text_is(dead.items[i].message.type, "work"));
         assert_string_equal(dead.items[i].error.data, "the desk is closed");
         assert_false(world_says(dead.items[i].message.headers, PAWL_HEADER_ANSWER));
     }
@@ -273,7 +268,7 @@ ON_ALL_STORES(e14_a_saga_that_has_ended_hears_nothing, const char *url)
     assert_int_equal(warnings.count, 3); /* the dead letter has one, too */
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
-    assert_true(is(dead.items[0].message.type, "pawl.rejected"));
+    assert_true(text_is(dead.items[0].message.type, "pawl.rejected"));
     assert_true(world_says(dead.items[0].error, "saga Trips for "));
     assert_true(world_says(dead.items[0].error, " is over"));
     close_world(it);
@@ -288,7 +283,7 @@ ON_ALL_STORES(e14_a_saga_begun_again_does_not_hear_of_the_one_before, const char
     world_step(it);
     pawl_queue_rows rows = world_queue(it, "desks");
     assert_int_equal(rows.count, 1);
-    assert_true(is(rows.items[0].message.type, "pawl.rejected"));
+    assert_true(text_is(rows.items[0].message.type, "pawl.rejected"));
     world_post_at(it, NULL, WORLD_START - 2, PAWL_MESSAGE(end, .number = 7));
     world_post_at(it, NULL, WORLD_START - 1,
                   PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("wait")));

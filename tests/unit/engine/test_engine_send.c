@@ -36,20 +36,15 @@ static pawl_code call_back(pawl_context *ctx, void *data)
     return PAWL_OK;
 }
 
-static bool is(pawl_text text, const char *what)
-{
-    return pawl_text_equal(text, pawl_text_of(what));
-}
-
 static pawl_code send_with(pawl_context *ctx, pawl_text how)
 {
     static const pawl_header headers[] = {{"colour", "blue"}, {NULL, NULL}};
     pawl_send_options        options   = {PAWL_SEND_OPTIONS_HEAD, .headers = headers};
-    if (is(how, "delay"))
+    if (text_is(how, "delay"))
         options.delay = PAWL_SECONDS(90);
-    if (is(how, "due"))
+    if (text_is(how, "due"))
         options.due = WORLD_START + PAWL_HOURS(2);
-    if (is(how, "id")) {
+    if (text_is(how, "id")) {
         options.id             = "my-id";
         options.correlation_id = "my-conversation";
     }
@@ -62,7 +57,7 @@ static pawl_code answer_with(pawl_context *ctx, pawl_text how)
     static const pawl_header headers[] = {{"colour", "blue"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .delay = PAWL_SECONDS(90), .id = "my-id",
                                  .correlation_id = "my-conversation", .headers = headers};
-    if (is(how, "publish with"))
+    if (text_is(how, "publish with"))
         return pawl_publish_with(ctx, &options, PAWL_MESSAGE(news, .text = PAWL_TEXT("hello")));
     return pawl_reply_with(ctx, &options, PAWL_MESSAGE(answer, .text = PAWL_TEXT("hello")));
 }
@@ -84,20 +79,20 @@ static pawl_code refused_effect(pawl_context *ctx, pawl_text how)
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .correlation_id = long_name};
     pawl_record_fn   *record  = PAWL_RECORD_OF(answer);
     answer            body    = {.text = PAWL_TEXT("x")};
-    if (is(how, "bad destination"))
+    if (text_is(how, "bad destination"))
         pawl_send(ctx, long_name, record(), &body);
-    if (is(how, "bad correlation"))
+    if (text_is(how, "bad correlation"))
         pawl_send_with(ctx, "out", &options, record(), &body);
-    if (is(how, "bad header")) {
+    if (text_is(how, "bad header")) {
         options.correlation_id = NULL;
         options.headers        = (const pawl_header[]){{"colour", "\xff"}, {NULL, NULL}};
         pawl_send_with(ctx, "out", &options, record(), &body);
     }
-    if (is(how, "bad body")) {
+    if (text_is(how, "bad body")) {
         body.text = PAWL_TEXT("\xff");
         pawl_send(ctx, "out", record(), &body);
     }
-    if (is(how, "no saga"))
+    if (text_is(how, "no saga"))
         pawl_timeout(ctx, "t", 1);
     pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("never leaves")));
     return PAWL_OK; /* the handler ignores the refusal */
@@ -107,39 +102,39 @@ static pawl_code on_task(pawl_context *ctx, const task *message)
 {
     pawl_text how = message->how;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(message->name));
-    if (is(how, "send"))
+    if (text_is(how, "send"))
         return pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = message->name));
-    if (is(how, "delay") || is(how, "due") || is(how, "id"))
+    if (text_is(how, "delay") || text_is(how, "due") || text_is(how, "id"))
         return send_with(ctx, how);
-    if (is(how, "publish with") || is(how, "reply with"))
+    if (text_is(how, "publish with") || text_is(how, "reply with"))
         return answer_with(ctx, how);
-    if (is(how, "longest id"))
+    if (text_is(how, "longest id"))
         return send_long(ctx, PAWL_MESSAGE_ID_SIZE_MAX);
-    if (is(how, "too long id"))
+    if (text_is(how, "too long id"))
         return send_long(ctx, PAWL_MESSAGE_ID_SIZE_MAX + 1);
-    if (is(how, "publish"))
+    if (text_is(how, "publish"))
         return pawl_publish(ctx, PAWL_MESSAGE(news, .text = message->name));
-    if (is(how, "publish sport"))
+    if (text_is(how, "publish sport"))
         return pawl_publish(ctx, PAWL_MESSAGE(sport_news, .text = message->name));
-    if (is(how, "reply"))
+    if (text_is(how, "reply"))
         return pawl_reply(ctx, PAWL_MESSAGE(answer, .text = PAWL_TEXT("pong")));
-    if (is(how, "now and fail")) {
+    if (text_is(how, "now and fail")) {
         pawl_send_now(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("at once")));
         pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("never leaves")));
         return PAWL_REJECT;
     }
-    if (is(how, "fails") && fails-- > 0) {
+    if (text_is(how, "fails") && fails-- > 0) {
         pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("of the failed run")));
         return PAWL_RETRY;
     }
-    if (is(how, "fails"))
+    if (text_is(how, "fails"))
         return pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("of the good run")));
-    if (is(how, "callbacks")) {
+    if (text_is(how, "callbacks")) {
         pawl_before_commit(ctx, call_back, "first");
         pawl_before_commit(ctx, call_back, "sends");
         return pawl_before_commit(ctx, call_back, "last");
     }
-    if (is(how, "bad callback")) {
+    if (text_is(how, "bad callback")) {
         pawl_before_commit(ctx, call_back, "bad");
         pawl_before_commit(ctx, call_back, "never");
         return pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("never leaves")));
@@ -151,11 +146,12 @@ PAWL_MESSAGE_HANDLER(on_task, task);
 static pawl_code on_ask(pawl_context *ctx, const answer *message)
 {
     world_note(&seen, "answer(%.*s)", PAWL_TEXT_ARGS(message->text));
-    if (is(message->text, "ask") || is(message->text, "ask with"))
+    if (text_is(message->text, "ask") || text_is(message->text, "ask with"))
         return pawl_send(ctx, "desk",
                          PAWL_MESSAGE(task, .name = PAWL_TEXT("ping"),
-                                      .how = is(message->text, "ask") ? PAWL_TEXT("reply")
-                                                                      : PAWL_TEXT("reply with")));
+                                      .how = text_is(message->text, "ask")
+                                                 ? PAWL_TEXT("reply")
+                                                 : PAWL_TEXT("reply with")));
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_ask, answer);

@@ -129,13 +129,6 @@ static void create(fixture *it, const char *url, const pawl_route *routes)
     must(pawl_sender_open(url, NULL, &it->sender, world_error()));
 }
 
-static pawl_stats stats_of(fixture *it)
-{
-    pawl_stats stats = PAWL_STATS_INIT;
-    must(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, world_error()));
-    return stats;
-}
-
 /* A row that failed waits for its next attempt: there may be none, ever. */
 static void check_queue(fixture *it)
 {
@@ -178,7 +171,7 @@ static void run_all(fixture *it, int64_t wanted, const char *stream, int64_t len
     runner_start(&it->run);
     wait_until_handled(it, stream, length);
     runner_stop(&it->run);
-    pawl_stats stats = stats_of(it);
+    pawl_stats stats = test_stats(it->store, it->arena);
     assert_int_equal(stats.counters.messages, wanted);
     assert_int_equal(stats.counters.failures, 0);
     assert_int_equal(stats.dead, 0);

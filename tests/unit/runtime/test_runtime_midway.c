@@ -79,14 +79,6 @@ static void post(ground *p, const pawl_record *record, const void *message)
     must(pawl_sender_commit(p->sender, world_error()));
 }
 
-static pawl_stats stats_of(ground *p)
-{
-    pawl_stats stats = PAWL_STATS_INIT;
-    pawl_arena_reset(p->arena);
-    must(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, world_error()));
-    return stats;
-}
-
 /* Of what is in the queue, what another worker can have now. */
 static size_t claim_all(ground *p, const char *queue)
 {
@@ -117,7 +109,7 @@ ON_ALL_STORES(o22_no_commit_waits_for_a_sink, const char *url)
     gate_wait(1);
     post(&p, PAWL_MESSAGE(abroad, .number = 2));
     patience left = patience_of(THREAD_SECONDS);
-    while (stats_of(&p).outbox_pending < 2)
+    while (test_stats(p.store, p.arena).outbox_pending < 2)
         patience_wait(&left, "the second message is not handled");
     assert_int_equal(atomic_load(&delivered), 0);
     gate_open();
@@ -142,7 +134,7 @@ ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed, const char *url)
     world_ok(p.endpoint.code, &p.endpoint.error);
     assert_int_equal(claim_all(&p, "noted"), 1);
     assert_int_equal(claim_all(&p, "mill"), 2);
-    assert_int_equal(stats_of(&p).counters.failures, 0);
+    assert_int_equal(test_stats(p.store, p.arena).counters.failures, 0);
     runner_destroy(&p.endpoint);
     close_ground(&p);
 }

@@ -236,17 +236,9 @@ static void wait_until_back(runner *it)
     wait_until_left(it, 0);
 }
 
-static pawl_stats stats_of(ground *p)
-{
-    pawl_stats stats = PAWL_STATS_INIT;
-    pawl_arena_reset(p->arena);
-    must(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, world_error()));
-    return stats;
-}
-
 static int64_t queued(ground *p, const char *queue)
 {
-    pawl_stats stats = stats_of(p);
+    pawl_stats stats = test_stats(p->store, p->arena);
     for (size_t i = 0; i < stats.queue_count; i++)
         if (pawl_text_equal(stats.queues[i].queue, pawl_text_of(queue)))
             return stats.queues[i].ready + stats.queues[i].scheduled;
@@ -276,7 +268,7 @@ ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return, const char *
     expect_said(&p.first, "stopping waited for 30 s and abandoned: message m-1 of type stubborn is "
                           "in handler on_stubborn for ");
     wait_until_left(&p.first, 1);
-    assert_int_equal(stats_of(&p).workers, 0);
+    assert_int_equal(test_stats(p.store, p.arena).workers, 0);
 
     gate_close();
     start(&p, &p.second, (pawl_endpoint_options){.workers = 1});
@@ -286,8 +278,8 @@ ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return, const char *
     wait_until_back(&p.first);
     runner_stop(&p.second);
     assert_int_equal(queued(&p, "noted"), 2);
-    assert_int_equal(stats_of(&p).counters.messages, 2);
-    assert_int_equal(stats_of(&p).workers, 0);
+    assert_int_equal(test_stats(p.store, p.arena).counters.messages, 2);
+    assert_int_equal(test_stats(p.store, p.arena).workers, 0);
     /* The endpoint can be asked still: another worker took the place of the lost one. */
     must(pawl_endpoint_stats(p.first.endpoint, p.arena, &(pawl_stats)PAWL_STATS_INIT,
                              world_error()));
@@ -311,8 +303,8 @@ ON_ALL_STORES(e29_what_was_given_up_writes_nothing, const char *url)
     assert_int_equal(atomic_load(&after_calls), 0);
     assert_int_equal(queued(&p, "noted"), 0);
     assert_int_equal(queued(&p, "holding"), 1);
-    assert_int_equal(stats_of(&p).counters.messages, 0);
-    assert_int_equal(stats_of(&p).counters.failures, 0);
+    assert_int_equal(test_stats(p.store, p.arena).counters.messages, 0);
+    assert_int_equal(test_stats(p.store, p.arena).counters.failures, 0);
     runner_destroy(&p.first);
     close_ground(&p);
 }
@@ -369,7 +361,7 @@ ON_ALL_STORES(e29_what_does_not_return_is_named, const char *url)
               (pawl_endpoint_options){.workers = 1, .not_found_wait = PAWL_MILLISECONDS(1)});
         wait_for_queued(&p, "holding", 0);
         patience left = patience_of(THREAD_SECONDS);
-        while (stats_of(&p).aggregator_rows > 0)
+        while (test_stats(p.store, p.arena).aggregator_rows > 0)
             patience_wait(&left, "the partition is not handed over");
         runner_close(&p.second);
         close_ground(&p);
@@ -458,16 +450,16 @@ ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return, const char *url
     gate_wait(1);
     stop_and_give_up(&p, &p.first);
     expect_said(&p.first, " of type done_note is in the outbound transport of route far for ");
-    assert_int_equal(stats_of(&p).outbox_pending, 1);
+    assert_int_equal(test_stats(p.store, p.arena).outbox_pending, 1);
     gate_open();
     wait_until_back(&p.first);
     assert_int_equal(atomic_load(&closed), 1);
-    assert_int_equal(stats_of(&p).outbox_pending, 1);
+    assert_int_equal(test_stats(p.store, p.arena).outbox_pending, 1);
     runner_destroy(&p.first);
     start(&p, &p.second, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
     wait_for_count(&delivered, 2);
     patience left = patience_of(THREAD_SECONDS);
-    while (stats_of(&p).outbox_pending > 0)
+    while (test_stats(p.store, p.arena).outbox_pending > 0)
         patience_wait(&left, "the row is not settled");
     runner_close(&p.second);
     close_ground(&p);
@@ -487,7 +479,7 @@ ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called, const char *url)
     gate_open();
     runner_join(&p.first);
     world_ok(p.first.code, &p.first.error);
-    assert_int_equal(stats_of(&p).outbox_pending, 0);
+    assert_int_equal(test_stats(p.store, p.arena).outbox_pending, 0);
     runner_destroy(&p.first);
     close_ground(&p);
 }

@@ -189,17 +189,9 @@ static void close_looker(looker *it)
     pawl_store_close(it->store);
 }
 
-static pawl_stats stats_of(looker *it)
-{
-    pawl_stats stats = PAWL_STATS_INIT;
-    pawl_arena_reset(it->arena);
-    must(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, world_error()));
-    return stats;
-}
-
 static int64_t queued(looker *it, const char *queue)
 {
-    pawl_stats stats = stats_of(it);
+    pawl_stats stats = test_stats(it->store, it->arena);
     for (size_t i = 0; i < stats.queue_count; i++)
         if (pawl_text_equal(stats.queues[i].queue, pawl_text_of(queue)))
             return stats.queues[i].ready + stats.queues[i].scheduled;
@@ -217,12 +209,13 @@ static void wait_for(bool (*is_reached)(looker *it), looker *it, const char *wha
  * for a moment. */
 static bool has_counted(looker *it)
 {
-    return queued(it, "counted") == it->wanted && stats_of(it).counters.messages == it->wanted;
+    return queued(it, "counted") == it->wanted &&
+           test_stats(it->store, it->arena).counters.messages == it->wanted;
 }
 
 static bool is_packed(looker *it)
 {
-    pawl_stats stats = stats_of(it);
+    pawl_stats stats = test_stats(it->store, it->arena);
     return stats.aggregator_rows == 0 && stats.counters.messages == it->wanted;
 }
 
@@ -486,8 +479,8 @@ ON_ALL_STORES(e29_stop_is_graceful_and_prompt, const char *url)
     wait_for_count(&started, 1);
     runner_close(&it);
     assert_int_equal(queued(&look, "counting"), 0);
-    assert_int_equal(stats_of(&look).counters.messages, 1);
-    assert_int_equal(stats_of(&look).workers, 0);
+    assert_int_equal(test_stats(look.store, look.arena).counters.messages, 1);
+    assert_int_equal(test_stats(look.store, look.arena).workers, 0);
     close_looker(&look);
 }
 
@@ -508,7 +501,7 @@ ON_ALL_STORES(two_endpoints_in_one_process, const char *url)
     wait_for_count(&handled, 40);
     runner_close(&other);
     runner_close(&it);
-    assert_int_equal(stats_of(&look).counters.messages, 40);
+    assert_int_equal(test_stats(look.store, look.arena).counters.messages, 40);
     close_looker(&look);
 }
 

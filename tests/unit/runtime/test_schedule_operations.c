@@ -82,11 +82,6 @@ static pawl_schedule_rows all(world *it)
     return rows;
 }
 
-static bool is(pawl_text text, const char *wanted)
-{
-    return pawl_text_equal(text, pawl_text_of(wanted));
-}
-
 /* ---- Adding ----------------------------------------------------------------- */
 
 ON_ALL_STORES(what_is_added_is_listed, const char *url)
@@ -98,18 +93,19 @@ ON_ALL_STORES(what_is_added_is_listed, const char *url)
     pawl_schedule_rows rows = all(it);
     assert_int_equal(rows.count, 2);
     const pawl_schedule_row *h = &rows.items[0], *n = &rows.items[1];
-    assert_true(is(h->id, "office/h") && is(h->queue, "office") && is(h->name, "h"));
-    assert_true(is(h->cron, "") && is(h->zone, "") && h->every == PAWL_HOURS(1));
+    assert_true(text_is(h->id, "office/h") && text_is(h->queue, "office") && text_is(h->name, "h"));
+    assert_true(text_is(h->cron, "") && text_is(h->zone, "") && h->every == PAWL_HOURS(1));
     assert_true(h->missed == PAWL_MISSED_ONCE && h->next == WORLD_START + PAWL_HOURS(1));
-    assert_true(is(n->id, "office/n") && is(n->cron, "0 3 * * *") && is(n->zone, "Europe/Berlin"));
+    assert_true(text_is(n->id, "office/n") && text_is(n->cron, "0 3 * * *") &&
+                text_is(n->zone, "Europe/Berlin"));
     assert_true(n->every == 0 && n->missed == PAWL_MISSED_ALL && n->missed_max == 7);
-    assert_true(is(n->type, "task") && is(n->body, "{\"number\":5}"));
+    assert_true(text_is(n->type, "task") && text_is(n->body, "{\"number\":5}"));
     assert_true(world_says(n->headers, "\"tenant\":\"blue\""));
     assert_false(world_says(n->headers, "pawl.schedule.cron"));
     assert_int_equal(n->next, WORLD_START + PAWL_HOURS(17));
     assert_false(n->is_paused || n->is_declared);
-    assert_true(is(n->changed_by, "ruth") && is(n->reason, "ticket 7"));
-    assert_true(is(n->changed_at, "2026-01-01T09:00:00.000000Z"));
+    assert_true(text_is(n->changed_by, "ruth") && text_is(n->reason, "ticket 7"));
+    assert_true(text_is(n->changed_at, "2026-01-01T09:00:00.000000Z"));
 }
 
 /* Its headers have the name of the schedule that was listed. */
@@ -261,7 +257,7 @@ ON_ALL_STORES(while_it_is_paused_nothing_is_sent_or_missed, const char *url)
     assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_PAUSE), PAWL_OK);
     pawl_schedule_row row = all(it).items[0];
     assert_true(row.is_paused && row.is_declared && row.next == 0);
-    assert_true(is(row.changed_by, "ruth") && is(row.reason, "ticket 7"));
+    assert_true(text_is(row.changed_by, "ruth") && text_is(row.reason, "ticket 7"));
     world_go(it, 3 * DAY);
     assert_string_equal(seen.text, "");
     pawl_endpoint_destroy(it->endpoint); /* another start leaves it paused */
@@ -363,16 +359,16 @@ ON_ALL_STORES(each_change_leaves_who_and_why, const char *url)
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_OK);
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RUN), PAWL_OK);
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RESUME), PAWL_OK);
-    assert_true(is(actions_of(it, "office/n", &body),
-                   "pawl.schedule_added pawl.schedule_paused pawl.schedule_run "
-                   "pawl.schedule_resumed "));
+    assert_true(text_is(actions_of(it, "office/n", &body),
+                        "pawl.schedule_added pawl.schedule_paused pawl.schedule_run "
+                        "pawl.schedule_resumed "));
     assert_int_equal(body.size, 0);
     add(it, &hourly);
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_OK);
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_REMOVE), PAWL_ENOTFOUND);
     assert_true(world_says(actions_of(it, "office/n", &body), "resumed pawl.schedule_removed "));
     assert_true(world_says(body, "\"pawl.schedule.cron\":\"0 3 * * *\""));
-    assert_true(is(actions_of(it, "office/h", &body), "pawl.schedule_added "));
+    assert_true(text_is(actions_of(it, "office/h", &body), "pawl.schedule_added "));
 }
 
 ON_ALL_STORES(wrong_words_change_nothing, const char *url)
