@@ -4,7 +4,7 @@
  */
 #include "pawl/base.h"
 
-#include "base/cut.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/cut.h"
-
-#include "pawl/base.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -26,6 +24,20 @@ int pawl_text_compare(pawl_text left, pawl_text right)
     if (order != 0)
         return order;
     return left.size < right.size ? -1 : left.size > right.size;
+}
+
+bool pawl__text_begins(pawl_text text, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return text.size >= size && memcmp(text.data, prefix, size) == 0;
+}
+
+pawl_text pawl__text_behind(pawl_text text, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    if (text.size <= size || !pawl__text_begins(text, prefix))
+        return (pawl_text){0};
+    return (pawl_text){.data = text.data + size, .size = text.size - size};
 }
 
 void pawl__text_end_cut(char *text, size_t size)

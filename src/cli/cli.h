@@ -174,8 +174,6 @@ pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, p
 /* Is a worker of the endpoint alive? Without one nothing of it is handled or delivered. */
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
                            pawl_error *error);
-/* The endpoint that reads the queue: the one that said so by a subscription to "reader:NAME", else the one of its name. */
-pawl_text pawl__queue_reader(const pawl_subscriptions *list, pawl_text queue);
 /* Says on standard error when messages that go to the queue wait: it is paused, or nobody reads it. Nothing is said
  * where the look fails: a script that sees a failure behind the commit would send again. */
 void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena);

@@ -10,6 +10,8 @@
  */
 #include "cli/answers/doctor.h"
 
+#include "store/core/action.h"
+
 #include <inttypes.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "pawl/operations.h"
 #include "pawl/store_queue.h"
 #include "runtime/common/clock.h"
+#include "store/core/action.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "cli/queue/queue.h"
 
 #include "pawl/store_worker.h"
+#include "store/core/action.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -25,8 +25,7 @@ static const struct {
 /* "pawl.dead_retried" is "retried" here. */
 static pawl__action_row action_of(const pawl_event *event, const char *prefix, pawl_arena *arena)
 {
-    size_t           size = strlen(prefix);
-    pawl__action_row row  = {.action = event->type, .at = event->at};
+    pawl__action_row row = {.action = event->type, .at = event->at};
     yyjson_doc *doc  = yyjson_read(event->headers.data, event->headers.size, YYJSON_READ_NOFLAG);
     yyjson_val *root = yyjson_doc_get_root(doc);
     row.by           = pawl__json_text(root, "by", arena);
@@ -35,10 +34,9 @@ static pawl__action_row action_of(const pawl_event *event, const char *prefix, p
     for (size_t i = 0; i < sizeof standard_words / sizeof standard_words[0]; i++)
         if (pawl_text_equal(event->type, pawl_text_of(standard_words[i].stored)))
             row.action = pawl_text_of(standard_words[i].said);
-    if (row.action.size > size && pawl__text_begins(row.action, prefix)) {
-        row.action.data += size;
-        row.action.size -= size;
-    }
+    pawl_text behind = pawl__text_behind(row.action, prefix);
+    if (behind.size > 0)
+        row.action = behind;
     return row;
 }
 

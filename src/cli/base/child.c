@@ -277,8 +277,5 @@ pawl_text pawl__child_said(const pawl__child_result *result)
             text = (pawl_text){.data = text.data + i, .size = text.size - i};
             break;
         }
-    size_t taken = text.size >= sizeof mark - 1 && memcmp(text.data, mark, sizeof mark - 1) == 0
-                       ? sizeof mark - 1
-                       : 0;
-    return (pawl_text){.data = text.data + taken, .size = text.size - taken};
+    return pawl__text_begins(text, mark) ? pawl__text_behind(text, mark) : text;
 }

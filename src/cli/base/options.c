@@ -145,12 +145,6 @@ bool pawl__number_parse(const char *text, int64_t *number)
     return errno == 0 && *number > 0 && strspn(text, "0123456789") == strlen(text);
 }
 
-bool pawl__text_begins(pawl_text text, const char *prefix)
-{
-    size_t size = strlen(prefix);
-    return text.size >= size && memcmp(text.data, prefix, size) == 0;
-}
-
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error)
 {
     size_t at;

@@ -16,7 +16,7 @@
 #ifndef PAWL_CLI_OPTIONS_H
 #define PAWL_CLI_OPTIONS_H
 
-#include "pawl/base.h"
+#include "base/text.h"
 
 /* Type of the field at `offset`. */
 typedef enum pawl__option_kind {
@@ -188,7 +188,6 @@ bool pawl__number_parse(const char *text, int64_t *number);
 /* PAWL_EINVAL for a text that is no UTF-8: a store would refuse it in its own words, or find no
  * row. `name` is "--source" or an argument's; NULL is well. */
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
-bool      pawl__text_begins(pawl_text text, const char *prefix);
 /* A whole number, or a duration, within the option's limits. */
 pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,
                               pawl_error *error);

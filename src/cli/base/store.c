@@ -6,7 +6,7 @@
 
 #include "base/calm.h"
 #include "pawl/store_calls.h"
-#include "pawl/store_queue.h"
+#include "store/core/action.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +164,7 @@ pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, p
 {
     char url[PAWL_URL_SIZE_MAX + 1];
     bool has_prefix = at->prefix != NULL && strcmp(at->prefix, PAWL__PREFIX_DEFAULT) != 0;
-    if (command.size < 5 || memcmp(command.data, "pawl ", 5) != 0)
+    if (!pawl__text_begins(command, "pawl "))
         return command.size != 0 ? pawl__must_text(arena, command) : PAWL_TEXT("");
     pawl_text first, last;
     split_arguments(command, arena, &first, &last);
@@ -184,18 +184,6 @@ pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *ar
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         *is_there = *is_there || pawl_text_equal(workers[i].endpoint, endpoint);
     return code;
-}
-
-pawl_text pawl__queue_reader(const pawl_subscriptions *list, pawl_text queue)
-{
-    static const size_t size = sizeof PAWL_QUEUE_READER - 1;
-    for (size_t i = 0; i < list->count; i++) {
-        const pawl_text type = list->items[i].type;
-        if (type.size > size && memcmp(type.data, PAWL_QUEUE_READER, size) == 0 &&
-            pawl_text_equal(list->items[i].queue, queue))
-            return (pawl_text){.data = type.data + size, .size = type.size - size};
-    }
-    return queue;
 }
 
 void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/cut.h"
+#include "base/text.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "engine/order.h"
 #include "pawl/pawl.h"
 #include "runtime/common/wake_fd.h"
@@ -45,15 +46,14 @@ static pawl_code announce_reader(const pawl_endpoint *endpoint, const pawl_subsc
     const pawl__model *model  = endpoint->model;
     bool               is_own = pawl_text_equal(model->endpoint, model->queue);
     bool               is_new = !is_own;
-    size_t             size   = strlen(PAWL_QUEUE_READER);
     pawl_text          type =
         pawl_arena_printf(arena, PAWL_QUEUE_READER "%.*s", PAWL_TEXT_ARGS(model->endpoint));
     if (type.data == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < list->count; i++) {
         const pawl_subscription *item = &list->items[i];
-        if (!pawl_text_equal(item->queue, model->queue) || item->type.size <= size ||
-            memcmp(item->type.data, PAWL_QUEUE_READER, size) != 0)
+        if (!pawl_text_equal(item->queue, model->queue) ||
+            pawl__text_behind(item->type, PAWL_QUEUE_READER).size == 0)
             continue;
         if (!is_own && pawl_text_equal(item->type, type))
             is_new = false;

@@ -9,7 +9,7 @@
  */
 #include "runtime/inbound/connection_state.h"
 
-#include "base/cut.h"
+#include "base/text.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>

@@ -4,6 +4,8 @@
  */
 #include "runtime/retention/retention.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,10 +78,8 @@ static bool take_turn(const pawl__service *service, const int64_t settings[SETTI
 /* How long the subscription says that records are kept; 0: it says something else. */
 static int64_t kept_by(pawl_text type)
 {
-    size_t size = strlen(KEPT_TYPE);
-    return type.size > size && memcmp(type.data, KEPT_TYPE, size) == 0
-               ? strtoll(type.data + size, NULL, 10)
-               : 0;
+    pawl_text number = pawl__text_behind(type, KEPT_TYPE);
+    return number.size > 0 ? strtoll(number.data, NULL, 10) : 0;
 }
 
 pawl_code pawl__retention_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,

@@ -4,7 +4,7 @@
  */
 #include "runtime/worker/breaker.h"
 
-#include "base/cut.h"
+#include "base/text.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>

@@ -20,6 +20,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 #define ROUTE_TYPE "route:"
@@ -31,9 +33,7 @@
 
 static bool is_route_type(pawl_text type, pawl_text name)
 {
-    size_t size = strlen(ROUTE_TYPE);
-    return type.size == size + name.size && memcmp(type.data, ROUTE_TYPE, size) == 0 &&
-           memcmp(type.data + size, name.data, name.size) == 0;
+    return name.size > 0 && pawl_text_equal(pawl__text_behind(type, ROUTE_TYPE), name);
 }
 
 static bool is_announced(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
@@ -49,12 +49,9 @@ static bool is_announced(const pawl_endpoint *endpoint, const pawl_subscriptions
 /* Is it the subscription of a route that the endpoint had and has no more? */
 static bool is_withdrawn(const pawl_endpoint *endpoint, const pawl_subscription *item)
 {
-    size_t size = strlen(ROUTE_TYPE);
-    if (!pawl_text_equal(item->queue, endpoint->model->queue) || item->type.size <= size ||
-        memcmp(item->type.data, ROUTE_TYPE, size) != 0)
-        return false;
-    return pawl__route_find(endpoint, (pawl_text){.data = item->type.data + size,
-                                                  .size = item->type.size - size}) == NULL;
+    pawl_text name = pawl__text_behind(item->type, ROUTE_TYPE);
+    return name.size > 0 && pawl_text_equal(item->queue, endpoint->model->queue) &&
+           pawl__route_find(endpoint, name) == NULL;
 }
 
 pawl_code pawl__foreign_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,

@@ -4,6 +4,7 @@
  */
 #include "store/core/action.h"
 
+#include "base/text.h"
 #include "pawl/store_calls.h"
 
 /* ---- Objects of texts ----------------------------------------------------- */
@@ -207,4 +208,14 @@ pawl_code pawl__act_commit(pawl__act *act, yyjson_mut_doc *headers, pawl_error *
     return code == PAWL_OK ? code
                            : pawl_error_wrap(error, code, "%s %.*s", action->noun,
                                              PAWL_TEXT_ARGS(action->name));
+}
+
+pawl_text pawl__queue_reader(const pawl_subscriptions *list, pawl_text queue)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        pawl_text reader = pawl__text_behind(list->items[i].type, PAWL_QUEUE_READER);
+        if (reader.size > 0 && pawl_text_equal(list->items[i].queue, queue))
+            return reader;
+    }
+    return queue;
 }

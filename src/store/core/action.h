@@ -92,7 +92,9 @@ pawl_code pawl__act_begin(pawl__act *act, pawl_store *store, const pawl__action 
 /* `headers` as those of pawl__action_event. */
 pawl_code pawl__act_commit(pawl__act *act, yyjson_mut_doc *headers, pawl_error *error);
 
-/* The endpoint whose queue it is, as subscriptions tell (op_take.c). Its marks drop copies of the queue's messages. */
+/* The endpoint that reads the queue: the one that said so by a subscription to "reader:NAME", else the one of its name. */
+pawl_text pawl__queue_reader(const pawl_subscriptions *list, pawl_text queue);
+/* The same, by the store's subscriptions (op_take.c). Its marks drop copies of the queue's messages. */
 pawl_code pawl__queue_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
                                pawl_text *endpoint, pawl_error *error);
 

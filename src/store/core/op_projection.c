@@ -11,6 +11,7 @@
 #include "store/core/action.h"
 
 #include "base/calm.h"
+#include "base/text.h"
 #include "pawl/store_calls.h"
 
 #include <stdlib.h>
@@ -166,12 +167,8 @@ static pawl_projection_row *row_of(row_list *it, pawl_text name)
 /* Takes the prefix away; false where the text does not begin so. */
 static bool cut_prefix(pawl_text *text, const char *prefix)
 {
-    size_t size = strlen(prefix);
-    if (text->size <= size || memcmp(text->data, prefix, size) != 0)
-        return false;
-    text->data += size;
-    text->size -= size;
-    return true;
+    *text = pawl__text_behind(*text, prefix);
+    return text->size > 0;
 }
 
 typedef bool take_fn(row_list *it, const pawl_scan_row *walked, pawl_text name);

@@ -5,6 +5,8 @@
  */
 #include "store/core/call.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,18 +52,12 @@ static pawl_code add_messages(gathering *g, pawl_time now)
     return code;
 }
 
-static bool begins(pawl_text type, const char *prefix)
-{
-    size_t size = strlen(prefix);
-    return type.size >= size && memcmp(type.data, prefix, size) == 0;
-}
-
 /* An endpoint that has a route is subscribed to "route:NAME", one whose queue has another name to "reader:NAME", and
  * one that handles messages to "inbox_retention:MICROSECONDS". */
 static bool is_type(pawl_text type)
 {
-    return !begins(type, "route:") && !begins(type, PAWL_QUEUE_READER) &&
-           !begins(type, "inbox_retention:");
+    return !pawl__text_begins(type, "route:") && !pawl__text_begins(type, PAWL_QUEUE_READER) &&
+           !pawl__text_begins(type, "inbox_retention:");
 }
 
 static pawl_code add_types(gathering *g)

@@ -17,7 +17,7 @@
  */
 #include "store/core/action.h"
 
-#include "base/cut.h"
+#include "base/text.h"
 #include "pawl/store_calls.h"
 
 #include <stdio.h>
@@ -147,16 +147,9 @@ static yyjson_mut_doc *headers_of(const pawl_queue_take *take, const parts *made
 pawl_code pawl__queue_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
                                pawl_text *endpoint, pawl_error *error)
 {
-    size_t             size = strlen(PAWL_QUEUE_READER);
     pawl_subscriptions list = {.count = 0};
     pawl_code          code = pawl_store_subscriptions(store, arena, &list, error);
-    *endpoint               = queue;
-    for (size_t i = 0; code == PAWL_OK && i < list.count; i++) {
-        const pawl_text type = list.items[i].type;
-        if (pawl_text_equal(list.items[i].queue, queue) && type.size > size &&
-            memcmp(type.data, PAWL_QUEUE_READER, size) == 0)
-            *endpoint = (pawl_text){.data = type.data + size, .size = type.size - size};
-    }
+    *endpoint               = pawl__queue_reader(&list, queue);
     return code;
 }
 

@@ -17,8 +17,8 @@
 #include "pawl/store_driver.h"
 
 #include "base/calm.h"
-#include "base/cut.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "store/core/call.h"
 #include "store/core/core.h"
 #include "store/core/reach.h"

@@ -4,10 +4,11 @@
  */
 #include "runtime/operate/observe/observe.h"
 
-#include "base/cut.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "pawl/store_queue.h"
 #include "record/record_internal.h"
+#include "store/core/action.h"
 
 #include <stdio.h>
 
@@ -88,17 +89,16 @@ static pawl_code read_pauses(pawl_store *store, pawl_arena *arena, pawl_health_f
 static void take_versions(const pawl_queue_messages *rows, pawl_text queue, pawl_arena *arena,
                           pawl_health_figures *figures)
 {
-    const pawl_text mark = PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION);
     for (size_t i = 0; i < rows->count; i++) {
         const pawl_queue_message *row = &rows->items[i];
-        if (row->error.size < mark.size || memcmp(row->error.data, mark.data, mark.size) != 0 ||
+        pawl_text versions            = pawl__text_behind(row->error, PAWL_QUEUE_AWAITS_VERSION);
+        if (!pawl__text_begins(row->error, PAWL_QUEUE_AWAITS_VERSION) ||
             (figures->version_awaited_since != 0 &&
              row->row.placed >= figures->version_awaited_since))
             continue;
         figures->version_awaited_since = row->row.placed;
         figures->version_awaited =
-            pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(queue),
-                              (int)(row->error.size - mark.size), row->error.data + mark.size);
+            pawl_arena_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(queue), PAWL_TEXT_ARGS(versions));
     }
 }
 
@@ -222,17 +222,10 @@ int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time n
 /* The endpoint that reads the queue. Figures of a program that was built with older headers have no subscriptions. */
 static pawl_text reader_of(const pawl_health_figures *figures, pawl_text queue)
 {
-    const size_t              size = sizeof PAWL_QUEUE_READER - 1;
     const pawl_subscriptions *list = &figures->subscriptions;
     if (figures->figures_size < offsetof(pawl_health_figures, subscriptions) + sizeof *list)
         return queue;
-    for (size_t i = 0; i < list->count; i++) {
-        pawl_text type = list->items[i].type;
-        if (type.size > size && memcmp(type.data, PAWL_QUEUE_READER, size) == 0 &&
-            pawl_text_equal(list->items[i].queue, queue))
-            return (pawl_text){.data = type.data + size, .size = type.size - size};
-    }
-    return queue;
+    return pawl__queue_reader(list, queue);
 }
 
 size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue)
