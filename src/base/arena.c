@@ -256,6 +256,16 @@ pawl_text pawl_arena_text(pawl_arena *arena, pawl_text text)
     return (pawl_text){.data = memory, .size = text.size};
 }
 
+bool pawl__arena_texts(pawl_arena *arena, pawl_text *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        *texts[i] = pawl_arena_text(arena, *texts[i]);
+        if (texts[i]->data == NULL)
+            return false;
+    }
+    return true;
+}
+
 pawl_text pawl_arena_printf(pawl_arena *arena, const char *format, ...)
 {
     va_list arguments;

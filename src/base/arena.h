@@ -1,4 +1,4 @@
-/* arena.h - memory that is zeroed in part or not at all; shortage of memory; ids as texts; memory that is over.
+/* arena.h - memory that is zeroed in part or not at all; shortage of memory; texts of rows; ids as texts; memory that is over.
  *
  * Tests: tests/unit/engine/test_engine_memory.c, test_engine_random.c
  *
@@ -19,6 +19,9 @@ void *pawl__arena_take_unset(pawl_arena *arena, size_t size);
 /* Since the last reset, was there no memory for something that was asked of it? Tells a
  * shortage from the PAWL_ENOMEM that an application's function answers of its own. */
 bool pawl__arena_is_short(const pawl_arena *arena);
+
+/* Copies the texts of a row into the arena, in their places. False: no memory. */
+bool pawl__arena_texts(pawl_arena *arena, pawl_text *const *texts, size_t count);
 
 /* The text of the id, in the arena; data NULL: no memory. */
 pawl_text pawl__arena_uuid(pawl_arena *arena, pawl_uuid id);

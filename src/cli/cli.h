@@ -112,6 +112,8 @@ void       *pawl__must_take(pawl_arena *arena, size_t size);
 void *pawl__must_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
 pawl_text pawl__must_text(pawl_arena *arena, pawl_text text);
 pawl_text pawl__must_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
+/* The list with one more text at its end, `between` the two unless it is empty. */
+pawl_text pawl__must_join(pawl_arena *arena, pawl_text list, const char *between, pawl_text text);
 
 /* ---- Stores --------------------------------------------------------------- */
 

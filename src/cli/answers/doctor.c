@@ -139,30 +139,14 @@ static pawl_code check_timeouts(pawl__doctor *doctor)
 
 /* ---- The outbox --------------------------------------------------------- */
 
-/* The endpoints of pending rows, each once. */
-typedef struct producers {
-    pawl_text *items;
-    size_t     count, capacity;
-} producers;
-
-static bool is_new_producer(pawl__doctor *doctor, producers *all, pawl_text endpoint)
-{
-    for (size_t i = 0; i < all->count; i++)
-        if (pawl_text_equal(all->items[i], endpoint))
-            return false;
-    all->items =
-        pawl__must_grow(doctor->arena, all->items, all->count, &all->capacity, sizeof *all->items);
-    all->items[all->count++] = pawl__must_text(doctor->arena, endpoint);
-    return true;
-}
-
 /* Pending rows are delivered by the endpoint that made them, and by nobody else. */
-static pawl_code find_orphans(pawl__doctor *doctor, producers *all, const pawl_outbox_rows *rows)
+static pawl_code find_orphans(pawl__doctor *doctor, pawl__text_set *producers,
+                              const pawl_outbox_rows *rows)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         const pawl_outbox_row *row = &rows->items[i];
-        if (is_new_producer(doctor, all, row->endpoint) &&
+        if (pawl__text_set_add(producers, row->endpoint) &&
             !pawl__doctor_has_worker(doctor, row->endpoint))
             code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
                                      "nobody delivers what endpoint %.*s produced, row %" PRId64
@@ -175,9 +159,9 @@ static pawl_code find_orphans(pawl__doctor *doctor, producers *all, const pawl_o
 /* In pages: one endpoint may have many rows before those of another. */
 static pawl_code check_orphans(pawl__doctor *doctor)
 {
-    pawl_outbox_query query = {.states = 1U << PAWL_OUTBOX_PENDING, .count_max = ROWS_PAGE};
-    producers         all   = {.count = 0};
-    pawl_arena       *page  = pawl__must_create();
+    pawl_outbox_query query     = {.states = 1U << PAWL_OUTBOX_PENDING, .count_max = ROWS_PAGE};
+    pawl__text_set    producers = {.arena = doctor->arena};
+    pawl_arena       *page      = pawl__must_create();
     size_t            seen = 0, found = doctor->found.count;
     bool              is_last = false;
     pawl_code         code    = PAWL_OK;
@@ -186,7 +170,7 @@ static pawl_code check_orphans(pawl__doctor *doctor)
         pawl_arena_reset(page);
         code = pawl_store_outbox_find(doctor->store, &query, page, &rows, doctor->error);
         if (code == PAWL_OK)
-            code = find_orphans(doctor, &all, &rows);
+            code = find_orphans(doctor, &producers, &rows);
         is_last = rows.count < ROWS_PAGE;
         seen += rows.count;
         query.after = rows.count > 0 ? rows.items[rows.count - 1].id : query.after;

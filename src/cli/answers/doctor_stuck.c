@@ -119,27 +119,20 @@ pawl_code pawl__doctor_timeout_retries(pawl__doctor *doctor)
 
 /* ---- Versions ------------------------------------------------------------ */
 
-static bool is_same_program(const pawl_worker_info *a, const pawl_worker_info *b)
-{
-    return pawl_text_equal(a->endpoint, b->endpoint) && pawl_text_equal(a->program, b->program) &&
-           pawl_text_equal(a->program_version, b->program_version);
-}
-
 /* The programs of the queue's workers with their versions, each once: " (shop 1.4, shop 1.5)". Empty
  * when none is known. */
 static pawl_text programs_of(const pawl__doctor *doctor, pawl_text queue)
 {
-    pawl_text said = PAWL_TEXT("");
+    pawl_text      said     = PAWL_TEXT("");
+    pawl__text_set programs = {.arena = doctor->arena};
     for (size_t i = 0; i < doctor->worker_count; i++) {
         const pawl_worker_info *worker = &doctor->workers[i];
-        size_t                  before = 0;
-        while (before < i && !is_same_program(&doctor->workers[before], worker))
-            before++;
-        if (before == i && worker->program.size > 0 && pawl_text_equal(worker->endpoint, queue))
-            said = pawl__must_printf(doctor->arena, "%.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(said),
-                                     said.size > 0 ? ", " : "", PAWL_TEXT_ARGS(worker->program),
-                                     worker->program_version.size > 0 ? " " : "",
-                                     PAWL_TEXT_ARGS(worker->program_version));
+        pawl_text               name   = worker->program;
+        if (worker->program_version.size > 0)
+            name = pawl__must_join(doctor->arena, name, " ", worker->program_version);
+        if (worker->program.size > 0 && pawl_text_equal(worker->endpoint, queue) &&
+            pawl__text_set_add(&programs, name))
+            said = pawl__must_join(doctor->arena, said, ", ", name);
     }
     return said.size > 0 ? pawl__must_printf(doctor->arena, " (%.*s)", PAWL_TEXT_ARGS(said)) : said;
 }
@@ -251,14 +244,6 @@ pawl_code pawl__doctor_alarms(pawl__doctor *doctor)
 
 /* ---- Sources and routes ------------------------------------------------- */
 
-static bool is_first_of_source(const pawl_outbox_rows *rows, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (pawl_text_equal(rows->items[i].source, rows->items[at].source))
-            return false;
-    return true;
-}
-
 static pawl_code find_source(pawl__doctor *doctor, const pawl_outbox_rows *rows, size_t at)
 {
     const pawl_outbox_row *row     = &rows->items[at];
@@ -281,18 +266,16 @@ static pawl_code find_source(pawl__doctor *doctor, const pawl_outbox_rows *rows,
 
 pawl_code pawl__doctor_sources(pawl__doctor *doctor)
 {
-    pawl_outbox_rows rows  = {.count = 0};
-    size_t           named = 0;
-    pawl_code        code  = PAWL_OK;
+    pawl_outbox_rows rows    = {.count = 0};
+    pawl__text_set   sources = {.arena = doctor->arena};
+    pawl_code        code    = PAWL_OK;
     if (doctor->stats.outbox_blocked == 0)
         return PAWL_OK;
     code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_BLOCKED, ROWS_MAX, doctor->arena,
                                   &rows, doctor->error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++)
-        if (is_first_of_source(&rows, i)) {
+    for (size_t i = 0; code == PAWL_OK && i < rows.count && sources.count < NAMED_MAX; i++)
+        if (pawl__text_set_add(&sources, rows.items[i].source))
             code = find_source(doctor, &rows, i);
-            named++;
-        }
     return code;
 }
 

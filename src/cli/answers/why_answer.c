@@ -92,9 +92,7 @@ pawl_text pawl__why_workers(const pawl__why *why, pawl_text name)
     for (size_t i = 0; i < why->worker_count; i++) {
         if (!pawl_text_equal(why->workers[i].endpoint, endpoint) || count++ >= 3)
             continue;
-        all = pawl__must_printf(why->arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(all),
-                                all.size != 0 ? ", " : "",
-                                PAWL_TEXT_ARGS(pawl__why_worker(why, &why->workers[i])));
+        all = pawl__must_join(why->arena, all, ", ", pawl__why_worker(why, &why->workers[i]));
     }
     if (count > 3)
         all = pawl__must_printf(why->arena, "%.*s and %zu more", PAWL_TEXT_ARGS(all), count - 3);

@@ -317,18 +317,13 @@ pawl_code pawl__why_handled(pawl__why *why)
     pawl_subscriptions list  = {.count = 0};
     pawl_code          code  = pawl_store_subscriptions(why->store, why->arena, &list, why->error);
     size_t             all   = why->worker_count + list.count;
-    pawl_text         *names = pawl__must_take(why->arena, (all + 1) * sizeof *names);
-    size_t             count = 0;
+    pawl__text_set     names = {.arena = why->arena};
     for (size_t i = 0; code == PAWL_OK && i < all; i++) {
         pawl_text name = i < why->worker_count ? why->workers[i].endpoint
                                                : list.items[i - why->worker_count].queue;
-        size_t    at   = 0;
-        while (at < count && !pawl_text_equal(names[at], name))
-            at++;
-        if (at < count || name.size == 0 || why->word.size > PAWL_MESSAGE_ID_SIZE_MAX)
-            continue;
-        names[count++] = name;
-        code           = add_mark(why, name);
+        if (name.size > 0 && why->word.size <= PAWL_MESSAGE_ID_SIZE_MAX &&
+            pawl__text_set_add(&names, name))
+            code = add_mark(why, name);
     }
     bool is_id = why->word.size > 0 && why->word.size <= PAWL_MESSAGE_ID_SIZE_MAX;
     return code == PAWL_OK && why->count == 0 && is_id ? add_history(why) : code;

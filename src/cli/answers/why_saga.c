@@ -200,9 +200,7 @@ static pawl_text handled(const pawl__why *why, const seen *all, const char **tim
         for (size_t j = 0; j < model->types[i]->count; j++)
             if (model->types[i]->bindings[j]->saga != NULL &&
                 pawl_text_equal(model->types[i]->bindings[j]->saga->table.type, all->of.type))
-                list = pawl__must_printf(why->arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(list),
-                                         list.size != 0 ? ", " : "",
-                                         PAWL_TEXT_ARGS(model->types[i]->type));
+                list = pawl__must_join(why->arena, list, ", ", model->types[i]->type);
     for (size_t i = 0; model != NULL && i < model->timeout_count; i++)
         if (pawl_text_equal(model->timeouts[i].saga->table.type, all->of.type))
             *timeout = model->timeouts[i].name.data;

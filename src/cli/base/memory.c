@@ -46,3 +46,20 @@ pawl_text pawl__must_printf(pawl_arena *arena, const char *format, ...)
     va_end(list);
     return (pawl_text){.data = text, .size = (size_t)size};
 }
+
+pawl_text pawl__must_join(pawl_arena *arena, pawl_text list, const char *between, pawl_text text)
+{
+    return pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(list),
+                             list.size > 0 ? between : "", PAWL_TEXT_ARGS(text));
+}
+
+bool pawl__text_set_add(pawl__text_set *set, pawl_text text)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (pawl_text_equal(set->items[i], text))
+            return false;
+    set->items =
+        pawl__must_grow(set->arena, set->items, set->count, &set->capacity, sizeof *set->items);
+    set->items[set->count++] = pawl__must_text(set->arena, text);
+    return true;
+}

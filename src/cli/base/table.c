@@ -144,11 +144,8 @@ static pawl_text calmed(pawl_text text, bool keeps_lines, pawl_arena *arena)
 static pawl_text joined(const pawl__text_list *texts, pawl_arena *arena)
 {
     pawl_text all = PAWL_TEXT("");
-    for (size_t i = 0; i < texts->count; i++) {
-        pawl_text calm = calmed(texts->items[i], false, arena);
-        all = pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(all), i > 0 ? ", " : "",
-                                PAWL_TEXT_ARGS(calm));
-    }
+    for (size_t i = 0; i < texts->count; i++)
+        all = pawl__must_join(arena, all, ", ", calmed(texts->items[i], false, arena));
     return all;
 }
 

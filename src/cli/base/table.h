@@ -45,6 +45,16 @@ typedef struct pawl__text_list {
     size_t           count;
 } pawl__text_list;
 
+/* Different texts, copied, in the order in which they came. Zero but for its arena. */
+typedef struct pawl__text_set {
+    pawl_arena *arena;
+    pawl_text  *items;
+    size_t      count, capacity;
+} pawl__text_set;
+
+/* False: the text is in it already. */
+bool pawl__text_set_add(pawl__text_set *set, pawl_text text);
+
 /* The first of the views that shows a column: list, show, or show with --reveal. */
 typedef enum pawl__level {
     PAWL__LEVEL_LIST,

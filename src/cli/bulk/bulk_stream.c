@@ -39,8 +39,7 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
         pawl_text   shown    = pawl_text_of(text);
         if (!is_plain)
             shown = pawl__shell_quoted(shown, arena);
-        made = pawl__must_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(made), i > 0 ? " " : "",
-                                 PAWL_TEXT_ARGS(shown));
+        made = pawl__must_join(arena, made, " ", shown);
     }
     yyjson_doc_free(doc);
     return made;

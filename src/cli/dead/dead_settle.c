@@ -71,23 +71,13 @@ enum { LEFT_GONE, LEFT_QUEUED, LEFT_UNSENDABLE };
 
 #define QUEUES_MAX 32 /* a warning for each; more are passed over */
 
-/* The names of different queues, copied into the arena. */
-typedef struct queue_names {
-    pawl_arena *arena;
-    pawl_text   items[QUEUES_MAX];
-    size_t      count;
-} queue_names;
-
-static void add_queue(queue_names *names, pawl_text queue)
+static void add_queue(pawl__text_set *names, pawl_text queue)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (pawl_text_equal(names->items[i], queue))
-            return;
     if (queue.size > 0 && names->count < QUEUES_MAX)
-        names->items[names->count++] = pawl__must_text(names->arena, queue);
+        (void)pawl__text_set_add(names, queue);
 }
 
-static void warn(const queue_names *names, pawl_store *store)
+static void warn(const pawl__text_set *names, pawl_store *store)
 {
     for (size_t i = 0; i < names->count; i++)
         pawl__reader_warn(store, names->items[i], names->arena);
@@ -100,15 +90,12 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
 {
     pawl_dead_row   letters[PAWL__TEXTS_MAX];
     pawl__bulk_loop loop   = loop_of(fields, is_retry(fields) ? "retried" : "discarded");
-    queue_names     queues = {.arena = arena};
+    pawl__text_set  named  = {.arena = arena};
+    pawl__text_set  queues = {.arena = arena};
     size_t          count  = 0;
     pawl_code       code   = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < i; j++)
-            is_known =
-                is_known || strcmp(fields->words.ids.items[i], fields->words.ids.items[j]) == 0;
-        if (!is_known)
+        if (pawl__text_set_add(&named, pawl_text_of(fields->words.ids.items[i])))
             code = pawl__dead_letter_find(fields, store, fields->words.ids.items[i], arena,
                                           &letters[count++], error);
     }
@@ -130,7 +117,7 @@ typedef struct bulk {
     const pawl_dead_settle  *settle;
     pawl__dead_cursor        cursor;
     pawl_arena              *arena;  /* of one page */
-    queue_names              queues; /* of the letters */
+    pawl__text_set           queues; /* of the letters */
     pawl_dead_rows           found;  /* the page */
     size_t                   fits;   /* letters of a page whose bodies fit into memory */
     char                     until[PAWL_TIME_TEXT_SIZE +

@@ -215,8 +215,7 @@ static pawl_text joined(const pawl__texts *list, pawl_arena *arena)
 {
     pawl_text text = PAWL_TEXT("");
     for (size_t i = 0; i < list->count; i++)
-        text = pawl__must_printf(arena, "%.*s%s%s", PAWL_TEXT_ARGS(text), i > 0 ? " " : "",
-                                 list->items[i]);
+        text = pawl__must_join(arena, text, " ", pawl_text_of(list->items[i]));
     return text;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "runtime/inbound/intake.h"
 
+#include "base/arena.h"
 #include "engine/order.h"
 
 #include <stdio.h>
@@ -219,12 +220,7 @@ static bool copy_row(pawl_arena *arena, pawl_message *message)
 {
     pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
                           &message->headers, &message->correlation_id, &message->causation_id};
-    bool       is_well = true;
-    for (size_t i = 0; is_well && i < sizeof texts / sizeof texts[0]; i++) {
-        *texts[i] = pawl_arena_text(arena, *texts[i]);
-        is_well   = texts[i]->data != NULL;
-    }
-    return is_well;
+    return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
 /* A letter and its mark; of a letter whose id was made here the mark alone. */

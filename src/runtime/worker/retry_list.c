@@ -5,21 +5,13 @@
  */
 #include "runtime/worker/commit.h"
 
-static bool copy_texts(pawl_arena *arena, pawl_text **texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        *texts[i] = pawl_arena_text(arena, *texts[i]);
-        if (texts[i]->data == NULL)
-            return false;
-    }
-    return true;
-}
+#include "base/arena.h"
 
 static bool copy_message(pawl_arena *arena, pawl_message *message)
 {
     pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
                           &message->headers, &message->correlation_id, &message->causation_id};
-    return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
+    return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
 static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
@@ -27,7 +19,7 @@ static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
     pawl_text           *texts[] = {&unit->flush.name, &unit->flush.partition};
     size_t               count   = unit->leased.count;
     pawl_aggregator_row *items   = pawl_arena_take(arena, (count + 1) * sizeof *items);
-    if (items == NULL || !copy_texts(arena, texts, sizeof texts / sizeof texts[0]))
+    if (items == NULL || !pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]))
         return false;
     for (size_t i = 0; i < count; i++) {
         items[i] = unit->leased.items[i];
@@ -52,7 +44,7 @@ bool pawl__retry_list_copy(pawl__worker *worker, pawl__unit *unit)
     pawl_timeout_row *row     = &unit->timeout;
     pawl_text        *texts[] = {&row->saga_type, &row->name, &row->destination, &row->headers,
                                  &row->correlation_id};
-    return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
+    return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
 bool pawl__retry_list_reserve(pawl__worker *worker, pawl__outcome *outcome)

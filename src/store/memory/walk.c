@@ -4,6 +4,8 @@
  */
 #include "store/memory/memory.h"
 
+#include "base/arena.h"
+
 static memory_walk_fn *const kinds[PAWL_SCAN_KINDS] = {
     [PAWL_SCAN_SAGAS]            = pawl__memory_saga_behind,
     [PAWL_SCAN_QUEUE]            = pawl__memory_message_behind,
@@ -30,12 +32,7 @@ static bool keep_texts(pawl_scan_row *row, pawl_arena *arena)
                           &row->message.headers,
                           &row->message.correlation_id,
                           &row->message.causation_id};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        *texts[i] = pawl_arena_text(arena, *texts[i]);
-        if (texts[i]->data == NULL)
-            return false;
-    }
-    return true;
+    return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
 pawl_code pawl__memory_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
