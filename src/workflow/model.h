@@ -14,6 +14,7 @@
 #define PAWL_WORKFLOW_MODEL_H
 
 #include "pawl/application.h"
+#include "pawl/endpoint.h"
 #include "pawl/limits.h"
 #include "pawl/process.h"
 #include "pawl/record.h"
@@ -212,6 +213,11 @@ bool pawl__record_is_derived(const pawl_record *record, pawl_text type);
 /* Row `index` of a table whose rows the application was built with `stride`
  * bytes each. Fields beyond an older, smaller row read as zero. */
 void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size);
+
+/* The route of that place in the list of the options, which say how long the program's rows are. False: the list ends before it. */
+bool pawl__route_at(const pawl_endpoint_options *options, size_t index, pawl_route *route);
+/* NULL: none of the routes has the name. */
+const pawl_route *pawl__route_named(const pawl_route *routes, size_t count, const char *name);
 
 /* Does the row say which saga a message goes to, and what is done without one? A timeout, a handler without state and a
  * projection know that. */

@@ -14,6 +14,30 @@ void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row,
     memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
 }
 
+/* Before options told the size of a route, it ended with system_prefix. */
+static size_t route_size(const pawl_endpoint_options *options)
+{
+    if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
+        return offsetof(pawl_route, outbound);
+    return options->route_size != 0 ? options->route_size : sizeof(pawl_route);
+}
+
+bool pawl__route_at(const pawl_endpoint_options *options, size_t index, pawl_route *route)
+{
+    if (options->routes == NULL)
+        return false;
+    pawl__table_row(options->routes, index, (uint32_t)route_size(options), route, sizeof *route);
+    return route->name != NULL;
+}
+
+const pawl_route *pawl__route_named(const pawl_route *routes, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(routes[i].name, name) == 0)
+            return &routes[i];
+    return NULL;
+}
+
 bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler)
 {
     return application->handler_size >= offsetof(pawl_handler, is_stream) + sizeof(bool) &&

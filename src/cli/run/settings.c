@@ -58,34 +58,6 @@ struct pawl__settings {
     pawl__limits                limits; /* of the file */
 };
 
-/* ---- Numbers -------------------------------------------------------------------------- */
-
-/* Sets a field: a value of 0 becomes -1, since 0 in the field is the default. */
-static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
-{
-    char *field = (char *)options + row->offset;
-    if (value == 0)
-        value = -1;
-    int32_t narrow = (int32_t)value;
-    if (row->size == sizeof value)
-        memcpy(field, &value, sizeof value);
-    else
-        memcpy(field, &narrow, sizeof narrow);
-}
-
-static int64_t get_number(const pawl_endpoint_options *options, const pawl__number_row *row)
-{
-    const char *field = (const char *)options + row->offset;
-    int64_t     value;
-    int32_t     narrow;
-    memcpy(&narrow, field, sizeof narrow);
-    if (row->size == sizeof value)
-        memcpy(&value, field, sizeof value);
-    else
-        value = narrow;
-    return value;
-}
-
 /* ---- Routes ----------------------------------------------------------------------- */
 
 static pawl_code add_route(part *to, const char *text, size_t line, pawl_arena *arena,
@@ -97,9 +69,8 @@ static pawl_code add_route(part *to, const char *text, size_t line, pawl_arena *
     pawl_code code = pawl__route_read(text, arena, &route, error);
     if (code != PAWL_OK)
         return code;
-    for (size_t i = 0; i < to->route_count; i++)
-        if (strcmp(to->routes[i].name, route.name) == 0)
-            return pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", route.name);
+    if (pawl__route_named(to->routes, to->route_count, route.name) != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", route.name);
     to->routes[to->route_count]        = route;
     to->route_lines[to->route_count++] = line;
     return PAWL_OK;
@@ -347,10 +318,7 @@ static size_t routes_of(const pawl__settings *settings, const char *endpoint, pa
     size_t      count   = 0;
     for (size_t j = 0; j < 3; j++)
         for (size_t i = 0; parts[j] != NULL && i < parts[j]->route_count; i++) {
-            size_t same = 0;
-            while (same < count && strcmp(routes[same].name, parts[j]->routes[i].name) != 0)
-                same++;
-            if (same < count)
+            if (pawl__route_named(routes, count, parts[j]->routes[i].name) != NULL)
                 continue;
             if (lines != NULL)
                 lines[count] = parts[j]->route_lines[i];
@@ -380,8 +348,8 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
 {
     for (size_t i = 0; i < pawl__number_count; i++) {
         said own = said_of(settings, endpoint, i);
-        if (own.is_there)
-            put_number(options, &number_rows[i], own.number);
+        if (own.is_there) /* 0 in the field is the default */
+            pawl__number_put(options, &number_rows[i], own.number != 0 ? own.number : -1);
     }
     pawl__recovery_rows *rows;
     pawl_route          *routes =
@@ -473,7 +441,7 @@ static void list_number(const pawl__settings *settings, const char *endpoint,
 {
     const pawl__number_row *row   = &number_rows[i];
     said                    value = said_of(settings, endpoint, i);
-    int64_t                 own   = get_number(table, row);
+    int64_t                 own   = pawl__number_get(table, row);
     char                    text[40];
     const char             *from = "command line";
     if (!value.is_there) {
@@ -505,23 +473,14 @@ static void list_routes(const pawl__settings *settings, const char *endpoint,
                         const pawl_endpoint_options *table, pawl__setting_list *list)
 {
     size_t      lines[PAWL__TEXTS_MAX * 3];
-    const char *next   = (const char *)table->routes;
-    size_t      stride = table->route_size;
+    pawl_route  route;
     pawl_route *routes = pawl__must_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
     size_t      count  = routes_of(settings, endpoint, routes, lines);
     for (size_t i = 0; i < count; i++)
         list_route(endpoint, &routes[i], lines[i], "command line", list);
-    for (; next != NULL && stride != 0; next += stride) {
-        pawl_route route = {.name = NULL};
-        memcpy(&route, next, stride < sizeof route ? stride : sizeof route);
-        if (route.name == NULL)
-            return;
-        size_t same = 0;
-        while (same < count && strcmp(routes[same].name, route.name) != 0)
-            same++;
-        if (same == count)
+    for (size_t i = 0; pawl__route_at(table, i, &route); i++)
+        if (pawl__route_named(routes, count, route.name) == NULL)
             list_route(endpoint, &route, 0, "application", list);
-    }
 }
 
 static void list_word(const pawl__settings *settings, const char *endpoint, size_t key,
@@ -544,21 +503,16 @@ static pawl_code list_recovery(const pawl__settings *settings, const char *endpo
                                const pawl_endpoint_options *table, pawl__setting_list *list,
                                pawl_error *error)
 {
-    const pawl__setting  made   = {.endpoint = pawl_text_of(endpoint),
-                                   .option   = PAWL_TEXT_INIT("recovery")};
-    pawl__recovery_rows *rows   = NULL;
-    const char          *next   = (const char *)table->recovery;
-    size_t               stride = table->recovery_size;
-    pawl_code            code   = recovery_of(settings, endpoint, &rows, error);
+    const pawl__setting  made = {.endpoint = pawl_text_of(endpoint),
+                                 .option   = PAWL_TEXT_INIT("recovery")};
+    pawl__recovery_rows *rows = NULL;
+    pawl_recovery        row;
+    pawl_code            code = recovery_of(settings, endpoint, &rows, error);
     if (code != PAWL_OK)
         return code;
     size_t given = rows->count;
-    for (; next != NULL && stride != 0; next += stride) {
-        pawl_recovery row = {.type = NULL};
-        memcpy(&row, next, stride < sizeof row ? stride : sizeof row);
-        if (pawl__recovery_is_end(&row) || !pawl__recovery_join(rows, &row, 0))
-            break;
-    }
+    for (size_t i = 0; pawl__recovery_at(table, i, &row) && pawl__recovery_join(rows, &row, 0);)
+        i++;
     for (size_t i = 0; i < rows->count; i++)
         add_setting(list, made, pawl__recovery_text(&rows->items[i], settings->arena),
                     rows->lines[i], i < given ? "command line" : "application");

@@ -6,6 +6,7 @@
 #include "cli/topology/topology.h"
 #include "base/calm.h"
 #include "cli/run/run.h"
+#include "workflow/model.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -352,9 +353,8 @@ static pawl_code add_routes(const verb_fields *fields, pawl__topology *topology,
     pawl_route routes[PAWL__TEXTS_MAX];
     for (size_t i = 0; i < fields->routes.count; i++) {
         pawl_code code = pawl__route_read(fields->routes.items[i], arena, &routes[i], error);
-        for (size_t j = 0; code == PAWL_OK && j < i; j++)
-            if (strcmp(routes[j].name, routes[i].name) == 0)
-                code = pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", routes[i].name);
+        if (code == PAWL_OK && pawl__route_named(routes, i, routes[i].name) != NULL)
+            code = pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", routes[i].name);
         if (code != PAWL_OK)
             return pawl_error_wrap(error, code, "--route");
     }

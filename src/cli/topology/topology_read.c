@@ -189,7 +189,6 @@ static void read_parts(reader *r, const pawl_endpoint_spec *spec)
 
 /* ---- Routes -------------------------------------------------------------- */
 
-/* Options older than route_size have routes that end with system_prefix. */
 static void read_routes(reader *r, const pawl_endpoint_options *given)
 {
     pawl_endpoint_options options = {.options_size = 0};
@@ -197,12 +196,7 @@ static void read_routes(reader *r, const pawl_endpoint_options *given)
     size_t                capacity = 0;
     memcpy(&options, given,
            given->options_size < sizeof options ? given->options_size : sizeof options);
-    uint32_t stride = options.route_size != 0 ? (uint32_t)options.route_size
-                                              : (uint32_t)offsetof(pawl_route, outbound);
-    for (size_t i = 0; options.routes != NULL; i++) {
-        pawl__table_row(options.routes, i, stride, &route, sizeof route);
-        if (route.name == NULL)
-            return;
+    for (size_t i = 0; pawl__route_at(&options, i, &route); i++) {
         r->endpoint->routes =
             pawl__must_grow(r->arena, r->endpoint->routes, i, &capacity, sizeof route);
         r->endpoint->routes[r->endpoint->route_count++] = route;
@@ -248,10 +242,9 @@ pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *a
 pawl__receiver pawl__topology_receiver(const pawl__topology          *topology,
                                        const pawl__topology_endpoint *from, const char *destination)
 {
-    pawl__receiver receiver = {.queue = destination};
-    for (size_t i = 0; receiver.route == NULL && i < from->route_count; i++)
-        if (strcmp(from->routes[i].name, destination) == 0)
-            receiver.route = &from->routes[i];
+    pawl__receiver receiver = {.queue = destination,
+                               .route =
+                                   pawl__route_named(from->routes, from->route_count, destination)};
     if (receiver.route != NULL && receiver.route->queue != NULL)
         receiver.queue = receiver.route->queue;
     if (receiver.route != NULL && (receiver.route->url != NULL || receiver.route->outbound != NULL))
@@ -285,10 +278,8 @@ void pawl__topology_route(pawl__topology *topology, const pawl_route *routes, si
         for (size_t i = 0; i < own; i++)
             made[i] = endpoint->routes[i];
         for (size_t i = 0; i < count; i++) {
-            size_t at = 0;
-            while (at < own && strcmp(made[at].name, routes[i].name) != 0)
-                at++;
-            made[at < own ? at : endpoint->route_count++] = routes[i];
+            const pawl_route *same = pawl__route_named(made, own, routes[i].name);
+            made[same != NULL ? (size_t)(same - made) : endpoint->route_count++] = routes[i];
         }
         endpoint->routes = made;
     }

@@ -20,6 +20,8 @@
 #include "pawl/endpoint.h"
 #include "runtime/worker/breaker.h"
 
+#include <string.h>
+
 typedef enum pawl__number_kind {
     PAWL__NUMBER_COUNT,
     PAWL__NUMBER_DURATION, /* microseconds */
@@ -109,5 +111,24 @@ enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_INDEX) pawl__number_count };
      high,                                                                  \
      name,                                                                  \
      help},
+
+/* The number's field of the options. */
+static inline int64_t pawl__number_get(const pawl_endpoint_options *options,
+                                       const pawl__number_row      *row)
+{
+    const char *field = (const char *)options + row->offset;
+    int32_t     narrow;
+    int64_t     value;
+    memcpy(row->size == sizeof value ? (void *)&value : &narrow, field, row->size);
+    return row->size == sizeof value ? value : narrow;
+}
+
+static inline void pawl__number_put(pawl_endpoint_options *options, const pawl__number_row *row,
+                                    int64_t value)
+{
+    const int32_t narrow = (int32_t)value;
+    memcpy((char *)options + row->offset,
+           row->size == sizeof value ? (const void *)&value : &narrow, row->size);
+}
 
 #endif

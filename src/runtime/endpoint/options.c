@@ -17,38 +17,15 @@
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
-static int64_t get_number(const pawl_endpoint_options *options, const pawl__number_row *row)
-{
-    const char *field = (const char *)options + row->offset;
-    int32_t     narrow;
-    int64_t     value;
-    if (row->size == sizeof value) {
-        memcpy(&value, field, sizeof value);
-        return value;
-    }
-    memcpy(&narrow, field, sizeof narrow);
-    return narrow;
-}
-
-static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
-{
-    char   *field  = (char *)options + row->offset;
-    int32_t narrow = (int32_t)value;
-    if (row->size == sizeof value)
-        memcpy(field, &value, sizeof value);
-    else
-        memcpy(field, &narrow, sizeof narrow);
-}
-
 /* Takes a number: 0 stands for the endpoint's table, where 0 is the default of all; -1 is "none"
  * where the lower bound allows it, and becomes 0. */
 static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoint_options *defaults,
                              const pawl__number_row *row, pawl_error *error)
 {
-    int64_t     value = get_number(settings, row);
+    int64_t     value = pawl__number_get(settings, row);
     const char *from  = "";
     if (value == 0) {
-        value = get_number(defaults, row);
+        value = pawl__number_get(defaults, row);
         from  = value != 0 ? " in the endpoint's table" : "";
     }
     if (value == 0)
@@ -62,7 +39,7 @@ static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoin
         return pawl_error_set(error, PAWL_ECONFIG,
                               "option %s%s is %lld, the limits are %lld to %lld", row->field, from,
                               (long long)value, (long long)row->low, (long long)row->high);
-    put_number(settings, row, value < 0 ? 0 : value);
+    pawl__number_put(settings, row, value < 0 ? 0 : value);
     return PAWL_OK;
 }
 
@@ -244,37 +221,14 @@ static pawl_code check_row_sizes(const pawl_endpoint_options *options, pawl_erro
                                             sizeof(pawl_recovery), error);
 }
 
-/* The size of a route in the program that the application was compiled with: before options told
- * it, a route ended with system_prefix. */
-static size_t route_stride(const pawl_endpoint_options *options)
-{
-    if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
-        return offsetof(pawl_route, outbound);
-    return options->route_size != 0 ? options->route_size : sizeof(pawl_route);
-}
-
-static bool is_among(const pawl_endpoint *endpoint, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(endpoint->routes[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Takes routes whose names are not there yet: routes of the caller come before the table's. */
 static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
                              pawl_error *error)
 {
-    const char *next   = (const char *)options->routes;
-    size_t      before = endpoint->route_count;
-    size_t      stride = route_stride(options);
-    size_t      size   = stride < sizeof(pawl_route) ? stride : sizeof(pawl_route);
-    for (; next != NULL; next += stride) {
-        pawl_route route = {.name = NULL};
-        memcpy(&route, next, size);
-        if (route.name == NULL)
-            break;
-        if (is_among(endpoint, before, route.name))
+    size_t     before = endpoint->route_count;
+    pawl_route route;
+    for (size_t i = 0; pawl__route_at(options, i, &route); i++) {
+        if (pawl__route_named(endpoint->routes, before, route.name) != NULL)
             continue;
         if (endpoint->route_count == PAWL__ROUTES_MAX)
             return pawl_error_set(error, PAWL_ECONFIG, "more than %d routes", PAWL__ROUTES_MAX);

@@ -37,17 +37,11 @@ static pawl_code take_row(pawl__recovery *rows, size_t first, const pawl_recover
 static pawl_code take_rows(pawl__recovery *rows, const pawl_endpoint_options *options,
                            const char *from, pawl_error *error)
 {
-    const char *next  = (const char *)options->recovery;
-    size_t      first = rows->count;
-    size_t    stride = options->recovery_size != 0 ? options->recovery_size : sizeof(pawl_recovery);
-    pawl_code code   = PAWL_OK;
-    for (; next != NULL && code == PAWL_OK; next += stride) {
-        pawl_recovery row = {.type = NULL};
-        memcpy(&row, next, stride < sizeof row ? stride : sizeof row);
-        if (pawl__recovery_is_end(&row))
-            break;
+    size_t        first = rows->count;
+    pawl_recovery row;
+    pawl_code     code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && pawl__recovery_at(options, i, &row); i++)
         code = take_row(rows, first, &row, from, error);
-    }
     return code;
 }
 

@@ -28,6 +28,17 @@ static inline bool pawl__recovery_is_end(const pawl_recovery *row)
            row->delay == 0 && row->delay_max == 0 && row->then == PAWL_THEN_DEAD;
 }
 
+/* The row of that place in the list of the options, which say how long the program's rows are. False: the list ends before it. */
+static inline bool pawl__recovery_at(const pawl_endpoint_options *options, size_t index,
+                                     pawl_recovery *row)
+{
+    size_t size = options->recovery_size != 0 ? options->recovery_size : sizeof *row;
+    if (options->recovery == NULL)
+        return false;
+    pawl__table_row(options->recovery, index, (uint32_t)size, row, sizeof *row);
+    return !pawl__recovery_is_end(row);
+}
+
 /* Does `first` take every failure that `later` is for? */
 static inline bool pawl__recovery_hides(const pawl_recovery *first, const pawl_recovery *later)
 {
