@@ -160,10 +160,7 @@ static pawl_code put_off(pawl__worker *worker, const target *item, bool *did, pa
                               .due       = pause > 0 ? pawl_time_add(now, pause) : PAWL_TIME_MAX,
                               .is_done   = true,
                               .error     = item->error};
-    pawl_changes   changes = {.group_count = 1,
-                              .unit_count  = 1,
-                              .now         = worker->engine.machine_now,
-                              .flush_set   = {&set, 1}};
+    pawl_changes   changes = {PAWL__ONE_UNIT(worker->engine.machine_now), .flush_set = {&set, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
@@ -172,9 +169,7 @@ static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl
 {
     pawl_refusals             refused = {.arena = worker->read};
     pawl_leased_batch_release release = {.partition = item->partition, .session = session};
-    pawl_changes              changes = {.group_count          = 1,
-                                         .unit_count           = 1,
-                                         .now                  = worker->engine.machine_now,
+    pawl_changes              changes = {PAWL__ONE_UNIT(worker->engine.machine_now),
                                          .leased_batch_release = {&release, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }

@@ -75,9 +75,9 @@ static pawl_code subscribe_in(pawl_endpoint *endpoint, pawl_arena *arena, pawl_e
     const pawl__model *model   = endpoint->model;
     pawl_subscriptions list    = {NULL, 0};
     pawl_refusals      refused = {.arena = arena};
-    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl__machine_now(endpoint)};
-    size_t       count   = 0;
-    pawl_code    code    = pawl_store_subscriptions(worker->store, arena, &list, error);
+    pawl_changes       changes = {PAWL__ONE_UNIT(pawl__machine_now(endpoint))};
+    size_t             count   = 0;
+    pawl_code          code    = pawl_store_subscriptions(worker->store, arena, &list, error);
     if (code != PAWL_OK)
         return code;
     pawl_subscription_set *sets = pawl_arena_take(

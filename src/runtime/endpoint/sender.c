@@ -102,9 +102,8 @@ static pawl_code fill(pawl_sender *sender, const pawl_send_options *options, con
 
 static pawl_code write_enlisted(pawl_sender *sender, pawl_queue_send *send, pawl_error *error)
 {
-    pawl_changes changes = {
-        .group_count = 1, .unit_count = 1, .now = pawl_clock_now(NULL), .queue_send = {send, 1}};
-    pawl_code code = pawl_changes_check(&changes, error);
+    pawl_changes changes = {PAWL__ONE_UNIT(pawl_clock_now(NULL)), .queue_send = {send, 1}};
+    pawl_code    code    = pawl_changes_check(&changes, error);
     return code == PAWL_OK ? pawl_store_enlist(sender->store, sender->native, &changes, error)
                            : code;
 }
@@ -303,10 +302,8 @@ pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL,
                               "an enlisted sender has no commit: commit your own transaction");
     pawl_refusals refused = {.arena = sender->arena};
-    pawl_changes  changes = {.group_count = 1,
-                             .unit_count  = 1,
-                             .now         = pawl_clock_now(NULL),
-                             .queue_send  = {sender->sends, sender->count}};
+    pawl_changes  changes = {PAWL__ONE_UNIT(pawl_clock_now(NULL)),
+                             .queue_send = {sender->sends, sender->count}};
     pawl_code     code =
         sender->count > 0 ? pawl_store_commit(sender->store, &changes, &refused, error) : PAWL_OK;
     if (code != PAWL_OK)

@@ -92,8 +92,7 @@ static pawl_code raise_number(pawl__worker *worker, bool *is_raised, pawl_error 
     for (int i = 0; i < TAKE_OVERS_MAX && code == PAWL_OK && !*is_raised; i++) {
         pawl_refusals       refused = {.arena = worker->read};
         pawl_checkpoint_set raise   = {.name = it->name, .at = pawl__machine_now(worker->endpoint)};
-        pawl_changes        changes = {
-                   .group_count = 1, .unit_count = 1, .now = raise.at, .checkpoint_set = {&raise, 1}};
+        pawl_changes        changes = {PAWL__ONE_UNIT(raise.at), .checkpoint_set = {&raise, 1}};
         code     = pawl_store_checkpoint_get(worker->store, it->name, &raise.from, error);
         raise.to = raise.from + 1;
         if (code == PAWL_OK)

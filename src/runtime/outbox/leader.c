@@ -140,10 +140,9 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
 {
     for (int i = 0; i < TAKE_OVERS_MAX; i++) {
         pawl_refusals refused = {.arena = service->arena};
-        pawl_changes  changes = {
-             .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
-        pawl_store *store = service->store;
-        pawl_code   code =
+        pawl_changes  changes = {PAWL__ONE_UNIT(pawl__machine_now(service->endpoint))};
+        pawl_store   *store   = service->store;
+        pawl_code     code =
             pawl_store_checkpoint_get(store, service->lease_name, &service->number, error);
         set_leader(service, true);
         if (code == PAWL_OK)
@@ -258,9 +257,8 @@ static pawl_code note_waiting(pawl__service *service, const pawl_outbox_rows *ro
 static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows *rows,
                                  pawl_error *error)
 {
-    pawl_refusals refused = {.arena = service->arena};
-    pawl_changes  changes = {
-         .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
+    pawl_refusals      refused  = {.arena = service->arena};
+    pawl_changes       changes  = {PAWL__ONE_UNIT(pawl__machine_now(service->endpoint))};
     pawl__source_table known    = {.arena = service->arena};
     pawl_outbox_block *releases = pawl_arena_take(service->arena, rows->count * sizeof *releases);
     if (releases == NULL)

@@ -114,9 +114,7 @@ pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *e
 {
     pawl_subscription_set set     = {.type  = pawl_text_of(pawl_record_type(record())),
                                      .queue = PAWL_TEXT(PAWL_TEST_EVENTS)};
-    pawl_changes          changes = {.group_count      = 1,
-                                     .unit_count       = 1,
-                                     .now              = pawl_clock_now(test->machine),
+    pawl_changes          changes = {PAWL__ONE_UNIT(pawl_clock_now(test->machine)),
                                      .subscription_set = {&set, 1}};
     return pawl_store_commit(test->store, &changes, NULL, error);
 }

@@ -96,8 +96,7 @@ static void add_correction(const pawl__worker *worker, pawl_counters *counters)
 
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
 {
-    pawl_changes changes = {
-        .group_count = 1, .unit_count = 1, .now = pawl__machine_now(worker->endpoint)};
+    pawl_changes changes = {PAWL__ONE_UNIT(pawl__machine_now(worker->endpoint))};
     if (worker->correction.conflicts == 0)
         return PAWL_OK; /* each refused unit counts as one */
     add_correction(worker, &changes.counters);
@@ -281,9 +280,9 @@ static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
 /* Releases the snapshots of refused flushes, each a group by itself, whose messages go to the next flush. */
 static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
 {
-    pawl__batch  *batch   = worker->batch;
-    pawl_refusals refused = {.arena = worker->kept};
-    pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    pawl__batch               *batch   = worker->batch;
+    pawl_refusals              refused = {.arena = worker->kept};
+    pawl_changes               changes = {PAWL__ONE_UNIT(worker->engine.machine_now)};
     pawl_leased_batch_release *items =
         pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof *items);
     if (items == NULL)

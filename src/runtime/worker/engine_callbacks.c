@@ -139,17 +139,6 @@ static pawl_code defer(pawl__worker *worker, const pawl_changes *changes, pawl_e
     return PAWL_OK;
 }
 
-static pawl_code commit_one(pawl__worker *worker, pawl_store *store, pawl_changes *changes,
-                            pawl_error *error)
-{
-    pawl_refusals refused = {.arena = worker->read};
-    pawl_code     code    = pawl_store_commit(store, changes, &refused, error);
-    if (code == PAWL_OK && refused.count > 0)
-        return pawl_error_set(error, refused.items[0].reason, "%.*s",
-                              PAWL_TEXT_ARGS(refused.items[0].text));
-    return code;
-}
-
 void pawl__worker_close_aside(pawl__worker *worker)
 {
     pawl_store_close(worker->aside);
@@ -162,7 +151,7 @@ static pawl_code commit_aside(pawl__worker *worker, pawl_changes *changes, pawl_
     if (worker->aside == NULL)
         code = pawl__endpoint_store_open_aside(worker->endpoint, INT64_MAX, &worker->aside, error);
     if (code == PAWL_OK)
-        code = commit_one(worker, worker->aside, changes, error);
+        code = pawl_store_commit(worker->aside, changes, NULL, error);
     if (code != PAWL_OK)
         pawl__worker_close_aside(worker);
     return code;
@@ -174,7 +163,7 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
     if (pawl__app_call_is_given_up(worker->app_call))
         return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the message in flight");
     if (!worker->batch->has_sql)
-        return commit_one(worker, worker->store, changes, error);
+        return pawl_store_commit(worker->store, changes, NULL, error);
     return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0
                ? commit_aside(worker, changes, error)
                : defer(worker, changes, error);
@@ -241,12 +230,10 @@ pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
 {
     while (worker->deferred != NULL) {
         struct pawl__deferred *first   = worker->deferred;
-        pawl_changes           changes = {.group_count = 1,
-                                          .unit_count  = 1,
-                                          .now         = worker->engine.machine_now,
-                                          .queue_send  = {&first->send, !first->is_remote},
-                                          .outbox_add  = {&first->row, first->is_remote}};
-        pawl_code              code    = commit_one(worker, worker->store, &changes, error);
+        pawl_changes           changes = {PAWL__ONE_UNIT(worker->engine.machine_now),
+                                          .queue_send = {&first->send, !first->is_remote},
+                                          .outbox_add = {&first->row, first->is_remote}};
+        pawl_code              code    = pawl_store_commit(worker->store, &changes, NULL, error);
         if (code != PAWL_OK)
             return code; /* the next step tries again */
         worker->deferred = first->next;

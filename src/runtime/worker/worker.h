@@ -38,6 +38,7 @@
 #include "runtime/worker/outlived_claims.h"
 #include "runtime/worker/rowless_batch.h"
 #include "runtime/worker/saga_owners.h"
+#include "store/core/call.h"
 
 /* ---- Whether the queue is paused: queue_pause.c --------------------------------------------- */
 

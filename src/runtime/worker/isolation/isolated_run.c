@@ -30,9 +30,7 @@ static pawl_code write_row(pawl__worker *worker, const pawl_queue_row *row,
                                  .crashes       = crashes,
                                  .waiting_since = row->waiting_since,
                                  .history       = history};
-    pawl_changes      changes = {.group_count  = 1,
-                                 .unit_count   = 1,
-                                 .now          = worker->engine.machine_now,
+    pawl_changes      changes = {PAWL__ONE_UNIT(worker->engine.machine_now),
                                  .queue_settle = {&settle, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }

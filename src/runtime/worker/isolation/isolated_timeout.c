@@ -59,9 +59,7 @@ pawl_event_append pawl__isolated_next_event(const pawl__worker *worker, const al
 static pawl_code write_next(pawl__worker *worker, alone *it, pawl_text history, pawl_error *error)
 {
     pawl_event_append append  = pawl__isolated_next_event(worker, it, history);
-    pawl_changes      changes = {.group_count  = 1,
-                                 .unit_count   = 1,
-                                 .now          = worker->engine.machine_now,
+    pawl_changes      changes = {PAWL__ONE_UNIT(worker->engine.machine_now),
                                  .event_append = {&append, 1}};
     if (it->stream.size == 0)
         return PAWL_OK;
