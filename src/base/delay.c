@@ -4,6 +4,9 @@
  */
 #include "base/delay.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #define DOUBLINGS_MAX 30
 
 int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
@@ -60,4 +63,18 @@ pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, p
                           "PAWL_%sSECONDS(%lld)",
                           kind, name, text, is_seconds ? "" : "milli", is_seconds ? "" : "MILLI",
                           (long long)time);
+}
+
+const pawl__time_unit pawl__time_units[] = {
+    {"d", PAWL_DAYS(1)},    {"h", PAWL_HOURS(1)},         {"m", PAWL_MINUTES(1)},
+    {"s", PAWL_SECONDS(1)}, {"ms", PAWL_MILLISECONDS(1)}, {"us", 1},
+};
+
+const char *pawl__duration_text(int64_t duration, char *text, size_t size)
+{
+    const pawl__time_unit *unit = pawl__time_units;
+    while (duration % unit->microseconds != 0)
+        unit++;
+    snprintf(text, size, "%" PRId64 "%s", duration / unit->microseconds, unit->name);
+    return text;
 }

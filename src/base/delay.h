@@ -1,5 +1,5 @@
 /* delay.h - pauses before a next attempt: they double, and differ a little at random, so that what
- * failed together does not come back together.
+ * failed together does not come back together. And durations as texts.
  *
  * PAWL__JITTER_PERCENT is the only figure of jitter: delayed retries, waits for another version,
  * attempts of the outbox and new connections have it. A pause after a conflict on a stream has
@@ -28,6 +28,14 @@ int64_t pawl__jittered_max(int64_t delay);
  * names it by the three texts. */
 pawl_code pawl__check_unit(const char *kind, const char *name, const char *where, int64_t value,
                            pawl_error *error);
+/* d, h, m, s, ms and, at the end, us. */
+typedef struct pawl__time_unit {
+    const char *name;
+    int64_t     microseconds;
+} pawl__time_unit;
+extern const pawl__time_unit pawl__time_units[];
+/* In its largest whole unit, "15m", as durations are given to the command. */
+const char *pawl__duration_text(int64_t duration, char *text, size_t size);
 /* A delay below zero is none: a row that is due before now would overtake others. */
 static inline pawl_time pawl__after_delay(pawl_time now, int64_t delay)
 {

@@ -4,6 +4,7 @@
  */
 #include "cli/base/options.h"
 
+#include "base/delay.h"
 #include "pawl/store.h"
 
 #include <errno.h>
@@ -107,24 +108,14 @@ const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE])
 
 /* ---- Values -------------------------------------------------------------- */
 
-typedef struct duration_unit {
-    const char *name;
-    int64_t     microseconds;
-} duration_unit;
-
-static const duration_unit duration_units[] = {
-    {"ms", PAWL_MILLISECONDS(1)}, {"s", PAWL_SECONDS(1)}, {"m", PAWL_MINUTES(1)},
-    {"h", PAWL_HOURS(1)},         {"d", PAWL_DAYS(1)},
-};
-
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error)
 {
     size_t digits = strspn(text, "0123456789");
     char   word[PAWL__WORD_SIZE];
     errno         = 0;
     int64_t value = strtoll(text, NULL, 10);
-    for (size_t i = 0; digits > 0 && i < sizeof duration_units / sizeof duration_units[0]; i++) {
-        const duration_unit *unit = &duration_units[i];
+    for (const pawl__time_unit *unit = pawl__time_units; digits > 0 && unit->microseconds > 1;
+         unit++) {
         if (strcmp(text + digits, unit->name) != 0)
             continue;
         if (errno != 0 || value > PAWL_TIME_MAX / unit->microseconds)
@@ -174,22 +165,13 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
 
 const char *pawl__option_text(const pawl__option *option, int64_t value, char *text, size_t size)
 {
-    size_t i = sizeof duration_units / sizeof duration_units[0];
     if (option->has_none && value == 0)
         return "none";
     if (option->kind == PAWL__OPTION_YES_NO)
         return value != 0 ? "yes" : "no";
-    if (option->kind != PAWL__OPTION_DURATION) {
-        snprintf(text, size, "%" PRId64, value);
-        return text;
-    }
-    while (i > 1 && value % duration_units[i - 1].microseconds != 0)
-        i--;
-    const duration_unit *unit = &duration_units[i - 1];
-    if (value % unit->microseconds != 0)
-        snprintf(text, size, "%" PRId64 "us", value);
-    else
-        snprintf(text, size, "%" PRId64 "%s", value / unit->microseconds, unit->name);
+    if (option->kind == PAWL__OPTION_DURATION)
+        return pawl__duration_text(value, text, size);
+    snprintf(text, size, "%" PRId64, value);
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/base/table.h"
 
 #include "base/calm.h"
+#include "base/delay.h"
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -26,16 +27,6 @@ pawl__view pawl__view_of(const pawl__noun *noun, bool is_json, pawl_arena *arena
 
 /* ---- Times ----------------------------------------------------------------- */
 
-typedef struct span_unit {
-    const char *name;
-    int64_t     microseconds;
-} span_unit;
-
-static const span_unit span_units[] = {
-    {"d", PAWL_DAYS(1)},    {"h", PAWL_HOURS(1)},         {"m", PAWL_MINUTES(1)},
-    {"s", PAWL_SECONDS(1)}, {"ms", PAWL_MILLISECONDS(1)}, {"us", 1},
-};
-
 const char *pawl__rows_text(int64_t count, char text[PAWL__SPAN_SIZE])
 {
     snprintf(text, PAWL__SPAN_SIZE, "%" PRId64 "%s", count,
@@ -45,7 +36,7 @@ const char *pawl__rows_text(int64_t count, char text[PAWL__SPAN_SIZE])
 
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE])
 {
-    const span_unit *unit = span_units;
+    const pawl__time_unit *unit = pawl__time_units;
     if (span < 0)
         span = 0;
     while (unit->microseconds > 1 && span < unit->microseconds)

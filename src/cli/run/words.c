@@ -235,28 +235,13 @@ const char *pawl__recovery_text(const pawl_recovery *row, pawl_arena *arena)
 
 /* ---- Limits of health ---------------------------------------------------- */
 
-typedef struct limit_row {
-    const char       *check;
-    size_t            degraded, unhealthy; /* offsets in pawl_health_options */
-    pawl__health_kind kind;
-    int64_t           degraded_default, unhealthy_default;
-} limit_row;
-
-#define LIMIT_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
-    {#check,                                                                             \
-     offsetof(pawl_health_options, field##_degraded),                                    \
-     offsetof(pawl_health_options, field##_unhealthy),                                   \
-     PAWL__HEALTH_##kind,                                                                \
-     degraded_default,                                                                   \
-     unhealthy_default},
-static const limit_row limit_rows[] = {PAWL__HEALTH_ROWS(LIMIT_ROW)};
-#define LIMIT_COUNT (sizeof limit_rows / sizeof limit_rows[0])
+static const pawl__health_row limit_rows[] = {PAWL__HEALTH_ROWS(PAWL__HEALTH_ROW)};
 
 static pawl_code refuse_check(const char *text, pawl_error *error)
 {
-    const char *names[LIMIT_COUNT + 1] = {NULL};
+    const char *names[PAWL__HEALTH_CHECK_COUNT + 1] = {NULL};
     char        suggestion[600], name[PAWL__WORD_SIZE], word[PAWL__WORD_SIZE];
-    for (size_t i = 0; i < LIMIT_COUNT; i++)
+    for (size_t i = 0; i < PAWL__HEALTH_CHECK_COUNT; i++)
         names[i] = limit_rows[i].check;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
     if (names[pawl__choice_of(names, pawl_text_of(text))] != NULL)
@@ -268,7 +253,8 @@ static pawl_code refuse_check(const char *text, pawl_error *error)
                           suggestion);
 }
 
-static pawl_code read_one(const limit_row *row, const char *text, int64_t *limit, pawl_error *error)
+static pawl_code read_one(const pawl__health_row *row, const char *text, int64_t *limit,
+                          pawl_error *error)
 {
     bool is_duration = row->kind == PAWL__HEALTH_DURATION;
     char word[PAWL__WORD_SIZE];
@@ -284,10 +270,10 @@ static pawl_code read_one(const limit_row *row, const char *text, int64_t *limit
 }
 
 /* The row of the check before the '='; NULL: there is none. */
-static const limit_row *row_of(const char *text)
+static const pawl__health_row *row_of(const char *text)
 {
     size_t size = strcspn(text, "=");
-    for (size_t i = 0; text[size] == '=' && i < LIMIT_COUNT; i++)
+    for (size_t i = 0; text[size] == '=' && i < PAWL__HEALTH_CHECK_COUNT; i++)
         if (strlen(limit_rows[i].check) == size && memcmp(limit_rows[i].check, text, size) == 0)
             return &limit_rows[i];
     return NULL;
@@ -299,7 +285,7 @@ static void set(pawl_health_options *health, size_t offset, int64_t limit)
 }
 
 /* LIMIT or LIMIT/LIMIT. */
-static pawl_code read_both(const limit_row *row, char *values, pawl_health_options *health,
+static pawl_code read_both(const pawl__health_row *row, char *values, pawl_health_options *health,
                            pawl_error *error)
 {
     char   *slash     = strchr(values, '/');
@@ -321,8 +307,8 @@ static pawl_code read_both(const limit_row *row, char *values, pawl_health_optio
 /* The line is 0 on the command line. */
 pawl_code pawl__limit_read(const char *text, size_t line, pawl__limits *limits, pawl_error *error)
 {
-    char             values[100];
-    const limit_row *row = row_of(text);
+    char                    values[100];
+    const pawl__health_row *row = row_of(text);
     if (row == NULL)
         return refuse_check(text, error);
     size_t check = (size_t)(row - limit_rows);
@@ -345,8 +331,8 @@ pawl_code pawl__limits_read(const pawl__texts *texts, pawl__limits *limits, pawl
                            : pawl_error_wrap(error, code, "--health");
 }
 
-static const char *shown(const limit_row *row, int64_t limit, int64_t value_default, char *text,
-                         size_t size)
+static const char *shown(const pawl__health_row *row, int64_t limit, int64_t value_default,
+                         char *text, size_t size)
 {
     const pawl__option option = {.kind = row->kind == PAWL__HEALTH_DURATION ? PAWL__OPTION_DURATION
                                                                             : PAWL__OPTION_COUNT};
@@ -362,9 +348,9 @@ static int64_t get(const pawl_health_options *health, size_t offset)
 bool pawl__limit_text(const pawl__limits *limits, size_t check, char *text, size_t size)
 {
     char degraded[40], unhealthy[40];
-    if (check >= LIMIT_COUNT)
+    if (check >= PAWL__HEALTH_CHECK_COUNT)
         return false;
-    const limit_row *row = &limit_rows[check];
+    const pawl__health_row *row = &limit_rows[check];
     snprintf(text, size, "%s=%s/%s", row->check,
              shown(row, get(&limits->health, row->degraded), row->degraded_default, degraded,
                    sizeof degraded),

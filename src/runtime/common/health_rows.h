@@ -86,4 +86,21 @@ typedef enum pawl__health_kind {
 #define PAWL__HEALTH_ONE(check, field, kind, degraded_default, unhealthy_default, reason, help) +1
 enum { PAWL__HEALTH_CHECK_COUNT = 0 PAWL__HEALTH_ROWS(PAWL__HEALTH_ONE) };
 
+typedef struct pawl__health_row {
+    const char       *check;
+    size_t            degraded, unhealthy; /* offsets in pawl_health_options */
+    pawl__health_kind kind;
+    int64_t           degraded_default, unhealthy_default;
+    const char       *reason;
+} pawl__health_row;
+
+#define PAWL__HEALTH_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
+    {#check,                                                                                    \
+     offsetof(pawl_health_options, field##_degraded),                                           \
+     offsetof(pawl_health_options, field##_unhealthy),                                          \
+     PAWL__HEALTH_##kind,                                                                       \
+     degraded_default,                                                                          \
+     unhealthy_default,                                                                         \
+     reason},
+
 #endif

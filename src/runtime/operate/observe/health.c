@@ -4,6 +4,7 @@
  */
 #include "runtime/operate/observe/observe.h"
 
+#include "base/delay.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "pawl/store_queue.h"
@@ -357,27 +358,7 @@ static measure measure_of(check_number number, const pawl_health_figures *figure
     return (measure){.value = 0};
 }
 
-typedef struct check_row {
-    const char  *name;
-    check_number number;
-    size_t       degraded, unhealthy; /* offsets in pawl_health_options */
-    int64_t      degraded_default, unhealthy_default;
-    const char  *reason;
-    int64_t      unit; /* of value and limit, as they are shown */
-    bool         is_of_rows;
-} check_row;
-
-#define CHECK_ROW(check, field, kind, degraded_default, unhealthy_default, reason, help) \
-    {#check,                                                                             \
-     CHECK_##check,                                                                      \
-     offsetof(pawl_health_options, field##_degraded),                                    \
-     offsetof(pawl_health_options, field##_unhealthy),                                   \
-     degraded_default,                                                                   \
-     unhealthy_default,                                                                  \
-     reason,                                                                             \
-     PAWL__HEALTH_##kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1,                 \
-     PAWL__HEALTH_##kind == PAWL__HEALTH_ROWS},
-static const check_row check_rows[] = {PAWL__HEALTH_ROWS(CHECK_ROW)};
+static const pawl__health_row check_rows[] = {PAWL__HEALTH_ROWS(PAWL__HEALTH_ROW)};
 #define CHECK_COUNT PAWL__HEALTH_CHECK_COUNT
 
 _Static_assert(CHECK_COUNT + 3 <= PAWL_HEALTH_CHECKS_MAX,
@@ -400,21 +381,12 @@ static bool is_behind(int64_t limit)
     return limit > PAWL_STATS_COUNT_MAX && limit != INT64_MAX;
 }
 
-/* As an operator gives it: a duration in its largest whole unit. */
-static const char *limit_text(const check_row *row, int64_t limit, char *text, size_t size)
+/* As an operator gives it. */
+static const char *limit_text(const pawl__health_row *row, int64_t limit, char *text, size_t size)
 {
-    static const struct {
-        int64_t     size;
-        const char *name;
-    } units[] = {{PAWL_DAYS(1), "d"},    {PAWL_HOURS(1), "h"},         {PAWL_MINUTES(1), "m"},
-                 {PAWL_SECONDS(1), "s"}, {PAWL_MILLISECONDS(1), "ms"}, {1, "us"}};
-    size_t i  = 0;
-    while (limit % units[i].size != 0)
-        i++;
-    if (row->unit == 1)
-        snprintf(text, size, "%lld", (long long)limit);
-    else
-        snprintf(text, size, "%lld%s", (long long)(limit / units[i].size), units[i].name);
+    if (row->kind == PAWL__HEALTH_DURATION)
+        return pawl__duration_text(limit, text, size);
+    snprintf(text, size, "%lld", (long long)limit);
     return text;
 }
 
@@ -422,18 +394,18 @@ pawl_code pawl_health_options_check(const pawl_health_options *options, pawl_err
 {
     char low[40], high[40];
     for (size_t i = 0; i < CHECK_COUNT; i++) {
-        const check_row *row       = &check_rows[i];
-        int64_t          degraded  = limit_of(options, row->degraded, row->degraded_default);
-        int64_t          unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
+        const pawl__health_row *row      = &check_rows[i];
+        int64_t                 degraded = limit_of(options, row->degraded, row->degraded_default);
+        int64_t unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
         if (unhealthy < degraded && degraded != INT64_MAX)
             return pawl_error_set(error, PAWL_EINVAL,
                                   "health, %s: unhealthy from %s is below degraded from %s",
-                                  row->name, limit_text(row, unhealthy, low, sizeof low),
+                                  row->check, limit_text(row, unhealthy, low, sizeof low),
                                   limit_text(row, degraded, high, sizeof high));
-        if (row->is_of_rows && (is_behind(degraded) || is_behind(unhealthy)))
+        if (row->kind == PAWL__HEALTH_ROWS && (is_behind(degraded) || is_behind(unhealthy)))
             return pawl_error_set(error, PAWL_EINVAL,
                                   "health, %s: the count ends at %d, and never reaches %lld",
-                                  row->name, PAWL_STATS_COUNT_MAX,
+                                  row->check, PAWL_STATS_COUNT_MAX,
                                   (long long)(is_behind(degraded) ? degraded : unhealthy));
     }
     return PAWL_OK;
@@ -456,23 +428,25 @@ pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl
     return result;
 }
 
-static void run_check(const check_row *row, const pawl_health_options *options,
+static void run_check(check_number number, const pawl_health_options *options,
                       const pawl_health_figures *figures, pawl_time now, pawl_health *health)
 {
-    measure             found     = measure_of(row->number, figures, now);
-    int64_t             value     = found.value;
-    int64_t             degraded  = limit_of(options, row->degraded, row->degraded_default);
-    int64_t             unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
-    pawl_health_state   state     = value >= unhealthy  ? PAWL_UNHEALTHY
-                                    : value >= degraded ? PAWL_DEGRADED
-                                                        : PAWL_HEALTHY;
-    pawl_health_result *result    = pawl__health_add(health, row->name, state);
-    result->value                 = value;
+    const pawl__health_row *row       = &check_rows[number];
+    measure                 found     = measure_of(number, figures, now);
+    int64_t                 value     = found.value;
+    int64_t                 degraded  = limit_of(options, row->degraded, row->degraded_default);
+    int64_t                 unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
+    pawl_health_state       state     = value >= unhealthy  ? PAWL_UNHEALTHY
+                                        : value >= degraded ? PAWL_DEGRADED
+                                                            : PAWL_HEALTHY;
+    pawl_health_result     *result    = pawl__health_add(health, row->check, state);
+    result->value                     = value;
     if (state == PAWL_HEALTHY)
         return;
     int64_t limit = state == PAWL_UNHEALTHY ? unhealthy : degraded;
+    int64_t unit  = row->kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1;
     snprintf(result->reason, sizeof result->reason, row->reason, PAWL_TEXT_ARGS(found.place),
-             (long long)(value / row->unit), (long long)(limit / row->unit));
+             (long long)(value / unit), (long long)(limit / unit));
 }
 
 /* Figures of a program that was built with older headers are shorter. */
@@ -500,7 +474,7 @@ void pawl_health_judge(const pawl_health_figures *figures, const pawl_health_opt
     }
     *health = (pawl_health){.state = PAWL_HEALTHY};
     for (size_t i = 0; i < CHECK_COUNT; i++)
-        run_check(&check_rows[i], options, &all, now, health);
+        run_check((check_number)i, options, &all, now, health);
 }
 
 void pawl__health_of_failure(const char *reason, pawl_health *health)
