@@ -464,27 +464,6 @@ static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
 
 /* ---- Creation ----------------------------------------------------------- */
 
-static pawl_code build_types_json(pawl__model *model)
-{
-    pawl_text json = pawl_arena_printf(model->arena, "[");
-    for (size_t i = 0; i < model->type_count && json.data != NULL; i++)
-        json = pawl_arena_printf(model->arena, "%s%s\"%s\"", json.data, json.size > 1 ? "," : "",
-                                 model->types[i]->type.data);
-    for (size_t i = 0; i < model->timeout_count && json.data != NULL; i++)
-        json = pawl_arena_printf(model->arena, "%s%s\"" PAWL__TIMEOUT_TYPE "\"", json.data,
-                                 json.size > 1 ? "," : "",
-                                 PAWL_TEXT_ARGS(model->timeouts[i].saga->table.type),
-                                 PAWL_TEXT_ARGS(model->timeouts[i].name));
-    for (size_t i = 0; i < model->schedule_count && json.data != NULL; i++)
-        json =
-            pawl_arena_printf(model->arena, "%s%s\"" PAWL__SCHEDULE_TYPE "\"", json.data,
-                              json.size > 1 ? "," : "", PAWL_TEXT_ARGS(model->schedules[i].name));
-    if (json.data == NULL)
-        return PAWL_ENOMEM;
-    model->types_json = pawl_arena_printf(model->arena, "%s]", json.data);
-    return model->types_json.data != NULL ? PAWL_OK : PAWL_ENOMEM;
-}
-
 static pawl_code take_filters(pawl__model *model, pawl_error *error)
 {
     const pawl_application *application = model->application;
@@ -555,7 +534,7 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
         code = pawl__model_effects(model, error);
     if (code == PAWL_OK)
         code = take_filters(model, error);
-    return code == PAWL_OK ? build_types_json(model) : code;
+    return code == PAWL_OK ? pawl__model_types_json(model) : code;
 }
 
 pawl_code pawl__model_create(const pawl_application *application, const char *name,

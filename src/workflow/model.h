@@ -165,9 +165,8 @@ typedef struct pawl__model {
     size_t                    schedule_count;
     pawl__type_model        **types; /* sorted bytewise by type */
     size_t                    type_count, type_capacity;
-    const char *own_sql; /* a message or timeout whose handler has its own SQL, or NULL */
-    pawl_text
-        types_json; /* JSON array of the types, timeouts and schedules, for the worker's row */
+    const char *own_sql;    /* a message or timeout whose handler has its own SQL, or NULL */
+    pawl_text   types_json; /* JSON array of what the worker's row says it handles: names.c */
     pawl_filter filters[PAWL_FILTERS_MAX];
     size_t      filter_count;
 } pawl__model;
@@ -187,6 +186,8 @@ const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text typ
 #define PAWL__TIMEOUT_TYPE "timeout:%.*s/%.*s"
 /* A schedule among them, printed with its name. */
 #define PAWL__SCHEDULE_TYPE "schedule:%.*s"
+/* An event that a projection takes among them, printed with the projection's name and the event's type. */
+#define PAWL__PROJECTION_TYPE "projection:%.*s/%.*s"
 #define PAWL__MISSED_DEFAULT 100 /* of PAWL_MISSED_ALL, when nothing is said */
 const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
                                                   pawl_text name);
@@ -257,6 +258,9 @@ bool pawl__effect_row(const pawl_application *application, const pawl_effect *do
 /* `type` NULL: a timeout. `name` is the destination's or the timeout's. */
 bool pawl__effect_is_declared(const pawl_application *application, const pawl_effect *does,
                               pawl_effect_kind kind, const char *type, const char *name);
+
+/* names.c, when all else is built: types of messages, timeouts, schedules and events of projections. PAWL_ENOMEM. */
+pawl_code pawl__model_types_json(pawl__model *model);
 
 /* Between model.c, aggregators.c and streams.c. */
 pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,

@@ -139,3 +139,36 @@ pawl_code pawl__application_tables_check(const pawl_application *application,
         code = add_tables(application, application->endpoints[i], saga_prefix, &all, error);
     return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for saga tables") : code;
 }
+
+static pawl_text add_projection(pawl_arena *arena, pawl_text json,
+                                const pawl__projection_model *projection)
+{
+    for (size_t i = 0; i < projection->on_count && json.data != NULL; i++)
+        json = pawl_arena_printf(arena, "%s%s\"" PAWL__PROJECTION_TYPE "\"", json.data,
+                                 json.size > 1 ? "," : "", PAWL_TEXT_ARGS(projection->name),
+                                 PAWL_TEXT_ARGS(projection->on[i].type));
+    return json;
+}
+
+pawl_code pawl__model_types_json(pawl__model *model)
+{
+    pawl_text json = pawl_arena_printf(model->arena, "[");
+    for (size_t i = 0; i < model->type_count && json.data != NULL; i++)
+        json = pawl_arena_printf(model->arena, "%s%s\"%s\"", json.data, json.size > 1 ? "," : "",
+                                 model->types[i]->type.data);
+    for (size_t i = 0; i < model->timeout_count && json.data != NULL; i++)
+        json = pawl_arena_printf(model->arena, "%s%s\"" PAWL__TIMEOUT_TYPE "\"", json.data,
+                                 json.size > 1 ? "," : "",
+                                 PAWL_TEXT_ARGS(model->timeouts[i].saga->table.type),
+                                 PAWL_TEXT_ARGS(model->timeouts[i].name));
+    for (size_t i = 0; i < model->schedule_count && json.data != NULL; i++)
+        json =
+            pawl_arena_printf(model->arena, "%s%s\"" PAWL__SCHEDULE_TYPE "\"", json.data,
+                              json.size > 1 ? "," : "", PAWL_TEXT_ARGS(model->schedules[i].name));
+    for (size_t i = 0; i < model->projection_count && json.data != NULL; i++)
+        json = add_projection(model->arena, json, &model->projections[i]);
+    if (json.data == NULL)
+        return PAWL_ENOMEM;
+    model->types_json = pawl_arena_printf(model->arena, "%s]", json.data);
+    return model->types_json.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}

@@ -22,6 +22,7 @@
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define LOOK_PAUSE PAWL_SECONDS(1) /* between looks for actions of operators */
 #define STUCK_ATTEMPTS 10          /* attempts after which the critical action is called */
+#define GIVE_WAY PAWL_SECONDS(15)  /* to another program, which asks for the lease each 14 s */
 
 /* ---- Life ---------------------------------------------------------------------- */
 
@@ -402,6 +403,19 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
     return pawl_store_event_list(worker->store, &query, worker->batch->arena, rows, error);
 }
 
+/* Another program is to take the lease, and the next event with it. */
+static pawl_code give_way(pawl__projections *projections, pawl__reader *reader,
+                          const pawl_event_row *next, pawl_error *error)
+{
+    pawl_log(PAWL_LOG_INFO,
+             "projection %s: another program projects events of the type %.*s, and is to go on at "
+             "global position %lld",
+             reader->model->name.data, PAWL_TEXT_ARGS(next->event.type), (long long)next->position);
+    leave(reader);
+    reader->lease.renewal = pawl_time_add(pawl__machine_now(projections->endpoint), GIVE_WAY);
+    return pawl_store_unlead(projections->worker->store, reader->lease.name, error);
+}
+
 /* Events that no handler takes are left out, except for the first of all, with which a reset runs. */
 static pawl_code add_events(pawl__worker *worker, const pawl__reader *reader,
                             const pawl_event_rows *rows)
@@ -441,6 +455,11 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
         *end = reader->position;
         return PAWL_OK;
     }
+    code = pawl__events_of_others(worker, reader, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    if (rows.count == 0)
+        return give_way(projections, reader, &rows.items[0], error);
     code = add_events(worker, reader, &rows);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for %zu events", rows.count);

@@ -57,6 +57,11 @@ typedef struct pawl__projections {
     int64_t        pause;    /* after a check that finds none */
 } pawl__projections;
 
+/* others.c: cuts the rows before the first event that no handler here takes, and that a live
+ * program's projection of this name does. */
+pawl_code pawl__events_of_others(pawl__worker *worker, const pawl__reader *reader,
+                                 pawl_event_rows *rows, pawl_error *error);
+
 /* *projections is NULL when the endpoint has none. */
 pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__app_call *app_call,
                                    pawl__projections **projections, pawl_error *error);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "support/fault_store.h"
 #include "unit/runtime/test_projection_sample.h"
 
 /* ---- Order and position ------------------------------------------------------------ */
@@ -147,6 +148,106 @@ ON_ALL_STORES(events_of_older_records_are_upcast, const char *url)
     append_as(it, "A/1", 2, "renamed", 2, "{\"title\":\"new\"}");
     (void)world_drain(it);
     expect_seen("upcast 12 new");
+}
+
+/* ---- Another program ------------------------------------------------------------------- */
+
+static const pawl_projection    old_names   = {.name = "names",
+                                               .on   = PAWL_ON({.handle = PAWL_HANDLE(on_noted)})};
+static const pawl_projection    new_names   = {.name = "names",
+                                               .on   = PAWL_ON({.handle = PAWL_HANDLE(on_renamed)})};
+static const pawl_endpoint_spec old_plain   = {.name        = "plain",
+                                               .projections = PAWL_PROJECTIONS(&old_names)};
+static const pawl_endpoint_spec new_plain   = {.name        = "plain",
+                                               .projections = PAWL_PROJECTIONS(&new_names)};
+static const pawl_endpoint_spec with_titles = {
+    .name = "other", .projections = PAWL_PROJECTIONS(&old_names, &titles)};
+PROJECTING(old_program, &old_plain);
+PROJECTING(new_program, &new_plain);
+PROJECTING(titles_program, &with_titles);
+
+/* The one has the lease, and the other's worker is there. */
+static world *open_old(world **newer, const char *url, const pawl_application *newer_application)
+{
+    world *old = begin(url, &old_program);
+    (void)world_drain(old);
+    *newer = world_begin(url, newer_application, NULL, NULL);
+    (void)world_drain(*newer);
+    return old;
+}
+
+/* Of these events the `stranger` is no program's. */
+ON_ALL_STORES(e28_an_event_that_another_program_projects_is_left_to_it, const char *url)
+{
+    world *newer;
+    world *old = open_old(&newer, url, &application);
+    append(old, "A/1", 1, 1);
+    append_as(old, "A/1", 2, "stranger", 1, "{}");
+    append(old, "A/1", 3, 3);
+    append_as(old, "A/1", 4, "renamed", 2, "{\"title\":\"four\"}");
+    append(old, "A/1", 5, 5);
+    assert_int_equal(world_step(old).projected, 3); /* in one commit */
+    assert_int_equal(world_drain(old).projected, 0);
+    expect_seen("A/1.1=1 A/1.3=3");
+    assert_int_equal(position_of(old, "projection/names"), numbered_events(old).items[2].position);
+    assert_int_equal(world_go_machine(old, PAWL_SECONDS(14)).projected, 0);
+    assert_int_equal(world_go_machine(newer, PAWL_SECONDS(14)).projected, 2);
+    expect_seen("four A/1.5=5");
+    append(old, "A/1", 6, 6);
+    assert_int_equal(world_go_machine(old, PAWL_SECONDS(20)).projected, 0);
+    assert_int_equal(world_drain(newer).projected, 1);
+    expect_seen("A/1.6=6");
+}
+
+/* Each leaves to the other what only the other takes. */
+ON_ALL_STORES(e28_programs_that_project_other_events_take_turns, const char *url)
+{
+    world *newer;
+    world *old = open_old(&newer, url, &new_program);
+    append(old, "A/1", 1, 1);
+    append_as(old, "A/1", 2, "renamed", 2, "{\"title\":\"two\"}");
+    append(old, "A/1", 3, 3);
+    append_as(old, "A/1", 4, "renamed", 2, "{\"title\":\"four\"}");
+    for (int i = 0; i < 4; i++) {
+        (void)world_go_machine(old, PAWL_SECONDS(15));
+        (void)world_go_machine(newer, PAWL_SECONDS(15));
+    }
+    expect_seen("A/1.1=1 two A/1.3=3 four");
+}
+
+/* Neither a program that ended counts, nor another projection. */
+ON_ALL_STORES(e28_an_event_that_no_live_program_projects_is_passed_over, const char *url)
+{
+    world *newer;
+    world *old = open_old(&newer, url, &application);
+    (void)world_drain(world_begin(url, &titles_program, NULL, NULL));
+    append_as(old, "A/1", 1, "renamed", 2, "{\"title\":\"one\"}");
+    append(old, "A/1", 2, 2);
+    assert_int_equal(world_drain(old).projected, 0);
+    world_close(newer);
+    assert_int_equal(world_go_machine(old, PAWL_SECONDS(15)).projected, 2);
+    expect_seen("A/1.2=2");
+}
+
+/* Workers are listed for an event of an unknown type alone, and a list that fails moves nothing. */
+ON_STORES(e28_a_read_of_known_events_lists_no_workers, const char *url)
+{
+    fault_plan fault = {
+        .kind = FAULT_BEFORE, .op = fault_op_worker_list, .n = 1, .code = PAWL_EPERSIST};
+    fault_bind("others", url);
+    world *newer;
+    world *old = open_old(&newer, "fault:others", &application);
+    append_many(old, "A/1", 1, 2);
+    fault_plan_set(&fault);
+    assert_int_equal(world_drain(old).projected, 2);
+    assert_false(fault_is_met());
+    append_as(old, "A/1", 3, "renamed", 2, "{\"title\":\"three\"}");
+    assert_int_not_equal(pawl_endpoint_drain(old->endpoint, NULL, world_error()), PAWL_OK);
+    assert_true(fault_is_met());
+    fault_plan_set(NULL);
+    assert_int_equal(position_of(old, "projection/names"), numbered_events(old).items[1].position);
+    assert_int_equal(world_go_machine(newer, PAWL_SECONDS(60)).projected, 1);
+    expect_seen("A/1.1=1 A/1.2=2 three");
 }
 
 /* ---- Several endpoints ----------------------------------------------------------------- */

@@ -1,0 +1,63 @@
+/* others.c - which events another program's projection of the same name takes.
+ *
+ * In a rolling deploy the old program has no handler for a type that the new one projects, and both
+ * have one checkpoint: an event that the old one passes over never reaches the new one. So a program
+ * stops before such an event while the row of a live worker says that its program projects the type
+ * (E28), and gives the lease up.
+ *
+ * Workers are listed after the events were read, and a program writes its row before it has an
+ * effect: of a type that came with the new program no event is passed over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/projection/projection.h"
+
+#include <string.h>
+
+/* Live workers of other programs that have a projection of this name; the read arena holds them. */
+static pawl_code list_others(pawl__worker *worker, const pawl__reader *reader,
+                             pawl_worker_info **others, size_t *count, pawl_error *error)
+{
+    pawl_text own    = worker->endpoint->model->types_json;
+    pawl_text begins = pawl_arena_printf(worker->read, "\"" PAWL__PROJECTION_TYPE,
+                                         PAWL_TEXT_ARGS(reader->model->name), 0, "");
+    size_t    listed = 0;
+    *count           = 0;
+    if (begins.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a projection");
+    pawl_code code = pawl_store_worker_list(worker->store, worker->read, others, &listed, error);
+    for (size_t i = 0; i < listed && code == PAWL_OK; i++) {
+        pawl_text types = (*others)[i].types;
+        if (types.data != NULL && !pawl_text_equal(types, own) &&
+            strstr(types.data, begins.data) != NULL)
+            (*others)[(*count)++] = (*others)[i];
+    }
+    return code;
+}
+
+pawl_code pawl__events_of_others(pawl__worker *worker, const pawl__reader *reader,
+                                 pawl_event_rows *rows, pawl_error *error)
+{
+    pawl_worker_info *others = NULL;
+    size_t            i = 0, count = 0;
+    while (i < rows->count &&
+           pawl__model_projection_on(reader->model, rows->items[i].event.type) != NULL)
+        i++;
+    if (i == rows->count)
+        return PAWL_OK;
+    pawl_code code = list_others(worker, reader, &others, &count, error);
+    for (; i < rows->count && code == PAWL_OK && count > 0; i++) {
+        pawl_text type = rows->items[i].event.type;
+        if (pawl__model_projection_on(reader->model, type) != NULL)
+            continue;
+        pawl_text quoted =
+            pawl_arena_printf(worker->read, "\"" PAWL__PROJECTION_TYPE "\"",
+                              PAWL_TEXT_ARGS(reader->model->name), PAWL_TEXT_ARGS(type));
+        if (quoted.data == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a type");
+        for (size_t j = 0; j < count && i < rows->count; j++)
+            if (strstr(others[j].types.data, quoted.data) != NULL)
+                rows->count = i;
+    }
+    return code;
+}
