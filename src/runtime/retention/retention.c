@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/retention/retention.h"
+#include "runtime/schedule/schedule.h"
 
 #include "base/text.h"
 
@@ -241,6 +242,8 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
         code = find_time(service, &by, &failure);
     if (code == PAWL_OK)
         code = sweep_by(service, by, longest, &outbox, &count, &more, &failure);
+    if (code == PAWL_OK)
+        code = pawl__schedules_check(service->endpoint, service->store, &failure);
     int64_t pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a virtual clock does not pass */
         pause = 0;

@@ -9,6 +9,8 @@
 #define SHIFT_MAX PAWL_DAYS(1)   /* of a zone, with new data */
 #define WINDOW_FIRST PAWL_HOURS(1)
 #define WINDOW_GROWTH 8
+/* A row may be due later than by this clock: those of machines differ, and one that is put back waits for a minute. */
+#define AHEAD_MAX PAWL_MINUTES(2)
 #define ANNOUNCE_TRIES 10 /* each in vain only because another process wrote a row meanwhile */
 
 /* ---- Times ---------------------------------------------------------------- */
@@ -102,6 +104,34 @@ pawl_code pawl__schedule_first(const pawl__schedule *schedule, pawl_time now, pa
         *first = next_after(&it, now, now);
     pawl__zone_destroy(it.zone);
     return code;
+}
+
+/* The planned time of a row. One that is due later than it can be was planned by a clock that was ahead, or this one was
+ * set back: such a schedule would stand still until then, and gets its next time by this clock. An interval keeps its
+ * times, so that one that was sent is known. */
+static pawl_code planned_by_clock(const pawl__schedule *schedule, const pawl_timeout_row *row,
+                                  pawl_time now, pawl_arena *arena, pawl_time *next, bool *is_ahead,
+                                  pawl_error *error)
+{
+    pattern   it;
+    pawl_time latest = pawl_time_add(now, AHEAD_MAX);
+    *is_ahead        = false;
+    if (pawl__schedule_planned(row, arena, next) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
+    pawl_code code = schedule->is_paused ? PAWL_OK : pattern_open(schedule, &it, error);
+    if (code != PAWL_OK || schedule->is_paused)
+        return code;
+    *is_ahead       = row->due > next_after(&it, latest, latest);
+    pawl_time first = next_after(&it, now, now);
+    if (*is_ahead && *next > first)
+        *next = it.every != 0 ? *next - ((*next - first - 1) / it.every + 1) * it.every : first;
+    if (*is_ahead)
+        pawl_log(PAWL_LOG_WARNING,
+                 "schedule %.*s was planned by a clock that is ahead of this machine's by more "
+                 "than %d minutes, and gets its next time by this one",
+                 PAWL_TEXT_ARGS(row->name), (int)(AHEAD_MAX / PAWL_MINUTES(1)));
+    pawl__zone_destroy(it.zone);
+    return PAWL_OK;
 }
 
 pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl_time now,
@@ -208,57 +238,69 @@ static const pawl_timeout_row *find_row(const pawl_timeout_rows *rows, pawl_text
     return NULL;
 }
 
-/* The next time of a row that is written again. Where its times are the same, the planned one stays, also one that
- * passed while no process ran. */
-static pawl_code plan(const pawl__schedule *schedule, const pawl__schedule *stored,
-                      const pawl_timeout_row *row, pawl_time now, pawl_arena *arena,
-                      pawl_time *next, pawl_error *error)
+/* Room for a change of each row. */
+static bool take_changes(pawl_changes *changes, size_t count, pawl_arena *arena)
 {
-    if (row == NULL || !pawl__schedule_has_times_of(stored, schedule))
-        return pawl__schedule_first(schedule, now, next, error);
-    if (pawl__schedule_planned(row, arena, next) != PAWL_OK)
+    changes->timeout_set.items = pawl_arena_take(arena, count * sizeof *changes->timeout_set.items);
+    changes->timeout_settle.items =
+        pawl_arena_take(arena, count * sizeof *changes->timeout_settle.items);
+    return changes->timeout_set.items != NULL && changes->timeout_settle.items != NULL;
+}
+
+/* Adds the changes that write a row, or in place of this one, unless somebody else wrote it since it was read: an
+ * operator may have paused it. */
+static pawl_code put_row(const pawl__schedule *schedule, pawl_time next,
+                         const pawl_timeout_row *row, pawl_arena *arena, pawl_changes *changes,
+                         pawl_error *error)
+{
+    pawl_timeout_set *set = &changes->timeout_set.items[changes->timeout_set.count];
+    if (pawl__schedule_write(schedule, next, arena, set) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
+    set->is_new = row == NULL;
+    set->unit = set->group = (uint32_t)changes->timeout_set.count++;
+    changes->group_count = changes->unit_count = (uint32_t)changes->timeout_set.count;
+    if (row != NULL)
+        changes->timeout_settle.items[changes->timeout_settle.count++] =
+            (pawl_timeout_settle){.unit       = set->unit,
+                                  .group      = set->group,
+                                  .action     = PAWL_TIMEOUT_RELEASE,
+                                  .id         = row->id,
+                                  .generation = row->generation};
     return PAWL_OK;
 }
 
-/* Adds the changes that a schedule needs. A row that is there otherwise is replaced, unless somebody else wrote it
- * since it was read: an operator may have paused it. */
+/* Adds the changes that a schedule needs. Where its times are the same, the planned one stays, also one that passed while
+ * no process ran. */
 static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *model,
                           const pawl_timeout_rows *rows, pawl_changes *changes, pawl_error *error)
 {
     pawl_arena             *arena = endpoint->worker->read;
     const pawl_timeout_row *row   = find_row(rows, model->row);
     pawl__schedule          schedule, stored = {.is_paused = false};
-    pawl_time               next = PAWL_TIME_MAX;
-    pawl_code               code = declared(endpoint, model, arena, &schedule, error);
+    pawl_time               next     = PAWL_TIME_MAX;
+    bool                    is_ahead = false;
+    pawl_code               code     = declared(endpoint, model, arena, &schedule, error);
     if (code != PAWL_OK)
         return code;
     pawl_code read = row != NULL ? pawl__schedule_read(row, arena, &stored, error) : PAWL_ENOTFOUND;
-    if (read == PAWL_ENOMEM || (read == PAWL_OK && pawl__schedule_is_same(&stored, &schedule)))
+    if (read == PAWL_ENOMEM)
         return read;
     schedule.is_paused  = stored.is_paused;
     schedule.changed_by = stored.changed_by;
     schedule.changed_at = stored.changed_at;
     schedule.reason     = stored.reason;
-    code                = plan(&schedule, &stored, row, endpoint->begin, arena, &next, error);
+    code                = row != NULL && pawl__schedule_has_times_of(&stored, &schedule)
+                              ? planned_by_clock(&schedule, row, endpoint->begin, arena, &next, &is_ahead, error)
+                              : pawl__schedule_first(&schedule, endpoint->begin, &next, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "schedule %s", model->name.data);
-    pawl_timeout_set *set = &changes->timeout_set.items[changes->timeout_set.count];
-    if (pawl__schedule_write(&schedule, next, arena, set) != PAWL_OK)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a schedule");
-    set->is_new = row == NULL;
-    set->unit = set->group = (uint32_t)changes->timeout_set.count++;
-    if (row == NULL)
+    bool is_same = read == PAWL_OK && pawl__schedule_is_same(&stored, &schedule);
+    if (is_same && !is_ahead)
         return PAWL_OK;
-    changes->timeout_settle.items[changes->timeout_settle.count++] =
-        (pawl_timeout_settle){.unit       = set->unit,
-                              .group      = set->group,
-                              .action     = PAWL_TIMEOUT_RELEASE,
-                              .id         = row->id,
-                              .generation = row->generation};
-    pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and written anew",
-             PAWL_TEXT_ARGS(model->row));
-    return PAWL_OK;
+    if (row != NULL && !is_same)
+        pawl_log(PAWL_LOG_INFO, "schedule %.*s is another than in the store, and written anew",
+                 PAWL_TEXT_ARGS(model->row));
+    return put_row(&schedule, next, row, arena, changes, error);
 }
 
 static pawl_code announce(pawl_endpoint *endpoint, pawl_refusals *refused, pawl_error *error)
@@ -268,17 +310,12 @@ static pawl_code announce(pawl_endpoint *endpoint, pawl_refusals *refused, pawl_
     pawl_timeout_rows  rows    = {.count = 0};
     pawl_changes       changes = {.now = pawl__machine_now(endpoint)};
     *refused                   = (pawl_refusals){.arena = worker->read};
-    changes.timeout_set.items =
-        pawl_arena_take(worker->read, model->schedule_count * sizeof *changes.timeout_set.items);
-    changes.timeout_settle.items =
-        pawl_arena_take(worker->read, model->schedule_count * sizeof *changes.timeout_settle.items);
-    if (changes.timeout_set.items == NULL || changes.timeout_settle.items == NULL)
+    if (!take_changes(&changes, model->schedule_count, worker->read))
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
     pawl_code code =
         pawl_store_timeout_list(worker->store, pawl__schedules_saga, 0, worker->read, &rows, error);
     for (size_t i = 0; i < model->schedule_count && code == PAWL_OK; i++)
         code = plan_row(endpoint, &model->schedules[i], &rows, &changes, error);
-    changes.group_count = changes.unit_count = (uint32_t)changes.timeout_set.count;
     if (code != PAWL_OK || changes.timeout_set.count == 0)
         return code;
     return pawl_store_commit(worker->store, &changes, refused, error);
@@ -298,4 +335,42 @@ pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error)
     }
     return pawl_error_set(error, refused.items[0].reason, "schedules: %.*s",
                           PAWL_TEXT_ARGS(refused.items[0].text));
+}
+
+/* ---- While the endpoint runs ---------------------------------------------------- */
+
+/* A row that cannot be read or planned says so when it is due. */
+static pawl_code check_row(const pawl_endpoint *endpoint, const pawl_timeout_row *row,
+                           pawl_arena *arena, pawl_changes *changes, pawl_error *error)
+{
+    pawl__schedule schedule;
+    pawl_time      next;
+    bool           is_ahead = false;
+    pawl_code      code     = pawl__schedule_read(row, arena, &schedule, error);
+    if (code == PAWL_OK)
+        code = planned_by_clock(&schedule, row, pawl__business_now(endpoint), arena, &next,
+                                &is_ahead, error);
+    if (code == PAWL_OK && is_ahead)
+        code = put_row(&schedule, next, row, arena, changes, error);
+    return code == PAWL_ENOMEM ? code : PAWL_OK;
+}
+
+/* A row that is refused was written by another process meanwhile. */
+pawl_code pawl__schedules_check(const pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
+{
+    pawl_arena       *arena   = pawl_arena_create(0);
+    pawl_timeout_rows rows    = {.count = 0};
+    pawl_changes      changes = {.now = pawl__machine_now(endpoint)};
+    pawl_refusals     refused = {.arena = arena};
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
+    pawl_code code = pawl_store_timeout_list(store, pawl__schedules_saga, 0, arena, &rows, error);
+    if (code == PAWL_OK && rows.count > 0 && !take_changes(&changes, rows.count, arena))
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        code = check_row(endpoint, &rows.items[i], arena, &changes, error);
+    if (code == PAWL_OK && changes.timeout_set.count > 0)
+        code = pawl_store_commit(store, &changes, &refused, error);
+    pawl_arena_destroy(arena);
+    return code;
 }

@@ -50,6 +50,10 @@ pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl
 
 /* Writes the rows of the schedules in the endpoint's table that are not there, or otherwise. */
 pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error);
+/* Of all rows of the store those that are due later than they can be, as a clock was ahead when they were planned, get
+ * their next times by this machine's clock. */
+pawl_code pawl__schedules_check(const pawl_endpoint *endpoint, pawl_store *store,
+                                pawl_error *error);
 /* pawl__engine.schedule. */
 pawl_code pawl__worker_schedule(void *runtime, const pawl_timeout_row *row, pawl_time now,
                                 pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
