@@ -104,12 +104,13 @@ typedef struct pawl__unit {
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
     bool                          is_alone, has_sql, resets; /* EVENT: the reset comes first */
-    bool                          only_waits; /* alone if it ran, and is to be HELD */
-    bool                          is_rowless; /* has no row; one is made unless it is done */
-    bool                          is_expired; /* DISCARDED: not run, its time was over */
-    int32_t                       conflicts;  /* commits that refused it */
-    int32_t                       runs;       /* immediate retries with own SQL so far */
-    int32_t                       not_found;  /* sagas that its last run missed for good */
+    bool                          only_resets; /* EVENT: not its handler, which discards it */
+    bool                          only_waits;  /* alone if it ran, and is to be HELD */
+    bool                          is_rowless;  /* has no row; one is made unless it is done */
+    bool                          is_expired;  /* DISCARDED: not run, its time was over */
+    int32_t                       conflicts;   /* commits that refused it */
+    int32_t                       runs;        /* immediate retries with own SQL so far */
+    int32_t                       not_found;   /* sagas that its last run missed for good */
     pawl_time                     due;      /* RETRY, WAIT, ELSEWHERE and HELD: the next due time */
     pawl__attempt                *attempts; /* failed runs in this batch */
     size_t                        attempt_count, attempt_capacity;

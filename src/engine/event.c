@@ -51,7 +51,7 @@ pawl_code pawl__event_run(pawl_context *ctx)
     const pawl__projection_on *on =
         pawl__model_projection_on(unit->projection, unit->event->event.type);
     pawl_code code = reset(ctx);
-    if (code != PAWL_OK || on == NULL)
+    if (code != PAWL_OK || on == NULL || unit->only_resets)
         return code;
     void *decoded;
     code = pawl__event_decode(on->event, &unit->event->event, ctx->batch->arena, &decoded,

@@ -87,10 +87,11 @@ static size_t least(size_t left, size_t right)
 static void leave(pawl__reader *reader)
 {
     pawl__lease_forget(&reader->lease);
-    reader->is_known  = false;
-    reader->attempts  = 0;
-    reader->retry_due = PAWL_TIME_MIN;
-    reader->limit     = least(FIRST_LIMIT, reader->model->batch);
+    reader->is_known    = false;
+    reader->attempts    = 0;
+    reader->retry_due   = PAWL_TIME_MIN;
+    reader->only_resets = false;
+    reader->limit       = least(FIRST_LIMIT, reader->model->batch);
 }
 
 void pawl__projections_forget(pawl__projections *projections)
@@ -228,9 +229,10 @@ static size_t count_that_fits(const pawl_event_rows *rows)
 
 static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done, pawl_step *step)
 {
-    reader->position  = rows->items[done - 1].position;
-    reader->attempts  = 0;
-    reader->retry_due = PAWL_TIME_MIN;
+    reader->position    = rows->items[done - 1].position;
+    reader->attempts    = 0;
+    reader->retry_due   = PAWL_TIME_MIN;
+    reader->only_resets = false;
     reader->limit = least(least(reader->limit * 2, reader->model->batch), count_that_fits(rows));
     step->projected += (int64_t)done;
 }
@@ -261,27 +263,30 @@ typedef struct projected {
     outcome     came_to;
     size_t      done;   /* events done, from the first */
     pawl__unit *failed; /* the event behind them when it failed */
+    bool        only_resets;
 } projected;
 
 /* An event that is discarded leaves nothing of its handler's own SQL: the events before it have a commit of their own
- * (true: they run again), and so has it, outside the handler transaction. Behind a reset, whose SQL has to stay, its own
- * stays too. */
+ * (true: they run again), and so has it, outside the handler transaction. One that comes with a reset, whose SQL has to
+ * stay, runs again alone and without its handler. */
 static bool is_cut_by_discarded(pawl__worker *worker, const pawl_event_rows *rows,
                                 projected *result)
 {
     const pawl__batch *batch = worker->batch;
     size_t             i     = 0;
-    while (i < batch->unit_count && batch->units[i].end == PAWL__END_HANDLED)
+    while (i < batch->unit_count &&
+           (batch->units[i].end == PAWL__END_HANDLED || batch->units[i].only_resets))
         i++;
     const pawl__unit *unit = &batch->units[i];
-    if (i == batch->unit_count || unit->end != PAWL__END_DISCARDED || unit->resets)
+    if (i == batch->unit_count || unit->end != PAWL__END_DISCARDED)
         return false;
-    result->failed  = NULL;
-    result->done    = row_of(rows, unit) + (i == 0);
-    result->came_to = OUTCOME_CUT;
-    if (result->done == rows->count)
+    result->failed      = NULL;
+    result->done        = row_of(rows, unit) + (i == 0);
+    result->came_to     = OUTCOME_CUT;
+    result->only_resets = unit->resets;
+    if (result->done == rows->count && !unit->resets)
         pawl_store_handler_transaction_end(worker->store);
-    return result->done < rows->count;
+    return result->done < rows->count || unit->resets;
 }
 
 /* As the commit's failure: what an event sends is not refused, but by a driver that does not know `may_differ`. */
@@ -328,7 +333,10 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
         pawl_store_handler_transaction_end(worker->store);
     switch (result.came_to) {
     case OUTCOME_DONE: go_on(reader, rows, result.done, step); break;
-    case OUTCOME_CUT: reader->limit = result.done; break;
+    case OUTCOME_CUT:
+        reader->limit       = result.done;
+        reader->only_resets = result.only_resets;
+        break;
     case OUTCOME_WAITING: wait_for_event(projections, reader, result.failed); break;
     case OUTCOME_HALVED: reader->limit = rows->count / 2; break;
     case OUTCOME_SPOILT:
@@ -427,8 +435,10 @@ static pawl_code add_events(pawl__worker *worker, const pawl__reader *reader,
             pawl__model_projection_on(reader->model, rows->items[i].event.type) != NULL)
             code = pawl__batch_add_event(worker->batch, reader->model, &rows->items[i],
                                          i == 0 ? reader->attempts : 0);
-    if (code == PAWL_OK && resets)
-        worker->batch->units[0].resets = true;
+    if (code == PAWL_OK && resets) {
+        worker->batch->units[0].resets      = true;
+        worker->batch->units[0].only_resets = reader->only_resets;
+    }
     return code;
 }
 

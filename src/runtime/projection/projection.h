@@ -38,7 +38,8 @@ pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_nee
 typedef struct pawl__reader {
     const pawl__projection_model *model;
     pawl__lease                   lease;
-    bool                          is_known; /* `position` is the checkpoint's */
+    bool                          is_known;    /* `position` is the checkpoint's */
+    bool                          only_resets; /* its first event is discarded by its handler */
     int64_t                       position;
     int64_t                       action_count; /* of operators, when the position was read */
     pawl_time                     look_due;     /* machine time of the next count of them */

@@ -155,6 +155,84 @@ ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again, const char 
     expect_rows(url, "1");
 }
 
+/* The handler of each event writes its row, and then discards it. */
+ON_SQL_STORES(what_is_discarded_behind_a_reset_leaves_no_rows, const char *url)
+{
+    for (int number = 1; number < 4; number++) {
+        char ground[1000], rows[10];
+        scenario_url_like(url, ground, sizeof ground);
+        world *it   = begin_with_a_row(ground);
+        plan.fails  = -1;
+        plan.number = number;
+        plan.code   = PAWL_DISCARD;
+        append_many(it, "A/1", 1, 3);
+        assert_int_equal(world_drain(it).projected, 3);
+        snprintf(rows, sizeof rows, "%d %d", number == 1 ? 2 : 1, number == 3 ? 2 : 3);
+        expect_rows(ground, rows);
+        append_many(it, "A/1", 4, 1);
+        world_forget(&seen);
+        assert_int_equal(world_go_machine(it, PAWL_MINUTES(1)).projected, 1);
+        expect_seen("A/1.4=4");
+        rebuild(it, 0);
+        (void)world_go_machine(it, PAWL_MINUTES(1));
+        strcat(rows, " 4");
+        expect_rows(ground, rows);
+        world_close(it);
+        scenario_forget(ground);
+    }
+}
+
+/* The first one, which is read alone or with the others, and some behind it. */
+ON_SQL_STORES(all_that_is_discarded_behind_a_reset_leaves_no_rows, const char *url)
+{
+    for (int alone = 0; alone < 2; alone++) {
+        char ground[1000];
+        scenario_url_like(url, ground, sizeof ground);
+        world *it         = begin_with_a_row(ground);
+        plan.discards_odd = true;
+        append_many(it, "A/1", 1, alone == 0 ? 5 : 1);
+        (void)world_drain(it);
+        expect_rows(ground, alone == 0 ? "2 4" : "");
+        world_close(it);
+        scenario_forget(ground);
+    }
+}
+
+/* A later event waits meanwhile, so that the reader looks for what operators do. */
+ON_SQL_STORES(a_rebuild_runs_the_handler_of_the_first_event_again, const char *url)
+{
+    world *it  = begin_with_a_row(url);
+    plan.fails = -1;
+    append_many(it, "A/1", 1, 2);
+    plan.number = 1;
+    plan.code   = PAWL_DISCARD;
+    (void)world_drain(it);
+    plan.number = 3;
+    plan.code   = PAWL_REJECT;
+    append_many(it, "A/1", 3, 1);
+    (void)world_go_machine(it, PAWL_MINUTES(1));
+    for (int i = 0; i < 8; i++)
+        (void)world_go_machine(it, PAWL_MINUTES(3));
+    expect_rows(url, "2");
+    rebuild(it, 0);
+    plan.fails = 0;
+    world_forget(&seen);
+    (void)world_go_machine(it, PAWL_SECONDS(1));
+    expect_seen("reset A/1.1=1 A/1.2=2 A/1.3=3");
+    expect_rows(url, "1 2 3");
+}
+
+/* The first event is discarded by the reset itself. */
+ON_SQL_STORES(a_reset_that_discards_is_made, const char *url)
+{
+    world *it  = begin_with_a_row(url);
+    plan.fails = -1;
+    plan.code  = PAWL_DISCARD;
+    append_many(it, "A/1", 1, 3);
+    assert_int_equal(world_drain(it).projected, 3);
+    expect_rows(url, "2 3");
+}
+
 ON_SQL_STORES(rows_are_there_once_whatever_commit_fails, const char *url)
 {
     bool   is_met = true;

@@ -42,7 +42,7 @@ static struct {
     int         adds; /* to the numbers that are sent */
     pawl_code   code;
     int64_t     delay; /* that PAWL_RETRY_AFTER asks for */
-    bool        sends, publishes, writes;
+    bool        sends, publishes, writes, discards_odd;
     const char *destination;
     const char *url;  /* of the rows to write */
     const char *ends; /* the event of `number`: SQL that ends the transaction */
@@ -50,6 +50,8 @@ static struct {
 
 static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
 {
+    if (plan.discards_odd && number % 2 == 1)
+        return PAWL_DISCARD;
     if (plan.fails == 0 || number != plan.number)
         return PAWL_OK;
     plan.fails -= plan.fails > 0;
