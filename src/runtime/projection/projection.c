@@ -248,11 +248,11 @@ typedef enum outcome {
     OUTCOME_FAILED,  /* the store failed, or another cause that is no event's */
 } outcome;
 
-static outcome outcome_of(pawl_code code, size_t row_count, size_t unit_count)
+static outcome outcome_of(pawl_code code, bool is_of_event, size_t row_count, size_t unit_count)
 {
     if (code == PAWL_OK)
         return OUTCOME_DONE;
-    if (!is_about_content(code) && code != PAWL_ENOMEM)
+    if (!is_of_event && !is_about_content(code) && code != PAWL_ENOMEM)
         return OUTCOME_FAILED;
     if (row_count > 1)
         return OUTCOME_HALVED;
@@ -300,12 +300,20 @@ static pawl_code take_refusal(const pawl_event_rows *rows, const pawl_refusals *
     return pawl_error_set(error, first->reason, "%.*s", PAWL_TEXT_ARGS(first->text));
 }
 
+/* Own SQL that writes the same rows each time may be refused so each time: by a deadlock with the application's other
+ * programs, or by a deferred trigger. Of a store that is busy itself only the time of the next try is another. */
+static bool may_be_of_own_sql(const pawl__batch *batch, pawl_code code)
+{
+    return batch->has_sql && (code == PAWL_EBUSY || code == PAWL_ETIMEOUT);
+}
+
 /* A hold is all or nothing, so nothing is committed when an event with own SQL fails. */
 static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader,
                                 const pawl_event_rows *rows, projected *result, pawl_error *error)
 {
     pawl__batch  *batch   = worker->batch;
     pawl_refusals refused = {.arena = worker->kept};
+    bool          is_own  = false;
     pawl_code     code    = run_events(worker, error);
     if (code == PAWL_OK) {
         result->done    = count_done(batch, rows, &result->failed);
@@ -314,9 +322,10 @@ static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader
             return PAWL_OK;
         if (result->failed != NULL && (result->done == 0 || batch->has_sql))
             return PAWL_OK;
-        code = commit(worker, reader, rows->items[result->done - 1].position, &refused, error);
+        code   = commit(worker, reader, rows->items[result->done - 1].position, &refused, error);
+        is_own = may_be_of_own_sql(batch, code);
     }
-    result->came_to = outcome_of(code, rows->count, batch->unit_count);
+    result->came_to = outcome_of(code, is_own, rows->count, batch->unit_count);
     return code == PAWL_OK && refused.count > 0 ? take_refusal(rows, &refused, result, error)
                                                 : code;
 }
