@@ -115,8 +115,9 @@ PAWL_API pawl_code pawl_store_projection_rebuild(pawl_store                    *
                                                  const pawl_projection_rebuild *rebuild,
                                                  pawl_time now, int64_t *count, pawl_error *error);
 
-/* Global position of the first event that is of that time or later, found by halving: where the clocks of
- * those who appended differ, events may stand before it that are later. 0: there is none. */
+/* Global position of the first event that is of that time or later, found by halving; 0: there is none. Where
+ * the clocks of those who appended differ, events may stand before it that are later, or 0 is said though some
+ * are. */
 PAWL_API pawl_code pawl_store_global_position_at(pawl_store *store, pawl_time time,
                                                  int64_t *position, pawl_error *error);
 
