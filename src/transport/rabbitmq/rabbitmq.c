@@ -13,8 +13,10 @@
 #include <limits.h>
 #include <string.h>
 
-/* Calls without an answer that are attempts, after one in which some were confirmed. */
+/* Calls without an answer that are attempts, after one in which some were confirmed; and the time for which that holds, or
+ * an outage much later would use up attempts. */
 #define SILENCES_OF_SOME 3
+#define SOME_TIME PAWL_MINUTES(10)
 
 static pawl_code open_rabbitmq(pawl_transport *transport, const char *url,
                                const char *system_prefix, pawl_error *error)
@@ -179,15 +181,19 @@ static void share_failure(const pawl__rabbitmq *self, pawl__posting *posting, pa
                              is_away ? PAWL_ATTEMPT_UNREACHABLE : PAWL_ATTEMPT_TRANSIENT, why);
 }
 
-/* When some were confirmed and others not, the server is there: calls that follow with those others alone are attempts. */
+/* When some were confirmed and others not, the server is there: calls that follow with those others alone are attempts. A call
+ * in which all were confirmed changes nothing of that: it may have been without those others, and a message that is never
+ * confirmed would make the route wait for ever. */
 static void note_silence(pawl__rabbitmq *self, const pawl__posting *posting, pawl_code code)
 {
-    if (is_silent(posting, code))
+    if (is_silent(posting, code)) {
         self->silences += self->silences < INT_MAX;
-    else if (code == PAWL_ETIMEOUT)
+    } else if (code == PAWL_ETIMEOUT) {
         self->silences = -SILENCES_OF_SOME;
-    else if (code == PAWL_OK && self->silences > 0)
+        self->some_at  = pawl__rabbitmq_now();
+    } else if (code == PAWL_OK && self->silences > 0) {
         self->silences = 0;
+    }
 }
 
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
@@ -196,6 +202,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     pawl__rabbitmq *self    = (pawl__rabbitmq *)transport;
     pawl__posting   posting = {.arena = arena};
     pawl_code       code    = prepare(self, items, count, &posting);
+    if (self->silences < 0 && pawl__rabbitmq_now() - self->some_at >= SOME_TIME)
+        self->silences = 0;
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "rabbitmq: no memory for %zu messages", count);
     code = try_first(self, &posting, error);

@@ -47,7 +47,8 @@ typedef struct pawl__rabbitmq {
     uint64_t                tag;         /* of the last message published on it */
     bool                    is_blocked;  /* the server takes no messages for now ... */
     char                    reason[PAWL__RABBITMQ_REASON_SIZE]; /* ... as it says */
-    int silences; /* calls in a row in which nothing was confirmed in time; below 0: some were before */
+    int silences; /* calls in a row in which nothing was confirmed in time; below 0: some were before ... */
+    int64_t              some_at; /* ... at this monotonic time */
     pawl__rabbitmq_names declared;
 } pawl__rabbitmq;
 

@@ -10,6 +10,7 @@
 #include "contract/rabbitmq_ground.h"
 
 #include "pawl/transport.h"
+#include "transport/rabbitmq/rabbitmq.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -36,6 +37,7 @@ typedef struct server {
     char        queue;            /* of the last message */
     char        bodies[100];      /* of what was published */
     int         timeout_s, calls; /* of the sink; 20 and 1 */
+    int         later;            /* the call before which 11 minutes go by; 0: they do not */
     pthread_t   thread;
 } server;
 
@@ -297,6 +299,8 @@ static int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_
                                                    .headers        = PAWL_TEXT(""),
                                                    .correlation_id = PAWL_TEXT(""),
                                                    .causation_id   = PAWL_TEXT("")}};
+        if (s->later != 0 && turn == s->later)
+            ((pawl__rabbitmq *)transport)->some_at -= PAWL_MINUTES(11);
         *code = ops->deliver(transport, items, ITEMS, arena, &error);
         note_outcomes(s, items);
     }
@@ -420,6 +424,22 @@ TEST(o10_a_queue_that_alone_confirms_nothing_does_not_count_as_away)
                                   "012"
                                   "012"
                                   "012"
+                                  "012"
+                                  "012"
+                                  "1");
+}
+
+/* Some were confirmed long ago, then all: that a server then falls silent is an outage. */
+TEST(o10_a_silence_long_after_some_were_confirmed_counts_as_away)
+{
+    pawl_arena   *arena = test_arena();
+    pawl_delivery items[ITEMS];
+    pawl_code     code;
+    server        s = {.queues = "qqmqqqmmmmmm", .timeout_s = 1, .calls = 4, .later = 2};
+    deliver(&s, items, arena, &code);
+    assert_int_equal(code, PAWL_OK);
+    assert_string_equal(s.outcomes, "SST SSS UUU UUU ");
+    assert_string_equal(s.bodies, "012"
                                   "012"
                                   "012"
                                   "1");
