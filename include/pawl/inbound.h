@@ -57,6 +57,7 @@ typedef struct pawl_take {
     size_t  size_max; /* bytes of headers and bodies, as of a claim */
     int64_t wait;     /* microseconds for the first message */
     int     wake_fd;  /* ends the wait when it is readable; -1: there is none */
+    int     stop_fd;  /* readable once the endpoint stops, which ends what takes long; 0: none */
 } pawl_take;
 
 struct pawl_inbound {

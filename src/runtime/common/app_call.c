@@ -118,6 +118,13 @@ void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats)
     pthread_mutex_unlock(&app_call->mutex);
 }
 
+void pawl__app_call_set_reading(pawl__app_call *app_call, bool is_reading)
+{
+    pthread_mutex_lock(&app_call->mutex);
+    app_call->is_reading = is_reading;
+    pthread_mutex_unlock(&app_call->mutex);
+}
+
 bool pawl__app_call_finish(pawl__app_call *app_call)
 {
     pthread_mutex_lock(&app_call->mutex);
@@ -193,8 +200,9 @@ bool pawl__app_call_give_up(pawl__app_call *app_call, const pawl_endpoint *endpo
     if (is_given_up && app_call->is_busy)
         describe(app_call, "is", now - app_call->begin, text);
     else if (is_given_up)
-        snprintf(text, PAWL__APP_CALL_TEXT_SIZE,
-                 "a thread waits for its store, which does not answer");
+        snprintf(text, PAWL__APP_CALL_TEXT_SIZE, "%s",
+                 app_call->is_reading ? "the thread that reads the broker waits for it"
+                                      : "a thread waits for its store, which does not answer");
     pthread_mutex_unlock(&app_call->mutex);
     return is_given_up;
 }

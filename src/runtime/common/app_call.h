@@ -31,7 +31,8 @@ typedef struct pawl__app_call {
     bool            is_told; /* the log has a line about this call */
     bool            is_given_up;
     bool            is_finished;
-    bool            has_beats; /* the worker lives by heartbeats */
+    bool            has_beats;  /* the worker lives by heartbeats */
+    bool            is_reading; /* from a broker: it waits for that, and not for its store */
     pawl_worker_id  worker;
     pawl_store     *store; /* open, and used by the thread; NULL: none */
 } pawl__app_call;
@@ -53,6 +54,8 @@ void pawl__app_call_critical(pawl__app_call *app_call, const pawl_endpoint *endp
 void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store);
 /* Whether heartbeats alone tell that the worker lives. */
 void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats);
+/* Whether what the thread waits for outside of calls is a broker, and not its store. */
+void pawl__app_call_set_reading(pawl__app_call *app_call, bool is_reading);
 /* Says that the thread touches nothing shared any more. False: it was given up before. */
 bool pawl__app_call_finish(pawl__app_call *app_call);
 

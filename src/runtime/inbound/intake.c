@@ -319,7 +319,9 @@ static void say_without_id(pawl__intake *it, size_t count)
 pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t count,
                               pawl_error *error)
 {
+    pawl__app_call_set_reading(&it->app_call, true);
     pawl_code code = count > 0 ? it->driver->ops->settle(it->driver, items, count, error) : PAWL_OK;
+    pawl__app_call_set_reading(&it->app_call, false);
     if (code == PAWL_OK)
         set_unsettled(it, it->unsettled - count);
     return code;

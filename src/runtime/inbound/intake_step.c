@@ -94,6 +94,15 @@ static pawl_code offer(pawl__intake *it, pawl__inbound_batch *batch, pawl_error 
     return settle_given(it, error); /* the others are rows at once */
 }
 
+static pawl_code take(pawl__intake *it, const pawl_take *by, pawl_arena *arena,
+                      pawl_takings *takings, pawl_error *error)
+{
+    pawl__app_call_set_reading(&it->app_call, true);
+    pawl_code code = it->driver->ops->take(it->driver, by, arena, takings, error);
+    pawl__app_call_set_reading(&it->app_call, false);
+    return code;
+}
+
 static pawl_code take_and_offer(pawl__intake *it, const pawl_take *by, size_t *count,
                                 pawl_error *error)
 {
@@ -101,7 +110,7 @@ static pawl_code take_and_offer(pawl__intake *it, const pawl_take *by, size_t *c
     pawl__inbound_batch *batch  = pawl__offers_new_batch(offers);
     if (batch == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for messages of a broker");
-    pawl_code code = it->driver->ops->take(it->driver, by, batch->arena, &batch->takings, error);
+    pawl_code code = take(it, by, batch->arena, &batch->takings, error);
     *count         = code == PAWL_OK ? batch->takings.count : 0;
     if (*count > 0)
         return offer(it, batch, error);
@@ -136,7 +145,7 @@ static pawl_code take_and_store(pawl__intake *it, const pawl_take *by, size_t *c
                                 pawl_error *error)
 {
     pawl_takings takings = {NULL, 0};
-    pawl_code    code    = it->driver->ops->take(it->driver, by, it->arena, &takings, error);
+    pawl_code    code    = take(it, by, it->arena, &takings, error);
     if (code == PAWL_OK && takings.count > 0) {
         pawl__intake_count(it, takings.count);
         code = pawl__intake_store(it, &takings, error);
@@ -152,7 +161,8 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
     pawl_take by          = {.count_max = pawl__claim_limit(it->endpoint),
                              .size_max  = PAWL_CLAIM_SIZE_MAX,
                              .wait      = wait,
-                             .wake_fd   = wake_fd};
+                             .wake_fd   = wake_fd,
+                             .stop_fd   = it->endpoint->stop_fd};
     pawl_code code        = PAWL_OK;
     size_t    taken       = 0;
     *count                = 0;
@@ -190,11 +200,14 @@ static pawl_code take_last(pawl__intake *it, pawl_error *error)
     const pawl_inbound_ops *ops   = it->driver->ops;
     pawl_take               by    = {.count_max = pawl__claim_limit(it->endpoint),
                                      .size_max  = PAWL_CLAIM_SIZE_MAX,
-                                     .wake_fd   = -1};
+                                     .wake_fd   = -1,
+                                     .stop_fd   = it->endpoint->stop_fd};
     size_t                  count = 0;
     if (it->store == NULL || ops->finish == NULL)
         return PAWL_OK;
+    pawl__app_call_set_reading(&it->app_call, true);
     pawl_code code = ops->finish(it->driver, error);
+    pawl__app_call_set_reading(&it->app_call, false);
     do {
         count = 0;
         if (code == PAWL_OK)

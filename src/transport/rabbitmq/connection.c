@@ -11,6 +11,7 @@
 #include <amqp_tcp_socket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -209,12 +210,19 @@ static pawl_code open_host(pawl__rabbitmq *self, pawl_error *error)
     return code;
 }
 
+bool pawl__rabbitmq_is_stopping(const pawl__rabbitmq *self)
+{
+    struct pollfd stop = {.fd = self->stop_fd, .events = POLLIN};
+    return self->stop_fd > 0 && poll(&stop, 1, 0) > 0;
+}
+
 pawl_code pawl__rabbitmq_connect(pawl__rabbitmq *self, pawl_error *error)
 {
-    size_t    count = self->url.parts.host_count;
-    pawl_code code  = PAWL_EUNREACHABLE;
-    for (size_t tries = 0; tries < count && code == PAWL_EUNREACHABLE; tries++)
+    size_t    left = self->url.parts.host_count;
+    pawl_code code = PAWL_OK;
+    do
         code = open_host(self, error);
+    while (code == PAWL_EUNREACHABLE && --left > 0 && !pawl__rabbitmq_is_stopping(self));
     return code;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define CONSUMER_TAG "pawl"       /* one for each channel */
+#define FINISH_S 5                /* as long as workers wait for a reader that ends */
 #define LOOK_TIME PAWL_SECONDS(1) /* between two looks at heartbeats while nothing comes */
 
 typedef struct consumer {
@@ -91,14 +92,18 @@ static bool is_for_others(const amqp_frame_t *frame)
             frame->payload.method.id == AMQP_CONNECTION_UNBLOCKED_METHOD);
 }
 
-/* The next frame of a message. */
+/* The next frame of a message. The server may be slow, and is waited for, but not by an endpoint that stops. */
 static pawl_code read_part(const consumer *self, uint8_t type, amqp_frame_t *frame,
                            pawl_error *error)
 {
-    int status = AMQP_STATUS_OK;
-    do
-        status = amqp_simple_wait_frame(self->link.connection, frame);
-    while (status == AMQP_STATUS_OK && is_for_others(frame));
+    int  status  = AMQP_STATUS_OK;
+    bool goes_on = true;
+    while (goes_on) {
+        struct timeval limit = {.tv_sec = LOOK_TIME / PAWL_SECONDS(1)};
+        status               = amqp_simple_wait_frame_noblock(self->link.connection, frame, &limit);
+        goes_on = status == AMQP_STATUS_TIMEOUT ? !pawl__rabbitmq_is_stopping(&self->link)
+                                                : status == AMQP_STATUS_OK && is_for_others(frame);
+    }
     if (status == AMQP_STATUS_OK && frame->frame_type == type)
         return PAWL_OK;
     pawl_text says = status != AMQP_STATUS_OK ? pawl_text_of(amqp_error_string2(status))
@@ -258,7 +263,8 @@ static pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_arena *ar
     consumer *self = (consumer *)inbound;
     *takings =
         (pawl_takings){.items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken))};
-    self->size = 0;
+    self->size         = 0;
+    self->link.stop_fd = by->stop_fd;
     if (takings->items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "rabbitmq: no memory for %zu messages",
                               by->count_max);
@@ -298,10 +304,12 @@ static pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, size_t c
 /* The server's answer comes behind all that it has handed out. */
 static pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
-    consumer *self    = (consumer *)inbound;
-    self->is_finished = true;
+    consumer      *self = (consumer *)inbound;
+    struct timeval wait = {.tv_sec = FINISH_S};
+    self->is_finished   = true;
     if (self->link.connection == NULL)
         return PAWL_OK;
+    (void)amqp_set_rpc_timeout(self->link.connection, &wait);
     (void)amqp_basic_cancel(self->link.connection, PAWL__RABBITMQ_CONSUMING,
                             amqp_cstring_bytes(CONSUMER_TAG));
     amqp_rpc_reply_t reply = amqp_get_rpc_reply(self->link.connection);
@@ -324,7 +332,8 @@ static pawl_code remove_queue(pawl_inbound *inbound, pawl_error *error)
 {
     consumer *self = (consumer *)inbound;
     give_up(self, true);
-    pawl_code code = pawl__rabbitmq_connect(&self->link, error);
+    self->link.stop_fd = 0;
+    pawl_code code     = pawl__rabbitmq_connect(&self->link, error);
     if (code == PAWL_OK)
         code = pawl__rabbitmq_remove_queue(&self->link, self->options.queue, error);
     give_up(self, code == PAWL_OK);

@@ -50,6 +50,7 @@ typedef struct pawl__rabbitmq {
     int silences; /* calls in a row in which nothing was confirmed in time; below 0: some were before ... */
     int64_t              some_at; /* ... at this monotonic time */
     pawl__rabbitmq_names declared;
+    int                  stop_fd; /* of the take; 0: there is none */
 } pawl__rabbitmq;
 
 typedef enum pawl__piece_state {
@@ -78,8 +79,10 @@ typedef struct pawl__posting {
 
 /* ---- connection.c ----------------------------------------------------------------------- */
 
-/* Tries one host after the other. PAWL_EUNREACHABLE; PAWL_EDENIED: the server answered, and refused. */
+/* Tries one host after the other, at least the first, and no other one once the endpoint stops. PAWL_EUNREACHABLE;
+ * PAWL_EDENIED: the server answered, and refused. */
 pawl_code pawl__rabbitmq_connect(pawl__rabbitmq *self, pawl_error *error);
+bool      pawl__rabbitmq_is_stopping(const pawl__rabbitmq *self);
 /* Forgets the connection; says goodbye when `is_whole`. */
 void pawl__rabbitmq_disconnect(pawl__rabbitmq *self, bool is_whole);
 /* The words of the server, or of the library, for a call that failed. In a static text of the library, or in the

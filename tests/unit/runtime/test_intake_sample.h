@@ -54,15 +54,24 @@ static struct broker {
     uint64_t channel;
     int      takes, leaves, closes, settles_to_fail, finishes;
     void (*at_finish)(void); /* called when the endpoint wants no more messages; or NULL */
-    char   queue[100];
-    size_t prefetch, type_count;
-    char   type[100];
-    int    wake_fd; /* of the last take */
-    bool   breaks;  /* a take that waits loses the connection */
+    char                  queue[100];
+    size_t                prefetch, type_count;
+    char                  type[100];
+    int                   wake_fd;        /* of the last take */
+    bool                  breaks;         /* a take that waits loses the connection */
+    const pawl__app_call *call;           /* of the intake; or NULL */
+    int                   stopping_takes; /* while the endpoint stops */
+    int unmarked; /* calls during which it does not tell that it waits for a broker */
 } broker;
 
-static atomic_int gone;   /* messages that were settled, for a test in another thread */
-static atomic_int losses; /* takes that lost the connection */
+static atomic_int gone;    /* messages that were settled, for a test in another thread */
+static atomic_int losses;  /* takes that lost the connection */
+static atomic_int hanging; /* 1: a take does not return; 2: one does not */
+
+static inline void note_call(void)
+{
+    broker.unmarked += broker.call != NULL && !broker.call->is_reading;
+}
 
 static inline pawl_code open_list(pawl_inbound *inbound, const char *url,
                                   const pawl_inbound_options *options, pawl_error *error)
@@ -107,6 +116,12 @@ static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_ar
     if (takings->items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "list: no memory");
     broker.takes++;
+    note_call();
+    (void)atomic_compare_exchange_strong(&hanging, &(int){1}, 2);
+    while (atomic_load(&hanging) != 0)
+        usleep(1000);
+    broker.stopping_takes +=
+        by->stop_fd > 0 && poll(&(struct pollfd){.fd = by->stop_fd, .events = POLLIN}, 1, 0) > 0;
     broker.wake_fd = by->wake_fd;
     if (broker.breaks && by->wait > 0) {
         atomic_fetch_add(&losses, 1);
@@ -140,6 +155,7 @@ static inline pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, s
                                pawl_error *error)
 {
     (void)inbound;
+    note_call();
     if (broker.settles_to_fail > 0) {
         broker.settles_to_fail--;
         return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
@@ -157,6 +173,7 @@ static inline pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
     (void)inbound, (void)error;
     broker.finishes++;
+    note_call();
     if (broker.at_finish != NULL)
         broker.at_finish();
     return PAWL_OK;
@@ -196,6 +213,7 @@ typedef struct reading {
 static inline void close_reading(void *context)
 {
     reading *r = context;
+    assert_int_equal(broker.unmarked, 0);
     pawl__intake_leave(r->inbound);
     pawl__intake_destroy(r->inbound);
     world_close(&r->it);
@@ -219,6 +237,7 @@ static inline reading *open_reading_of(const pawl_application *of, const char *u
         with.transport = "list://here/";
     world_open(&r->it, url, of, "reader", &with);
     must(pawl__intake_create(r->it.endpoint, &r->inbound, world_error()));
+    broker.call = &r->inbound->app_call;
     test_later(close_reading, r);
     return r;
 }

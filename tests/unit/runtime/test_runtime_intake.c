@@ -303,6 +303,7 @@ static const pawl_store_ops *behind_picky;
 static pawl_code commit_small(pawl_store *store, const pawl_changes *changes,
                               pawl_refusals *refused, pawl_error *error)
 {
+    assert_false(broker.call->is_reading);
     for (size_t i = 0; i < changes->queue_send.count; i++)
         if (pawl_text_equal(changes->queue_send.items[i].message.id, PAWL_TEXT("m-2")))
             return pawl_error_set(error, PAWL_ELIMIT, "a packet of 9 MB");
@@ -450,6 +451,7 @@ ON_STORES(a_program_that_steps_takes_in_by_itself, const char *url)
     size_t    count = 0;
     reading  *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     pawl_time now   = pawl__business_now(r->it.endpoint);
+    broker.call     = NULL; /* the endpoint has another intake */
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "note", "{\"number\":2}")->due = now + PAWL_SECONDS(5);
     put("m-3", "note", "{\"number\":3}");

@@ -1,4 +1,4 @@
-/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker.
+/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, and what its end is told of. E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -96,4 +96,29 @@ ON_MODULE(a_broker_that_is_lost_again_and_again_is_tried_ever_less, const char *
         usleep(1000);
     assert_true(pawl__monotonic_now() - begin >= PAWL_MILLISECONDS(90 + 180 + 360));
     runner_close(&it);
+}
+
+/* The store is not blamed. */
+ON_MODULE(e29_a_reader_that_does_not_return_is_named, const char *url, "memory")
+{
+    runner   it;
+    patience left = patience_of(THREAD_SECONDS);
+    broker        = (struct broker){.channel = 1};
+    must(pawl_inbound_register(&list, world_error()));
+    atomic_store(&hanging, 1);
+    runner_create(&it, &application, "reader", url,
+                  (pawl_endpoint_options){
+                      .transport = "list://here/", .workers = 1, .stop_wait = PAWL_SECONDS(1)});
+    runner_start(&it);
+    wait_for_count(&hanging, 2);
+    pawl_endpoint_stop(it.endpoint);
+    runner_join(&it);
+    assert_int_equal(it.code, PAWL_ETIMEOUT);
+    if (strstr(it.error.text, "the thread that reads the broker waits for it") == NULL)
+        fail_msg("'%s' does not name it", it.error.text);
+    atomic_store(&hanging, 0);
+    while (pawl_endpoint_abandoned(it.endpoint) != 0)
+        patience_wait(&left, "the reader does not return");
+    assert_int_equal(broker.stopping_takes, 2); /* and the last one, of what was handed out */
+    runner_destroy(&it);
 }

@@ -1,5 +1,5 @@
 /* test_rabbitmq_answers.c - answers of a server to a sink, in an order that a real one seldom has: a server of the test's
- * own speaks as much of AMQP as that needs. O9, O10.
+ * own speaks as much of AMQP as that needs; and one that leaves a reader waiting. O9, O10, E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,10 +9,12 @@
 
 #include "contract/rabbitmq_ground.h"
 
+#include "pawl/inbound.h"
 #include "pawl/transport.h"
 #include "transport/rabbitmq/rabbitmq.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -161,6 +163,23 @@ static void answer_one(const server *s)
         send_frame(s, &ack);
 }
 
+/* The beginning of a message, whose body does not come. */
+static void deliver_half(const server *s)
+{
+    frame deliver = method(1, 60, 60), header = {.type = 2, .channel = 1};
+    put_short(&deliver, "pawl");
+    put(&deliver, 1, 8);
+    put(&deliver, 0, 1);
+    put_short(&deliver, "");
+    put_short(&deliver, "q");
+    send_frame(s, &deliver);
+    put(&header, 60, 2);
+    put(&header, 0, 2);
+    put(&header, 9, 8); /* bytes */
+    put(&header, 0, 2);
+    send_frame(s, &header);
+}
+
 static void answer(server *s, uint16_t channel, uint32_t what)
 {
     bool  is_begin = s->blocked_at != NULL && strcmp(s->blocked_at, "begin") == 0;
@@ -174,7 +193,9 @@ static void answer(server *s, uint16_t channel, uint32_t what)
         break;
     case 10 << 16 | 40: put_short(&f, ""); break; /* open */
     case 20 << 16 | 10: put(&f, 0, 4); break;
-    case 85 << 16 | 10: /* confirm.select */
+    case 60 << 16 | 20: put_short(&f, "pawl"); break; /* consume */
+    case 60 << 16 | 10:                               /* qos */
+    case 85 << 16 | 10:                               /* confirm.select */
     case 10 << 16 | 50:
     case 20 << 16 | 40: break;
     default: return;
@@ -185,6 +206,8 @@ static void answer(server *s, uint16_t channel, uint32_t what)
     send_frame(s, &f);
     if (is_begin && s->is_freed)
         unblock(s);
+    if (what == (60 << 16 | 20))
+        deliver_half(s);
 }
 
 static void serve_connection(server *s)
@@ -234,7 +257,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static void begin(server *s)
+static void listen_for(server *s)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t          size    = sizeof address;
@@ -244,6 +267,11 @@ static void begin(server *s)
     assert_int_equal(listen(s->listener, 1), 0);
     assert_int_equal(getsockname(s->listener, (struct sockaddr *)&address, &size), 0);
     s->port = ntohs(address.sin_port);
+}
+
+static void begin(server *s)
+{
+    listen_for(s);
     assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
 }
 
@@ -502,6 +530,65 @@ TEST(o10_messages_at_which_the_connection_breaks_lose_an_attempt)
     assert_int_equal(code, PAWL_OK);
     for (int i = 0; i < ITEMS; i++)
         assert_int_equal(items[i].outcome, PAWL_ATTEMPT_TRANSIENT);
+}
+
+/* ---- A reader --------------------------------------------------------------------------------- */
+
+/* Takes from the URL in an endpoint that is stopping: an error. */
+static void take_while_stopping(const char *url, pawl_error *error)
+{
+    const pawl_inbound_ops *ops     = NULL;
+    pawl_inbound_options    options = {
+           .options_size = sizeof options, .queue = "q", .prefetch = 1, .types = NULL};
+    pawl_take by = {.count_max = 1, .size_max = 1 << 20, .wait = PAWL_SECONDS(30), .wake_fd = -1};
+    pawl_takings    takings;
+    struct timespec from, to;
+    int             pipe_ends[2];
+    assert_int_equal(pipe(pipe_ends), 0);
+    close(pipe_ends[1]); /* readable */
+    by.stop_fd = pipe_ends[0];
+    must(pawl_inbound_find(url, &ops, world_error()));
+    pawl_inbound *inbound = pawl_allocate(ops->inbound_size);
+    assert_non_null(inbound);
+    inbound->ops = ops;
+    must(ops->open(inbound, url, &options, world_error()));
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    assert_int_not_equal(ops->take(inbound, &by, test_arena(), &takings, error), PAWL_OK);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_true(to.tv_sec - from.tv_sec < 10);
+    ops->close(inbound);
+    pawl_free(inbound);
+    close(pipe_ends[0]);
+}
+
+TEST(e29_a_reader_that_stops_leaves_a_message_that_does_not_go_on)
+{
+    char       url[200];
+    server     s     = {.port = 0};
+    pawl_error error = PAWL_ERROR_INIT;
+    begin(&s);
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no", s.port);
+    take_while_stopping(url, &error);
+    end(&s);
+    assert_non_null(strstr(error.text, "broke off in a message"));
+}
+
+/* Each host that does not answer costs its time. */
+TEST(e29_a_reader_that_stops_tries_no_further_host)
+{
+    char       url[200];
+    server     mute[2] = {{.port = 0}, {.port = 0}};
+    pawl_error error   = PAWL_ERROR_INIT;
+    listen_for(&mute[0]);
+    listen_for(&mute[1]);
+    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d/?connect-timeout=1",
+             mute[0].port, mute[1].port);
+    take_while_stopping(url, &error);
+    for (int i = 0; i < 2; i++) {
+        struct pollfd asked = {.fd = mute[i].listener, .events = POLLIN};
+        assert_int_equal(poll(&asked, 1, 0), 1 - i);
+        close(mute[i].listener);
+    }
 }
 
 #endif
