@@ -19,9 +19,11 @@ pawl_code pawl__route_read(const char *text, pawl_arena *arena, pawl_route *rout
     char *url   = strchr(name, '=');
     char *queue = url != NULL ? strrchr(url, '#') : NULL;
     if (url == NULL || url == name || (queue != NULL ? queue[1] : url[1]) == '\0')
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
-                              pawl__shown(text, word));
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, with %%23 for a '#' "
+            "inside of the URL, got '%s'",
+            pawl__shown(text, word));
     /* A URL with "?a=b" and no name before it: the text before the first '=' has ":" and "/". */
     if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' has no name: NAME=URL#QUEUE",

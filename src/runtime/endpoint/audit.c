@@ -33,8 +33,11 @@ static pawl_code cut(pawl_endpoint *endpoint, pawl_route *route, pawl_error *err
     memcpy(endpoint->auditing.address, text, size);
     hash = strrchr(endpoint->auditing.address, '#');
     if (hash == NULL || hash[1] == '\0')
-        return refuse(endpoint, "it names no queue; expected URL#QUEUE, or #QUEUE of this store",
-                      error);
+        return refuse(
+            endpoint,
+            "it names no queue; expected URL#QUEUE, or #QUEUE of this store; a '#' inside of "
+            "the URL is written %23",
+            error);
     if (strlen(hash + 1) > PAWL_NAME_SIZE_MAX || !pawl_text_is_valid(pawl_text_of(hash + 1), NULL))
         return refuse(endpoint, "the queue's name is no text in UTF-8 of at most 200 bytes", error);
     *hash            = '\0';

@@ -388,6 +388,15 @@ int64_t pawl__intake_pause(pawl__intake *it, int retries)
 
 /* ---- Creation ---------------------------------------------------------------------------------------- */
 
+/* Is the '#' one of a routing key, as in "?routing-key=order.#.eu" or "?routing-key=#&prefetch=5"? The rest of the key follows it
+ * then, or the next option. */
+static bool is_of_key(const char *url, const char *hash)
+{
+    const char *options = strchr(url, '?');
+    return options != NULL && options < hash &&
+           (hash[1] == '\0' || hash[1] == '.' || hash[1] == '&');
+}
+
 /* URL#QUEUE */
 static pawl_code read_url(pawl__intake *it, pawl_error *error)
 {
@@ -402,6 +411,10 @@ static pawl_code read_url(pawl__intake *it, pawl_error *error)
     memcpy(it->url, url, size + 1);
     char *hash = strrchr(it->url, '#');
     it->queue  = it->endpoint->model->queue.data;
+    if (hash != NULL && is_of_key(it->url, hash))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "a '#' in a routing key is written %%23: the last '#' of the URL "
+                              "begins the queue's name, and here none follows");
     if (hash != NULL) {
         *hash     = '\0';
         it->queue = hash + 1;

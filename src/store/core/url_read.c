@@ -213,8 +213,8 @@ static pawl_code read_hosts(const reader *r, pawl__url *parts, char *text)
         pawl__url_host *host = &parts->hosts[parts->host_count++];
         host->port           = r->kind->port;
         if (!read_host(host, text))
-            return refuse(r, "a host or its port cannot be read (a port is 1 to 65535); '/', '?' "
-                             "and '@' in a password must be written as %2F, %3F and %40");
+            return refuse(r, "a host or its port cannot be read (a port is 1 to 65535); '/', '?', "
+                             "'#' and '@' in a password must be written as %2F, %3F, %23 and %40");
         text = next;
     }
     return PAWL_OK;

@@ -352,7 +352,9 @@ TEST(a_bad_address_is_refused_at_the_start)
     must(pawl_transport_register(&pigeon, world_error()));
     memset(long_queue, 'q', sizeof long_queue - 1);
     long_queue[0] = '#';
-#define NO_QUEUE "it names no queue; expected URL#QUEUE, or #QUEUE of this store"
+#define NO_QUEUE                                                                                  \
+    "it names no queue; expected URL#QUEUE, or #QUEUE of this store; a '#' inside of the URL is " \
+    "written %23"
     refuses("audits", NULL, "option audit is 'audits': " NO_QUEUE);
     refuses("", NULL, "option audit is '': " NO_QUEUE);
     refuses("#", NULL, "option audit is '#': " NO_QUEUE);

@@ -530,6 +530,13 @@ TEST(a_transport_that_nobody_knows_is_refused)
     refuses("letters", "option transport: it is no URL");
     refuses("pigeon://roof/", "no broker is known by the scheme 'pigeon'");
     refuses("list://there/", "option transport: list: 'list://there/' is not here");
+    refuses("list://here/?key=order.#.eu",
+            "option transport: a '#' in a routing key is written %23: ");
+    refuses("list://here/?key=order.#", "a '#' in a routing key");
+    refuses("list://here/?key=#&other=1", "a '#' in a routing key");
+    refuses("list://here/?key=order.##letters", "list: 'list://here/?key=order.#' is not here");
+    refuses("list://there/#.eu", "list: 'list://there/' is not here");
+    refuses("list://there/#.eu?x", "list: 'list://there/' is not here");
     refuses(long_url, "it has 2001 bytes, the limit is 2000");
 }
 

@@ -188,11 +188,11 @@ TEST(what_is_read_from_has_a_queue_whatever_leads_into_it)
     assert_int_equal(url.prefetch, 0);
     pawl__rabbitmq_url_free(&url);
     read_for(PAWL__RABBITMQ_INTAKE, &url,
-             "amqp://broker?exchange=events&routing-key=order.*&queue-type=classic&prefetch=7&"
+             "amqp://broker?exchange=events&routing-key=order.%23.eu&queue-type=classic&prefetch=7&"
              "without-id=dead");
     assert_string_equal(url.exchange, "events");
     assert_string_equal(url.exchange_type, "topic");
-    assert_string_equal(url.routing_key, "order.*");
+    assert_string_equal(url.routing_key, "order.#.eu");
     assert_string_equal(url.queue_type, "classic");
     assert_int_equal(url.without_id, PAWL__RABBITMQ_WITHOUT_ID_DEAD);
     assert_int_equal(url.prefetch, 7);
