@@ -159,13 +159,6 @@ TEST(a_queue_that_is_deleted_is_declared_again)
     broker_delete(&server, queue);
 }
 
-TEST(an_exchange_that_is_missing_closes_the_channel)
-{
-    far *f = far_open(&server, "?declare=no&exchange=pawl-nowhere", "q");
-    far_send(f, 1, 1);
-    far_says(f, "closed the channel: NOT_FOUND - no exchange 'pawl-nowhere' in vhost '/'");
-}
-
 TEST(a_queue_declared_otherwise_is_named)
 {
     const char *queue = own_name("classic");
@@ -268,6 +261,57 @@ TEST(o9_a_message_that_closes_the_channel_fails_alone)
     broker_delete(&server, queue);
     broker_delete_exchange(&server, type);
     close(mute);
+}
+
+/* Nothing can be sent to it: that is no failure of a message, and costs no login for each. */
+static void expect_route_away(const char *exchange, const char *part)
+{
+    char            url[500];
+    struct timespec from, to;
+    int             port;
+    int             mute = listen_mutely(&port);
+    snprintf(
+        url, sizeof url,
+        "amqp://guest:guest@%s:%d,127.0.0.1:%d/?declare=no&mandatory=no&connect-timeout=5&exchange=%s",
+        server.host, server.port, port, exchange);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    far *f = far_open_url(url, "q", 1); /* of one attempt none is used up */
+    far_send(f, 1, 3);
+    pawl_outbox_rows rows = world_outbox(&f->it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(rows.items[i].attempts, 0);
+    pawl_alarm_rows alarms = {.count = 0};
+    must(pawl_store_alarms(f->it.store, f->it.arena, &alarms, world_error()));
+    assert_int_equal(alarms.count, 1);
+    says(alarms.items[0].text.data, part);
+    (void)amqp_exchange_delete(server.connection, 1, amqp_cstring_bytes(exchange), false);
+    broker_ok(&server);
+    (void)amqp_exchange_declare(server.connection, 1, amqp_cstring_bytes(exchange),
+                                amqp_cstring_bytes("fanout"), false, true, false, false,
+                                amqp_empty_table);
+    broker_ok(&server);
+    world_go_machine(&f->it, PAWL_MINUTES(1));
+    assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 3);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_true(to.tv_sec - from.tv_sec < 5); /* at the same host, which is well */
+    broker_delete_exchange(&server, exchange);
+    test_now(f);
+    close(mute);
+}
+
+TEST(o10_an_exchange_that_is_missing_or_closed_to_the_user_is_an_outage)
+{
+    const char *exchange = own_name("nowhere");
+    expect_route_away(exchange, "closed the channel: NOT_FOUND - no exchange 'pawl-");
+    /* An exchange that others may not publish to, as one without the right to write. */
+    exchange = own_name("internal");
+    (void)amqp_exchange_declare(server.connection, 1, amqp_cstring_bytes(exchange),
+                                amqp_cstring_bytes("fanout"), false, true, false, true,
+                                amqp_empty_table);
+    broker_ok(&server);
+    expect_route_away(exchange,
+                      "closed the channel: ACCESS_REFUSED - cannot publish to internal exchange");
 }
 
 /* The queue that is declared otherwise is refused, and the other of the same call gets its message. */

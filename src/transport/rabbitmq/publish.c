@@ -4,6 +4,7 @@
  *                              --returned, then ack------> DONE, a transient failure
  *                              --nack--------------------> DONE, a transient failure
  *                              --connection or channel closed, or the end of time: nobody knows
+ *                              --channel closed, as the route's exchange is missing or refused: no failure of the message
  *                              --the server is blocked, and stays so: the same, and no failure of the message
  *
  * The server counts the messages of a channel from 1, and an answer names a number, or all up to it. A
@@ -105,15 +106,26 @@ static void set_blocked(pawl__rabbitmq *self, pawl__posting *posting,
                    (const char *)blocked->reason.bytes);
 }
 
+/* Is the exchange missing, or closed to the user, to which all messages of the route go? Of an exchange of each type another
+ * may be well. */
+static bool is_of_route(const pawl__rabbitmq *self, const amqp_channel_close_t *closed)
+{
+    return !self->url.is_per_type &&
+           (closed->reply_code == AMQP_NOT_FOUND || closed->reply_code == AMQP_ACCESS_REFUSED);
+}
+
 static pawl_code take_close(const pawl__rabbitmq *self, const pawl__posting *posting,
                             const amqp_method_t *method, pawl_error *error)
 {
     pawl_text address = pawl__rabbitmq_address(self, posting->arena);
     pawl_text says    = pawl__rabbitmq_close_text(method);
     bool      is_all  = method->id == AMQP_CONNECTION_CLOSE_METHOD;
-    return pawl_error_set(error, is_all ? PAWL_ELOST : PAWL_EPERSIST,
-                          "rabbitmq: %.*s closed the %s: %.*s", PAWL_TEXT_ARGS(address),
-                          is_all ? "connection" : "channel", PAWL_TEXT_ARGS(says));
+    pawl_code code    = is_all                               ? PAWL_ELOST
+                        : is_of_route(self, method->decoded) ? PAWL_EDENIED
+                                                             : PAWL_EPERSIST;
+    return pawl_error_set(error, code, "rabbitmq: %.*s closed the %s: %.*s",
+                          PAWL_TEXT_ARGS(address), is_all ? "connection" : "channel",
+                          PAWL_TEXT_ARGS(says));
 }
 
 static pawl_code take_method(pawl__rabbitmq *self, pawl__posting *posting,

@@ -83,7 +83,7 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
     if (code == PAWL_OK)
         code = pawl__rabbitmq_publish(self, posting, error);
     if (code != PAWL_OK) /* of a closed channel the host is well, and is tried first again */
-        pawl__rabbitmq_disconnect(self, code == PAWL_EPERSIST);
+        pawl__rabbitmq_disconnect(self, code == PAWL_EPERSIST || code == PAWL_EDENIED);
     return code;
 }
 
@@ -155,8 +155,8 @@ static pawl_code try_first(pawl__rabbitmq *self, pawl__posting *posting, pawl_er
     return is_there ? PAWL_OK : code;
 }
 
-/* A connection that could not be made, a call that sent nothing, and one that the server left without any answer, unless it
- * confirmed others not long ago: of no message that is an attempt. */
+/* A connection that could not be made, an exchange that is missing or refused, a call that sent nothing, and one that the
+ * server left without any answer, unless it confirmed others not long ago: of no message that is an attempt. */
 static bool is_outage(const pawl__rabbitmq *self, const pawl__posting *posting, pawl_code code)
 {
     size_t sent = 0;

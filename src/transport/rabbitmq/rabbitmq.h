@@ -112,7 +112,7 @@ pawl_code pawl__rabbitmq_remove_queue(pawl__rabbitmq *self, const char *queue, p
 /* ---- publish.c -------------------------------------------------------------------------- */
 
 /* Publishes the open pieces and waits for their confirms. PAWL_OK: all are DONE. Any other code: the
- * connection is of no more use. */
+ * connection is of no more use. PAWL_EPERSIST: one of the messages closed the channel; PAWL_EDENIED: any would. */
 pawl_code pawl__rabbitmq_publish(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error);
 void      pawl__piece_fail(pawl__piece *piece, pawl_attempt_outcome outcome, pawl_text why);
 
