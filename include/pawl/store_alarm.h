@@ -3,8 +3,9 @@
  *     raise -> (others list it) -> end
  *           -> (its worker ends, crashes or is replaced, or another one leads: it stands no more)
  *
- * The library raises three: "breaker" while an endpoint's breaker is not closed, "retention" while its clean-up
- * fails again and again, and "route" while a receiver of its outbox is unavailable. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
+ * The library raises four: "breaker" while an endpoint's breaker is not closed, "retention" while its clean-up
+ * fails again and again, "route" while a receiver of its outbox is unavailable, and "inbound" while a process of it takes
+ * nothing from its broker. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/alarm.c, tests/unit/runtime/test_runtime_breaker.c

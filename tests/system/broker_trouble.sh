@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # broker_trouble.sh - an endpoint reads a queue of RabbitMQ over TLS: an authority that is not the server's is
-# refused, the queue is deleted under the consumer, and RabbitMQ is short of memory for a while. E27.
+# refused, which doctor tells, the queue is deleted under the consumer, and RabbitMQ is short of memory for a while. E27, O23.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -25,6 +25,12 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout "$
     -out "$work/tls/other.pem" >"$work/said" 2>&1 || die "no certificate"
 start other "$work/pair.so" --endpoint left --transport "$tls?ssl-ca=$work/tls/other.pem"
 poll 20 says "no connection: .*: is it the port of TLS, and does ssl-ca name its authority" other || die "the wrong authority is not told"
+says_alarm()
+{
+    pawl doctor --json 2>/dev/null |
+        grep -q '"check":"alarms","level":"warn","text":"endpoint left takes nothing from its broker, since .*no connection: '
+}
+poll 40 says_alarm || die "doctor does not tell of it: $(pawl doctor)"
 stop "$pid" TERM 0
 
 echo "== over TLS"

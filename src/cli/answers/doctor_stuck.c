@@ -211,6 +211,7 @@ static const alarm_row *alarm_row_of(pawl_text what)
          "it probes by itself, and goes on when that succeeds"},
         {"route", "cannot deliver, receivers are unavailable",
          "its messages wait in the outbox, and it tries by itself"},
+        {"inbound", "takes nothing from its broker", "it tries by itself"},
         {"retention", "cannot clean up", "it tries again by itself"},
     };
     size_t i = 0;

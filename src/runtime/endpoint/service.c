@@ -100,6 +100,10 @@ static void tell_alarms(pawl__service *service)
 {
     tell(service, "retention", &service->sweep_alarm, (pawl_text){.data = "", .size = 0});
     tell(service, "route", &service->route_alarm, service->lease_name);
+    if (service->endpoint->settings.transport == NULL)
+        return;
+    pawl__inbound_state_judge(service->endpoint, &service->inbound_alarm);
+    tell(service, "inbound", &service->inbound_alarm, (pawl_text){.data = "", .size = 0});
 }
 
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error)

@@ -26,7 +26,7 @@ typedef struct pawl__service {
     pawl__app_call            app_call;
     pawl_store               *store; /* borrowed from the worker in step mode */
     bool                      owns_store;
-    pawl__alarm               sweep_alarm, route_alarm;
+    pawl__alarm               sweep_alarm, route_alarm, inbound_alarm;
     pawl_random               random;
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];

@@ -16,6 +16,8 @@
 
 #define HOLD_MAX PAWL_SECONDS(30) /* in which the broker hands out again what went back to it */
 #define ASK_PERIOD PAWL_SECONDS(1)
+#define AWAY_TIME \
+    PAWL_SECONDS(10) /* behind it others are told; a broker that is restarted is back before */
 
 static void set_state(pawl_endpoint *endpoint, bool is_connected)
 {
@@ -62,6 +64,17 @@ void pawl__inbound_state_describe(pawl_endpoint *endpoint, char *text, size_t si
     pthread_mutex_unlock(&endpoint->mutex);
     if ((size_t)length >= size)
         pawl__text_end_cut(text, size);
+}
+
+void pawl__inbound_state_judge(pawl_endpoint *endpoint, pawl__alarm *alarm)
+{
+    const pawl__inbound_state *state = &endpoint->inbound_state;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (!state->is_connected && pawl__watch_now(endpoint) - state->since >= AWAY_TIME)
+        pawl__alarm_want(alarm, 0, pawl_text_of(state->why));
+    else
+        pawl__alarm_unwant(alarm);
+    pthread_mutex_unlock(&endpoint->mutex);
 }
 
 /* ---- What this process may not see ------------------------------------------------------------ */

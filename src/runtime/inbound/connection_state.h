@@ -17,6 +17,7 @@
 
 #define PAWL__INBOUND_WHY_SIZE 200
 
+struct pawl__alarm;
 struct pawl__worker;
 
 typedef struct pawl__inbound_state {
@@ -33,6 +34,8 @@ typedef struct pawl__inbound_state {
 void pawl__inbound_state_begin(pawl_endpoint *endpoint);
 /* The end of a step of the intake. `error` may be NULL. */
 void pawl__inbound_state_note(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error);
+/* Whether the alarm holds that nothing has been read for a while. */
+void pawl__inbound_state_judge(pawl_endpoint *endpoint, struct pawl__alarm *alarm);
 /* May an older message be in flight in another process of the endpoint, or on its way back through the broker? The store is
  * asked for the other processes, so this is a question for when a message is about to be dropped. */
 bool pawl__inbound_state_may_miss(struct pawl__worker *worker);

@@ -1,9 +1,11 @@
-/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, and what its end is told of. E29.
+/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, an alarm, and what its end is told of. O23, E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "test_intake_sample.h"
 
+#include "pawl/store_alarm.h"
+#include "runtime/endpoint/service.h"
 #include "support/observed.h"
 #include "support/thread.h"
 
@@ -121,4 +123,38 @@ ON_MODULE(e29_a_reader_that_does_not_return_is_named, const char *url, "memory")
         patience_wait(&left, "the reader does not return");
     assert_int_equal(broker.stopping_takes, 2); /* and the last one, of what was handed out */
     runner_destroy(&it);
+}
+
+static pawl_alarm_rows alarms_at(reading *r, pawl__service *service, int64_t seconds)
+{
+    pawl_step       step = {.next_due = PAWL_TIME_MAX};
+    pawl_alarm_rows rows = {.count = 0};
+    pawl_clock_set(r->it.machine, WORLD_START + PAWL_SECONDS(seconds));
+    must(pawl__service_step(service, &step, world_error()));
+    must(pawl_store_alarms(r->it.store, r->it.arena, &rows, world_error()));
+    return rows;
+}
+
+/* Other processes see it: doctor, and the console. */
+ON_STORES(o23_an_endpoint_that_reads_nothing_raises_an_alarm, const char *url)
+{
+    size_t         count = 0;
+    pawl__service *service;
+    reading       *r =
+        open_reading(url, &(pawl_endpoint_options){.batch_messages = 10, .no_service = true});
+    must(pawl__service_create(r->it.endpoint, NULL, &service, world_error()));
+    takes_in(r, 0);
+    assert_int_equal(alarms_at(r, service, 20).count, 0);
+    put("m-1", "note", "{\"number\":1}");
+    broker.settles_to_fail = 1;
+    assert_int_equal(step(r, &count), PAWL_ELOST);
+    assert_int_equal(alarms_at(r, service, 29).count, 0);
+    pawl_alarm_rows rows = alarms_at(r, service, 30);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].endpoint.data, "reader");
+    assert_string_equal(rows.items[0].what.data, "inbound");
+    assert_string_equal(rows.items[0].text.data, "list: the connection is lost");
+    takes_in(r, 1);
+    assert_int_equal(alarms_at(r, service, 31).count, 0);
+    pawl__service_destroy(service);
 }
