@@ -234,8 +234,11 @@ static pawl_code write_headers(const amqp_basic_properties_t *properties,
     yyjson_mut_doc_set_root(made, to.root);
     for (int i = 0; i < headers->num_entries; i++)
         write_entry(&to, &headers->entries[i], &taken->refusal);
-    if (reply_to.size > 0 && is_text(reply_to) && header_of(headers, own, arena).size == 0)
+    bool is_asked = reply_to.size > 0 && header_of(headers, own, arena).size == 0;
+    if (is_asked && is_text(reply_to))
         write_header(&to, PAWL_TEXT("pawl.reply_to"), reply_to);
+    else if (is_asked)
+        taken->refusal = PAWL_TEXT("the reply address (reply_to) is no text in UTF-8");
     write_expiry(&to, properties, headers);
     if (to.has_failed)
         return PAWL_ENOMEM;

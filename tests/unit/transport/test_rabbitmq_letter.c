@@ -274,6 +274,21 @@ TEST(e28_a_header_that_is_no_text_is_left_out_and_told)
     read_it(&m);
     is(m.taken.refusal, "the name of a header is no text in UTF-8");
     end(&m);
+    make(&m, "{}"); /* the answer would go nowhere */
+    PROPERTY(&m, TYPE, type, "ping");
+    PROPERTY(&m, REPLY_TO, reply_to, "\xff");
+    header(&m, "good", "yes");
+    read_it(&m);
+    is(m.taken.message.headers, "{\"good\":\"yes\"}");
+    is(m.taken.refusal, "the reply address (reply_to) is no text in UTF-8");
+    end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, TYPE, type, "ping");
+    PROPERTY(&m, REPLY_TO, reply_to, "\xff");
+    header(&m, "pawl.reply_to", "here"); /* which comes first */
+    read_it(&m);
+    is(m.taken.refusal, "");
+    end(&m);
 }
 
 TEST(a_due_time_is_read_and_one_that_is_none_refused)
