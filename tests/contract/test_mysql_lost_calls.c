@@ -8,6 +8,7 @@
 #ifdef PAWL_HAVE_MYSQL
 
 #include "contract/mysql_proxy.h"
+#include "store/mysql/mysql.h"
 
 #include <ctype.h>
 
@@ -205,6 +206,57 @@ static bool send_beside_a_claim(trip *t)
 ON_BOTH(o32_a_send_beside_a_claim_is_told_of, ground *p)
 {
     lose_in_turn(p, send_beside_a_claim);
+}
+
+/* More than the buffers of the sockets hold, so that the server has sent a part when it ends. */
+#define LONG_ROWS 64
+#define LONG_ROW "repeat('x', 500000)"
+
+typedef struct claim_by {
+    pawl_text queue;
+    pawl_time due_max;
+    int64_t   limit;
+} claim_by;
+
+/* Rows of a claim come as they are read. The session, or the claim's statement, ends behind the first row. */
+static void end_amid_rows(ground *p, const char *what, pawl_code expected, const char *text)
+{
+    static const pawl__field fields[] = {PAWL__AS_OF(claim_by, queue, TEXT),
+                                         PAWL__AS_OF(claim_by, due_max, TIME),
+                                         PAWL__AS_OF(claim_by, limit, INT)};
+    const pawl__field_list   list     = PAWL__FIELD_ARRAY(fields);
+    const claim_by           by       = {TEXT("orders"), NOW, LONG_ROWS};
+    pawl__sql_asked          asked    = {PAWL__MYSQL_QUEUE_CLAIM, &list, &by, NULL, 0};
+    pawl_store              *store    = open_worker(p, p->url);
+    const pawl__sql_ops     *ops      = pawl__mysql_of(store)->remote.sql.ops;
+    pawl__sql_request       *request  = NULL;
+    pawl_queue_rows          rows;
+    char                     sql[60];
+    size_t                   count = 1;
+    snprintf(sql, sizeof sql, "kill %s %lld", what,
+             (long long)pawl__mysql_of(store)->main.session.id);
+    ok(p, ops->send(store, &asked, p->arena, &request, &p->error));
+    assert_true(ops->next(request));
+    raw_run(p->raw, sql);
+    while (ops->next(request))
+        count++;
+    expect_code(p, ops->end(request), expected);
+    assert_in_range(count, 1, LONG_ROWS - 1);
+    expect_text(p, text);
+    ok(p, claim(p, store, LONG_ROWS, &rows));
+    assert_int_equal(rows.count, LONG_ROWS);
+    end_worker(p, store);
+}
+
+ON_BOTH(d37_a_session_or_statement_that_ends_amid_rows_is_told_as_that, ground *p)
+{
+    apply(p);
+    pawl_store *store = open_worker(p, p->url);
+    send_rows(p, store, LONG_ROWS);
+    end_worker(p, store);
+    raw_run(p->raw, "update pawl_queue set Body = " LONG_ROW);
+    end_amid_rows(p, "connection", PAWL_ELOST, "error ");
+    end_amid_rows(p, "query", PAWL_ETIMEOUT, "error 1317");
 }
 
 /* ---- Walks ------------------------------------------------------------------ */

@@ -20,9 +20,13 @@ static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error 
                           connection->session.store->base.scheme);
 }
 
-static pawl_code stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
-                             pawl_error *error)
+/* The library tells the failure of a fetch that reads from the socket at the connection alone. */
+pawl_code pawl__mysql_stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
+                                  pawl_error *error)
 {
+    MYSQL *mysql = connection->mysql;
+    if (mysql_stmt_errno(stmt) == 0)
+        return pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
     return pawl__mysql_failed(connection, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), error);
 }
 
@@ -97,7 +101,7 @@ pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_prepare, stmt, stmt, text->data,
                          text->size);
     code = failed == 0 ? bind_columns(connection, statement, error)
-                       : stmt_failed(connection, stmt, error);
+                       : pawl__mysql_stmt_failed(connection, stmt, error);
     if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->base.marker_count)
         code = pawl_error_set(error, PAWL_EINVAL, "%s: %lu parameters, not %u",
                               connection->session.store->base.scheme, mysql_stmt_param_count(stmt),
@@ -257,7 +261,7 @@ static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, marker,
                          part.data, part.size);
-    return failed ? stmt_failed(connection, stmt, error) : PAWL_OK;
+    return failed ? pawl__mysql_stmt_failed(connection, stmt, error) : PAWL_OK;
 }
 
 /* The longer values of a statement that does not fit into one packet go ahead, in parts. */
@@ -295,7 +299,7 @@ static pawl_code run_ahead(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
     skips = 0;
     (void)mysql_optionsv(connection->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
     if (failed != 0)
-        return stmt_failed(connection, stmt, error);
+        return pawl__mysql_stmt_failed(connection, stmt, error);
     pawl__sql_sent_ahead(&connection->session);
     return PAWL_OK;
 }
@@ -315,12 +319,12 @@ pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statem
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_execute, stmt, stmt);
     if (failed != 0 || statement->base.column_count == 0 || statement->streams)
-        return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
+        return failed == 0 ? PAWL_OK : pawl__mysql_stmt_failed(connection, stmt, error);
     if (connection->session.is_callers)
         failed = mysql_stmt_store_result(stmt);
     else
         PAWL__MYSQL_CALL(connection, failed, mysql_stmt_store_result, stmt, stmt);
-    return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
+    return failed == 0 ? PAWL_OK : pawl__mysql_stmt_failed(connection, stmt, error);
 }
 
 void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__field_list *fields, const void *item)
@@ -359,7 +363,7 @@ pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *ba
     pawl__mysql_put_item(&put, fields, item);
     pawl__mysql_put_markers(statement, &put, markers);
     if (statement->base.marker_count != 0 && mysql_stmt_bind_param(statement->stmt, markers) != 0)
-        code = stmt_failed(connection, statement->stmt, error);
+        code = pawl__mysql_stmt_failed(connection, statement->stmt, error);
     if (code == PAWL_OK && connection->session.packet_max != 0 &&
         put.size + PAWL__MYSQL_PACKET_REST > connection->session.packet_max)
         code = send_ahead(connection, statement, markers, error);

@@ -91,6 +91,9 @@ void pawl__mysql_clear_tls_errors(void);
 /* The failure with that number as a code and an error, and what it left as the connection's state. */
 pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number, const char *text,
                              pawl_error *error);
+/* The same of a statement's last call. */
+pawl_code pawl__mysql_stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
+                                  pawl_error *error);
 /* Runs a text whose answer has no rows. */
 pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error);
 /* Rows of a handler's own SQL that were not read stand before each later answer. */

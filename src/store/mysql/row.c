@@ -24,10 +24,8 @@ pawl_code pawl__mysql_fetch(pawl__sql_session *session, pawl__sql_prepared *base
     else
         result = mysql_stmt_fetch(stmt);
     *is_row = result == 0 || result == MYSQL_DATA_TRUNCATED;
-    return *is_row || result == MYSQL_NO_DATA
-               ? PAWL_OK
-               : pawl__mysql_failed(connection, mysql_stmt_errno(stmt), mysql_stmt_error(stmt),
-                                    error);
+    return *is_row || result == MYSQL_NO_DATA ? PAWL_OK
+                                              : pawl__mysql_stmt_failed(connection, stmt, error);
 }
 
 static pawl_code read_text(MYSQL_STMT *stmt, unsigned column, unsigned long size,
