@@ -124,17 +124,27 @@ SCRIPTED(d36_long_texts_have_a_long_type)
     }
 }
 
+#define TAKEN "on select 1 from [dbo].[pawl_queue]*\n"
 #define APPLIED "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* 31 */
 
 /* 32 go in one text, with what became of each: a message that is there is left. */
 SCRIPTED(a_round_is_one_text)
 {
-    scripted_open(p, ROUND " row '" APPLIED "d'\n", DEADLINE_MS);
+    scripted_open(p, ROUND " row '" APPLIED "d'\n" TAKEN " row '1'\n", DEADLINE_MS);
     scripted_code(p, scripted_send_many(p, SET + 1), PAWL_OK);
     SCRIPTED_EXPECT(p, BEGIN, FENCE,
                     "1 run set nocount on; declare @f varchar(200) = '', @c int; begin try insert "
                     "into*m-0*m-31*",
-                    INSERT, COMMIT);
+                    "1 run select 1 from*'m-31'*", INSERT, COMMIT);
+}
+
+/* Such as that of an owner's trigger. */
+SCRIPTED(d37_a_key_in_a_round_that_another_row_has_is_a_failure)
+{
+    scripted_open(p, ROUND " row '" APPLIED "d'\n" TAKEN " columns 1\n", DEADLINE_MS);
+    scripted_code(p, scripted_send_many(p, SET), PAWL_EPERSIST);
+    scripted_text(p, "a key is taken, but not by this row: odbc: a row has a key that is there");
+    assert_int_equal(scripted_count(p, COMMIT), 0);
 }
 
 SCRIPTED(the_answer_of_a_round_is_looked_for)

@@ -124,14 +124,25 @@ SCRIPTED(d37_claims_go_with_the_session)
     assert_int_equal(scripted_count(p, SETTLE), 1);
 }
 
+#define TAKEN                                                                       \
+    "on insert into \"PAWL_QUEUE\"*\n error 23000 1 ORA-00001: unique constraint\n" \
+    "on select 1 from \"PAWL_QUEUE\"*\n"
+#define LOOK "1 run select 1 from \"PAWL_QUEUE\" where \"QUEUE\" = ? and \"MESSAGEID\" = ?*'m-1'*"
+
 /* A row that is there already is left, and nothing else of the commit is undone. */
 SCRIPTED(d37_a_message_that_is_there_is_left)
 {
-    scripted_open(p,
-                  "on insert into \"PAWL_QUEUE\"*\n error 23000 1 ORA-00001: unique constraint\n",
-                  DEADLINE_MS);
+    scripted_open(p, TAKEN " row '1'\n", DEADLINE_MS);
     scripted_code(p, scripted_send(p), PAWL_OK);
-    SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND, "1 run commit");
+    SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND, LOOK, "1 run commit");
+}
+
+SCRIPTED(d37_a_key_that_another_row_has_is_a_failure)
+{
+    scripted_open(p, TAKEN " columns 1\n", DEADLINE_MS);
+    scripted_code(p, scripted_send(p), PAWL_EPERSIST);
+    scripted_text(p, "a key is taken, but not by this row: odbc: ORA-00001: unique constraint");
+    assert_int_equal(scripted_count(p, "1 run commit"), 0);
 }
 
 /* ---- Workers ---------------------------------------------------------------- */
@@ -336,7 +347,7 @@ SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted)
         {"on update \"PAWL_FOLDS\"*\n count 1\n", 0},
         {"on update \"PAWL_FOLDS\"*\n count 0\non insert into \"PAWL_FOLDS\"*\n count 1\n", 1},
         {"on update \"PAWL_FOLDS\"*\n count 0\non insert into \"PAWL_FOLDS\"*\n"
-         " error 23000 1 ORA-00001: unique constraint\n",
+         " error 23000 1 ORA-00001: unique constraint\non select 1 from \"PAWL_FOLDS\"*\n row '1'\n",
          1},
     };
     pawl_stream_snapshot_set snapshot = {

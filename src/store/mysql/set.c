@@ -312,9 +312,8 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
     pawl_code               code       = PAWL_OK;
     *taken                             = 1;
     *is_done                           = false;
-    bool is_undone =
-        write->is_there && pawl__sql_is_ahead(session); /* by the first row that is there */
-    if (count < SET_MIN || connection->session.is_callers || is_undone)
+    /* The first row that is there would undo the set, or answer for all of it. */
+    if (count < SET_MIN || connection->session.is_callers || write->is_there)
         return PAWL_OK;
     s.statement =
         pawl__mysql_prepared(connection, write->statement, table_of(write, items[0]), &code, error);

@@ -100,8 +100,8 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
 
 /* A refusal that the write does not expect is the failure of the round. */
 static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statement *statement,
-                           const pawl__sql_write *write, char letter, pawl__sql_fate *fate,
-                           pawl_error *error)
+                           const pawl__sql_write *write, const void *item, char letter,
+                           pawl__sql_fate *fate, pawl_error *error)
 {
     const char *found = strchr(PAWL__ODBC_FATES, letter);
     if (found == NULL || letter == '\0')
@@ -111,11 +111,13 @@ static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statemen
         return PAWL_OK;
     pawl_code code   = *fate == PAWL__SQL_DUPLICATE ? PAWL_EDUPLICATE : PAWL_EINVAL;
     session->is_null = *fate == PAWL__SQL_NULL;
-    if (pawl__sql_is_refusal(session, &statement->base, write, code, fate))
-        return PAWL_OK;
-    return pawl_error_set(error, code, "odbc: a row %s",
-                          code == PAWL_EINVAL ? "has null in a column that takes none"
-                                              : "has a key that is there already");
+    bool is_refusal  = pawl__sql_is_refusal(session, &statement->base, write, code, fate);
+    (void)pawl_error_set(error, code, "odbc: a row %s",
+                         code == PAWL_EINVAL ? "has null in a column that takes none"
+                                             : "has a key that is there already");
+    if (is_refusal && code == PAWL_EDUPLICATE)
+        return pawl__sql_check_taken(session, write, item, error);
+    return is_refusal ? PAWL_OK : code;
 }
 
 static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *statement,
@@ -132,7 +134,8 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
     if (kept->count == 0 || kept->cells[0].text.size != PAWL__ODBC_SET_ROWS)
         code = pawl__sql_not_counted(session, error);
     for (int i = 0; code == PAWL_OK && i < PAWL__ODBC_SET_ROWS; i++)
-        code = take_fate(session, statement, write, kept->cells[0].text.data[i], &fates[i], error);
+        code = take_fate(session, statement, write, items[i], kept->cells[0].text.data[i],
+                         &fates[i], error);
     pawl__odbc_unkeep(&statement->kept);
     return code;
 }

@@ -30,8 +30,6 @@ static pawl_code read_answer(pawl__sql_session *session, const pawl__sql_unread 
     pawl__sql_ahead *ahead = session->ahead;
     uint64_t         found = 0;
     pawl_code        code  = ahead->read(session, &found, error);
-    if (code == PAWL_EDUPLICATE && unread->leaves)
-        return PAWL_OK;
     ahead->was_unlike |= code != PAWL_OK || found < unread->wanted;
     if (code == PAWL_OK || pawl__sql_may_go_on(session, code))
         return PAWL_OK;

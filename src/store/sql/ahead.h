@@ -24,7 +24,6 @@
 typedef struct pawl__sql_unread {
     const void *item;   /* the first that it writes */
     unsigned    wanted; /* rows that it is to find */
-    bool        leaves; /* a row whose key exists is left, and that is as right */
 } pawl__sql_unread;
 
 struct pawl__sql_ahead {

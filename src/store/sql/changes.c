@@ -20,6 +20,15 @@
 #define MISSED_NEXT(write) [PAWL__SQL_MISSED] = {.next = &(write)}
 #define TAKEN_NEXT(write) [PAWL__SQL_DUPLICATE] = {.next = &(write)}
 
+/* A key that the write's row is found by; of a saga's table; more keys. */
+#define TAKEN(name, ...) \
+    (&(const pawl__sql_write){.statement = PAWL__SQL_##name, .parameters = FIELDS(__VA_ARGS__)})
+#define SAGA_TAKEN(by, fields, ...)                                 \
+    (&(const pawl__sql_write){.is_saga    = true,                   \
+                              .statement  = PAWL__SQL_SAGA_BY_##by, \
+                              .parameters = fields,                 \
+                              .then       = {__VA_ARGS__}})
+
 /* ---- The fence ---------------------------------------------------------- */
 
 #define FENCE(member, as) PAWL__AS_OF(struct pawl__sql_fence, member, as)
@@ -64,12 +73,12 @@ static const pawl__sql_write *choose_queue_settle(const void *change)
 #undef OF
 #define OF(member, as) PAWL__AS(queue_send, member, as)
 
-#define QUEUE_SEND(...)                                                           \
-    {                                                                             \
-        .statement  = PAWL__SQL_QUEUE_SEND,                                       \
-        .parameters = FIELDS(OF(queue, TEXT), OF(due, TIME), OF(attempts, INT32), \
-                             PAWL__AS_MESSAGE(queue_send)),                       \
-        .then       = {__VA_ARGS__},                                              \
+#define QUEUE_SEND(...)                                                                            \
+    {                                                                                              \
+        .statement  = PAWL__SQL_QUEUE_SEND,                                                        \
+        .parameters = FIELDS(OF(queue, TEXT), OF(due, TIME), OF(attempts, INT32),                  \
+                             PAWL__AS_MESSAGE(queue_send)),                                        \
+        .taken = TAKEN(QUEUE_TAKEN, OF(queue, TEXT), OF(message.id, TEXT)), .then = {__VA_ARGS__}, \
     }
 /* By is_new. */
 static const pawl__sql_write queue_sends[] = {QUEUE_SEND({0}), QUEUE_SEND(MISSED_WHY(queued))};
@@ -87,7 +96,8 @@ static const pawl__sql_write inbox_entry = {
     .statement = PAWL__SQL_INBOX_MARK,
     .parameters =
         FIELDS(OF(endpoint, TEXT), OF(message_id, TEXT), OF(outcome, INBOX), OF(at, TIME)),
-    .then = {TAKEN_WHY(handled)},
+    .taken = TAKEN(INBOX_KNOWN, OF(endpoint, TEXT), OF(message_id, TEXT)),
+    .then  = {TAKEN_WHY(handled)},
 };
 
 /* ---- Sagas -------------------------------------------------------------- */
@@ -104,19 +114,24 @@ static const pawl__sql_write saga_delete = {
 
 #undef OF
 #define OF(member, as) PAWL__AS(saga_insert, member, as)
-#define SAGA_INSERT(...)                                                                          \
+#define SAGA_INSERT(taken_, ...)                                                                  \
     {                                                                                             \
         .is_saga = true, .statement = PAWL__SQL_SAGA_INSERT,                                      \
         .parameters = FIELDS(OF(id, UUID), OF(metadata, JSON_TEXT), OF(data, JSON), __VA_ARGS__), \
-        .then       = {TAKEN_WHY(not_inserted)},                                                  \
+        .taken = taken_, .then = {TAKEN_WHY(not_inserted)},                                       \
     }
+#define BY_ID(...) SAGA_TAKEN(ID, FIELDS(OF(id, UUID)), __VA_ARGS__)
+#define BY_MAIN(...) SAGA_TAKEN(MAIN, FIELDS(OF(main, VALUE)), __VA_ARGS__)
+#define BY_TRANSITIONAL SAGA_TAKEN(TRANSITIONAL, FIELDS(OF(transitional, VALUE)), {0})
+#define OR(taken_) [PAWL__SQL_MISSED] = {.next = taken_}
 
 /* By the correlations that the table has: 1 the main one, 2 the transitional one. */
 static const pawl__sql_write saga_inserts[] = {
-    SAGA_INSERT(OF(type_version, TEXT)),
-    SAGA_INSERT(OF(type_version, TEXT), OF(main, VALUE)),
-    SAGA_INSERT(OF(type_version, TEXT), OF(transitional, VALUE)),
-    SAGA_INSERT(OF(type_version, TEXT), OF(main, VALUE), OF(transitional, VALUE)),
+    SAGA_INSERT(BY_ID({0}), OF(type_version, TEXT)),
+    SAGA_INSERT(BY_ID(OR(BY_MAIN({0}))), OF(type_version, TEXT), OF(main, VALUE)),
+    SAGA_INSERT(BY_ID(OR(BY_TRANSITIONAL)), OF(type_version, TEXT), OF(transitional, VALUE)),
+    SAGA_INSERT(BY_ID(OR(BY_MAIN(OR(BY_TRANSITIONAL)))), OF(type_version, TEXT), OF(main, VALUE),
+                OF(transitional, VALUE)),
 };
 
 static const pawl__sql_write *choose_saga_insert(const void *change)
@@ -130,28 +145,31 @@ static const pawl__sql_write *choose_saga_insert(const void *change)
 #define OF(member, as) PAWL__AS(saga_update, member, as)
 #define SAGA_STATE OF(metadata, JSON_TEXT), OF(data, JSON), OF(type_version, TEXT)
 #define SAGA_AT_VERSION OF(id, UUID), OF(version, INT)
-#define SAGA_UPDATE(...)                                                 \
-    {                                                                    \
-        .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE,             \
-        .parameters = FIELDS(__VA_ARGS__, SAGA_AT_VERSION),              \
-        .then       = {MISSED_WHY(not_updated), TAKEN_WHY(value_taken)}, \
+#define SAGA_UPDATE(taken_, ...)                                             \
+    {                                                                        \
+        .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE,                 \
+        .parameters = FIELDS(__VA_ARGS__, SAGA_AT_VERSION), .taken = taken_, \
+        .then = {MISSED_WHY(not_updated), TAKEN_WHY(value_taken)},           \
     }
 /* Straight to the row that was loaded; by id where it is another's now. */
-#define SAGA_UPDATE_ROW(by_id, ...)                                       \
-    {                                                                     \
-        .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE_ROW,          \
-        .parameters = FIELDS(__VA_ARGS__, OF(row, INT), SAGA_AT_VERSION), \
-        .then       = {MISSED_NEXT(by_id), TAKEN_WHY(value_taken)},       \
+#define SAGA_UPDATE_ROW(by_id, taken_, ...)                                                \
+    {                                                                                      \
+        .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE_ROW,                           \
+        .parameters = FIELDS(__VA_ARGS__, OF(row, INT), SAGA_AT_VERSION), .taken = taken_, \
+        .then = {MISSED_NEXT(by_id), TAKEN_WHY(value_taken)},                              \
     }
+
+#define BY_NONE SAGA_TAKEN(OTHER, FIELDS(OF(id, UUID)), {0})
+#define BY_OTHER SAGA_TAKEN(OTHER, FIELDS(OF(id, UUID), OF(transitional, VALUE)), {0})
 
 /* 1: the table has a transitional correlation. */
 static const pawl__sql_write saga_updates[] = {
-    SAGA_UPDATE(SAGA_STATE),
-    SAGA_UPDATE(OF(transitional, VALUE), SAGA_STATE),
+    SAGA_UPDATE(BY_NONE, SAGA_STATE),
+    SAGA_UPDATE(BY_OTHER, OF(transitional, VALUE), SAGA_STATE),
 };
 static const pawl__sql_write saga_row_updates[] = {
-    SAGA_UPDATE_ROW(saga_updates[0], SAGA_STATE),
-    SAGA_UPDATE_ROW(saga_updates[1], OF(transitional, VALUE), SAGA_STATE),
+    SAGA_UPDATE_ROW(saga_updates[0], BY_NONE, SAGA_STATE),
+    SAGA_UPDATE_ROW(saga_updates[1], BY_OTHER, OF(transitional, VALUE), SAGA_STATE),
 };
 
 static const pawl__sql_write *choose_saga_update(const void *change)
@@ -175,6 +193,7 @@ static const pawl__sql_write event_append = {
                          OF(event.correlation_id, TEXT), OF(event.causation_id, TEXT),
                          OF(event.dispatch_id, UUID_OR_NULL), OF(event.at, TIME),
                          OF(event.headers, TEXT), OF(event.body, BYTES), OF(is_first, BOOL)),
+    .taken      = TAKEN(EVENT_TAKEN, OF(stream, TEXT), OF(version, INT)),
     .then       = {TAKEN_WHY(version_taken), NULL_WHY(version_missing)},
 };
 
@@ -186,7 +205,9 @@ static const pawl__sql_write event_append = {
            OF(dispatches, TEXT), OF(at, TIME))
 
 /* Where the row is not there, or where it is newer and stays. */
-static const pawl__sql_write fold_add = {.statement = PAWL__SQL_FOLD_ADD, .parameters = FOLD};
+static const pawl__sql_write fold_add = {.statement  = PAWL__SQL_FOLD_ADD,
+                                         .parameters = FOLD,
+                                         .taken      = TAKEN(FOLD_TAKEN, OF(stream, TEXT))};
 
 static const pawl__sql_write stream_snapshot_set = {
     .statement  = PAWL__SQL_FOLD_SET,
@@ -200,6 +221,7 @@ static const pawl__sql_write stream_snapshot_set = {
 static const pawl__sql_write checkpoint_add = {
     .statement  = PAWL__SQL_CHECKPOINT_ADD,
     .parameters = FIELDS(OF(name, TEXT), OF(to, INT), OF(at, TIME)),
+    .taken      = TAKEN(CHECKPOINT_TAKEN, OF(name, TEXT)),
     .then       = {MISSED_WHY(not_moved)},
 };
 static const pawl__sql_write checkpoint_move = {
@@ -325,6 +347,7 @@ static const pawl__sql_write outbox_add = {
     .parameters = FIELDS(OF(dispatch_id, UUID), OF(at, TIME), OF(due, TIME), OF(source, TEXT),
                          OF(version, INT), OF(index, INT32), OF(endpoint, TEXT),
                          OF(destination, TEXT), PAWL__AS_MESSAGE(outbox_add)),
+    .taken      = TAKEN(OUTBOX_TAKEN, OF(dispatch_id, UUID)),
     .then       = {MISSED_NEXT(outbox_same)},
 };
 
@@ -395,11 +418,13 @@ static const pawl__sql_write flush_add = {
     .is_there   = true,
     .statement  = PAWL__SQL_FLUSH_ADD,
     .parameters = FIELDS(OF(partition, TEXT), OF(name, TEXT), OF(due, TIME)),
+    .taken      = TAKEN(FLUSH_TAKEN, OF(partition, TEXT)),
 };
 static const pawl__sql_write aggregator_add = {
     .statement  = PAWL__SQL_AGGREGATOR_ADD,
     .parameters = FIELDS(OF(name, TEXT), OF(partition, TEXT), OF(key, TEXT), OF(at, TIME),
                          PAWL__AS_MESSAGE(aggregator_add)),
+    .taken      = TAKEN(AGGREGATOR_TAKEN, OF(partition, TEXT), OF(key, TEXT)),
     .then       = {APPLIED_NEXT(flush_add), MISSED_NEXT(flush_add)},
 };
 
@@ -489,6 +514,7 @@ static const pawl__sql_write dead_insert = {
     .parameters = FIELDS(OF(endpoint, TEXT), OF(queue, TEXT), OF(code, TEXT), OF(error, ERROR_TEXT),
                          OF(attempts, INT32), OF(crashes, INT32), OF(history, ERROR_TEXT),
                          OF(at, TIME), PAWL__AS_MESSAGE(dead_set)),
+    .taken      = TAKEN(DEAD_TAKEN, OF(endpoint, TEXT), OF(message.id, TEXT)),
 };
 static const pawl__sql_write mark_delete = {
     .statement  = PAWL__SQL_INBOX_DELETE,
@@ -518,7 +544,8 @@ static const pawl__sql_write *choose_dead_set(const void *change)
 static const pawl__sql_write subscription_sets[] = {
     {.is_there   = true,
      .statement  = PAWL__SQL_SUBSCRIPTION_ADD,
-     .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT))},
+     .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT)),
+     .taken      = TAKEN(SUBSCRIPTION_TAKEN, OF(type, TEXT), OF(queue, TEXT))},
     {.statement  = PAWL__SQL_SUBSCRIPTION_DELETE,
      .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT))},
 };

@@ -23,6 +23,8 @@
  *     {name:queue_due}         the index of that name, prefix put before, quoted, without a schema
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
  *     {skip}                   the same, and rows that are locked are passed over
+ *     {share}                  behind a select: it sees what is committed, also where the caller's transaction
+ *                              sees an older state
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
  *                              database does not do so by itself
  *
@@ -141,6 +143,7 @@ typedef struct pawl__sql_dialect {
     const char *old_read;
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
                               locked, " for update" and the like */
+    const char *share;     /* {share}; NULL: nothing */
     const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */
     const char *table_end; /* after the closing parenthesis */
     const char *keyed_end; /* the same for a table that is its own index */
@@ -148,8 +151,8 @@ typedef struct pawl__sql_dialect {
     size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
-    /* {ignore:...} is nothing: the insert fails, alone, where the row is there, and the driver takes
-     * that for a row that was left. */
+    /* {ignore:...} is nothing: the insert fails, alone, where the row is there, and that is a row that was left if
+     * the write's `taken` finds it. */
     bool        ignores_failures;
     bool        adds_columns;      /* the script does so: "add column if not exists" */
     bool        keys_every_table;  /* a table without a key has its first unique index as one */

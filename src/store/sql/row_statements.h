@@ -30,6 +30,8 @@
 /* A settled timeout must have the owner, unless that is null, and the generation, unless it is 0. */
 #define PAWL__SQL_TIMEOUT_IS "and (?2 is null or [Owner] = ?2) and (?3 = 0 or [Generation] = ?3)"
 
+/* ..._TAKEN: whether the row is there that an insert says is there (pawl__sql_write.taken). */
+
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
     /* Workers, fence and leases. */                                                                  \
@@ -71,6 +73,7 @@
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], " PAWL__QUEUE_NEW_COLUMNS           \
       ", [Error], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?2, ?3, " PAWL__QUEUE_NEW_VALUES             \
       ", '', ?4, ?5, ?6, ?7, ?8, ?9) {ignore:[Queue], [MessageId]}")                                  \
+    X(QUEUE_TAKEN, "select 1 from {queue} where [Queue] = ?1 and [MessageId] = ?2{share}")            \
     X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 {free}order by [Due] {limit:1}")     \
     X(QUEUE_OLDEST,                                                                                   \
       "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                       \
@@ -150,6 +153,7 @@
       ") values "                                                                                     \
       "(?1, 'pending', 0, {epoch}, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "      \
       "{ignore:[DispatchId]}")                                                                        \
+    X(OUTBOX_TAKEN, "select 1 from {outbox} where [DispatchId] = ?1{share}")                          \
     X(OUTBOX_SAME,                                                                                    \
       "select 1 from {outbox} where [DispatchId] = ?1 and [Type] = ?2 and [Body] = ?3")               \
     X(OUTBOX_SETTLE, "update {outbox} set [State] = ?1, [Attempts] = ?2, [NextAttempt] = ?3, "        \
@@ -196,6 +200,7 @@
       "case when ?12 = 0 or ?2 = 1 "                                                                  \
       "or exists (select 1 from {events} where [Stream] = ?1 and [Version] = ?2 - 1) "                \
       "then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                       \
+    X(EVENT_TAKEN, "select 1 from {events} where [Stream] = ?1 and [Version] = ?2{share}")            \
     X(FOLD_SET,                                                                                       \
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "        \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) do update set "                         \
@@ -204,16 +209,19 @@
       "where excluded.[Version] > {folds}.[Version]")                                                 \
     X(FOLD_ADD, "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], "    \
                 "[At]) values (?1, ?2, ?3, ?4, ?5, ?6){ignore:[Stream]}")                             \
+    X(FOLD_TAKEN, "select 1 from {folds} where [Stream] = ?1{share}")                                 \
     X(FOLD_GET, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "          \
                 "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                     \
     X(CHECKPOINT_ADD,                                                                                 \
       "insert into {checkpoints} ([Name], [Position], [At]) values (?1, ?2, ?3) {ignore:[Name]}")     \
+    X(CHECKPOINT_TAKEN, "select 1 from {checkpoints} where [Name] = ?1{share}")                       \
     X(CHECKPOINT_MOVE,                                                                                \
       "update {checkpoints} set [Position] = ?2, [At] = ?3 where [Name] = ?1 and [Position] = ?4")    \
     /* Aggregators. */                                                                                \
     X(AGGREGATOR_ADD,                                                                                 \
       "insert into {aggregator} ([Name], [Partition], [Key], [At], " PAWL__SQL_MESSAGE ") "           \
       "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) {ignore:[Partition], [Key]}")                 \
+    X(AGGREGATOR_TAKEN, "select 1 from {aggregator} where [Partition] = ?1 and [Key] = ?2{share}")    \
     X(AGGREGATOR_HEAD,                                                                                \
       "select [Type], [LeaseExpires], [Id] from {aggregator} where [Partition] = ?1")                 \
     X(AGGREGATOR_CLAIM, PAWL__SQL_AGGREGATOR_ROW                                                      \
@@ -232,6 +240,7 @@
     X(FLUSH_ADD,                                                                                      \
       "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], "              \
       "[Error]) values (?1, ?2, ?3, 0, 0, '') {ignore:[Partition]}")                                  \
+    X(FLUSH_TAKEN, "select 1 from {aggregator_flush} where [Partition] = ?1{share}")                  \
     X(FLUSH_TOUCH, "update {aggregator_flush} set [Name] = [Name] where [Partition] = ?1")            \
     X(FLUSH_DONE, "delete from {aggregator_flush} where [Partition] = ?1 and not exists "             \
                   "(select 1 from {aggregator} where [Partition] = ?1)")                              \
@@ -247,9 +256,12 @@
       "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "              \
       "[History], [At], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "     \
       "?11, ?12, ?13, ?14) {ignore:[Endpoint], [MessageId]}")                                         \
+    X(DEAD_TAKEN, "select 1 from {dead} where [Endpoint] = ?1 and [MessageId] = ?2{share}")           \
     X(DEAD_DELETE, "delete from {dead} where [Endpoint] = ?1 and [MessageId] = ?2")                   \
     X(SUBSCRIPTION_ADD,                                                                               \
       "insert into {subscriptions} ([Type], [Queue]) values (?1, ?2) {ignore:[Type], [Queue]}")       \
+    X(SUBSCRIPTION_TAKEN,                                                                             \
+      "select 1 from {subscriptions} where [Type] = ?1 and [Queue] = ?2{share}")                      \
     X(SUBSCRIPTION_DELETE, "delete from {subscriptions} where [Type] = ?1 and [Queue] = ?2")          \
     /* The ends of four primary keys (server.c). */                                                   \
     X(NEWS, "select coalesce((select max([Seq]) from {queue}), 0), "                                  \

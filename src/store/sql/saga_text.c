@@ -292,6 +292,8 @@ static const pawl__sql_saga_template statements[] = {
                                        "delete from {saga} where [Id] = {?} and [Concurrency] = {?}"},
     [PAWL__SQL_SAGA_COUNT]      = {.text = "select count(*) from {saga}"},
     [PAWL__SQL_SAGA_WALK]       = {.text = PAWL__SQL_SAGA_WALK_TEXT("{?}", "{?}")},
+    [PAWL__SQL_SAGA_BY_OTHER] = {.text = "select 1 from {saga} where [Id] <> {?}{b: and {b} = {?b}}"
+                                         "{-b: and 1 = 0}"},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__sql_saga_statement_count,
                "a text for each statement");

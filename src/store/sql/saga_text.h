@@ -43,6 +43,7 @@ typedef enum pawl__sql_saga_statement {
     PAWL__SQL_SAGA_DELETE,
     PAWL__SQL_SAGA_COUNT,
     PAWL__SQL_SAGA_WALK,
+    PAWL__SQL_SAGA_BY_OTHER, /* whether another saga has the transitional value; none without that correlation */
     PAWL__SQL_SAGA_LOCKED, /* the three loads once more, for pawl_saga_lock; databases without */
     PAWL__SQL_SAGA_SKIP_LOCKED     = PAWL__SQL_SAGA_LOCKED + 3, /* row locks never ask for them */
     pawl__sql_saga_statement_count = PAWL__SQL_SAGA_SKIP_LOCKED + 3

@@ -215,6 +215,10 @@ pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *er
  * the write expects it, or where the statement leaves such rows. */
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
                           const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate);
+/* Behind a refusal by a unique key: PAWL_EPERSIST, with the error's text behind it, where no row is there that has a key of
+ * the item's. */
+pawl_code pawl__sql_check_taken(pawl__sql_session *session, const pawl__sql_write *write,
+                                const void *item, pawl_error *error);
 /* Around a write that may be refused; unless it is done it is undone. */
 pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error);
 pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error);

@@ -70,6 +70,35 @@ bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prep
     return (is_duplicate || session->is_null) && pawl__sql_expects(write, *fate);
 }
 
+/* As the refusals of a trigger are. */
+static pawl_code not_ours(pawl_error *error)
+{
+    return pawl_error_wrap(error, PAWL_EPERSIST, "a key is taken, but not by this row");
+}
+
+pawl_code pawl__sql_check_taken(pawl__sql_session *session, const pawl__sql_write *write,
+                                const void *item, pawl_error *error)
+{
+    pawl_store            *store    = &session->store->base;
+    const pawl__sql_ops   *ops      = session->store->ops;
+    const pawl__sql_write *key      = write->taken;
+    bool                   is_there = key == NULL;
+    while (!is_there && key != NULL) {
+        const pawl__sql_asked asked   = {key->statement + (key->is_saga ? PAWL__SQL_ON_SAGA : 0),
+                                         &key->parameters, item, NULL, 0};
+        pawl_error            why     = PAWL_ERROR_INIT;
+        pawl__sql_request    *request = NULL;
+        pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, &why);
+        is_there                      = code == PAWL_OK && ops->next(request);
+        pawl_code ended               = ops->end(request);
+        code                          = code != PAWL_OK ? code : ended;
+        if (code != PAWL_OK)
+            return pawl_error_set(error, code, "%s", why.text);
+        key = key->then[PAWL__SQL_MISSED].next;
+    }
+    return is_there ? PAWL_OK : not_ours(error);
+}
+
 /* A refusal is undone by a savepoint where it would undo the transaction. */
 static bool needs_savepoint(const pawl__sql_session *session, const pawl__sql_write *write)
 {
@@ -98,21 +127,22 @@ static bool is_later(pawl__sql_session *session, const pawl__sql_prepared *state
     bool is_wanted = pawl__sql_expects(write, PAWL__SQL_MISSED);
     if (!pawl__sql_is_ahead(session) || statement->column_count != 0)
         return false;
-    pawl__sql_expect(session, (pawl__sql_unread){.item   = item,
-                                                 .wanted = is_wanted,
-                                                 .leaves = statement->ignores && !is_wanted});
+    pawl__sql_expect(session, (pawl__sql_unread){.item = item, .wanted = is_wanted});
     return true;
 }
 
 static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *statement,
                          const pawl__sql_write *write, const void *item, pawl__sql_fate *fate,
-                         pawl_error *error)
+                         bool *is_taken, pawl_error *error)
 {
     const pawl__sql_ops *ops = session->store->ops;
     session->is_null         = false;
     pawl_code code           = ops->execute(session, statement, &write->parameters, item, error);
+    *is_taken                = code == PAWL_EDUPLICATE;
+    if (code != PAWL_OK && pawl__sql_is_refusal(session, statement, write, code, fate))
+        return PAWL_OK;
     if (code != PAWL_OK)
-        return pawl__sql_is_refusal(session, statement, write, code, fate) ? PAWL_OK : code;
+        return *is_taken ? not_ours(error) : code;
     *fate = PAWL__SQL_APPLIED;
     if (is_later(session, statement, write, item))
         return PAWL_OK;
@@ -126,7 +156,7 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
                             const void *item, pawl__sql_fate *fate, pawl_error *error)
 {
     pawl_code           code;
-    bool                is_saved  = needs_savepoint(session, write);
+    bool                is_taken, is_saved = needs_savepoint(session, write);
     pawl__sql_prepared *statement = pawl__sql_prepared_of(
         session, write->statement, write->is_saga ? pawl__saga_table_of(item) : NULL,
         &write->parameters, &code, error);
@@ -134,11 +164,14 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
         code = pawl__sql_savepoint_begin(session, error);
     if (code != PAWL_OK)
         return code;
-    code = execute(session, statement, write, item, fate, error);
+    code = execute(session, statement, write, item, fate, &is_taken, error);
     if (code == PAWL_OK && is_saved)
         code = pawl__sql_savepoint_end(
             session, *fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED, error);
-    return code;
+    /* A caller's transaction may read an older state, where nothing says that the row is looked at as it is now. */
+    if (code != PAWL_OK || !is_taken || (session->is_callers && *fate == PAWL__SQL_DUPLICATE))
+        return code;
+    return pawl__sql_check_taken(session, write, item, error);
 }
 
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,

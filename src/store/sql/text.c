@@ -312,6 +312,8 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         pawl__sql_append(text, dialect->locks[PAWL_SAGA_LOCKED]);
     } else if (pawl_text_equal(token, PAWL_TEXT("skip"))) {
         pawl__sql_append(text, dialect->locks[PAWL_SAGA_SKIP_LOCKED]);
+    } else if (pawl_text_equal(token, PAWL_TEXT("share"))) {
+        pawl__sql_append(text, dialect->share != NULL ? dialect->share : "");
     } else if (has_word(&token, "keep:")) {
         append_ignore(text, dialect, token);
     } else if (has_word(&token, "ignore:")) {

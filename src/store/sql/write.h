@@ -49,6 +49,10 @@ struct pawl__sql_write {
     bool             is_alone;  /* an insert of what a select finds: in no set with others */
     bool             is_there;  /* an insert whose row is there as a rule, which is as good */
     pawl__field_list parameters;
+    /* Finds the row of the item by its key, where a unique key refused it; by another one in then[PAWL__SQL_MISSED].
+     * A key that nothing of that finds is the one of another row, such as an owner's trigger inserts: the commit
+     * fails then. NULL: that is not looked for. */
+    const pawl__sql_write *taken;
     /* PAWL__SQL_DUPLICATE and PAWL__SQL_NULL without an entry are failures of the commit. */
     pawl__sql_then then[pawl__sql_fate_count];
 };

@@ -415,6 +415,9 @@ insert into [dbo].[pawl_queue] ([Queue], [Due], [Placed], [Attempts], [Deaths], 
 [Error], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]) values (?, ?, ?, ?,
 0, '1970-01-01', '', ?, ?, ?, ?, ?, ?) ;
 
+-- QUEUE_TAKEN
+select 1 from [dbo].[pawl_queue] where [Queue] = ? and [MessageId] = ?;
+
 -- QUEUE_OLDEST
 select [Placed], [Seq] from [dbo].[pawl_queue] where [Queue] = ? and [Due] <= ? and [Attempts] = 0
 and [WaitingSince] = '1970-01-01' order by [Due], [Seq] offset 0 rows fetch next ? rows only;
@@ -508,6 +511,9 @@ insert into [dbo].[pawl_outbox] ([DispatchId], [State], [Attempts], [NextAttempt
 [CorrelationId], [CausationId], [Headers], [Body]) values (?, 'pending', 0, '1970-01-01', ?, ?, ?,
 ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) ;
 
+-- OUTBOX_TAKEN
+select 1 from [dbo].[pawl_outbox] where [DispatchId] = ?;
+
 -- OUTBOX_SETTLE
 update [dbo].[pawl_outbox] set [State] = ?, [Attempts] = ?, [NextAttempt] = ?, [DispatchedAt] = ?
 where [Id] = ? and [State] = 'pending';
@@ -562,9 +568,15 @@ next ? rows only;
 -- EVENT_NUMBER
 update [dbo].[pawl_events] set [Position] = ? where [Seq] = ?;
 
+-- EVENT_TAKEN
+select 1 from [dbo].[pawl_events] where [Stream] = ? and [Version] = ?;
+
 -- FOLD_ADD
 insert into [dbo].[pawl_folds] ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At])
 values (?, ?, ?, ?, ?, ?);
+
+-- FOLD_TAKEN
+select 1 from [dbo].[pawl_folds] where [Stream] = ?;
 
 -- FOLD_GET
 select [Version], [TypeVersion], [State], [Dispatches], [At] from [dbo].[pawl_folds] where [Stream]
@@ -573,12 +585,18 @@ select [Version], [TypeVersion], [State], [Dispatches], [At] from [dbo].[pawl_fo
 -- CHECKPOINT_ADD
 insert into [dbo].[pawl_checkpoints] ([Name], [Position], [At]) values (?, ?, ?) ;
 
+-- CHECKPOINT_TAKEN
+select 1 from [dbo].[pawl_checkpoints] where [Name] = ?;
+
 -- CHECKPOINT_MOVE
 update [dbo].[pawl_checkpoints] set [Position] = ?, [At] = ? where [Name] = ? and [Position] = ?;
 
 -- AGGREGATOR_ADD
 insert into [dbo].[pawl_aggregator] ([Name], [Partition], [Key], [At], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body]) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
+
+-- AGGREGATOR_TAKEN
+select 1 from [dbo].[pawl_aggregator] where [Partition] = ? and [Key] = ?;
 
 -- AGGREGATOR_HEAD
 select [Type], [LeaseExpires], [Id] from [dbo].[pawl_aggregator] where [Partition] = ?;
@@ -601,6 +619,9 @@ delete from [dbo].[pawl_aggregator] where [Id] = (select [Id] from [dbo].[pawl_a
 -- AGGREGATOR_RELEASE
 update [dbo].[pawl_aggregator] set [Session] = null, [LeaseExpires] = null, [LeaseWorker] = null
 where [Partition] = ? and [Session] = ?;
+
+-- FLUSH_TAKEN
+select 1 from [dbo].[pawl_aggregator_flush] where [Partition] = ?;
 
 -- FLUSH_TOUCH
 update [dbo].[pawl_aggregator_flush] set [Name] = [Name] where [Partition] = ?;
@@ -625,11 +646,17 @@ insert into [dbo].[pawl_dead] ([Endpoint], [Queue], [Code], [Error], [Attempts],
 [History], [At], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]) values (?,
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
 
+-- DEAD_TAKEN
+select 1 from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] = ?;
+
 -- DEAD_DELETE
 delete from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] = ?;
 
 -- SUBSCRIPTION_ADD
 insert into [dbo].[pawl_subscriptions] ([Type], [Queue]) values (?, ?) ;
+
+-- SUBSCRIPTION_TAKEN
+select 1 from [dbo].[pawl_subscriptions] where [Type] = ? and [Queue] = ?;
 
 -- SUBSCRIPTION_DELETE
 delete from [dbo].[pawl_subscriptions] where [Type] = ? and [Queue] = ?;
@@ -860,31 +887,34 @@ select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Or
 order by [Id] offset 0 rows fetch next ? rows only;
 
 -- saga Order 9
+select 1 from [dbo].[shop_Order] where [Id] <> ? and [Correlation_OldId] = ?;
+
+-- saga Order 10
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
 [Correlation_OldId] from [dbo].[shop_Order] with (updlock, rowlock) where [Id] = ?;
 
--- saga Order 10
+-- saga Order 11
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
 [Correlation_OldId] from (select ? collate Latin1_General_100_BIN2 as [v]) as k, [dbo].[shop_Order]
 with (updlock, rowlock) where [Correlation_OrderId] = k.[v] and datalength([Correlation_OrderId]) =
 datalength(k.[v]);
 
--- saga Order 11
+-- saga Order 12
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
 [Correlation_OldId] from [dbo].[shop_Order] with (updlock, rowlock) where [Correlation_OldId] = ?;
 
--- saga Order 12
+-- saga Order 13
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
 [Correlation_OldId] from [dbo].[shop_Order] with (updlock, readpast, rowlock, readcommittedlock)
 where [Id] = ?;
 
--- saga Order 13
+-- saga Order 14
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
 [Correlation_OldId] from (select ? collate Latin1_General_100_BIN2 as [v]) as k, [dbo].[shop_Order]
 with (updlock, readpast, rowlock, readcommittedlock) where [Correlation_OrderId] = k.[v] and
 datalength([Correlation_OrderId]) = datalength(k.[v]);
 
--- saga Order 14
+-- saga Order 15
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion], [Correlation_OrderId],
 [Correlation_OldId] from [dbo].[shop_Order] with (updlock, readpast, rowlock, readcommittedlock)
 where [Correlation_OldId] = ?;
@@ -916,10 +946,13 @@ select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from [dbo].[shop_Pl
 order by [Id] offset 0 rows fetch next ? rows only;
 
 -- saga Plain 9
+select 1 from [dbo].[shop_Plain] where [Id] <> ? and 1 = 0;
+
+-- saga Plain 10
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion] from [dbo].[shop_Plain] with
 (updlock, rowlock) where [Id] = ?;
 
--- saga Plain 12
+-- saga Plain 13
 select 0, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion] from [dbo].[shop_Plain] with
 (updlock, readpast, rowlock, readcommittedlock) where [Id] = ?;
 

@@ -423,6 +423,9 @@ insert into `pawl_queue` (`Queue`, `Due`, `Placed`, `Attempts`, `Deaths`, `Waiti
 `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, 0,
 '1970-01-01 00:00:00', '', ?, ?, ?, ?, ?, ?) ;
 
+-- QUEUE_TAKEN
+select 1 from `pawl_queue` where `Queue` = ? and `MessageId` = ? lock in share mode;
+
 -- QUEUE_OLDEST
 select `Placed`, `Seq` from `pawl_queue` where `Queue` = ? and `Due` <= ? and `Attempts` = 0 and
 `WaitingSince` = '1970-01-01 00:00:00' order by `Due`, `Seq` limit ?;
@@ -543,6 +546,9 @@ insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Du
 `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, 'pending', 0, '1970-01-01 00:00:00',
 ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) ;
 
+-- OUTBOX_TAKEN
+select 1 from `pawl_outbox` where `DispatchId` = ? lock in share mode;
+
 -- OUTBOX_SAME
 select 1 from `pawl_outbox` where `DispatchId` = ? and `Type` = ? and `Body` = ?;
 
@@ -603,9 +609,15 @@ by `Seq` limit ?;
 -- EVENT_NUMBER
 update `pawl_events` set `Position` = ? where `Seq` = ?;
 
+-- EVENT_TAKEN
+select 1 from `pawl_events` where `Stream` = ? and `Version` = ? lock in share mode;
+
 -- FOLD_ADD
 insert into `pawl_folds` (`Stream`, `Version`, `TypeVersion`, `State`, `Dispatches`, `At`) values
 (?, ?, ?, ?, ?, ?);
+
+-- FOLD_TAKEN
+select 1 from `pawl_folds` where `Stream` = ? lock in share mode;
 
 -- FOLD_GET
 select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
@@ -614,12 +626,18 @@ and `TypeVersion` <= ? and `Version` > ?;
 -- CHECKPOINT_ADD
 insert into `pawl_checkpoints` (`Name`, `Position`, `At`) values (?, ?, ?) ;
 
+-- CHECKPOINT_TAKEN
+select 1 from `pawl_checkpoints` where `Name` = ? lock in share mode;
+
 -- CHECKPOINT_MOVE
 update `pawl_checkpoints` set `Position` = ?, `At` = ? where `Name` = ? and `Position` = ?;
 
 -- AGGREGATOR_ADD
 insert into `pawl_aggregator` (`Name`, `Partition`, `Key`, `At`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
+
+-- AGGREGATOR_TAKEN
+select 1 from `pawl_aggregator` where `Partition` = ? and `Key` = ? lock in share mode;
 
 -- AGGREGATOR_HEAD
 select `Type`, `LeaseExpires`, `Id` from `pawl_aggregator` where `Partition` = ?;
@@ -642,9 +660,8 @@ delete from `pawl_aggregator` where `Partition` = ?;
 update `pawl_aggregator` set `Session` = null, `LeaseExpires` = null, `LeaseWorker` = null where
 `Partition` = ? and `Session` = ?;
 
--- FLUSH_ADD
-insert into `pawl_aggregator_flush` (`Partition`, `Name`, `Due`, `Attempts`, `Dead`, `Error`) values
-(?, ?, ?, 0, 0, '') ;
+-- FLUSH_TAKEN
+select 1 from `pawl_aggregator_flush` where `Partition` = ? lock in share mode;
 
 -- FLUSH_TOUCH
 update `pawl_aggregator_flush` set `Name` = `Name` where `Partition` = ?;
@@ -668,11 +685,17 @@ insert into `pawl_dead` (`Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deat
 `At`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?,
 ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
 
+-- DEAD_TAKEN
+select 1 from `pawl_dead` where `Endpoint` = ? and `MessageId` = ? lock in share mode;
+
 -- DEAD_DELETE
 delete from `pawl_dead` where `Endpoint` = ? and `MessageId` = ?;
 
 -- SUBSCRIPTION_ADD
 insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) ;
+
+-- SUBSCRIPTION_TAKEN
+select 1 from `pawl_subscriptions` where `Type` = ? and `Queue` = ? lock in share mode;
 
 -- SUBSCRIPTION_DELETE
 delete from `pawl_subscriptions` where `Type` = ? and `Queue` = ?;
@@ -765,6 +788,11 @@ values(`TypeVersion`), `TypeVersion`), `State` = if(values(`Version`) > `Version
 = if(values(`Version`) > `Version`, values(`At`), `At`), `Version` = if(values(`Version`) >
 `Version`, values(`Version`), `Version`);
 
+-- FLUSH_ADD, for FLUSH_ADD
+insert into `pawl_aggregator_flush` (`Partition`, `Name`, `Due`, `Attempts`, `Dead`, `Error`) select
+?, ?, cast(? as datetime(6)), 0, 0, '' from dual where not exists (select 1 from
+`pawl_aggregator_flush` where `Partition` = ? lock in share mode);
+
 -- AGGREGATOR_DELETE_OLDEST, for AGGREGATOR_DELETE_OLDEST
 delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? order by `At`, `Id`
 limit 1;
@@ -831,26 +859,29 @@ select `Id`, `PersistenceVersion`, `SagaTypeVersion`, `Data` from `shop_Order` w
 by `Id` limit ?;
 
 -- saga Order 9
-select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Id` = ? for update;
+select 1 from `shop_Order` where `Id` <> ? and `Correlation_OldId` = ?;
 
 -- saga Order 10
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update;
+`Correlation_OldId` from `shop_Order` where `Id` = ? for update;
 
 -- saga Order 11
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update;
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update;
 
 -- saga Order 12
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Id` = ? for update skip locked;
+`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update;
 
 -- saga Order 13
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
-`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update skip locked;
+`Correlation_OldId` from `shop_Order` where `Id` = ? for update skip locked;
 
 -- saga Order 14
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update skip locked;
+
+-- saga Order 15
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
 `Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update skip locked;
 
@@ -881,10 +912,13 @@ select `Id`, `PersistenceVersion`, `SagaTypeVersion`, `Data` from `shop_Plain` w
 by `Id` limit ?;
 
 -- saga Plain 9
+select 1 from `shop_Plain` where `Id` <> ? and 1 = 0;
+
+-- saga Plain 10
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
 ? for update;
 
--- saga Plain 12
+-- saga Plain 13
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
 ? for update skip locked;
 
@@ -1021,6 +1055,7 @@ utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - inter
 -- WORKER_FOLD: 2 1
 -- HISTORY_SWEEP: 3 2 1
 -- EVENT_INSERT: 12 2 1 1 2 2 3 4 5 6 7 8 9 10 11
+-- FLUSH_ADD: 1 2 3 1
 
 -- Parameters of the writes
 -- WORKER_FENCE: uuid time int int int int int int uuid int

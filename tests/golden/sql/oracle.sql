@@ -428,6 +428,9 @@ insert into "PAWL_QUEUE" ("QUEUE", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITI
 "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY") values (?, ?, ?, ?, 0,
 timestamp '1970-01-01 00:00:00', chr(1), ?, ?, ?, ?, ?, ?) ;
 
+-- QUEUE_TAKEN
+select 1 from "PAWL_QUEUE" where "QUEUE" = ? and "MESSAGEID" = ?;
+
 -- QUEUE_OLDEST
 select "PLACED", "SEQ" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" <= ? and "ATTEMPTS" = 0 and
 "WAITINGSINCE" = timestamp '1970-01-01 00:00:00' order by "DUE", "SEQ" fetch first ? rows only;
@@ -536,6 +539,9 @@ insert into "PAWL_OUTBOX" ("DISPATCHID", "STATE", "ATTEMPTS", "NEXTATTEMPT", "DU
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY") values (?, 'pending', 0, timestamp '1970-01-01
 00:00:00', ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) ;
 
+-- OUTBOX_TAKEN
+select 1 from "PAWL_OUTBOX" where "DISPATCHID" = ?;
+
 -- OUTBOX_SETTLE
 update "PAWL_OUTBOX" set "STATE" = ?, "ATTEMPTS" = ?, "NEXTATTEMPT" = ?, "DISPATCHEDAT" = ? where
 "ID" = ? and "STATE" = 'pending';
@@ -602,9 +608,15 @@ insert into "PAWL_EVENTS" ("STREAM", "VERSION", "TYPE", "TYPEVERSION", "MESSAGEI
 (select 1 from "PAWL_EVENTS" where "STREAM" = ? and "VERSION" = ? - 1) then ? end, ?, ?, ?, ?, ?, ?,
 ?, ?, ?, ?);
 
+-- EVENT_TAKEN
+select 1 from "PAWL_EVENTS" where "STREAM" = ? and "VERSION" = ?;
+
 -- FOLD_ADD
 insert into "PAWL_FOLDS" ("STREAM", "VERSION", "TYPEVERSION", "STATE", "DISPATCHES", "AT") values
 (?, ?, ?, ?, ?, ?);
+
+-- FOLD_TAKEN
+select 1 from "PAWL_FOLDS" where "STREAM" = ?;
 
 -- FOLD_GET
 select "VERSION", "TYPEVERSION", "STATE", "DISPATCHES", "AT" from "PAWL_FOLDS" where "STREAM" = ?
@@ -613,12 +625,18 @@ and "TYPEVERSION" <= ? and "VERSION" > ?;
 -- CHECKPOINT_ADD
 insert into "PAWL_CHECKPOINTS" ("NAME", "POSITION", "AT") values (?, ?, ?) ;
 
+-- CHECKPOINT_TAKEN
+select 1 from "PAWL_CHECKPOINTS" where "NAME" = ?;
+
 -- CHECKPOINT_MOVE
 update "PAWL_CHECKPOINTS" set "POSITION" = ?, "AT" = ? where "NAME" = ? and "POSITION" = ?;
 
 -- AGGREGATOR_ADD
 insert into "PAWL_AGGREGATOR" ("NAME", "PARTITION", "KEY", "AT", "MESSAGEID", "TYPE",
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
+
+-- AGGREGATOR_TAKEN
+select 1 from "PAWL_AGGREGATOR" where "PARTITION" = ? and "KEY" = ?;
 
 -- AGGREGATOR_HEAD
 select "TYPE", "LEASEEXPIRES", "ID" from "PAWL_AGGREGATOR" where "PARTITION" = ?;
@@ -640,6 +658,9 @@ delete from "PAWL_AGGREGATOR" where "PARTITION" = ?;
 -- AGGREGATOR_RELEASE
 update "PAWL_AGGREGATOR" set "SESSION" = null, "LEASEEXPIRES" = null, "LEASEWORKER" = null where
 "PARTITION" = ? and "SESSION" = ?;
+
+-- FLUSH_TAKEN
+select 1 from "PAWL_AGGREGATOR_FLUSH" where "PARTITION" = ?;
 
 -- FLUSH_TOUCH
 update "PAWL_AGGREGATOR_FLUSH" set "NAME" = "NAME" where "PARTITION" = ?;
@@ -664,11 +685,17 @@ insert into "PAWL_DEAD" ("ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEAT
 "AT", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY") values (?, ?, ?, ?, ?,
 ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
 
+-- DEAD_TAKEN
+select 1 from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" = ?;
+
 -- DEAD_DELETE
 delete from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" = ?;
 
 -- SUBSCRIPTION_ADD
 insert into "PAWL_SUBSCRIPTIONS" ("TYPE", "QUEUE") values (?, ?) ;
+
+-- SUBSCRIPTION_TAKEN
+select 1 from "PAWL_SUBSCRIPTIONS" where "TYPE" = ? and "QUEUE" = ?;
 
 -- SUBSCRIPTION_DELETE
 delete from "PAWL_SUBSCRIPTIONS" where "TYPE" = ? and "QUEUE" = ?;
@@ -840,26 +867,29 @@ select "ID", "PERSISTENCEVERSION", "SAGATYPEVERSION", "DATA" from "SHOP_ORDER" w
 by "ID" fetch first ? rows only;
 
 -- saga Order 9
-select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
-from "SHOP_ORDER" where "ID" = ? for update;
+select 1 from "SHOP_ORDER" where "ID" <> ? and "CORR_OLDID" = ?;
 
 -- saga Order 10
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
-from "SHOP_ORDER" where "CORR_ORDERID" = ? for update;
+from "SHOP_ORDER" where "ID" = ? for update;
 
 -- saga Order 11
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
-from "SHOP_ORDER" where "CORR_OLDID" = ? for update;
+from "SHOP_ORDER" where "CORR_ORDERID" = ? for update;
 
 -- saga Order 12
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
-from "SHOP_ORDER" where "ID" = ? for update skip locked;
+from "SHOP_ORDER" where "CORR_OLDID" = ? for update;
 
 -- saga Order 13
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
-from "SHOP_ORDER" where "CORR_ORDERID" = ? for update skip locked;
+from "SHOP_ORDER" where "ID" = ? for update skip locked;
 
 -- saga Order 14
+select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
+from "SHOP_ORDER" where "CORR_ORDERID" = ? for update skip locked;
+
+-- saga Order 15
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION", "CORR_ORDERID", "CORR_OLDID"
 from "SHOP_ORDER" where "CORR_OLDID" = ? for update skip locked;
 
@@ -890,10 +920,13 @@ select "ID", "PERSISTENCEVERSION", "SAGATYPEVERSION", "DATA" from "SHOP_PLAIN" w
 by "ID" fetch first ? rows only;
 
 -- saga Plain 9
+select 1 from "SHOP_PLAIN" where "ID" <> ? and 1 = 0;
+
+-- saga Plain 10
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION" from "SHOP_PLAIN" where "ID" =
 ? for update;
 
--- saga Plain 12
+-- saga Plain 13
 select 0, "ID", "CONCURRENCY", "METADATA", "DATA", "SAGATYPEVERSION" from "SHOP_PLAIN" where "ID" =
 ? for update skip locked;
 

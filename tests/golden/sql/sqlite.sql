@@ -396,6 +396,9 @@ insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "Waiti
 "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?2, ?3, 0,
 0, '', ?4, ?5, ?6, ?7, ?8, ?9) on conflict ("Queue", "MessageId") do nothing;
 
+-- QUEUE_TAKEN
+select 1 from "pawl_queue" where "Queue" = ?1 and "MessageId" = ?2;
+
 -- QUEUE_FIRST
 select "Due" from "pawl_queue" where "Queue" = ?1 and pawl_is_free("Seq") order by "Due" limit 1;
 
@@ -507,6 +510,9 @@ insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Du
 "CorrelationId", "CausationId", "Headers", "Body") values (?1, 'pending', 0, 0, ?3, ?2, ?4, ?5, ?6,
 ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("DispatchId") do nothing;
 
+-- OUTBOX_TAKEN
+select 1 from "pawl_outbox" where "DispatchId" = ?1;
+
 -- OUTBOX_SAME
 select 1 from "pawl_outbox" where "DispatchId" = ?1 and "Type" = ?2 and "Body" = ?3;
 
@@ -579,6 +585,9 @@ insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageI
 (select 1 from "pawl_events" where "Stream" = ?1 and "Version" = ?2 - 1) then ?1 end, ?2, ?3, ?4,
 ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
+-- EVENT_TAKEN
+select 1 from "pawl_events" where "Stream" = ?1 and "Version" = ?2;
+
 -- FOLD_SET
 insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
 (?1, ?2, ?3, ?4, ?5, ?6) on conflict ("Stream") do update set "Version" = excluded."Version",
@@ -589,6 +598,9 @@ excluded."Dispatches", "At" = excluded."At" where excluded."Version" > "pawl_fol
 insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
 (?1, ?2, ?3, ?4, ?5, ?6)on conflict ("Stream") do nothing;
 
+-- FOLD_TAKEN
+select 1 from "pawl_folds" where "Stream" = ?1;
+
 -- FOLD_GET
 select "Version", "TypeVersion", "State", "Dispatches", "At" from "pawl_folds" where "Stream" = ?1
 and "TypeVersion" <= ?2 and "Version" > ?3;
@@ -597,6 +609,9 @@ and "TypeVersion" <= ?2 and "Version" > ?3;
 insert into "pawl_checkpoints" ("Name", "Position", "At") values (?1, ?2, ?3) on conflict ("Name")
 do nothing;
 
+-- CHECKPOINT_TAKEN
+select 1 from "pawl_checkpoints" where "Name" = ?1;
+
 -- CHECKPOINT_MOVE
 update "pawl_checkpoints" set "Position" = ?2, "At" = ?3 where "Name" = ?1 and "Position" = ?4;
 
@@ -604,6 +619,9 @@ update "pawl_checkpoints" set "Position" = ?2, "At" = ?3 where "Name" = ?1 and "
 insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 on conflict ("Partition", "Key") do nothing;
+
+-- AGGREGATOR_TAKEN
+select 1 from "pawl_aggregator" where "Partition" = ?1 and "Key" = ?2;
 
 -- AGGREGATOR_HEAD
 select "Type", "LeaseExpires", "Id" from "pawl_aggregator" where "Partition" = ?1;
@@ -630,6 +648,9 @@ update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWork
 insert into "pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts", "Dead", "Error") values
 (?1, ?2, ?3, 0, 0, '') on conflict ("Partition") do nothing;
 
+-- FLUSH_TAKEN
+select 1 from "pawl_aggregator_flush" where "Partition" = ?1;
+
 -- FLUSH_TOUCH
 update "pawl_aggregator_flush" set "Name" = "Name" where "Partition" = ?1;
 
@@ -652,12 +673,18 @@ insert into "pawl_dead" ("Endpoint", "Queue", "Code", "Error", "Attempts", "Deat
 "At", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?3,
 ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("Endpoint", "MessageId") do nothing;
 
+-- DEAD_TAKEN
+select 1 from "pawl_dead" where "Endpoint" = ?1 and "MessageId" = ?2;
+
 -- DEAD_DELETE
 delete from "pawl_dead" where "Endpoint" = ?1 and "MessageId" = ?2;
 
 -- SUBSCRIPTION_ADD
 insert into "pawl_subscriptions" ("Type", "Queue") values (?1, ?2) on conflict ("Type", "Queue") do
 nothing;
+
+-- SUBSCRIPTION_TAKEN
+select 1 from "pawl_subscriptions" where "Type" = ?1 and "Queue" = ?2;
 
 -- SUBSCRIPTION_DELETE
 delete from "pawl_subscriptions" where "Type" = ?1 and "Queue" = ?2;
@@ -784,6 +811,9 @@ select count(*) from "shop_Order";
 select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Order" where "Id" > ?1 order
 by "Id" limit ?2;
 
+-- saga Order 9
+select 1 from "shop_Order" where "Id" <> ?1 and "Correlation_OldId" = ?2;
+
 -- saga Plain 0
 select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion" from "shop_Plain" where
 "Id" = ?1;
@@ -810,3 +840,6 @@ select count(*) from "shop_Plain";
 -- saga Plain 8
 select "Id", "PersistenceVersion", "SagaTypeVersion", "Data" from "shop_Plain" where "Id" > ?1 order
 by "Id" limit ?2;
+
+-- saga Plain 9
+select 1 from "shop_Plain" where "Id" <> ?1 and 1 = 0;

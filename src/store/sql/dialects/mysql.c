@@ -131,7 +131,7 @@ static const pawl__sql_extra in_scripts[] = {
     .safety = SAFETY, .quote_open = '`', .quote_close = '`', .json_check = "", .parameter = "?", \
     .integer = "cast(%s as signed)", .epoch = "'1970-01-01 00:00:00'",                           \
     .clock = "utc_timestamp(6)", .index = "force index (%s) ",                                   \
-    .locks  = {"", " for update", " for update skip locked"},                                    \
+    .locks = {"", " for update", " for update skip locked"}, .share = " lock in share mode",     \
     .ignore = "on duplicate key update %c = %c", .ignores_failures = true, .adds_columns = true, \
     .keeps_ties = true, .keys_every_table = true, .indexes_every_row = true,                     \
     .indexes_inside = true, .has_own_indexes = true, .name_chars_max = 64, .first_version = 3,   \

@@ -101,6 +101,11 @@
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "                                                               \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on duplicate key update " PAWL__MYSQL_NEWER("[TypeVersion]") ", " PAWL__MYSQL_NEWER(                                  \
           "[State]") ", " PAWL__MYSQL_NEWER("[Dispatches]") ", " PAWL__MYSQL_NEWER("[At]") ", " PAWL__MYSQL_NEWER("[Version]"))                              \
+    /* As a rule the row is there. It is locked, as by an insert that fails, which would have to be looked at. */                                            \
+    X(FLUSH_ADD,                                                                                                                                             \
+      "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], [Error]) "                                                            \
+      "select ?1, ?2, cast(?3 as datetime(6)), 0, 0, '' from dual where not exists (select 1 from "                                                          \
+      "{aggregator_flush} where [Partition] = ?1{share}){ignore:[Partition]}")                                                                               \
     X(AGGREGATOR_DELETE_OLDEST,                                                                                                                              \
       "delete from {aggregator} where [Partition] = ?1 and [CorrelationId] = ?2 "                                                                            \
       "order by [At], [Id] limit 1")                                                                                                                         \
