@@ -139,7 +139,7 @@ ON_BOTH(rows_that_nobody_takes, ground *p)
 
 ON_BOTH(a_user_without_rights, ground *p)
 {
-    char sql[400], url[300], name[32];
+    char sql[400], url[300], name[32], to[80];
     snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
     ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
     snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);
@@ -154,6 +154,10 @@ ON_BOTH(a_user_without_rights, ground *p)
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on pawl_inbox",
                    "grant insert, update, delete on `pawl_inbox`");
+    /* Another user, who may more, runs the remedy. */
+    snprintf(to, sizeof to, " to '\\''%s'\\''@'\\''%%'\\''", name);
+    expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "", to);
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", to);
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
     /* Transactions of others are not shown to it. */

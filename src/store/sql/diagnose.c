@@ -132,9 +132,12 @@ static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check
 static pawl_code find_unable(pawl__sql_doctor *doctor, const pawl__sql_check *check,
                              const pawl_error *why)
 {
-    return pawl__sql_findf(
-        doctor, check->name, check->is_thorough ? PAWL_FINDING_FAIL : PAWL_FINDING_WARN,
-        check->unable != NULL ? check->unable : "", "cannot be read: %s", why->text);
+    char remedy[700] = "";
+    if (check->unable != NULL)
+        (void)snprintf(remedy, sizeof remedy, "%s%s", check->unable, doctor->user);
+    return pawl__sql_findf(doctor, check->name,
+                           check->is_thorough ? PAWL_FINDING_FAIL : PAWL_FINDING_WARN, remedy,
+                           "cannot be read: %s", why->text);
 }
 
 /* ---- Checks ------------------------------------------------------------- */

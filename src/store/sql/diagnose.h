@@ -32,9 +32,11 @@ typedef struct pawl__sql_check {
     const char       *name;
     const char       *select; /* template: the number, the text, the remedy or an empty text */
     pawl__sql_measure measure;
-    const char       *none;   /* the finding when no row is left; NULL: there always is one */
-    const char       *unable; /* the remedy when the database refuses the statement: SQL; or NULL */
-    bool              is_thorough; /* all of the data is read */
+    const char       *none; /* the finding when no row is left; NULL: there always is one */
+    const char
+        *unable; /* the remedy when the database refuses the statement: SQL; a user stands behind
+                                 "to "; or NULL */
+    bool is_thorough; /* all of the data is read */
 } pawl__sql_check;
 
 /* A row of a check. */
@@ -59,6 +61,7 @@ typedef struct pawl__sql_doctor {
     pawl_finding_rows       *rows;
     size_t                   capacity;
     pawl_error              *error;
+    char                     user[600]; /* as a grant names it; empty: no check says "to " */
 } pawl__sql_doctor;
 
 /* Adds a finding; the remedy, unless it is empty, is SQL, or a command of pawl. PAWL_ENOMEM. */

@@ -80,7 +80,7 @@ static const pawl__sql_check checks[] = {
                           "where t.trx_mysql_thread_id <> connection_id() order by t.trx_started",
      .measure = PAWL__SQL_MEASURE_AGE,
      .none    = "none is open for long",
-     .unable  = "grant process on *.* to current_user"},
+     .unable  = "grant process on *.* to "},
     {.name = "leases",
      .select =
          "select 1, concat(count(*), ' timeouts of ', t.[Destination], ' are leased by nobody "
@@ -159,11 +159,21 @@ static pawl_code check_table(pawl__sql_doctor *doctor, const pawl__sql_table *ta
         pawl__sql_appendf(remedy, "%sgrant %s on ", remedy->size != 0 ? "; " : "", missing.data);
         pawl__sql_append_table(remedy, doctor->dialect, doctor->store->system_prefix,
                                pawl_text_of(table->name));
-        pawl__sql_append(remedy, " to current_user");
+        pawl__sql_appendf(remedy, " to %s", doctor->user);
     }
     text->is_failed |= missing.is_failed;
     pawl__sql_text_free(&missing);
     return code;
+}
+
+/* A remedy is run by somebody who may more, so it names this user. The host stands behind the last @. */
+static pawl_code name_user(pawl__sql_doctor *doctor)
+{
+    static const char text[] =
+        "select concat(quote(left(u, char_length(u) - char_length(h) - 1)), '@', quote(h)) from "
+        "(select current_user() as u, substring_index(current_user(), '@', -1) as h) as c";
+    return pawl__sql_ask_text(pawl__sql_remote_of(doctor->store)->main, text, doctor->user,
+                              sizeof doctor->user, doctor->error);
 }
 
 /* For the check of transactions: whose session has a worker's lock is asked with its name. */
@@ -180,6 +190,8 @@ static pawl_code check_rights(pawl__sql_doctor *doctor)
 {
     pawl__sql_text text = {0}, remedy = {0}, said = {0};
     pawl_code      code = name_locks(doctor);
+    if (code == PAWL_OK)
+        code = name_user(doctor);
     for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++)
         code = check_table(doctor, &pawl__sql_tables[i], &text, &remedy);
     if (text.size != 0)
