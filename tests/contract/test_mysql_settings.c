@@ -12,6 +12,8 @@
 
 #include "contract/mysql_ground.h"
 
+#include "contract/findings.h"
+
 #define SAGAS 12
 
 static const char *const settings[][2] = {
@@ -166,6 +168,15 @@ static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
 
 /* ---- A server that becomes read-only ------------------------------------------- */
 
+static void make_bound(ground *p)
+{
+    char sql[120];
+    apply(p);
+    raw_run(p->raw, "create user pawl_bound@'127.0.0.1'");
+    snprintf(sql, sizeof sql, "grant all on %s.* to pawl_bound@'127.0.0.1'", p->database);
+    raw_run(p->raw, sql);
+}
+
 /* A worker that the setting binds, which the user root is not. */
 static pawl_store *open_bound(ground *p, bool is_twice)
 {
@@ -197,11 +208,7 @@ static void d37_a_server_that_becomes_read_only_is_left(ground *p)
     enum { ALONE, IDLE, BUSY, BUSIER, WORKERS };
     pawl_store   *stores[WORKERS];
     unsigned long sessions[WORKERS];
-    char          sql[120];
-    apply(p);
-    raw_run(p->raw, "create user pawl_bound@'127.0.0.1'");
-    snprintf(sql, sizeof sql, "grant all on %s.* to pawl_bound@'127.0.0.1'", p->database);
-    raw_run(p->raw, sql);
+    make_bound(p);
     for (int i = 0; i < WORKERS; i++) {
         stores[i]   = open_bound(p, i != ALONE);
         sessions[i] = session_of(stores[i]);
@@ -227,6 +234,21 @@ static void d37_a_server_that_becomes_read_only_is_left(ground *p)
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 3 * WORKERS);
 }
 
+/* The rights are as they were. */
+static void a_server_that_is_read_only_is_told_of(ground *p)
+{
+    const pawl_diagnosis asked = {.now = pawl_clock_now(NULL), .transaction_age = 1};
+    pawl_finding_rows    rows;
+    make_bound(p);
+    pawl_store *store = open_bound(p, false);
+    raw_run(p->raw, "set global read_only = 1");
+    pawl_code code = pawl_store_diagnose(store, &asked, p->arena, &rows, &p->error);
+    raw_run(p->raw, "set global read_only = 0");
+    ok(p, code);
+    expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
+    expect_finding(&rows, "server", PAWL_FINDING_FAIL, "name the primary in the URL", NULL);
+}
+
 int main(void)
 {
 #define CASE(function, scheme)                                                      \
@@ -243,6 +265,8 @@ int main(void)
         CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mariadb"),
         CASE(d37_a_server_that_becomes_read_only_is_left, "mysql"),
         CASE(d37_a_server_that_becomes_read_only_is_left, "mariadb"),
+        CASE(a_server_that_is_read_only_is_told_of, "mysql"),
+        CASE(a_server_that_is_read_only_is_told_of, "mariadb"),
     };
     int missing = grounds_are_missing();
     return missing != 0 ? missing

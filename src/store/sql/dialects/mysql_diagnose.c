@@ -124,7 +124,7 @@ static void append_probe(pawl__sql_text *text, const pawl__sql_doctor *doctor,
 }
 
 /* `*is_allowed` stays true where another failure than that of rights comes: a table that is missing is
- * the schema's matter. */
+ * the schema's matter, and a server that can only be read is a check of its own. */
 static pawl_code probe(pawl__sql_doctor *doctor, const pawl__sql_table *table, size_t right,
                        bool *is_allowed)
 {
@@ -136,8 +136,11 @@ static pawl_code probe(pawl__sql_doctor *doctor, const pawl__sql_table *table, s
                          ? pawl__sql_no_memory(doctor->store, "a check", doctor->error)
                          : remote->sql.ops->ask(remote->main, text.data, NULL, NULL, &why);
     pawl__sql_text_free(&text);
-    *is_allowed = code != PAWL_EDENIED;
-    return pawl__sql_is_gone(code) ? pawl_error_set(doctor->error, code, "%s", why.text) : PAWL_OK;
+    *is_allowed       = code != PAWL_EDENIED;
+    bool is_read_only = code == PAWL_EUNREACHABLE && !remote->main->is_lost;
+    return pawl__sql_is_gone(code) && !is_read_only
+               ? pawl_error_set(doctor->error, code, "%s", why.text)
+               : PAWL_OK;
 }
 
 /* Adds what is missing on one table to the text, and to the remedy. */
