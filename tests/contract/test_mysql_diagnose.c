@@ -137,6 +137,8 @@ ON_BOTH(rows_that_nobody_takes, ground *p)
 
 /* ---- Rights ------------------------------------------------------------- */
 
+#define OTHERS 4 /* connections */
+
 ON_BOTH(a_user_without_rights, ground *p)
 {
     char sql[400], url[300], name[32], to[80];
@@ -150,8 +152,13 @@ ON_BOTH(a_user_without_rights, ground *p)
              p->database, name);
     raw_run(p->raw, sql);
     snprintf(url, sizeof url, "%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
-    pawl_store       *store = open_here(p, url);
-    pawl_finding_rows rows  = diagnose(p, store);
+    pawl_store *store = open_here(p, url);
+    MYSQL      *others[OTHERS];
+    for (size_t i = 0; i < OTHERS; i++)
+        others[i] = raw_connect(p, NULL);
+    pawl_finding_rows rows = diagnose(p, store);
+    for (size_t i = 0; i < OTHERS; i++)
+        mysql_close(others[i]);
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on pawl_inbox",
                    "grant insert, update, delete on `pawl_inbox`");
     /* Another user, who may more, runs the remedy. */
@@ -160,6 +167,9 @@ ON_BOTH(a_user_without_rights, ground *p)
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", to);
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
+    /* Connections of others are not shown to it, but are counted. */
+    const pawl_finding *used = find_text(&rows, "connections", " connections are in use");
+    assert_true(atoll(used->text.data) >= OTHERS);
     /* Transactions of others are not shown to it. */
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", "grant process");
     test_now(store);

@@ -973,14 +973,14 @@ if(find_in_set('STRICT_ALL_TABLES', @@session.sql_mode), 'strict in sessions of 
 pawl lost its settings: a proxy shares it with others'), '';
 
 -- doctor: connections
-select case when (select count(*) from information_schema.processlist where command not in
-('Daemon', 'Binlog Dump')) * 100 < @@max_connections * 80 then 0 when (select count(*) from
-information_schema.processlist where command not in ('Daemon', 'Binlog Dump')) * 100 <
-@@max_connections * 95 then 1 else 2 end, concat((select count(*) from
-information_schema.processlist where command not in ('Daemon', 'Binlog Dump')), ' of ',
-@@max_connections, ' connections are in use'), if((select count(*) from
-information_schema.processlist where command not in ('Daemon', 'Binlog Dump')) * 100 <
-@@max_connections * 80, '', 'show processlist');
+select case when coalesce(@pawl_used, (select count(*) from information_schema.processlist where
+command not in ('Daemon', 'Binlog Dump'))) * 100 < @@max_connections * 80 then 0 when
+coalesce(@pawl_used, (select count(*) from information_schema.processlist where command not in
+('Daemon', 'Binlog Dump'))) * 100 < @@max_connections * 95 then 1 else 2 end,
+concat(coalesce(@pawl_used, (select count(*) from information_schema.processlist where command not
+in ('Daemon', 'Binlog Dump'))), ' of ', @@max_connections, ' connections are in use'),
+if(coalesce(@pawl_used, (select count(*) from information_schema.processlist where command not in
+('Daemon', 'Binlog Dump'))) * 100 < @@max_connections * 80, '', 'show processlist');
 
 -- doctor: transactions
 select timestampdiff(microsecond, t.trx_started, convert_tz(utc_timestamp(6), '+00:00', 'SYSTEM')),

@@ -15,9 +15,13 @@
 
 #define MICROSECONDS_SINCE(time) \
     "timestampdiff(microsecond, " time ", convert_tz(utc_timestamp(6), '+00:00', 'SYSTEM'))"
-#define USED                                                      \
-    "(select count(*) from information_schema.processlist where " \
-    "command not in ('Daemon', 'Binlog Dump'))"
+/* Of all users. Without the right `process` the list has this user's own alone. */
+#define USED                                                                           \
+    "coalesce(@pawl_used, (select count(*) from information_schema.processlist where " \
+    "command not in ('Daemon', 'Binlog Dump')))"
+#define USED_OF(schema)                                                                        \
+    "set @pawl_used = (select cast(variable_value as unsigned) from " schema ".global_status " \
+    "where variable_name = 'threads_connected')"
 
 static const pawl__sql_check checks[] = {
     {.name   = "clock",
@@ -189,12 +193,24 @@ static pawl_code name_locks(pawl__sql_doctor *doctor)
     return pawl__sql_query(remote->main, text, doctor->error);
 }
 
+/* For the check of connections. */
+static pawl_code count_used(pawl__sql_doctor *doctor)
+{
+    pawl__sql_remote *remote = pawl__sql_remote_of(doctor->store);
+    return pawl__sql_query(remote->main,
+                           pawl__mysql_is_mariadb(remote) ? USED_OF("information_schema")
+                                                          : USED_OF("performance_schema"),
+                           doctor->error);
+}
+
 static pawl_code check_rights(pawl__sql_doctor *doctor)
 {
     pawl__sql_text text = {0}, remedy = {0}, said = {0};
     pawl_code      code = name_locks(doctor);
     if (code == PAWL_OK)
         code = name_user(doctor);
+    if (code == PAWL_OK)
+        code = count_used(doctor);
     for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++)
         code = check_table(doctor, &pawl__sql_tables[i], &text, &remedy);
     if (text.size != 0)
