@@ -45,6 +45,7 @@ static int teardown(void **state)
         set_all(p, true);
         raw_run(p->raw, "set global max_prepared_stmt_count = default");
         raw_run(p->raw, "set global read_only = 0");
+        raw_run(p->raw, "set global init_connect = default");
         raw_run(p->raw, "drop user if exists pawl_bound@'127.0.0.1'");
     }
     return ground_teardown(state);
@@ -234,6 +235,18 @@ static void d37_a_server_that_becomes_read_only_is_left(ground *p)
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 3 * WORKERS);
 }
 
+/* So may a server or a login say that transactions only read. */
+static void s2_a_login_whose_transactions_only_read_can_write(ground *p)
+{
+    make_bound(p);
+    raw_run(p->raw, "set global init_connect = 'set session transaction read only'");
+    pawl_store *store = open_bound(p, false);
+    pawl_code   code  = send(p, store, "m-1");
+    raw_run(p->raw, "set global init_connect = default");
+    ok(p, code);
+    ok(p, send_three(p, store, "abc"));
+}
+
 /* The rights are as they were. */
 static void a_server_that_is_read_only_is_told_of(ground *p)
 {
@@ -265,6 +278,8 @@ int main(void)
         CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mariadb"),
         CASE(d37_a_server_that_becomes_read_only_is_left, "mysql"),
         CASE(d37_a_server_that_becomes_read_only_is_left, "mariadb"),
+        CASE(s2_a_login_whose_transactions_only_read_can_write, "mysql"),
+        CASE(s2_a_login_whose_transactions_only_read_can_write, "mariadb"),
         CASE(a_server_that_is_read_only_is_told_of, "mysql"),
         CASE(a_server_that_is_read_only_is_told_of, "mariadb"),
     };

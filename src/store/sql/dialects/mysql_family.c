@@ -90,8 +90,8 @@ static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
                    is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S, rest);
     pawl_code code = pawl__sql_query(session, text, error);
     if (code == PAWL_OK)
-        code = pawl__sql_query(session, "set session transaction isolation level read committed",
-                               error);
+        code = pawl__sql_query(
+            session, "set session transaction isolation level read committed, read write", error);
     return code;
 }
 
