@@ -177,5 +177,33 @@ ON_BOTH(a_user_without_rights, ground *p)
     raw_run(p->raw, sql);
 }
 
+/* The catalog has no tables that the user may do nothing with. */
+ON_BOTH(a_table_without_any_right_is_not_missing, ground *p)
+{
+    static const struct {
+        const char *granted, *denied;
+    } steps[] = {{"pawl_queue", "pawl_schema"}, {"pawl_schema", "shop_Order"}};
+    char        sql[400], url[300], name[32];
+    pawl_store *store;
+    apply(p);
+    snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
+    snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);
+    raw_run(p->raw, sql);
+    snprintf(url, sizeof url, "%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        snprintf(sql, sizeof sql, "grant select on %s.%s to '%s'@'%%'", p->database,
+                 steps[i].granted, name);
+        raw_run(p->raw, sql);
+        expect_code(p, open_at(p, url, 20000, &store), PAWL_EDENIED);
+        expect_text(p, steps[i].denied);
+        expect_text(p, "(error 1142)");
+    }
+    snprintf(sql, sizeof sql, "drop table shop_Order");
+    raw_run(p->raw, sql);
+    expect_code(p, open_at(p, p->url, 20000, &store), PAWL_ESCHEMA);
+    snprintf(sql, sizeof sql, "drop user '%s'@'%%'", name);
+    raw_run(p->raw, sql);
+}
+
 int (*const tests_missing)(void) = grounds_are_missing;
 #endif

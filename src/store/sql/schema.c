@@ -5,6 +5,7 @@
 #include "store/sql/schema.h"
 
 #include "store/core/reach.h"
+#include "store/sql/saga_text.h"
 #include "store/sql/steps.h"
 
 #include <string.h>
@@ -231,11 +232,22 @@ static pawl_code check_types(const schema_state *l)
     return code;
 }
 
+/* A table without any right for the user stands in no catalog of MySQL and others: a statement on it tells that from one
+ * that is missing. */
+static bool is_denied(const schema_state *l, int statement, const pawl_saga_table *saga)
+{
+    const pawl__saga_change item  = {.table = saga};
+    const pawl__sql_asked   asked = {statement, NULL, &item, &pawl__one_int, sizeof(int64_t)};
+    pawl_found              rows;
+    return pawl__sql_read(l->schema->store, &asked, l->arena, &rows, l->error) == PAWL_EDENIED;
+}
+
 static pawl_code check_saga(const schema_state *l, const pawl_saga_table *saga)
 {
     const pawl_correlation *list[2];
     size_t                  count    = pawl__sql_correlations(saga, list);
-    bool                    is_whole = pawl__sql_has_table(&l->catalog, saga->name);
+    bool                    is_there = pawl__sql_has_table(&l->catalog, saga->name);
+    bool                    is_whole = is_there;
     for (size_t i = 0; i < count; i++) {
         found_correlation found;
         pawl_code         code = find_correlation(l, saga, list[i], &found);
@@ -245,6 +257,8 @@ static pawl_code check_saga(const schema_state *l, const pawl_saga_table *saga)
     }
     if (is_whole)
         return PAWL_OK;
+    if (!is_there && is_denied(l, PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT, saga))
+        return PAWL_EDENIED;
     return pawl_error_set(l->error, PAWL_ESCHEMA,
                           "%s: %s: saga table %.*s is missing or incomplete; %s --app APP",
                           l->schema->dialect->name, l->schema->given, PAWL_TEXT_ARGS(saga->name),
@@ -263,6 +277,8 @@ static pawl_code too_old(const schema_state *l)
                               "%s",
                               schema->dialect->name, schema->given, (long long)l->version,
                               PAWL__SQL_SCHEMA_VERSION, advice_of(schema).text);
+    if (is_denied(l, PAWL__SQL_VERSION_GET, NULL))
+        return PAWL_EDENIED;
     return pawl_error_set(
         l->error, PAWL_ESCHEMA, "%s: %s: table %s%s%sschema is missing or incomplete; %s",
         schema->dialect->name, schema->given, schema->within != NULL ? schema->within : "",
