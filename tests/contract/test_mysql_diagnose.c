@@ -95,6 +95,27 @@ ON_BOTH(a_transaction_that_stays_open, ground *p)
     mysql_close(other);
 }
 
+/* No session has it: there is nothing to kill. */
+ON_BOTH(a_prepared_xa_transaction, ground *p)
+{
+    pawl_store *store = open_here(p, p->url);
+    MYSQL      *other = raw_connect(p, p->database);
+    char        sql[100];
+    raw_run(p->raw, "create table prepared (n int primary key) engine = innodb");
+    static const char *const steps[] = {"xa start '%s'", "insert into prepared values (1) -- %s",
+                                        "xa end '%s'", "xa prepare '%s'"};
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        snprintf(sql, sizeof sql, steps[i], p->database);
+        raw_run(other, sql);
+    }
+    mysql_close(other);
+    pawl_finding_rows rows = diagnose_until_named(p, store, "a prepared XA transaction");
+    snprintf(sql, sizeof sql, "xa rollback '%s'", p->database);
+    raw_run(p->raw, sql);
+    expect_finding(&rows, "transactions", PAWL_FINDING_FAIL,
+                   "a prepared XA transaction waits for its end since ", "-e 'xa recover'");
+}
+
 /* The end of its connection would make another worker run the message at once. */
 ON_BOTH(a_handler_that_runs_for_long, ground *p)
 {
@@ -133,6 +154,36 @@ ON_BOTH(rows_that_nobody_takes, ground *p)
                     "utc_timestamp(6))");
     rows = diagnose(p, store);
     expect_finding(&rows, "events", PAWL_FINDING_FAIL, "1 events have no global position", NULL);
+}
+
+/* ---- Remedies ----------------------------------------------------------- */
+
+/* A command for a shell: by the socket, and whatever the names are. */
+ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
+{
+    char        url[400], sql[200], part[400];
+    pawl_store *store;
+    snprintf(sql, sizeof sql, "create database `%s's`", p->database);
+    raw_run(p->raw, sql);
+    assert_int_equal(mysql_query(p->raw, "select @@socket"), 0);
+    MYSQL_RES *found = mysql_store_result(p->raw);
+    snprintf(url, sizeof url, "%s://root@localhost/%s's?socket=%s", p->scheme, p->database,
+             mysql_fetch_row(found)[0]);
+    mysql_free_result(found);
+    pawl_schema_spec spec = {.tables = NULL};
+    ok(p, pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error));
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_EXISTING;
+    ok(p, ground_open(p, url, &options, &store));
+    raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 2");
+    pawl_finding_rows rows = diagnose(p, store);
+    raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 1");
+    test_now(store);
+    snprintf(part, sizeof part, "%s -S '%s' -D '%s'\\''s' -e ", p->scheme,
+             strstr(url, "socket=") + strlen("socket="), p->database);
+    snprintf(sql, sizeof sql, "drop database `%s's`", p->database);
+    raw_run(p->raw, sql);
+    expect_finding(&rows, "innodb_flush_log_at_trx_commit", PAWL_FINDING_WARN, "2: commits", part);
 }
 
 /* ---- Rights ------------------------------------------------------------- */

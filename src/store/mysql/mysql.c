@@ -10,8 +10,6 @@
 #include "store/sql/operations.h"
 #include "store/sql/session_rows.h"
 
-#include <stdio.h>
-
 /* ---- A session ------------------------------------------------------------ */
 
 static pawl_code may_send(pawl__sql_session *session, pawl_error *error)
@@ -139,13 +137,24 @@ static pawl_code worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker
 static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error)
 {
-    const MYSQL *mysql = pawl__mysql_of(base)->main.mysql;
-    char         client[400];
-    (void)snprintf(client, sizeof client, "%s -h '%.100s' -P %u -D '%.70s' -e",
-                   pawl__mysql_is_mariadb(pawl__sql_remote_of(base)) ? "mariadb" : "mysql",
-                   mysql->host != NULL ? mysql->host : "localhost", mysql->port,
-                   mysql->db != NULL ? mysql->db : "");
-    return pawl__sql_family_diagnose(base, client, asked, arena, rows, error);
+    const MYSQL   *mysql  = pawl__mysql_of(base)->main.mysql;
+    const char    *socket = pawl__mysql_of(base)->url.socket;
+    pawl__sql_text client = {0};
+    pawl__sql_append(&client, pawl__sql_remote_of(base)->sql.dialect->name);
+    if (socket != NULL) {
+        pawl__sql_append_option(&client, " -S ", pawl_text_of(socket));
+    } else {
+        pawl__sql_append_option(&client, " -h ",
+                                pawl_text_of(mysql->host != NULL ? mysql->host : "localhost"));
+        pawl__sql_appendf(&client, " -P %u", mysql->port);
+    }
+    pawl__sql_append_option(&client, " -D ", pawl_text_of(pawl__sql_remote_of(base)->database));
+    pawl__sql_append(&client, " -e");
+    pawl_code code = client.is_failed
+                         ? pawl__sql_no_memory(base, "a check", error)
+                         : pawl__sql_family_diagnose(base, client.data, asked, arena, rows, error);
+    pawl__sql_text_free(&client);
+    return code;
 }
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;

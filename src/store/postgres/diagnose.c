@@ -101,30 +101,39 @@ static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl
 }
 
 /* Without the user: a remedy is for somebody who may more than this one. */
-static void name_client(const pawl__pg *store, char *client, size_t size)
+static void name_client(const pawl__pg *store, pawl__sql_text *client)
 {
     const PGconn *pg = store->main.pg;
-    (void)snprintf(client, size, "psql -h '%.100s' -p %.10s -d '%.70s' -c",
-                   PQhost(pg) != NULL ? PQhost(pg) : "", PQport(pg) != NULL ? PQport(pg) : "5432",
-                   PQdb(pg));
+    pawl__sql_append(client, "psql");
+    pawl__sql_append_option(client, " -h ", pawl_text_of(PQhost(pg)));
+    pawl__sql_appendf(client, " -p %.10s", PQport(pg) != NULL ? PQport(pg) : "5432");
+    pawl__sql_append_option(client, " -d ", pawl_text_of(PQdb(pg)));
+    pawl__sql_append(client, " -c");
 }
 
 pawl_code pawl__pg_diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                             pawl_finding_rows *rows, pawl_error *error)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    char      client[400];
-    name_client(store, client, sizeof client);
+    pawl__pg      *store  = pawl__pg_of(base);
+    pawl__sql_text client = {0};
+    name_client(store, &client);
+    if (client.is_failed) {
+        pawl__sql_text_free(&client);
+        return pawl__sql_no_memory(base, "a check", error);
+    }
     pawl__sql_doctor doctor = {.store   = base,
                                .dialect = &store->main.dialect,
                                .asked   = asked,
                                .ask     = ask,
-                               .client  = client,
+                               .client  = client.data,
                                .arena   = arena,
                                .rows    = rows,
                                .error   = error};
     pawl_code        code   = pawl__sql_check_all(&doctor, &pawl__pg_checks);
     if (code == PAWL_OK && !asked->is_brief)
         code = check_pooler(&doctor);
-    return code == PAWL_OK && !asked->is_brief ? check_notify(&doctor) : code;
+    if (code == PAWL_OK && !asked->is_brief)
+        code = check_notify(&doctor);
+    pawl__sql_text_free(&client);
+    return code;
 }

@@ -31,9 +31,7 @@ static pawl_text remedy_of(const pawl__sql_doctor *doctor, pawl_text remedy)
     pawl__sql_text text = {0};
     pawl_text      made = {0};
     pawl__sql_append(&text, doctor->client);
-    pawl__sql_append(&text, " '");
-    pawl__sql_append_quoted(&text, remedy);
-    pawl__sql_append(&text, "'");
+    pawl__sql_append_option(&text, " ", remedy);
     if (!text.is_failed)
         made = pawl_arena_text(doctor->arena, pawl__sql_text_of(&text));
     pawl__sql_text_free(&text);

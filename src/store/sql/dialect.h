@@ -219,6 +219,8 @@ void pawl__sql_append_bare(pawl__sql_text *text, const pawl__sql_dialect *dialec
 void pawl__sql_append_literal(pawl__sql_text *text, pawl_text value);
 /* As it stands between single quotes of a shell: it'\''s. */
 void pawl__sql_append_quoted(pawl__sql_text *text, pawl_text word);
+/* " -D 'word'" for the option " -D ". */
+void pawl__sql_append_option(pawl__sql_text *text, const char *option, pawl_text word);
 /* In the pattern %n is the quoted name, %l the literal of that, %s the literal of the bare name. */
 void               pawl__sql_append_pattern(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                             const char *pattern, pawl_text name);

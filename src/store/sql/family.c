@@ -240,8 +240,13 @@ pawl_code pawl__sql_family_diagnose(pawl_store *store, const char *client,
 {
     const pawl__sql_remote *remote = pawl__sql_remote_of(store);
     char                    own[TEXT_SIZE];
+    pawl__sql_text          database = {0};
+    pawl__sql_append_quoted(&database, pawl_text_of(remote->database));
+    if (database.is_failed)
+        return pawl__sql_no_memory(store, "a check", error);
     (void)snprintf(own, sizeof own, remote->sql.family->client, remote->sql.dialect->name,
-                   remote->database);
+                   database.size != 0 ? database.data : "");
+    pawl__sql_text_free(&database);
     pawl__sql_doctor doctor = {.store   = store,
                                .dialect = remote->sql.dialect,
                                .asked   = asked,

@@ -100,7 +100,8 @@ struct pawl__sql_family {
     pawl__sql_run_words         run;
     const pawl__sql_schema_ops *schema_ops;
     const pawl__sql_check_list *checks;
-    const char *client; /* the command for a remedy's SQL; %s: the dialect's name, the database's */
+    const char *
+        client; /* the command for a remedy's SQL; %s: the dialect's name, the database's, quoted */
 };
 
 pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error);

@@ -119,6 +119,14 @@ void pawl__sql_append_quoted(pawl__sql_text *text, pawl_text word)
             append_char(text, word.data[i]);
 }
 
+void pawl__sql_append_option(pawl__sql_text *text, const char *option, pawl_text word)
+{
+    pawl__sql_append(text, option);
+    append_char(text, '\'');
+    pawl__sql_append_quoted(text, word);
+    append_char(text, '\'');
+}
+
 void pawl__sql_append_pattern(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                               const char *pattern, pawl_text name)
 {

@@ -986,14 +986,17 @@ if(coalesce(@pawl_used, (select count(*) from information_schema.processlist whe
 select timestampdiff(microsecond, t.trx_started, convert_tz(utc_timestamp(6), '+00:00', 'SYSTEM')),
 if(w.`Id` is not null, concat('worker ', w.`Id`, ' (process ', w.`Pid`, ' on ', w.`Host`, ') has run
 a handler since ', t.trx_started, ': the log of the process names it; if it hangs, end the
-process'), concat('a transaction of user ', coalesce(p.user, '?'), ' at ', coalesce(p.host, '?'), '
-(connection ', t.trx_mysql_thread_id, ', ', lower(coalesce(p.command, '?')), ') is open since ',
-t.trx_started, ': rows that it locked wait, and the server keeps every older version of a row')),
-if(w.`Id` is not null, '', concat('kill ', t.trx_mysql_thread_id)) from
-information_schema.innodb_trx as t left join information_schema.processlist as p on p.id =
-t.trx_mysql_thread_id left join `pawl_workers` as w on w.`Process` <> 0 and
-is_used_lock(concat(coalesce(@pawl_locks, ''), lower(lpad(hex(w.`Process`), 16, '0')))) =
-t.trx_mysql_thread_id where t.trx_mysql_thread_id <> connection_id() order by t.trx_started;
+process'), if(t.trx_mysql_thread_id = 0, concat('a prepared XA transaction waits for its end since
+', t.trx_started, ': rows that it locked wait; xa recover lists it, xa rollback or xa commit with
+its name ends it'), concat('a transaction of user ', coalesce(p.user, '?'), ' at ', coalesce(p.host,
+'?'), ' (connection ', t.trx_mysql_thread_id, ', ', lower(coalesce(p.command, '?')), ') is open
+since ', t.trx_started, ': rows that it locked wait, and the server keeps every older version of a
+row'))), case when w.`Id` is not null then '' when t.trx_mysql_thread_id = 0 then 'xa recover' else
+concat('kill ', t.trx_mysql_thread_id) end from information_schema.innodb_trx as t left join
+information_schema.processlist as p on p.id = t.trx_mysql_thread_id left join `pawl_workers` as w on
+w.`Process` <> 0 and is_used_lock(concat(coalesce(@pawl_locks, ''), lower(lpad(hex(w.`Process`), 16,
+'0')))) = t.trx_mysql_thread_id where t.trx_mysql_thread_id <> connection_id() order by
+t.trx_started;
 
 -- doctor: leases
 select 1, concat(count(*), ' timeouts of ', t.`Destination`, ' are leased by nobody who lives, since

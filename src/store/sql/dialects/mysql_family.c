@@ -346,5 +346,5 @@ const pawl__sql_family pawl__mysql_family = {
                       .leave  = "set session wsrep_sync_wait = default"},
     .schema_ops    = &schema_ops,
     .checks        = &pawl__mysql_checks,
-    .client        = "%s -D '%.70s' -e",
+    .client        = "%s -D '%s' -e",
 };
