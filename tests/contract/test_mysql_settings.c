@@ -18,6 +18,7 @@
 
 static const char *const settings[][2] = {
     {"sql_select_limit", "5"},
+    {"innodb_default_row_format", "compact"},
     {"sql_auto_is_null", "1"},
     {"completion_type", "1"},
     {"sql_safe_updates", "1"},

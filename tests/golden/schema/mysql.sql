@@ -27,7 +27,7 @@ create table if not exists `pawl_queue` (
     `Body` longblob not null,
     unique index `pawl_queue_message` (`Queue`, `MessageId`),
     index `pawl_queue_due` (`Queue`, `Due`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Dead letters: messages and timeouts that failed for good
 create table if not exists `pawl_dead` (
@@ -46,7 +46,7 @@ create table if not exists `pawl_dead` (
     `Headers` longtext not null,
     `Body` longblob not null,
     primary key (`Endpoint`, `MessageId`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 set @pawl = (select if(count(*) = 0,
     'create index `pawl_dead_at`
     on `pawl_dead` (`At`)',
@@ -72,7 +72,7 @@ create table if not exists `pawl_inbox` (
     `At` datetime(6) not null,
     primary key (`Endpoint`, `MessageId`),
     index `pawl_inbox_at` (`At`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Messages to be delivered to other systems
 create table if not exists `pawl_outbox` (
@@ -101,7 +101,7 @@ create table if not exists `pawl_outbox` (
     index `pawl_outbox_pending` (`State`, `Id`, `NextAttempt`, `Endpoint`),
     index `pawl_outbox_held` (`HeldSource`),
     index `pawl_outbox_ended` (`DispatchedAt`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 set @pawl = (select if(count(*) = 3,
     'alter table `pawl_outbox` drop index `pawl_outbox_pending`, add index `pawl_outbox_pending` (`State`, `Id`, `NextAttempt`, `Endpoint`)',
     'do 0') from information_schema.statistics
@@ -120,7 +120,7 @@ create table if not exists `pawl_outbox_attempts` (
     `Error` longtext not null,
     primary key (`OutboxId`, `Attempt`),
     foreign key (`OutboxId`) references `pawl_outbox` (`Id`) on delete cascade
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Events of streams, in their order
 create table if not exists `pawl_events` (
@@ -139,7 +139,7 @@ create table if not exists `pawl_events` (
     `Body` longblob not null,
     unique index `pawl_events_stream` (`Stream`, `Version`),
     unique index `pawl_events_position` (`Position`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- States of streams, so that not all events are read
 create table if not exists `pawl_folds` (
@@ -150,7 +150,7 @@ create table if not exists `pawl_folds` (
     `State` longtext not null,
     `Dispatches` longtext not null,
     primary key (`Stream`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- How far a projection has read the events
 create table if not exists `pawl_checkpoints` (
@@ -158,7 +158,7 @@ create table if not exists `pawl_checkpoints` (
     `Position` bigint not null,
     `At` datetime(6) not null,
     primary key (`Name`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Timeouts that are set
 create table if not exists `pawl_timeouts` (
@@ -181,7 +181,7 @@ create table if not exists `pawl_timeouts` (
     index `pawl_timeouts_due` (`Destination`, `Due`),
     index `pawl_timeouts_lease` (`LeaseExpires`),
     index `pawl_timeouts_worker` (`LeaseWorker`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Messages that aggregators collect
 create table if not exists `pawl_aggregator` (
@@ -202,7 +202,7 @@ create table if not exists `pawl_aggregator` (
     unique index `pawl_aggregator_key` (`Partition`, `Key`),
     index `pawl_aggregator_at` (`Partition`, `At`),
     index `pawl_aggregator_lease` (`LeaseWorker`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- When a partition of an aggregator is due
 create table if not exists `pawl_aggregator_flush` (
@@ -214,14 +214,14 @@ create table if not exists `pawl_aggregator_flush` (
     `Error` longtext not null,
     primary key (`Partition`),
     index `pawl_aggregator_flush_due` (`Name`, `Dead`, `Due`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Queues that get a copy of what is published
 create table if not exists `pawl_subscriptions` (
     `Type` varchar(200) not null,
     `Queue` varchar(200) not null,
     primary key (`Type`, `Queue`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Threads at work, and their counts
 create table if not exists `pawl_workers` (
@@ -245,7 +245,7 @@ create table if not exists `pawl_workers` (
     `Started` datetime(6) null,
     `Types` longtext not null,
     primary key (`Id`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `pawl_workers` add column `Host` varchar(200) null',
     'do 0') from information_schema.columns
@@ -291,7 +291,7 @@ create table if not exists `pawl_leases` (
     `Epoch` bigint not null,
     `Expires` datetime(6) not null,
     primary key (`Name`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- What became of each message, where an endpoint keeps it
 create table if not exists `pawl_history` (
@@ -310,14 +310,14 @@ create table if not exists `pawl_history` (
     `Out` longtext not null,
     index `pawl_history_source` (`Source`, `Id`),
     index `pawl_history_message` (`MessageId`, `Id`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- Version of these tables
 create table if not exists `pawl_schema` (
     `Part` varchar(200) not null,
     `Version` bigint not null,
     primary key (`Part`)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
+) engine = InnoDB row_format = dynamic default character set utf8mb4 collate utf8mb4_0900_bin;
 insert into `pawl_schema` (`Part`, `Version`) values ('pawl', 5) on duplicate key update `Part` = `Part`;
 update `pawl_schema` set `Version` = 5 where `Part` = 'pawl' and `Version` < 5;
 
@@ -330,7 +330,7 @@ create table if not exists `shop_Plain` (
     `SagaTypeVersion` varchar(23) not null,
     `Concurrency` bigint not null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 
 -- Saga Text: found by OrderId
 create table if not exists `shop_Text` (
@@ -342,7 +342,7 @@ create table if not exists `shop_Text` (
     `Concurrency` bigint not null,
     `Correlation_OrderId` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_Text` add column `Correlation_OrderId` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null',
     'do 0') from information_schema.columns
@@ -369,7 +369,7 @@ create table if not exists `shop_Int` (
     `Concurrency` bigint not null,
     `Correlation_Number` bigint(20) null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_Int` add column `Correlation_Number` bigint(20) null',
     'do 0') from information_schema.columns
@@ -396,7 +396,7 @@ create table if not exists `shop_Guid` (
     `Concurrency` bigint not null,
     `Correlation_Id` varchar(38) character set ascii collate ascii_bin null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_Guid` add column `Correlation_Id` varchar(38) character set ascii collate ascii_bin null',
     'do 0') from information_schema.columns
@@ -423,7 +423,7 @@ create table if not exists `shop_Time` (
     `Concurrency` bigint not null,
     `Correlation_At` datetime(6) null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_Time` add column `Correlation_At` datetime(6) null',
     'do 0') from information_schema.columns
@@ -451,7 +451,7 @@ create table if not exists `shop_Two` (
     `Correlation_OrderId` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null,
     `Correlation_OrderNumber` bigint(20) null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_Two` add column `Correlation_OrderId` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null',
     'do 0') from information_schema.columns
@@ -493,7 +493,7 @@ create table if not exists `shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHI
     `Concurrency` bigint not null,
     `Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGH` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGHIJKLMNOPQRSTU` add column `Correlation_abcdefghijklmnopqrstuvwxyz_0123456789_ABCDEFGH` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null',
     'do 0') from information_schema.columns
@@ -521,7 +521,7 @@ create table if not exists `shop_Größe 値 äöüäöüäöüäöüäöüäö�
     `Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null,
     `Correlation_Straße` varchar(38) character set ascii collate ascii_bin null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_Größe 値 äöüäöüäöüäöüäöüäöüäöüäöü` add column `Correlation_Maß_値äöüäöüäöüäöüäöüäöüäöüäöü` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null',
     'do 0') from information_schema.columns
@@ -563,7 +563,7 @@ create table if not exists `shop_it's a \ table; -- no?` (
     `Concurrency` bigint not null,
     `Correlation_what's \ this?` datetime(6) null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_it''s a \\ table; -- no?` add column `Correlation_what''s \\ this?` datetime(6) null',
     'do 0') from information_schema.columns
@@ -591,7 +591,7 @@ create table if not exists `shop_select` (
     `Correlation_key` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null,
     `Correlation_index` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null,
     primary key (`Id`)
-) engine = InnoDB default character set ascii collate ascii_bin;
+) engine = InnoDB row_format = dynamic default character set ascii collate ascii_bin;
 set @pawl = (select if(count(*) = 0,
     'alter table `shop_select` add column `Correlation_key` varchar(200) character set utf8mb4 collate utf8mb4_0900_bin null',
     'do 0') from information_schema.columns

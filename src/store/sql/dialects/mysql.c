@@ -16,8 +16,10 @@
 
 #define UTF8(exact) " character set utf8mb4 collate " exact
 #define ASCII(exact) " character set ascii collate " exact
-#define END(exact) " engine = InnoDB default character set utf8mb4 collate " exact
-#define SAGA_END(ascii) " engine = InnoDB default character set ascii collate " ascii
+#define END(exact) \
+    " engine = InnoDB row_format = dynamic default character set utf8mb4 collate " exact
+#define SAGA_END(ascii) \
+    " engine = InnoDB row_format = dynamic default character set ascii collate " ascii
 
 /* The width in bigint(20) is seed 004's word for a correlation column. It is no part of the type:
  * MySQL 8 and later accept it with a warning and say bigint of the column. */
