@@ -29,8 +29,9 @@
  * that reaches this ends the claim, so it is less than two of the largest messages. 256 messages
  * of 64 KB fit, and the cost of a commit is little beside writing as much as this. */
 #define PAWL_CLAIM_SIZE_MAX (16 * 1024 * 1024)
-#define PAWL_RECORD_FIELDS_MAX 256   /* keeps the decoder's "seen" bits in one small array */
-#define PAWL_RECORD_DEPTH_MAX 16     /* nesting of records; bounds the recursion */
+#define PAWL_RECORD_FIELDS_MAX 256        /* keeps the decoder's "seen" bits in one small array */
+#define PAWL_RECORD_DEPTH_MAX 16          /* nesting of records; bounds the recursion */
+#define PAWL_RECORD_VERSION_MAX 999999999 /* nine digits, so that each fits an int32_t */
 #define PAWL_LIST_COUNT_MAX 1000000  /* items of one list; bounds memory against hostile input */
 #define PAWL_BATCH_MESSAGES_MAX 4096 /* one commit; keeps every driver's parameters bounded */
 #define PAWL_TIMEOUTS_DEFAULT 1000 /* at least, of a claim of timeouts that names no number (T3) */

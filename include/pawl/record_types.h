@@ -113,10 +113,10 @@ struct pawl_record {
     size_t            size; /* of the C struct, which begins with pawl_text pawl_extra */
     const pawl_field *fields;
     size_t            field_count;
-    pawl_record_fn   *base;    /* handlers of the base type run as well; NULL = none */
-    int               version; /* the major one, of what is written; 0 means 1 */
-    pawl_upcast_fn   *upcast;  /* NULL = older versions are refused */
-    int               reserved;
+    pawl_record_fn   *base; /* handlers of the base type run as well; NULL = none */
+    int version; /* the major one, of what is written; at most PAWL_RECORD_VERSION_MAX; 0 means 1 */
+    pawl_upcast_fn *upcast; /* NULL = older versions are refused */
+    int             reserved;
 };
 
 /* The form of a TIME in JSON. RFC 3339 is read in each of them, too. */

@@ -13,8 +13,13 @@
 int pawl__state_version(pawl_text type_version)
 {
     int version = 0;
-    for (size_t i = 0; i < type_version.size && i < 6 && type_version.data[i] != '.'; i++)
+    for (size_t i = 0; i < type_version.size; i++) {
+        if (type_version.data[i] < '0' || type_version.data[i] > '9')
+            break;
+        if (version > PAWL_RECORD_VERSION_MAX / 10) /* of a release that let records have it */
+            return PAWL_RECORD_VERSION_MAX + 1;
         version = version * 10 + (type_version.data[i] - '0');
+    }
     return version;
 }
 

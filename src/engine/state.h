@@ -11,7 +11,8 @@
 #include "pawl/store_calls.h"
 #include "workflow/model.h"
 
-/* The major number of the record that wrote a row: 2 for "2.0"; 0 for a row that says none. */
+/* The major number of the record that wrote a row: 2 for "2.0"; 0 for a row that says none; above
+ * PAWL_RECORD_VERSION_MAX for every number that is. */
 int pawl__state_version(pawl_text type_version);
 /* The row's state as the struct of `record`, which is the model's or one like it: read, brought up
  * to today's version, decoded; `state` is as in pawl_record_decode. Errors name saga, id and version.

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define DIGITS_MAX 9
+#define DIGITS_MAX 9 /* of PAWL_RECORD_VERSION_MAX */
 
 /* The item of a list with commas; size 0 behind its end. */
 static pawl_text item_of(pawl_text list, size_t index)

@@ -153,7 +153,7 @@ static pawl_code check_distinct(const pawl_record *record, size_t index, pawl_er
     return PAWL_OK;
 }
 
-/* The type of the record, or of one of its bases. A comma would end the name in a list of types, and the other two stand in
+/* The type and version of the record, or of one of its bases. A comma would end the name in a list of types, and the other two stand in
  * JSON as they are. */
 static pawl_code check_type(const pawl_record *record, const pawl_record *owner, pawl_error *error)
 {
@@ -165,6 +165,9 @@ static pawl_code check_type(const pawl_record *record, const pawl_record *owner,
     if (found != NULL)
         return refuse(record, error, "the type name '%s' has a '%c', which types may not have",
                       type, *found);
+    if (owner->version < 0 || owner->version > PAWL_RECORD_VERSION_MAX)
+        return refuse(record, error, "type '%s' has version %d, valid are 1 to %d", type,
+                      owner->version, PAWL_RECORD_VERSION_MAX);
     return PAWL_OK;
 }
 
@@ -176,8 +179,6 @@ static pawl_code check_head(const pawl_record *record, pawl_error *error)
                       "and %zu",
                       record->table_size, record->field_size, sizeof(pawl_record),
                       sizeof(pawl_field));
-    if (record->version < 0)
-        return refuse(record, error, "version %d, the lowest is 1", record->version);
     if (record->field_count > PAWL_RECORD_FIELDS_MAX)
         return refuse(record, error, "%zu fields, the limit is %d", record->field_count,
                       PAWL_RECORD_FIELDS_MAX);

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/state.h"
 #include "support/native.h"
 #include "support/world.h"
 
@@ -90,6 +91,52 @@ static pawl_code on_squeak_lost(pawl_context *ctx, lost_wheel *state)
 }
 PAWL_TIMEOUT_HANDLER(on_squeak_lost, lost_wheel);
 
+/* ---- Programs whose versions are dates ------------------------------------------ */
+
+PAWL_RECORD_WITH(dated_wheel, WHEEL, .version = 20261130);
+
+static pawl_code on_turn_dated(pawl_context *ctx, dated_wheel *state, const turn *message)
+{
+    (void)ctx, (void)message;
+    world_note(&seen, "dated=%d", (int)++state->turns);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_turn_dated, dated_wheel, turn);
+
+static pawl_code on_squeak_dated(pawl_context *ctx, dated_wheel *state)
+{
+    (void)ctx, (void)state;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_squeak_dated, dated_wheel);
+
+static int upcast_from;
+
+static pawl_code upcast_last(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                             pawl_error *error)
+{
+    (void)arena, (void)error;
+    upcast_from = version;
+    *upcast     = json;
+    return PAWL_OK;
+}
+PAWL_RECORD_WITH(last_wheel, WHEEL, .version = PAWL_RECORD_VERSION_MAX, .upcast = upcast_last);
+
+static pawl_code on_turn_last(pawl_context *ctx, last_wheel *state, const turn *message)
+{
+    (void)ctx, (void)message;
+    world_note(&seen, "last=%d", (int)++state->turns);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_turn_last, last_wheel, turn);
+
+static pawl_code on_squeak_last(pawl_context *ctx, last_wheel *state)
+{
+    (void)ctx, (void)state;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_squeak_last, last_wheel);
+
 #define PROGRAM(program, of_state, handler, on_timeout)                                            \
     static const pawl_saga program##_saga = {                                                      \
         .name        = "Wheel",                                                                    \
@@ -105,6 +152,8 @@ PAWL_TIMEOUT_HANDLER(on_squeak_lost, lost_wheel);
 PROGRAM(yesterday, old_wheel, on_turn_old, on_squeak_old);
 PROGRAM(today, wheel, on_turn, on_squeak);
 PROGRAM(astray, lost_wheel, on_turn_lost, on_squeak_lost);
+PROGRAM(dated, dated_wheel, on_turn_dated, on_squeak_dated);
+PROGRAM(last, last_wheel, on_turn_last, on_squeak_last);
 
 static void begin(const char *url)
 {
@@ -206,4 +255,36 @@ ON_ALL_STORES(s27_state_that_cannot_be_brought_up_waits, const char *url)
     begin(url);
     turn_with(url, &yesterday, "half_turns=2 ");
     wait_for(url, &astray, &today);
+}
+
+ON_ALL_STORES(s24_a_version_may_be_a_date, const char *url)
+{
+    begin(url);
+    turn_with(url, &dated, "dated=1 ");
+    turn_with(url, &dated, "dated=2 ");
+    turn_with(url, &last, "last=3 ");
+    assert_int_equal(upcast_from, 20261130);
+    turn_with(url, &last, "last=4 ");
+}
+
+/* Rows of other programs have any text there. */
+STATE_TEST(s27_the_version_of_a_row, void **state)
+{
+    static const struct {
+        const char *text;
+        int         version;
+    } rows[] = {{"1.0", 1},
+                {"2", 2},
+                {"1.0.0.0", 1},
+                {"20261130.0", 20261130},
+                {"999999999.0", PAWL_RECORD_VERSION_MAX},
+                {"1000000000.0", PAWL_RECORD_VERSION_MAX + 1},
+                {"2026113001.0", PAWL_RECORD_VERSION_MAX + 1},
+                {"99999999999999999999.0", PAWL_RECORD_VERSION_MAX + 1},
+                {"", 0},
+                {"v2", 0},
+                {"3-beta", 3}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(pawl__state_version(pawl_text_of(rows[i].text)), rows[i].version);
 }

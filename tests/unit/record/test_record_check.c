@@ -92,7 +92,12 @@ STATE_TEST(bad_heads_are_refused, void **state)
     pawl_record record = *PAWL_RECORD_OF(address)();
     refused(NULL, "record without a name");
     record.version = -1;
-    refused(&record, "record address: version -1, the lowest is 1");
+    refused(&record, "record address: type 'address' has version -1, valid are 1 to 999999999");
+    record.version = PAWL_RECORD_VERSION_MAX + 1;
+    refused(&record,
+            "record address: type 'address' has version 1000000000, valid are 1 to 999999999");
+    record.version = PAWL_RECORD_VERSION_MAX;
+    must(pawl_record_check(&record, world_error()));
     record.version     = 1;
     record.field_count = PAWL_RECORD_FIELDS_MAX + 1;
     refused(&record, "record address: 257 fields, the limit is 256");
@@ -247,7 +252,7 @@ static const pawl_record *base_of_base(void)
     return &second_base;
 }
 
-STATE_TEST(names_of_base_types_are_checked, void **state)
+STATE_TEST(names_and_versions_of_base_types_are_checked, void **state)
 {
     (void)state;
     pawl_record record = *PAWL_RECORD_OF(address)();
@@ -257,8 +262,12 @@ STATE_TEST(names_of_base_types_are_checked, void **state)
     must(pawl_record_check(&record, world_error()));
     second_base.type = "a,b";
     refused(&record, "record address: the type name 'a,b' has a ',', which types may not have");
-    second_base.type = NULL;
-    first_base.type  = "";
+    second_base.type    = NULL;
+    second_base.version = PAWL_RECORD_VERSION_MAX + 1;
+    refused(&record,
+            "record address: type 'address' has version 1000000000, valid are 1 to 999999999");
+    second_base.version = 0;
+    first_base.type     = "";
     refused(&record, "record address: the type name has not 1 to 200 printable bytes");
     first_base.type = "a";
     first_base.name = NULL;
