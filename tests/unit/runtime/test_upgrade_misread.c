@@ -1,6 +1,6 @@
 /* test_upgrade_misread.c - two programs whose declarations differ so that rows of the first can be
  * decoded by the second, but to other values: pawl_upgrade_compare, and pawl_upgrade_rows with
- * pawl_upgrade_from.
+ * pawl_upgrade_from; and how rows are counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "pawl/pawl.h"
 #include "pawl/process.h"
 #include "pawl/upgrade.h"
-#include "support/tests.h"
+#include "support/world.h"
 
 /* ---- The two programs ------------------------------------------------------ */
 
@@ -429,4 +429,59 @@ TEST(unknown_members_of_a_snapshot_are_kept)
                    "{\"stage\":\"new\",\"remark\":1e999}", &all);
     has(&all, "unknown-member snapshot remark Ledger/a-1:", "does not know it");
     has_no_more(&all);
+}
+
+/* ---- Sagas of a store ------------------------------------------------------ */
+
+#define PARCEL(F) F(TEXT, number) F(TEXT, barcode)
+PAWL_RECORD(parcel, PARCEL);
+PAWL_RECORD(label, PARCEL);
+static pawl_code on_label(pawl_context *ctx, parcel *state, const label *message)
+{
+    (void)ctx;
+    state->barcode = message->barcode;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_label, parcel, label);
+static const pawl_saga          parcel_saga = {.name         = "Parcel",
+                                               .state        = PAWL_RECORD_OF(parcel),
+                                               .correlation  = "number",
+                                               .transitional = "barcode",
+                                               .on = PAWL_ON({.handle = PAWL_HANDLE(on_label),
+                                                              .key    = "number",
+                                                              .transitional_key = "barcode",
+                                                              .starts           = true})};
+static const pawl_endpoint_spec depot       = {.name = "depot", .sagas = PAWL_SAGAS(&parcel_saga)};
+static const pawl_application   parcels     = {PAWL_APPLICATION_HEAD, .name = "depot",
+                                               .endpoints = PAWL_ENDPOINTS(&depot)};
+
+/* The page was read before sagas completed, whose values find none, or one that began since. */
+ON_ALL_STORES(a_saga_that_has_completed_is_not_unreachable, const char *url)
+{
+    static const char *const bodies[] = {"{\"number\":\"n-9\",\"barcode\":\"b-9\"}",
+                                         "{\"number\":\"n-8\",\"barcode\":\"b-1\"}",
+                                         "{\"number\":\"n-1\",\"barcode\":\"b-9\"}"};
+    findings                 all      = {.count = 0};
+    world                   *it       = world_begin(url, &parcels, NULL, NULL);
+    pawl_upgrade            *made     = look_at(&parcels);
+    size_t                   count;
+    pawl_scan_row            rows[2 * COUNT(bodies)];
+    pawl_scan_rows           page = {.items = rows, .count = COUNT(rows)}, read;
+    const pawl_scan          scan = {
+                 .kind = PAWL_SCAN_SAGAS, .table = *pawl_upgrade_tables(made, &count), .count_max = 9};
+    world_post(it, NULL,
+               PAWL_MESSAGE(label, .number = PAWL_TEXT("n-1"), .barcode = PAWL_TEXT("b-1")));
+    world_drain(it);
+    must(pawl_store_scan(it->store, &scan, it->arena, &read, world_error()));
+    assert_int_equal(read.count, 1);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rows[i]              = read.items[0];
+        rows[i].message.body = pawl_text_of(bodies[i % COUNT(bodies)]);
+        if (i >= COUNT(bodies))
+            rows[i].id = (pawl_uuid){.bytes = {1}};
+    }
+    must(pawl_upgrade_rows(made, it->store, &scan, &page, it->arena, add, &all, world_error()));
+    has(&all, "unreachable saga number ", "no row is found by number 'n-9'");
+    has_no_more(&all);
+    pawl_upgrade_destroy(made);
 }

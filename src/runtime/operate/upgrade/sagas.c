@@ -93,41 +93,53 @@ static pawl_code read_states(pawl__upgrade_check *check, const pawl__saga_model 
     return code;
 }
 
-/* The column of the other property may not be there yet: `schema apply` adds it. */
+/* The columns of other properties may not be there yet: `schema apply` adds them. */
 static pawl_saga_table column_alone(const pawl_saga_table *table, pawl_saga_key key)
 {
-    static const pawl_correlation none                            = {.type = PAWL_VALUE_NONE};
-    pawl_saga_table               made                            = *table;
-    *(key == PAWL_SAGA_BY_MAIN ? &made.transitional : &made.main) = none;
+    static const pawl_correlation none = {.type = PAWL_VALUE_NONE};
+    pawl_saga_table               made = *table;
+    if (key != PAWL_SAGA_BY_MAIN)
+        made.main = none;
+    if (key != PAWL_SAGA_BY_TRANSITIONAL)
+        made.transitional = none;
     return made;
 }
 
-/* Takes the sagas that are found out of the page. */
+static void fill_values(const pawl__saga_model *saga, pawl_saga_key key, readable *page)
+{
+    const char *property =
+        key == PAWL_SAGA_BY_MAIN ? saga->saga->correlation : saga->saga->transitional;
+    for (size_t i = 0; i < page->count; i++)
+        if (key == PAWL_SAGA_BY_ID)
+            page->values[i] = pawl_value_uuid(*page->ids[i]);
+        else if (pawl_record_value(saga->state, property, page->states[i], &page->values[i],
+                                   NULL) != PAWL_OK)
+            page->values[i] = (pawl_value){.type = PAWL_VALUE_NONE};
+}
+
+/* Takes the sagas that are found by a property out of the page; by their ids, those that are not there. */
 static pawl_code look_up(pawl__upgrade_check *check, pawl_store *store,
                          const pawl__saga_model *saga, pawl_saga_key key, readable *page,
                          pawl_error *why)
 {
-    const char *property =
-        key == PAWL_SAGA_BY_MAIN ? saga->saga->correlation : saga->saga->transitional;
     size_t         left  = 0;
     pawl_saga_row *found = pawl_arena_take(check->arena, (page->count + 1) * sizeof *found);
     if (found == NULL)
         return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a page of sagas");
-    for (size_t i = 0; i < page->count; i++)
-        if (pawl_record_value(saga->state, property, page->states[i], &page->values[i], NULL) !=
-            PAWL_OK)
-            page->values[i] = (pawl_value){.type = PAWL_VALUE_NONE};
+    fill_values(saga, key, page);
     pawl_saga_table table = column_alone(&saga->table, key);
     pawl_code       code  = pawl_store_saga_load(store, &table, key, page->values, page->count,
                                                  PAWL_SAGA_UNLOCKED, check->arena, found, why);
     if (code != PAWL_OK)
         return code;
-    for (size_t i = 0; i < page->count; i++)
-        if (found[i].presence == PAWL_SAGA_MISSING ||
-            pawl_uuid_compare(found[i].id.uuid, *page->ids[i]) != 0) {
-            page->states[left] = page->states[i];
-            page->ids[left++]  = page->ids[i];
-        }
+    for (size_t i = 0; i < page->count; i++) {
+        bool is_found = found[i].presence != PAWL_SAGA_MISSING &&
+                        pawl_uuid_compare(found[i].id.uuid, *page->ids[i]) == 0;
+        if (is_found != (key == PAWL_SAGA_BY_ID))
+            continue;
+        page->states[left] = page->states[i];
+        page->ids[left++]  = page->ids[i];
+    }
     page->count = left;
     return PAWL_OK;
 }
@@ -165,8 +177,12 @@ static pawl_code find_all(pawl__upgrade_check *check, pawl_store *store,
         code = look_up(check, store, saga, PAWL_SAGA_BY_TRANSITIONAL, page, &why);
     if (is_final(code))
         return pawl_error_set(check->error, code, "%s", why.text);
-    report_unreachable(check, saga, page, &why);
-    return PAWL_OK;
+    /* Running programs complete sagas after the page was read. */
+    code = page->count != 0 ? look_up(check, store, saga, PAWL_SAGA_BY_ID, page, check->error)
+                            : PAWL_OK;
+    if (code == PAWL_OK)
+        report_unreachable(check, saga, page, &why);
+    return code;
 }
 
 pawl_code pawl__upgrade_sagas(pawl__upgrade_check *check, pawl_store *store,
