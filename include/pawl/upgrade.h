@@ -53,6 +53,7 @@ typedef struct pawl_upgrade_found {
     const char         *kind;    /* "saga", "message", "timeout" ... */
     pawl_text           type;    /* of the saga, message or event */
     int32_t             version; /* of its record, as it is stored; 0: it has none */
+    uint32_t            row;     /* of the page, from 1 on; 0 when tables alone were compared */
     pawl_text           member; /* "lines[].qty": where in the body; a timeout's name; a property */
     pawl_text           id;     /* of the row; empty when tables alone were compared */
     pawl_text           text;   /* for people; holds no value of a secret member */
@@ -74,7 +75,8 @@ PAWL_API const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *u
  * otherwise are found in rows, too. */
 PAWL_API void pawl_upgrade_from(pawl_upgrade *upgrade, const pawl_upgrade *from);
 
-/* Reads a page of a scan; a scan of sagas is of one of its own tables. `store` is queried for
+/* Reads a page of a scan; a scan of sagas is of one of its own tables. One thing may be found several times
+ * on a row: in items of a list, and by each record that reads the row. `store` is queried for
  * the sagas of the page by their correlation values. The arena keeps what was taken. */
 PAWL_API pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store,
                                      const pawl_scan *scan, const pawl_scan_rows *rows,

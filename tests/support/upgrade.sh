@@ -216,9 +216,29 @@ has_line '^removed: saga Order: ' '^    no table registers it$' '^    3 live row
 expect 1 '' pawl saga verify-upgrade --app "$work/no_timeout.so" --from "$work/old.so" "${at[@]}"
 grep -q 'live rows in table' "$work/out" && die "rows of a table that the new program has"
 
+echo "== a row counts once, and what the comparison of two programs finds has none"
+app many -DMANY
+verify 1 '^pawl: 6 findings' many_narrowed -DMANY -DNARROWED
+has_line '^undecodable: event posted of version 1, cents: cannot be decoded; 1 row$'
+[ "$(grep -c '^    Ledger/a-1, number [12]: cents: ' "$work/out")" = 1 ] || die "an event is an example twice"
+app many_removed -DMANY -DREMOVED_TYPE
+expect 1 '' pawl saga verify-upgrade --app "$new" --from "$work/many.so" "${at[@]}"
+has_line '^removed: message cancel: is not in the new program$' '^unhandled: outbox cancel: has no handler; 3 rows$'
+[ "$(grep -c '^    no handler takes it$' "$work/out")" = 1 ] || die "one text is printed for each endpoint"
+grep -q 'more row' "$work/out" && die "rows that are none are counted"
+expect 1 '' pawl saga verify-upgrade --json --app "$new" --from "$work/many.so" "${at[@]}"
+has_line '"reason":"removed","kind":"message","type":"cancel","version":0,"member":"","count":0,' \
+    '"reason":"unhandled","kind":"outbox","type":"cancel","version":0,"member":"","count":3,'
+
 echo "== rows beyond the examples are counted"
 for i in 1 2 3 4; do
     expect 0 '' pawl send "${at[@]}" --to desk --type cancel --body '{"order_id":"o-9"}'
 done
 expect 1 '' pawl saga verify-upgrade --app "$work/removed.so" "${at[@]}"
 has_line '^unhandled: message cancel: has no handler; 5 rows$' '^    and 2 more rows$'
+for i in 1 2 3; do
+    expect 0 '' pawl send "${at[@]}" --to shop --type place --body '{"order_id":"o-7","stage":"paid"}'
+done
+expect 1 '' pawl saga verify-upgrade --app "$work/misread.so" --from "$work/old.so" "${at[@]}"
+has_line '^misread: message place of version 1, card: is read as another value than was stored; 4 rows$' \
+    '^    and 2 more rows$'

@@ -22,6 +22,7 @@
  *     SLASHED         it is called Shop/Order
  *     NO_EVENT        the process does not know posted
  *     NO_AGGREGATOR   sums is called totals
+ *     MANY            four more endpoints handle cancel, and a projection reads posted
  *     HANDLED         the changes of RENAMED, NARROWED (wider), REMOVED_ENUM with upcasters
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -237,13 +238,36 @@ static const pawl_process ledger_process = {
     .on             = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "account", .starts = true}),
     .apply          = APPLY,
 };
+#ifdef MANY
+PAWL_RECORD_WITH(post, ENTRY, .type = "posted");
+static pawl_code on_post(pawl_context *ctx, const post *event)
+{
+    (void)ctx, (void)event;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_post, post);
+static const pawl_projection posts = {.name = "posts",
+                                      .on   = PAWL_ON({.handle = PAWL_HANDLE(on_post)})};
+#define PROJECTIONS PAWL_PROJECTIONS(&posts)
+#define CANCELS(name_)                        \
+    static const pawl_endpoint_spec name_ = { \
+        .name = #name_, .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})}
+CANCELS(east);
+CANCELS(north);
+CANCELS(south);
+CANCELS(west);
+#define ENDPOINTS PAWL_ENDPOINTS(&desk, &shop, &east, &north, &south, &west)
+#else
+#define PROJECTIONS NULL
+#define ENDPOINTS PAWL_ENDPOINTS(&desk, &shop)
+#endif
 static const pawl_endpoint_spec shop        = {.name        = "shop",
                                                .sagas       = PAWL_SAGAS(&order_saga),
                                                .aggregators = PAWL_AGGREGATORS(&sums),
-                                               .processes   = PAWL_PROCESSES(&ledger_process)};
+                                               .processes   = PAWL_PROCESSES(&ledger_process),
+                                               .projections = PROJECTIONS};
 static const pawl_endpoint_spec desk        = {.name     = "desk",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
 static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
-                                               .endpoints = PAWL_ENDPOINTS(&desk, &shop),
-                                               .version   = PROGRAM_VERSION};
+                                               .endpoints = ENDPOINTS, .version = PROGRAM_VERSION};
 PAWL_EXPORT_APPLICATION(application);

@@ -43,7 +43,7 @@ typedef struct pawl__verify_group {
     pawl_upgrade_reason  reason;
     pawl_text            kind, type, member;
     int32_t              version;
-    int64_t              count;
+    int64_t              count, last; /* rows; the number of the latest one, in all pages */
     pawl__verify_example examples[PAWL__VERIFY_EXAMPLES];
     size_t               example_count;
 } pawl__verify_group;

@@ -53,6 +53,28 @@ static pawl__verify_group *add_copy(pawl__verify_report *report, const pawl__ver
     return made;
 }
 
+static bool has_text(const pawl__verify_group *group, pawl_text text)
+{
+    for (size_t i = 0; i < group->example_count; i++)
+        if (pawl_text_equal(group->examples[i].text, text))
+            return true;
+    return false;
+}
+
+/* A row counts once. Findings of the comparison of two programs have no row; several endpoints give them alike. */
+static bool is_repeated(const pawl__verify_report *report, pawl__verify_group *group,
+                        const pawl_upgrade_found *found)
+{
+    int64_t number = report->rows + found->row;
+    if (found->row == 0)
+        return has_text(group, found->text);
+    if (group->last == number)
+        return true;
+    group->last = number;
+    group->count++;
+    return false;
+}
+
 void pawl__verify_add(const pawl_upgrade_found *found, void *context)
 {
     pawl__verify_report *report = context;
@@ -72,8 +94,7 @@ void pawl__verify_add(const pawl_upgrade_found *found, void *context)
                                                        .type    = found->type,
                                                        .member  = found->member,
                                                        .version = found->version});
-    group->count++;
-    if (group->example_count < PAWL__VERIFY_EXAMPLES)
+    if (!is_repeated(report, group, found) && group->example_count < PAWL__VERIFY_EXAMPLES)
         group->examples[group->example_count++] = (pawl__verify_example){
             pawl__must_text(report->arena, found->id), pawl__must_text(report->arena, found->text)};
 }
@@ -88,19 +109,10 @@ size_t pawl__verify_findings(const pawl__verify_report *report)
 
 /* ---- For people ------------------------------------------------------------ */
 
-/* Without those examples that the comparison of two programs gave: these have no row. */
-static int64_t rows_of(const pawl__verify_group *group)
-{
-    int64_t count = group->count;
-    for (size_t i = 0; i < group->example_count; i++)
-        count -= group->examples[i].id.size == 0;
-    return count;
-}
-
 static void print_group(const pawl__verify_group *group)
 {
     char    line[900], version[30] = "", rows[40] = "";
-    int64_t count = rows_of(group), more = group->count - (int64_t)group->example_count;
+    int64_t count = group->count, more = count;
     if (group->version != 0)
         snprintf(version, sizeof version, " of version %d", (int)group->version);
     if (count > 0)
@@ -115,8 +127,9 @@ static void print_group(const pawl__verify_group *group)
         snprintf(line, sizeof line, "    %.*s%s%.*s", PAWL_TEXT_ARGS(example->id),
                  example->id.size > 0 ? ": " : "", PAWL_TEXT_ARGS(example->text));
         pawl__print_line("", pawl_text_of(line));
+        more -= example->id.size > 0;
     }
-    if (count > 0 && more > 0)
+    if (more > 0)
         printf("    and %" PRId64 " more row%s\n", more, PAWL__PLURAL(more));
 }
 

@@ -359,6 +359,7 @@ pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl
         check.is_lenient = false;
         check.at         = (pawl_upgrade_found){.kind = kinds[walk->kind].kind,
                                                 .type = rows->items[i].message.type,
+                                                .row  = (uint32_t)i + 1,
                                                 .id   = id_of(walk, &rows->items[i], arena)};
         code             = kinds[walk->kind].check(&check, &rows->items[i]);
     }

@@ -13,10 +13,10 @@
 
 /* The sagas of the page that could be read. */
 typedef struct readable {
-    pawl_value       *values; /* of one property */
-    void            **states;
-    const pawl_uuid **ids;
-    size_t            count;
+    pawl_value           *values; /* of one property */
+    void                **states;
+    const pawl_scan_row **rows, *first; /* the page's first row, of all */
+    size_t                count;
 } readable;
 
 static const pawl__saga_model *model_of(const pawl_upgrade *upgrade, const pawl_saga_table *table)
@@ -84,11 +84,12 @@ static pawl_code read_states(pawl__upgrade_check *check, const pawl__saga_model 
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         const pawl_scan_row *row = &rows->items[i];
         void                *state;
-        code = read_state(check, saga, row, &state);
+        check->at.row = (uint32_t)i + 1;
+        code          = read_state(check, saga, row, &state);
         if (code != PAWL_OK || state == NULL)
             continue;
         page->states[page->count] = state;
-        page->ids[page->count++]  = &row->id;
+        page->rows[page->count++] = row;
     }
     return code;
 }
@@ -111,7 +112,7 @@ static void fill_values(const pawl__saga_model *saga, pawl_saga_key key, readabl
         key == PAWL_SAGA_BY_MAIN ? saga->saga->correlation : saga->saga->transitional;
     for (size_t i = 0; i < page->count; i++)
         if (key == PAWL_SAGA_BY_ID)
-            page->values[i] = pawl_value_uuid(*page->ids[i]);
+            page->values[i] = pawl_value_uuid(page->rows[i]->id);
         else if (pawl_record_value(saga->state, property, page->states[i], &page->values[i],
                                    NULL) != PAWL_OK)
             page->values[i] = (pawl_value){.type = PAWL_VALUE_NONE};
@@ -134,11 +135,11 @@ static pawl_code look_up(pawl__upgrade_check *check, pawl_store *store,
         return code;
     for (size_t i = 0; i < page->count; i++) {
         bool is_found = found[i].presence != PAWL_SAGA_MISSING &&
-                        pawl_uuid_compare(found[i].id.uuid, *page->ids[i]) == 0;
+                        pawl_uuid_compare(found[i].id.uuid, page->rows[i]->id) == 0;
         if (is_found != (key == PAWL_SAGA_BY_ID))
             continue;
         page->states[left] = page->states[i];
-        page->ids[left++]  = page->ids[i];
+        page->rows[left++] = page->rows[i];
     }
     page->count = left;
     return PAWL_OK;
@@ -153,7 +154,8 @@ static void report_unreachable(pawl__upgrade_check *check, const pawl__saga_mode
         pawl_value value;
         bool       has_value =
             pawl_record_value(saga->state, property, page->states[i], &value, NULL) == PAWL_OK;
-        check->at.id      = pawl__arena_uuid(check->arena, *page->ids[i]);
+        check->at.id      = pawl__arena_uuid(check->arena, page->rows[i]->id);
+        check->at.row     = (uint32_t)(page->rows[i] - page->first) + 1;
         check->at.version = 0;
         pawl__upgrade_report(check, PAWL_UPGRADE_UNREACHABLE, pawl_text_of(property),
                              "no row is found by %s %s%s%s", property,
@@ -193,10 +195,11 @@ pawl_code pawl__upgrade_sagas(pawl__upgrade_check *check, pawl_store *store,
     if (saga == NULL)
         return pawl_error_set(check->error, PAWL_EINVAL, "saga %.*s is none of the application",
                               PAWL_TEXT_ARGS(table->type));
-    readable page = {.values = pawl_arena_take(check->arena, count * sizeof *page.values),
+    readable page = {.first  = rows->items,
+                     .values = pawl_arena_take(check->arena, count * sizeof *page.values),
                      .states = pawl_arena_take(check->arena, count * sizeof *page.states),
-                     .ids    = pawl_arena_take(check->arena, count * sizeof *page.ids)};
-    if (page.values == NULL || page.states == NULL || page.ids == NULL)
+                     .rows   = pawl_arena_take(check->arena, count * sizeof *page.rows)};
+    if (page.values == NULL || page.states == NULL || page.rows == NULL)
         return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a page of sagas");
     check->at.kind = "saga";
     check->at.type = table->type;
