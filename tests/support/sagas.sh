@@ -36,7 +36,7 @@ echo "== one saga"
 saga show Order/o-1
 has_line '^saga +Order/o-1$' '^type version +1\.0$' '^persistence version +[0-9.]+$' '^original message id +[0-9a-f-]{36}$' \
     '^timeout +due +attempts +id$' '^late +[0-9T:-]+Z \(in [0-9]+ d\) +0  [0-9a-f-]{36}$'
-grep -q '4711' "$work/out" && die "a secret that nobody asked for"
+grep -q '"4711' "$work/out" && die "a secret that nobody asked for"
 saga show Order/o-1 --json
 lines 1
 has_line '"original_message_id":"[0-9a-f-]{36}","metadata":\{[^}]*"SagaType":"Order"' '"card":"\*\*\*"' \
