@@ -295,7 +295,7 @@ static pawl_code run_timeout(pawl_context *ctx)
     const pawl__binding    *binding =
         pawl__model_timeout(batch->engine->model, unit->timeout.saga_type, unit->timeout.name);
     if (saga == NULL || binding == NULL)
-        return pawl__context_fail(ctx, PAWL_REJECT, "no handler for timeout '%.*s' of saga %.*s",
+        return pawl__context_fail(ctx, PAWL_EDECODE, "no handler for timeout '%.*s' of saga %.*s",
                                   PAWL_TEXT_ARGS(unit->timeout.name),
                                   PAWL_TEXT_ARGS(unit->timeout.saga_type));
     pawl__entry *entry = unit->entry;

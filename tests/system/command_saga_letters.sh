@@ -108,6 +108,10 @@ lines 2
 grep -q '"type":"late"' "$work/out" || die "no letter of the timeout"
 late=$(sed -n 's/.*"message_id":"\([^"]*\)".*"type":"late".*/\1/p' "$work/out")
 expect 0 'sets the timeout of its saga again, due now, for queue trips' pawl dead show "$late"
+grep -q 'fails again' "$work/out" && die "a timeout that its handler rejected is said to fail again"
+sql "update pawl_dead set Code = 'EDECODE' where MessageId = '$late'"
+expect 0 'due now, for queue trips, where it fails again unless another program handles it' pawl dead show "$late"
+sql "update pawl_dead set Code = 'REJECT' where MessageId = '$late'"
 why Trip/5 error 'REJECT: the file fails'
 why Trip/5 next 'nothing wakes it by itself, only a message; 2 dead letters are of it'
 

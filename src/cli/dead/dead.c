@@ -364,9 +364,10 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
                                : "sends it to queue ")
                  : "removes it: it has no type or queue",
         PAWL_TEXT_ARGS(letter->queue),
-        is_known && pawl_text_equal(letter->code, PAWL_TEXT("EDECODE"))
-            ? ", where it fails again unless `pawl dead edit` fixes its body first, or another program handles it"
-            : "",
+        !is_known || !pawl_text_equal(letter->code, PAWL_TEXT("EDECODE")) ? ""
+        : is_timeout
+            ? ", where it fails again unless another program handles it"
+            : ", where it fails again unless `pawl dead edit` fixes its body first, or another program handles it",
         is_read ? "" : "; no worker of the endpoint is alive, which would handle it");
     return PAWL_OK;
 }

@@ -113,6 +113,7 @@ ON_ALL_STORES(e28_a_timeout_that_nobody_knows_is_dead, const char *url)
     assert_int_equal(world_timeouts(old).count, 0);
     assert_int_equal(world_dead(old).count, 1);
     assert_true(world_says(world_dead(old).items[0].error, "no handler for timeout 'dim'"));
+    assert_true(pawl_text_equal(world_dead(old).items[0].code, PAWL_TEXT("EDECODE")));
 }
 
 ON_ALL_STORES(e28_a_timeout_of_that_name_of_another_saga_is_another, const char *url)

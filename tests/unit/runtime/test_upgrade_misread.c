@@ -408,6 +408,24 @@ TEST(an_event_is_tried_with_each_record_once)
     }
 }
 
+/* Of a saga that knows no timeout: dead of just that, or of what its handler said. */
+TEST(a_timeout_that_is_dead_for_want_of_a_handler_is_passed_over)
+{
+    static const char *const codes[] = {"EDECODE", "REJECT"};
+    static const char *const found[] = {"passed-over dead late m-1:", "unhandled dead late m-1:"};
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        const pawl_scan_row row = {.belongs_to = PAWL_TEXT("shop"),
+                                   .code       = pawl_text_of(codes[i]),
+                                   .message    = {.id      = PAWL_TEXT("m-1"),
+                                                  .type    = PAWL_TEXT("late"),
+                                                  .headers = PAWL_TEXT("{\"pawl.saga\":\"Order\"}")}};
+        findings            all = {.count = 0};
+        look_at_row(NULL, &old_program, PAWL_SCAN_DEAD, &row, &all);
+        has(&all, found[i], "saga Order knows no timeout 'late'");
+        has_no_more(&all);
+    }
+}
+
 /* A message's handler never sees the members that its record does not know, so that they may hold anything. */
 TEST(unknown_members_of_a_message_may_hold_anything)
 {
