@@ -152,15 +152,15 @@ PROGRAM(with_upcaster, is_upcast, was_part, was_state, PAWL_TIMES_UNIX_US);
 /* ---- What is found --------------------------------------------------------- */
 
 typedef struct findings {
-    char   lines[40][300]; /* "misread message stage ID: text" */
+    char   lines[60][300]; /* "misread message stage ID: text" */
     size_t count;
-    bool   is_used[40];
+    bool   is_used[60];
 } findings;
 
 static void add(const pawl_upgrade_found *found, void *context)
 {
     findings *all = context;
-    assert_true(all->count < 40);
+    assert_true(all->count < 60);
     snprintf(all->lines[all->count++], sizeof all->lines[0], "%s %s %.*s %.*s: %.*s",
              pawl_upgrade_reason_name(found->reason), found->kind, PAWL_TEXT_ARGS(found->member),
              PAWL_TEXT_ARGS(found->id), PAWL_TEXT_ARGS(found->text));
@@ -177,6 +177,17 @@ static void has(findings *all, const char *start, const char *words)
             return;
         }
     fail_msg("no finding '%s'", start);
+}
+
+/* Two, of the message and of the same record as an event. */
+static void has_both(findings *all, const char *reason, const char *member, const char *words)
+{
+    static const char *const kinds[] = {"message", "event"};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        char start[100];
+        snprintf(start, sizeof start, "%s %s %s :", reason, kinds[i], member);
+        has(all, start, words);
+    }
 }
 
 static void has_no_more(const findings *all)
@@ -210,24 +221,23 @@ TEST(another_default_is_found)
 {
     findings all = {.count = 0};
     compare(&old_program, &new_program, &all);
-    has(&all,
-        "misread message stage :", "where it was new, and they read as paid: keep the default");
-    has(&all, "misread message word :", "where it was new, and they read as empty");
-    has(&all, "misread message count :", "where it was 0, and they read as unset");
-    has(&all, "misread message note :", "where it was empty, and they read as unset");
-    has(&all, "misread message due :", "where it was unset, and they read as 1970-01-01T00:00:00Z");
-    has(&all, "misread message unset :", "where it was unset, and they read as unset");
-    has(&all, "misread message empty :", "where it was empty, and they read as empty");
-    has(&all, "misread message part.stage :", "raise .version and add an upcaster");
-    has(&all, "misread message parts[].stage :", "where it was new, and they read as paid");
-    has(&all, "misread message address :", "where it was {}, and they read as unset");
-    has(&all, "misread message address.stage :", "where it was new, and they read as paid");
-    has(&all,
-        "misread message first :", "first wrote it, and second reads it, while first reads second");
-    has(&all, "misread message second :", "were two .json names exchanged?");
-    has(&all, "narrowed message exact :", "does not take all values");
-    has(&all, "narrowed message raw :", "does not take all values");
-    has(&all, "narrowed message sign :", "does not take all values");
+    has_both(&all, "misread", "stage", "where it was new, and they read as paid: keep the default");
+    has_both(&all, "misread", "word", "where it was new, and they read as empty");
+    has_both(&all, "misread", "count", "where it was 0, and they read as unset");
+    has_both(&all, "misread", "note", "where it was empty, and they read as unset");
+    has_both(&all, "misread", "due", "where it was unset, and they read as 1970-01-01T00:00:00Z");
+    has_both(&all, "misread", "unset", "where it was unset, and they read as unset");
+    has_both(&all, "misread", "empty", "where it was empty, and they read as empty");
+    has_both(&all, "misread", "part.stage", "raise .version and add an upcaster");
+    has_both(&all, "misread", "parts[].stage", "where it was new, and they read as paid");
+    has_both(&all, "misread", "address", "where it was {}, and they read as unset");
+    has_both(&all, "misread", "address.stage", "where it was new, and they read as paid");
+    has_both(&all, "misread", "first",
+             "first wrote it, and second reads it, while first reads second");
+    has_both(&all, "misread", "second", "were two .json names exchanged?");
+    has_both(&all, "narrowed", "exact", "does not take all values");
+    has_both(&all, "narrowed", "raw", "does not take all values");
+    has_both(&all, "narrowed", "sign", "does not take all values");
     /* The saga stores defaults: the first value of its enum is in its rows. */
     has(&all, "misread saga count :", "where it was unset, and they read as 0");
     has(&all, "misread saga seen :", "the unit of .times is another one");
@@ -250,7 +260,7 @@ TEST(another_version_is_the_upcasters)
 {
     findings all = {.count = 0};
     compare(&old_program, &without_upcaster, &all);
-    has(&all, "no-upcast message  :", "version 1 becomes 2");
+    has_both(&all, "no-upcast", "", "version 1 becomes 2");
     compare(&old_program, &with_upcaster, &all);
     has_no_more(&all);
 }
@@ -390,6 +400,36 @@ static const pawl_application   together   = {PAWL_APPLICATION_HEAD, .name = "to
                                               .endpoints = PAWL_ENDPOINTS(&all_in_one)};
 static const pawl_application   separate   = {PAWL_APPLICATION_HEAD, .name = "separate",
                                               .endpoints = PAWL_ENDPOINTS(&apart, &beside)};
+
+/* Parts are read as views are, and views pass over parts. */
+static const pawl_projection parts_as_views = {.name = "parts",
+                                               .on   = PAWL_ON({.handle = PAWL_HANDLE(on_view)})};
+static const pawl_projection no_views       = {
+          .name = "views", .on = PAWL_ON({.handle = PAWL_HANDLE(old_program_on_sample)})};
+static const pawl_endpoint_spec beside_others = {
+    .name = "beside", .projections = PAWL_PROJECTIONS(&parts_as_views, &no_views)};
+static const pawl_application others = {PAWL_APPLICATION_HEAD, .name = "others",
+                                        .endpoints = PAWL_ENDPOINTS(&apart, &beside_others)};
+static const pawl_application alone  = {PAWL_APPLICATION_HEAD, .name = "alone",
+                                        .endpoints = PAWL_ENDPOINTS(&apart)};
+
+TEST(projections_are_compared_in_whatever_endpoint)
+{
+    findings all = {.count = 0};
+    compare(&together, &separate, &all);
+    has(&all, "removed endpoint one :", "no endpoint of that name");
+    has_no_more(&all);
+    compare(&together, &others, &all);
+    has(&all, "removed endpoint one :", "no endpoint of that name");
+    has(&all, "unread-member event stage :", "has a new shop: was it renamed?");
+    has(&all, "narrowed event shop :", "it is required, and is not written yet");
+    has_no_more(&all);
+    compare(&together, &alone, &all);
+    has(&all, "removed endpoint one :", "no endpoint of that name");
+    has(&all, "removed projection  :", "no table registers it");
+    has(&all, "removed projection  :", "no table registers it");
+    has_no_more(&all);
+}
 
 TEST(an_event_is_tried_with_each_record_once)
 {

@@ -320,6 +320,32 @@ static void compare_names(pawl__upgrade_check *check, const pawl__model *from,
                            "no table registers it");
 }
 
+/* In whatever endpoint: its checkpoint is under its name alone. */
+static const pawl__projection_model *find_projection(const pawl_upgrade *upgrade, pawl_text name)
+{
+    for (size_t i = 0; i < upgrade->model_count; i++)
+        for (size_t j = 0; j < upgrade->models[i]->projection_count; j++)
+            if (pawl_text_equal(upgrade->models[i]->projections[j].name, name))
+                return &upgrade->models[i]->projections[j];
+    return NULL;
+}
+
+/* A projection may pass over a type of event that it took before. */
+static void compare_projections(pawl__upgrade_check *check, const pawl__model *from)
+{
+    for (size_t i = 0; i < from->projection_count; i++) {
+        const pawl__projection_model *was = &from->projections[i];
+        const pawl__projection_model *is  = find_projection(check->upgrade, was->name);
+        if (is == NULL)
+            report_removed(check, "projection", was->name, "", "no table registers it");
+        for (size_t j = 0; is != NULL && j < was->on_count; j++) {
+            const pawl__projection_on *on = pawl__model_projection_on(is, was->on[j].type);
+            if (on != NULL)
+                compare_records(check, "event", on->type, was->on[j].event, on->event);
+        }
+    }
+}
+
 pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upgrade *to, pawl_arena *arena,
                                pawl_upgrade_fn *found, void *context, pawl_error *error)
 {
@@ -328,6 +354,7 @@ pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upgrade *to,
     for (size_t i = 0; i < from->model_count; i++) {
         const pawl__model *was = from->models[i];
         const pawl__model *is  = pawl__upgrade_model(to, was->endpoint);
+        compare_projections(&check, was);
         if (is == NULL || !pawl_text_equal(was->queue, is->queue)) {
             report_removed(&check, "endpoint", was->endpoint, was->queue.data,
                            "no endpoint of that name reads its queue");
