@@ -494,24 +494,54 @@ TEST(unknown_members_of_a_snapshot_are_kept)
 #define PARCEL(F) F(TEXT, number) F(TEXT, barcode)
 PAWL_RECORD(parcel, PARCEL);
 PAWL_RECORD(label, PARCEL);
-static pawl_code on_label(pawl_context *ctx, parcel *state, const label *message)
+#define PARCELS(name_, state_, label_, key_, transitional_key_)                                              \
+    static pawl_code name_##_on_label(pawl_context *ctx, state_ *state, const label_ *message)               \
+    {                                                                                                        \
+        (void)ctx;                                                                                           \
+        state->barcode = message->barcode;                                                                   \
+        return PAWL_OK;                                                                                      \
+    }                                                                                                        \
+    PAWL_HANDLER(name_##_on_label, state_, label_);                                                          \
+    static const pawl_saga          name_##_saga  = {.name         = "Parcel",                               \
+                                                     .state        = PAWL_RECORD_OF(state_),                 \
+                                                     .correlation  = key_,                                   \
+                                                     .transitional = transitional_key_,                      \
+                                                     .on = PAWL_ON({.handle = PAWL_HANDLE(name_##_on_label), \
+                                                                    .key              = key_,                \
+                                                                    .transitional_key = transitional_key_,   \
+                                                                    .starts           = true})};                       \
+    static const pawl_endpoint_spec name_##_depot = {.name  = "depot",                                       \
+                                                     .sagas = PAWL_SAGAS(&name_##_saga)};                    \
+    static const pawl_application   name_         = {PAWL_APPLICATION_HEAD, .name = "depot",                 \
+                                                     .endpoints = PAWL_ENDPOINTS(&name_##_depot)}
+PARCELS(parcels, parcel, label, "number", "barcode");
+/* The number is one now. */
+#define NUMBERED(F) F(INT64, number) F(TEXT, barcode) F(TEXT, color)
+PAWL_RECORD_WITH(numbered, NUMBERED, .type = "parcel");
+PAWL_RECORD_WITH(numbered_label, NUMBERED, .type = "label");
+PARCELS(by_number, numbered, numbered_label, "number", "barcode");
+PARCELS(by_color, numbered, numbered_label, "color", "number");
+PARCELS(by_color_alone, numbered, numbered_label, "color", "barcode");
+
+TEST(a_correlation_property_of_another_type_is_told)
 {
-    (void)ctx;
-    state->barcode = message->barcode;
-    return PAWL_OK;
+    static const struct {
+        const pawl_application *to;
+        const char             *start, *words;
+    } changes[] = {
+        {&by_number, "correlation saga number :", "its type is another one"},
+        {&by_color, "correlation saga number :", "its type is another one"},
+        {&by_color_alone, "correlation saga color :", "it was number, which is neither"},
+    };
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        findings all = {.count = 0};
+        compare(&parcels, changes[i].to, &all);
+        has(&all, "narrowed saga number :", "does not take all values");
+        has(&all, "narrowed message number :", "does not take all values");
+        has(&all, changes[i].start, changes[i].words);
+        has_no_more(&all);
+    }
 }
-PAWL_HANDLER(on_label, parcel, label);
-static const pawl_saga          parcel_saga = {.name         = "Parcel",
-                                               .state        = PAWL_RECORD_OF(parcel),
-                                               .correlation  = "number",
-                                               .transitional = "barcode",
-                                               .on = PAWL_ON({.handle = PAWL_HANDLE(on_label),
-                                                              .key    = "number",
-                                                              .transitional_key = "barcode",
-                                                              .starts           = true})};
-static const pawl_endpoint_spec depot       = {.name = "depot", .sagas = PAWL_SAGAS(&parcel_saga)};
-static const pawl_application   parcels     = {PAWL_APPLICATION_HEAD, .name = "depot",
-                                               .endpoints = PAWL_ENDPOINTS(&depot)};
 
 /* The page was read before sagas completed, whose values find none, or one that began since. */
 ON_ALL_STORES(a_saga_that_has_completed_is_not_unreachable, const char *url)

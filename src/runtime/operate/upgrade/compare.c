@@ -238,6 +238,13 @@ static void compare_correlation(const pawl__upgrade_check *check, const pawl_sag
         is_same(&from->main, &to->main) || is_same(&from->main, &to->transitional) ||
         (from->transitional.type != PAWL_VALUE_NONE && is_same(&from->transitional, &to->main)))
         return;
+    if (pawl_text_equal(from->main.property, to->main.property) ||
+        pawl_text_equal(from->main.property, to->transitional.property)) {
+        pawl__upgrade_report(check, PAWL_UPGRADE_CORRELATION, from->main.property,
+                             "its type is another one, and pawl does not convert the column: "
+                             "replace it by a new property");
+        return;
+    }
     pawl__upgrade_report(
         check, PAWL_UPGRADE_CORRELATION, to->main.property,
         "it was %.*s, which is neither the correlation nor the transitional property any more",
