@@ -4,7 +4,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+    if(PROJECT_IS_TOP_LEVEL)
+        set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+    else() # another project's files keep its own flags, without NDEBUG, and its installation has one kind of build
+        separate_arguments(default_options UNIX_COMMAND "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
+        add_compile_options(${default_options})
+    endif()
 endif()
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)

@@ -140,20 +140,23 @@ said=$(PKG_CONFIG_PATH=$first/lib/deep/er/pkgconfig pkg-config --variable=prefix
 [ "$(realpath "$said")" = "$(realpath "$first")" ] || die "pkg-config says that the prefix is $said"
 
 if pkg-config --exists sqlite3; then
-    echo "== a project that includes pawl, and has targets that are named like those of the examples"
+    echo "== a project that includes pawl, says no kind of build, and has targets that are named like those of the examples"
     mkdir -p "$work/project"
     cat >"$work/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(user C)
 add_subdirectory("$source_dir" pawl)
-add_executable(orders "$source_dir/examples/orders/orders.c" "$source_dir/examples/orders/main.c")
+add_executable(orders "$source_dir/examples/orders/orders.c" "$source_dir/examples/orders/main.c" asserts.c)
 target_link_libraries(orders PRIVATE pawl::pawl)
 foreach(name IN ITEMS transfer enlist example_support orders_parts orders_module billing_module demo)
     add_custom_target(\${name})
 endforeach()
 END
+    printf '%s\n' '#ifdef NDEBUG' '#error "its asserts are off"' '#endif' 'extern int one_name;' >"$work/project/asserts.c"
     cmake -S "$work/project" -B "$work/project/build" -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER="$cc" \
-        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 >"$work/log" 2>&1 || die "$(cat "$work/log")"
+        -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG" >"$work/log" 2>&1 || die "$(cat "$work/log")"
+    ninja -C "$work/project/build" -t commands pawl | grep -q -e '-O0 -DNDEBUG .*/store/core/module[.]c' ||
+        die "pawl in another project is not built as it is alone"
     ninja -C "$work/project/build" -j 2 orders pawl-sqlite >"$work/log" || die "$(cat "$work/log")"
     "$work/project/build/orders" "sqlite:$work/project.db" >"$work/log"
     [ "$(tail -n 1 "$work/log")" = "25 orders placed, 0 still open" ] || die "the program says: $(cat "$work/log")"
