@@ -13,7 +13,7 @@ install(TARGETS pawl EXPORT pawlTargets
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/pawl"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
 if(driver_targets)
-    install(TARGETS ${driver_targets} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/pawl")
+    install(TARGETS ${driver_targets} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/pawl/${abi}")
 endif()
 if(TARGET pawl_command)
     install(TARGETS pawl_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

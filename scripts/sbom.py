@@ -113,13 +113,13 @@ def debian_package(name):
 
 def package_of(target):
     """The Debian package of pawl's own that the binary is in; a benchmark is in that of its driver."""
+    number = re.search(r"^#define PAWL_ABI (\d+)", read("include/pawl/api.h"), re.M).group(1)
     if target == "pawl":
-        number = re.search(r"^#define PAWL_ABI (\d+)", read("include/pawl/api.h"), re.M).group(1)
         return "libpawl" + number
     name = target.removeprefix("pawl-").removeprefix("bench-")
     if name in ("pawl_command", "bench"):
         return "pawl"
-    return "libpawl-driver-" + ("mongodb" if name == "mongo" else name)
+    return "libpawl" + number + "-driver-" + ("mongodb" if name == "mongo" else name)
 
 
 def read(name):

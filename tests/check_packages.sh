@@ -32,7 +32,7 @@ check()
     grep -qx "libpawl$abi" <<<"$packages" || echo "debian/control has no package libpawl$abi"
     sed -nE 's/^pawl_driver\(([a-z]+) .*/\1/p; s/^pawl_bench_kind\(([a-z]+) .*/bench-\1/p' CMakeLists.txt \
         cmake/PawlBench.cmake | while read -r module; do
-        package=libpawl-driver-${module#bench-}
+        package=libpawl$abi-driver-${module#bench-}
         grep -qs "/libpawl-$module\.so$" "debian/${package/%-mongo/-mongodb}.install" ||
             echo "libpawl-$module.so is not in the package ${package/%-mongo/-mongodb}"
     done
@@ -58,14 +58,15 @@ try()
 
 found=$(check "$root")
 [ -z "$found" ] || { echo "$found"; exit 1; }
+abi=$(sed -nE 's/^#define PAWL_ABI ([0-9]+)u$/\1/p' "$root/include/pawl/api.h")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/whole/include/pawl"
 cp -r "$root"/{CMakeLists.txt,cmake,debian,docs,scripts} "$tree/whole/"
 cp "$root/include/pawl/api.h" "$tree/whole/include/pawl/"
 try "debian/changelog does not begin with 99.1" CMakeLists.txt 's/^(project\(pawl VERSION )[0-9.]+/\199.1/'
-try "libpawl-more.so is not in the package libpawl-driver-more" CMakeLists.txt '$apawl_driver(more PACKAGE more)'
-try "libpawl-bench-mongo.so is not in the package libpawl-driver-mongodb" \
-    debian/libpawl-driver-mongodb.install '/bench/d'
+try "libpawl-more.so is not in the package libpawl$abi-driver-more" CMakeLists.txt '$apawl_driver(more PACKAGE more)'
+try "libpawl-bench-mongo.so is not in the package libpawl$abi-driver-mongodb" \
+    debian/libpawl$abi-driver-mongodb.install '/bench/d'
 try "the package extra has no file debian/extra.install" debian/control '$a\\nPackage: extra'
 try "Build-Depends of debian/control lacks libpq-dev" debian/control '/libpq-dev/d'

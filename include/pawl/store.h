@@ -77,7 +77,7 @@ PAWL_API pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *e
  * PAWL_EUNREACHABLE: no such file or no shared object; PAWL_ECONFIG: not a driver
  * of this pawl; PAWL_EDUPLICATE: its scheme is taken. */
 PAWL_API pawl_code pawl_store_load(const char *path, pawl_error *error);
-/* The folder in which the library looks for modules behind its own: <libdir>/pawl of its configuration. Static. */
+/* The folder in which the library looks for modules behind its own: <libdir>/pawl/PAWL_ABI of its configuration. Static. */
 PAWL_API const char *pawl_module_folder(void);
 /* From any thread. */
 PAWL_API void pawl_store_interrupt(pawl_store *store);

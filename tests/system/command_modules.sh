@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # command_modules.sh - the command starts without any database's library, and finds its
-# modules (drivers, observe, bench) beside the library, in `pawl` beside it, then in
+# modules (drivers, observe, bench) beside the library, in `pawl/5` beside it, then in
 # PAWL_DRIVER_PATH; when one is missing it says where it looked.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ done
 # A command and a library with no modules at all. The sanitizer's build finds its library as
 # the plain one does.
 lib=$work/alone/lib
-mkdir -p "$lib/pawl" "$work/alone/bin" "$work/given"
+mkdir -p "$lib/pawl/5" "$work/alone/bin" "$work/given"
 lib=$(realpath "$lib")
 cp "$build_dir/pawl" "$work/alone/bin/"
 cp -P "$build_dir"/libpawl.so* "$lib/"
@@ -27,10 +27,10 @@ alone()
 bench=(bench saga-step --messages 10 --rounds 1 --store)
 
 echo "== nothing is installed"
-expect 3 "no driver for 'sqlite:': install the package libpawl-driver-sqlite, or load one of your own; looked for \
-libpawl-sqlite.so in $lib, $lib/pawl, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
-expect 3 "no driver for 'amqps://': install the package libpawl-driver-rabbitmq, " alone stats --store amqps://x
-expect 3 "no driver for 'mongodb://': install the package libpawl-driver-mongodb, " alone stats --store mongodb://x/y
+expect 3 "no driver for 'sqlite:': install the package libpawl5-driver-sqlite, or load one of your own; looked for \
+libpawl-sqlite.so in $lib, $lib/pawl/5, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
+expect 3 "no driver for 'amqps://': install the package libpawl5-driver-rabbitmq, " alone stats --store amqps://x
+expect 3 "no driver for 'mongodb://': install the package libpawl5-driver-mongodb, " alone stats --store mongodb://x/y
 expect 3 "no module for benchmarks: install the package pawl; looked for libpawl-bench.so in $lib, " \
     alone "${bench[@]}" memory:
 export PAWL_DRIVER_PATH=/nowhere::/else
@@ -38,7 +38,7 @@ expect 3 "PAWL_DRIVER_PATH \(/nowhere, /else\)" alone stats --store sqlite:x
 unset PAWL_DRIVER_PATH
 
 echo "== benchmarks"
-cp "$build_dir/libpawl-bench.so" "$lib/pawl/"
+cp "$build_dir/libpawl-bench.so" "$lib/pawl/5/"
 benched()
 {
     alone "${bench[@]}" "$@" >"$work/out" 2>"$work/err"
@@ -54,7 +54,7 @@ expect 3 "no driver for 'sqlite:'" alone "${bench[@]}" "sqlite:$work/b.db"
 printf '%s\n' '#include <stddef.h>' 'struct { size_t size, options; void *run; } pawl_bench_module' \
     '= {sizeof pawl_bench_module, 8, 0};' >"$work/other.c"
 "$cc" -shared -fPIC -o "$work/given/libpawl-bench.so" "$work/other.c" || die "no module"
-mv "$lib/pawl/libpawl-bench.so" "$work/"
+mv "$lib/pawl/5/libpawl-bench.so" "$work/"
 PAWL_DRIVER_PATH=$work/given expect 2 'libpawl-bench.so was built for another pawl: its options have 8 bytes' \
     alone "${bench[@]}" memory:
 mv "$work/libpawl-bench.so" "$lib/"
@@ -66,26 +66,28 @@ expect 2 'has no symbol pawl_observe_module' alone run "$work/pair.so" --store m
 rm "$lib/libpawl-observe.so"
 
 need_sqlite
-echo "== drivers: beside the library, in pawl, in PAWL_DRIVER_PATH"
+echo "== drivers: beside the library, in pawl/5, in PAWL_DRIVER_PATH"
 look=(alone schema apply --store "sqlite:$work/look.db")
-for folder in "$lib" "$lib/pawl" "$work/given"; do
+for folder in "$lib" "$lib/pawl/5" "$work/given"; do
     expect 3 "no driver for 'sqlite:'" "${look[@]}"
     cp "$build_dir/libpawl-sqlite.so" "$folder/"
     PAWL_DRIVER_PATH=/nowhere:$work/given expect 0 '' "${look[@]}"
     rm "$folder/libpawl-sqlite.so"
 done
-cp "$build_dir/libpawl-sqlite.so" "$lib/pawl/"
+mkdir "$lib/pawl/6" && cp "$build_dir/libpawl-sqlite.so" "$lib/pawl/" && cp "$build_dir/libpawl-sqlite.so" "$lib/pawl/6/"
+expect 3 "no driver for 'sqlite:'" "${look[@]}" # modules of another ABI are not looked at
+cp "$build_dir/libpawl-sqlite.so" "$lib/pawl/5/"
 echo "no module" >"$work/given/libpawl-sqlite.so"
 PAWL_DRIVER_PATH=$work/given expect 0 '' "${look[@]}"
 
 echo "== a kind of store without benchmarks"
-expect 2 "no benchmarks for a store of the kind 'sqlite': install the package libpawl-driver-sqlite, if there is \
+expect 2 "no benchmarks for a store of the kind 'sqlite': install the package libpawl5-driver-sqlite, if there is \
 one; looked for libpawl-bench-sqlite.so in $lib, " alone "${bench[@]}" "sqlite:$work/b.db"
-cp "$build_dir/libpawl-bench-sqlite.so" "$lib/pawl/"
+cp "$build_dir/libpawl-bench-sqlite.so" "$lib/pawl/5/"
 benched "sqlite:$work/b.db"
 grep -qE '^  limit +[0-9]+ /s$' "$work/out" || die "no loop beside it"
 printf '%s\n' '#include <stddef.h>' 'size_t pawl_bench_kind = 8;' >"$work/other.c"
-"$cc" -shared -fPIC -o "$lib/pawl/libpawl-bench-sqlite.so" "$work/other.c" || die "no module"
+"$cc" -shared -fPIC -o "$lib/pawl/5/libpawl-bench-sqlite.so" "$work/other.c" || die "no module"
 expect 2 'libpawl-bench-sqlite.so was built for another pawl: its table .*has 8 bytes' \
     alone "${bench[@]}" "sqlite:$work/b.db"
 echo "ok"

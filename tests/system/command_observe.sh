@@ -59,5 +59,5 @@ echo "== O23 without the module its package is named"
 mkdir "$work/alone"
 cp "$build_dir/pawl" "$work/alone/"
 cp -P "$build_dir"/libpawl.so* "$work/alone/"
-expect 3 'install the package libpawl-driver-observe' \
+expect 3 'install the package libpawl5-driver-observe' \
     env -u PAWL_DRIVER_PATH "$work/alone/pawl" run "$work/pair.so" --store memory:x --http 0

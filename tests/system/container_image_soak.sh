@@ -30,7 +30,7 @@ base=$(image from scratch) && image add -q "$base" "$work/debian" / >"$work/out"
     image commit -q "$base" debian:12-slim >"$work/out" || die "no base image"
 rm -rf "$work/debian"
 mkdir "$work/context"
-cp "$debs"/libpawl[0-9]*.deb "$debs"/pawl_*.deb "$debs"/libpawl-driver-{sqlite,observe}_*.deb \
+cp "$debs"/libpawl[0-9]_*.deb "$debs"/pawl_*.deb "$debs"/libpawl[0-9]-driver-{sqlite,observe}_*.deb \
     "$debs"/libyyjson0_*.deb "$work/context/" || die "these are not all packages: $(ls "$debs")"
 image bud --isolation chroot --pull=never --format docker -t pawl -f "$source_dir/dist/container/Dockerfile" \
     "$work/context" >"$work/out" 2>&1 || die "the image is not built"

@@ -55,7 +55,7 @@ foreign=$(nm -D --defined-only "$first/lib/libpawl.so" | awk '{ print $3 }' |
 echo "== what is installed knows no prefix but the configured one, and that from the library alone"
 names=$(grep -rlF -e "$first" -e "$configured" "$first" | grep -vE '/libpawl\.(so|a)' || true)
 [ -z "$names" ] || die "these name a prefix: $names"
-paths=$(for file in "$first"/bin/* "$first"/lib/*.so "$first"/lib/pawl/*.so; do
+paths=$(for file in "$first"/bin/* "$first"/lib/*.so "$first"/lib/pawl/5/*.so; do
     objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ && $2 !~ /^\$ORIGIN/ { print file, $2 }'
 done)
 [ -z "$paths" ] || die "these look for libraries in fixed folders: $paths"
@@ -73,7 +73,7 @@ if accepts 0.1.9 || accepts 99.0; then
     die "a program that was written for another ABI, or for a newer version, gets this library"
 fi
 mv "$first" "$moved"
-if [ -e "$moved/lib/pawl/libpawl-sqlite.so" ]; then
+if [ -e "$moved/lib/pawl/5/libpawl-sqlite.so" ]; then
     CC=$cc bash "$source_dir/tests/support/installed.sh" "$moved" "$work/user"
 
     echo "== the configured folder, for a library that lies elsewhere"
@@ -86,7 +86,7 @@ if [ -e "$moved/lib/pawl/libpawl-sqlite.so" ]; then
     }
     # The command's RUNPATH comes after LD_LIBRARY_PATH.
     look >"$work/log" 2>&1 && die "a driver that is nowhere was found"
-    grep -q "looked for libpawl-sqlite.so in $work/user/lib, $work/user/lib/pawl, $configured/lib/pawl and " "$work/log" ||
+    grep -q "looked for libpawl-sqlite.so in $work/user/lib, $work/user/lib/pawl/5, $configured/lib/pawl/5 and " "$work/log" ||
         die "$(cat "$work/log")"
     mkdir -p "$configured/lib"
     cp -r "$moved/lib/pawl" "$configured/lib/"

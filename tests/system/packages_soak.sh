@@ -52,7 +52,7 @@ for package in "$packages"/*_"$version"_*.deb; do
 done
 cp "$packages"/libyyjson0_*.deb "$root/packages/older/" 2>/dev/null
 tar -C "$source_dir" -c debian tests/support | tar -C "$root/sources" -x
-tools=$(sed -nE 's/^Depends: .*libpawl-driver-sqlite, (.*)/\1/p' "$source_dir/debian/tests/control" | tr -d ,)
+tools=$(sed -nE 's/^Depends: .*libpawl5-driver-sqlite, (.*)/\1/p' "$source_dir/debian/tests/control" | tr -d ,)
 inside "$root" "apt-get -qq update; cd /packages/older; apt-get -y --no-install-recommends install ./*.deb" \
     >"$log" 2>&1 || die "the older version is not installed"
 inside "$root" "mkdir -p /var/lib/pawl/orders /etc/pawl; cd /var/lib/pawl/orders

@@ -32,13 +32,14 @@ for r in json.load(sys.stdin)["relationships"]:
         print(r["relatedSpdxElement"])
 ' "$1" <"$work/first"
 }
+library_package=$(basename "$source_dir"/debian/libpawl*.symbols .symbols)
 for file in "$build_dir"/{pawl,libpawl.so,libpawl-*.so}; do
     name=$(basename "$file" .so)
     case $name in
         libpawl-bench*) continue ;;
-        libpawl-mongo) package=libpawl-driver-mongodb ;;
-        libpawl-*) package=libpawl-driver-${name#libpawl-} ;;
-        libpawl) package=$(basename "$source_dir"/debian/libpawl[0-9]*.install .install) ;;
+        libpawl-mongo) package=$library_package-driver-mongodb ;;
+        libpawl-*) package=$library_package-driver-${name#libpawl-} ;;
+        libpawl) package=$library_package ;;
         *) package=$name ;;
     esac
     packages_of "$package" >"$work/packages"

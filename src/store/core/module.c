@@ -44,12 +44,13 @@ static bool own_folder(char folder[PAWL__MODULE_PATH_SIZE])
 
 static bool visit_built_in(folder_fn *visit, void *context)
 {
-    char folder[PAWL__MODULE_PATH_SIZE + sizeof "/pawl"];
+    char folder[PAWL__MODULE_PATH_SIZE + sizeof "/pawl/4294967295"];
     bool is_same = false;
     if (own_folder(folder)) {
         if (visit(context, folder, strlen(folder)))
             return true;
-        strcat(folder, "/pawl");
+        size_t size = strlen(folder);
+        (void)snprintf(folder + size, sizeof folder - size, "/pawl/%u", PAWL_ABI);
         if (visit(context, folder, strlen(folder)))
             return true;
         is_same = strcmp(folder, pawl_module_folder()) == 0;
@@ -113,14 +114,14 @@ static bool add_folder(void *context, const char *folder, size_t size)
     return false;
 }
 
-/* The Debian package of the module: libpawl-driver-sqlite of sqlite and of bench-sqlite. */
+/* The Debian package of the module: libpawl5-driver-sqlite of sqlite and of bench-sqlite. */
 static const char *package_of(const char *name, char text[PACKAGE_SIZE])
 {
     const char *kind = strncmp(name, "bench-", 6) == 0 ? name + 6 : name;
     if (strcmp(name, "bench") == 0)
         (void)snprintf(text, PACKAGE_SIZE, "pawl");
     else
-        (void)snprintf(text, PACKAGE_SIZE, "libpawl-driver-%s",
+        (void)snprintf(text, PACKAGE_SIZE, "libpawl%u-driver-%s", PAWL_ABI,
                        strcmp(kind, "mongo") == 0 ? "mongodb" : kind);
     return text;
 }

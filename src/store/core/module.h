@@ -8,9 +8,11 @@
  *
  * The folders of a file, in this order; the first that has the file counts:
  *
- *     1. the library's own, and `pawl` in it    a build folder; an installation, wherever it is
- *     2. the one that was configured            <libdir>/pawl of CMAKE_INSTALL_PREFIX
- *     3. those of PAWL_DRIVER_PATH, by colons   any other folders
+ *     1. the library's own, and `pawl/ABI` in it    a build folder; an installation, wherever it is
+ *     2. the one that was configured                <libdir>/pawl/ABI of CMAKE_INSTALL_PREFIX
+ *     3. those of PAWL_DRIVER_PATH, by colons       any other folders
+ *
+ * Two libraries of different ABI (PAWL_ABI, docs/versions.md) in one folder so have modules of their own.
  *
  * A module that was built with the library wins, so that a variable left over from another
  * installation puts no module of that one under this library. A module that is to stand
@@ -30,10 +32,10 @@
 /* The path of libpawl-NAME.so, or NAME when it is linked in, for pawl__module_open; false when there is none. */
 bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
 
-/* The end of an error's text when there is none: "install the package libpawl-driver-NAME, or load one of your
+/* The end of an error's text when there is none: "install the package libpawl5-driver-NAME, or load one of your
  * own; looked for ...". `other` is the part behind the name. Returns `text`, cut to `size`. */
 const char *pawl__module_absent(const char *name, const char *other, char *text, size_t size);
-/* "looked for libpawl-NAME.so in /a, /a/pawl and PAWL_DRIVER_PATH (not set)". Of module.c alone. Returns
+/* "looked for libpawl-NAME.so in /a, /a/pawl/5 and PAWL_DRIVER_PATH (not set)". Of module.c alone. Returns
  * `text`, cut to `size`. */
 const char *pawl__module_searched(const char *name, char *text, size_t size);
 

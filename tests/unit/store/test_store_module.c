@@ -135,11 +135,11 @@ static void expect_look(size_t index, const char *folder)
 CASE(the_folders_are_looked_into_in_their_order)
 {
     const folders *f = *state;
-    char           path[PAWL__MODULE_PATH_SIZE], beside[PAWL__MODULE_PATH_SIZE + 10];
+    char           path[PAWL__MODULE_PATH_SIZE], beside[PAWL__MODULE_PATH_SIZE + 20];
     setenv("PAWL_DRIVER_PATH", "::/first::/second:/first:", 1);
     look_count = 0;
     assert_false(pawl__module_find("missing", path));
-    snprintf(beside, sizeof beside, "%s/pawl", f->build);
+    snprintf(beside, sizeof beside, "%s/pawl/%u", f->build, PAWL_ABI);
     expect_look(0, f->build);
     expect_look(1, beside);
     size_t given = strcmp(looks[2], "/first/libpawl-missing.so") == 0 ? 2 : 3;
@@ -175,8 +175,8 @@ CASE(the_folders_are_named_in_their_order)
 {
     const folders *f = *state;
     char           text[500], beginning[PAWL__MODULE_PATH_SIZE * 2 + 100];
-    snprintf(beginning, sizeof beginning, "looked for libpawl-x.so in %s, %s/pawl, /", f->build,
-             f->build);
+    snprintf(beginning, sizeof beginning, "looked for libpawl-x.so in %s, %s/pawl/%u, /", f->build,
+             f->build, PAWL_ABI);
     setenv("PAWL_DRIVER_PATH", "::/first::/second:", 1);
     assert_memory_equal(pawl__module_searched("x", text, sizeof text), beginning,
                         strlen(beginning));
