@@ -6,8 +6,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 set(PAWL_STATIC_DRIVERS "" CACHE STRING
-    "Modules in libpawl.a, such as sqlite;postgres; memory for none; empty: no libpawl.a")
-if(NOT PAWL_STATIC_DRIVERS)
+    "Modules in libpawl.a, such as sqlite;postgres; memory for none; AUTO: sqlite, if it is built; empty: no libpawl.a")
+if(PAWL_STATIC_DRIVERS STREQUAL "AUTO" AND TARGET pawl-sqlite)
+    set(PAWL_STATIC_DRIVERS sqlite)
+elseif(PAWL_STATIC_DRIVERS STREQUAL "AUTO")
+    message(STATUS "libpawl.a: not built (PAWL_STATIC_DRIVERS=AUTO, and there is no module sqlite)")
+    return()
+elseif(NOT PAWL_STATIC_DRIVERS)
     return()
 endif()
 

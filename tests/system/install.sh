@@ -8,7 +8,7 @@ set -eu
 source_dir=${PAWL_SOURCE_DIR:?} cc=${CC:-cc}
 work=${PAWL_BUILD_DIR:?}/install_check
 configured=$work/configured first=$work/first moved=$work/moved/here
-rm -rf "$work/user" "$configured" "$first" "$work/moved"
+rm -rf "$work/user" "$work/preset" "$configured" "$first" "$work/moved"
 mkdir -p "$work/moved"
 
 die()
@@ -130,6 +130,10 @@ if ls "$work/build"/libpawl-*.so | grep -v '/libpawl-bench\.so$'; then
     die "a driver was built with PAWL_SQLITE=OFF"
 fi
 "$work/build/pawl" bench append --store memory: --messages 10 --rounds 1 >/dev/null
+
+(cd "$source_dir" && cmake --preset release -B "$work/preset" -DPAWL_SQLITE=OFF) >"$work/log" 2>&1 ||
+    die "the preset release asks for SQLite: $(cat "$work/log")"
+grep -q '^-- libpawl[.]a: not built' "$work/log" || die "$(cat "$work/log")"
 
 echo "== libraries in a folder of another depth"
 cmake --install "$work/build" --prefix "$first" >/dev/null
