@@ -19,7 +19,7 @@ die()
 }
 
 echo "== the same sources make the same files"
-python3 "$source_dir/scripts/amalgamate.py" "$work"
+"$source_dir/scripts/amalgamate.py" "$work"
 python3 "$source_dir/scripts/amalgamate.py" "$work/again"
 cmp "$work/pawl.c" "$work/again/pawl.c"
 cmp "$work/pawl.h" "$work/again/pawl.h"

@@ -134,6 +134,7 @@ fi
 (cd "$source_dir" && cmake --preset release -B "$work/preset" -DPAWL_SQLITE=OFF) >"$work/log" 2>&1 ||
     die "the preset release asks for SQLite: $(cat "$work/log")"
 grep -q '^-- libpawl[.]a: not built' "$work/log" || die "$(cat "$work/log")"
+grep -q '^PAWL_WERROR:[A-Z]*=OFF' "$work/preset/CMakeCache.txt" || die "a new compiler's warning stops an installation"
 
 echo "== libraries in a folder of another depth"
 cmake --install "$work/build" --prefix "$first" >/dev/null

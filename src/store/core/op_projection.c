@@ -102,7 +102,7 @@ static pawl_code save_failure(pawl_store *store, pawl_text name,
                               const pawl_projection_failure *failure, pawl_time now,
                               pawl_arena *arena, pawl_error *error)
 {
-    pawl_stream_snapshot_row last;
+    pawl_stream_snapshot_row last = {0};
     pawl_projection_failure  before, made = *failure;
     pawl_text                before_name, stream;
     pawl_code                code = read_fold(store, name, arena, &stream, &last, error);
@@ -314,7 +314,7 @@ pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_tim
 static pawl_code replace_failure(pawl__act *it, const pawl_projection_failure *failure,
                                  pawl_stream_snapshot_set *made, pawl_error *error)
 {
-    pawl_stream_snapshot_row last;
+    pawl_stream_snapshot_row last = {0};
     pawl_text                stream;
     pawl_code code = read_fold(it->store, it->action.name, it->arena, &stream, &last, error);
     if (code != PAWL_OK || last.version == 0)
