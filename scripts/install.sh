@@ -231,6 +231,7 @@ install_missing()
         mapfile -t packages < <(printf '%s\n' "${packages[@]}" | without_optional)
         [ ${#packages[@]} -gt 0 ] || return 0
         say "cannot install without root and apt; install these and start again"
+        ! command -v apt-get >/dev/null || say "or let apt do it: sudo $(dirname "${BASH_SOURCE[0]}")/install.sh $*"
         exit 2
     fi
     if ! install_packages "${packages[@]}"; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_packages.sh [ROOT] - debian/ fits the sources: its version and ABI are theirs, each module is in the package
-# that the command names when it is missing (src/store/core/module.c), and Build-Depends has the libraries of pawl.
+# that the command names when it is missing (src/store/core/module.c), and Build-Depends has the libraries of pawl. What
+# building needs is named by scripts/install.sh, with the way to install it.
 # tests/check_exports.sh compares the symbols file with the library, tests/system/packages_soak.sh builds the packages.
 #
 # The check is first tried on a copy, one violation at a time.
@@ -55,6 +56,17 @@ try()
     rm -r "$tree/tried"
     [ "$found" = "$1" ] || { echo "the check does not work: $found, not $1"; exit 1; }
 }
+
+# A user who is not root is told the command that installs what is missing.
+told()
+(
+    . "$root/scripts/install.sh"
+    needed_things='build command no-such-program its-package'
+    id() { echo 1000; }
+    apt-get() { false; }
+    install_missing build 2>&1
+)
+told | grep -qx "check_packages.sh: or let apt do it: sudo .*/scripts/install.sh build" || { told; exit 1; }
 
 found=$(check "$root")
 [ -z "$found" ] || { echo "$found"; exit 1; }
