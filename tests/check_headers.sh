@@ -72,7 +72,7 @@ rm -r "$tree/pawl"
 # itself is declared in C.
 makes_message()
 {
-    "$cxx" -std=c++20 -Wall -Werror -fsyntax-only -I "$include" -x c++ - <<END
+    "$cxx" -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Werror -fsyntax-only -I "$include" -x c++ - <<END
 #include "pawl/record.h"
 struct order { pawl_text pawl_extra; pawl_text id; int64_t n; };
 extern "C" const pawl_record *order_pawl_record(void);
@@ -98,6 +98,15 @@ for bad in 'order, .id = "x"' 'order, .id = string'; do
         echo "PAWL_MESSAGE($bad) compiles in C++20"
         result=1
     fi
+done
+# A literal as text needs no C++20, as initialisers do.
+for standard in 11 17 20; do
+    printf '#include "pawl/pawl.h"\npawl_text name = PAWL_TEXT("x");\n%s\n' \
+        'bool is(pawl_text given) { return pawl_text_equal(given, PAWL_TEXT("y")); }' |
+        "$cxx" -std=c++$standard -Wall -Wextra -Wpedantic -pedantic-errors -Werror -fsyntax-only -I "$include" -x c++ - || {
+        echo "PAWL_TEXT does not compile in C++$standard"
+        result=1
+    }
 done
 # The driver's own header, where it is installed, agrees with what a handler is given.
 gives_connection() # PACKAGE HEADER FUNCTION TYPE

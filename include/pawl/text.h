@@ -31,7 +31,7 @@ typedef float pawl_text_wanted_not_a_c_string;
 /* UTF-8, not owned. Text that pawl hands out is followed by a NUL that `size`
  * does not count; text handed to pawl need not be. All zero is the empty text.
  * Made by PAWL_TEXT("literal"), by pawl_text_of(string), or with both members named:
- * (pawl_text){.data = begin, .size = end - begin}. */
+ * (pawl_text){.data = begin, .size = end - begin}, in C++20 pawl_text{.data = ...}. */
 typedef struct pawl_text {
     union {
         pawl_text_wanted_not_a_c_string pawl__guard;
@@ -49,7 +49,18 @@ typedef struct pawl_bytes {
 } pawl_bytes;
 
 /* A literal as text: PAWL_TEXT("order-1"). */
+#ifdef __cplusplus /* C++ has no compound literals, and braces alone would go to the guard */
+static inline pawl_text pawl__text_literal(const char *data, size_t size)
+{
+    pawl_text text;
+    text.data = data;
+    text.size = size;
+    return text;
+}
+#define PAWL_TEXT(literal) pawl__text_literal("" literal, sizeof(literal) - 1)
+#else
 #define PAWL_TEXT(literal) ((pawl_text){.data = "" literal, .size = sizeof(literal) - 1})
+#endif
 /* The same where C wants a constant, in static tables: .type = PAWL_TEXT_INIT("Order"). */
 #define PAWL_TEXT_INIT(literal)                         \
     {                                                   \
