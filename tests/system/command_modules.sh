@@ -29,7 +29,10 @@ bench=(bench saga-step --messages 10 --rounds 1 --store)
 echo "== nothing is installed"
 expect 3 "no driver for 'sqlite:': install the package libpawl5-driver-sqlite, or load one of your own; looked for \
 libpawl-sqlite.so in $lib, $lib/pawl/5, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
-expect 3 "no driver for 'amqps://': install the package libpawl5-driver-rabbitmq, " alone stats --store amqps://x
+build_app app_pair.c pair.so
+expect 2 "route 'r': no driver for 'amqps://': install the package libpawl5-driver-rabbitmq, " \
+    alone run "$work/pair.so" --store memory:x --route r=amqps://x
+expect 2 "'amqps://' is no store: RabbitMQ is a transport, for a route" alone stats --store amqps://x
 expect 3 "no driver for 'mongodb://': install the package libpawl5-driver-mongodb, " alone stats --store mongodb://x/y
 expect 3 "no module for benchmarks: install the package pawl; looked for libpawl-bench.so in $lib, " \
     alone "${bench[@]}" memory:
@@ -61,7 +64,6 @@ mv "$work/libpawl-bench.so" "$lib/"
 
 echo "== a file that is no module"
 cp "$build_dir/tests/support/driver/tiny.so" "$lib/libpawl-observe.so"
-build_app app_pair.c pair.so
 expect 2 'has no symbol pawl_observe_module' alone run "$work/pair.so" --store memory:x --http 0
 rm "$lib/libpawl-observe.so"
 

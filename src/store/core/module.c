@@ -162,7 +162,7 @@ const char *pawl__module_absent(const char *name, const char *other, char *text,
              ? snprintf(text, size, "install the package %s%s; ", package_of(name, package), other)
              : snprintf(text, size,
                         "pawl has none of that name, but memory, sqlite, postgres, mysql, mariadb, "
-                         "odbc, mssql, oracle, mongodb and amqp%s; ",
+                         "odbc, mssql, oracle, mongodb, and for routes amqp%s; ",
                         other);
     if (used > 0 && (size_t)used < size)
         (void)pawl__module_searched(name, text + used, size - (size_t)used);

@@ -166,6 +166,13 @@ static pawl_code settle_options(const pawl_store_options *given, pawl_store_opti
     return check_prefix(options->system_prefix, error);
 }
 
+/* The broker's URL, which a route takes, and an endpoint to read a queue. */
+static bool is_of_broker(const char *url)
+{
+    size_t size = pawl__url_scheme_size(url);
+    return (size == strlen("amqp") || size == strlen("amqps")) && memcmp(url, "amqps", size) == 0;
+}
+
 /* Finds the driver and makes a handle that is not opened yet. */
 static pawl_code make_handle(const char *url, const pawl_store_options *options, pawl_store **store,
                              pawl_error *error)
@@ -176,6 +183,12 @@ static pawl_code make_handle(const char *url, const pawl_store_options *options,
         return pawl_error_set(error, PAWL_ELIMIT, "URL of a store: it has %zu bytes, limit %d",
                               size, PAWL_URL_SIZE_MAX);
     pawl_code code = pawl__driver_find(url, &ops, error);
+    if (code != PAWL_OK && is_of_broker(url))
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "'%.*s://' is no store: RabbitMQ is a transport, for a route (--route) or a queue "
+            "that an endpoint reads (--transport)",
+            (int)pawl__url_scheme_size(url), url);
     if (code != PAWL_OK)
         return code;
     own_part *own = pawl_allocate(sizeof *own + ops->store_size);

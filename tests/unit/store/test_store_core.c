@@ -175,13 +175,35 @@ TEST(a_missing_driver_names_its_package)
                      PAWL_EUNREACHABLE);
     const char *expected =
         "no driver for 'nosuch://': pawl has none of that name, but memory, sqlite, postgres, "
-        "mysql, mariadb, odbc, mssql, oracle, mongodb and amqp, or load one of your own; looked "
+        "mysql, mariadb, odbc, mssql, oracle, mongodb, and for routes amqp, or load one of your own; looked "
         "for libpawl-nosuch.so in /";
     assert_memory_equal(error.text, expected, strlen(expected));
     assert_null(strstr(error.text, "secret"));
     assert_int_equal(pawl_store_open("nosuch:file", NULL, &store, &error), PAWL_EUNREACHABLE);
     expected = "no driver for 'nosuch:': pawl has none of that name, but memory, sqlite,";
     assert_memory_equal(error.text, expected, strlen(expected));
+}
+
+/* Whether the module for the broker is there or not. */
+TEST(a_broker_is_no_store)
+{
+    static const char *const urls[] = {"amqp://u:secret@host/", "amqps://host/vhost"};
+    pawl_error               error  = PAWL_ERROR_INIT;
+    pawl_store              *store  = NULL;
+    for (size_t i = 0; i < COUNT(urls); i++) {
+        char expected[200];
+        snprintf(
+            expected, sizeof expected,
+            "'%.*s://' is no store: RabbitMQ is a transport, for a route (--route) or a queue that an "
+            "endpoint reads (--transport)",
+            (int)strcspn(urls[i], ":"), urls[i]);
+        assert_int_equal(pawl_store_open(urls[i], NULL, &store, &error), PAWL_EINVAL);
+        assert_string_equal(error.text, expected);
+        assert_null(store);
+    }
+    assert_int_equal(pawl_store_open("amq://host/", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_store_open("amqpt://host/", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_store_open("stomp://host/", NULL, &store, &error), PAWL_EUNREACHABLE);
 }
 
 TEST_BETWEEN(a_failed_open_is_closed, reset_fake, NULL)

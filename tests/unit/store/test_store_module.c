@@ -246,7 +246,7 @@ CASE(what_is_no_module_is_refused)
     expect_refused(
         "missing", PAWL_STORE_DRIVER_SYMBOL, PAWL_EUNREACHABLE,
         "no module for trying: pawl has none of that name, but memory, sqlite, postgres, mysql, "
-        "mariadb, odbc, mssql, oracle, mongodb and amqp; looked for "
+        "mariadb, odbc, mssql, oracle, mongodb, and for routes amqp; looked for "
         "libpawl-missing.so in /");
     expect_refused("nameless", PAWL_STORE_DRIVER_SYMBOL, PAWL_ECONFIG,
                    "libpawl-nameless.so has no symbol pawl_store_driver");
