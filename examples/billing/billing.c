@@ -1,6 +1,10 @@
 /* billing.c - the programs that the orders talk to: a bank that takes every payment, and a
  * carrier. An application of two endpoints, built as a module for `pawl run`.
  *
+ * Built in this folder, against an installed pawl:
+ *
+ *     cc -std=c17 -shared -fPIC -I.. -o billing.so billing.c $(pkg-config --cflags --libs pawl)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "orders/orders.h"

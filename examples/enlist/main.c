@@ -9,6 +9,10 @@
  *
  * What SQL alone can send is in trigger.sql; it is read by the endpoint here too.
  *
+ * Built in this folder, against an installed pawl:
+ *
+ *     cc -std=c17 -o enlist main.c $(pkg-config --cflags --libs pawl libpq)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/loop.h"

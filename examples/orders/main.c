@@ -9,6 +9,10 @@
  *
  *     orders [STORE]        default: memory:
  *
+ * Built in this folder, against an installed pawl:
+ *
+ *     cc -std=c17 -o orders [a-z]*.c $(pkg-config --cflags --libs pawl)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "orders.h"

@@ -3,6 +3,11 @@
  *
  *     read the log -> find a ground -> run, or be killed and run -> report
  *
+ * Built in this folder, against an installed pawl:
+ *
+ *     cc -std=c17 -D_GNU_SOURCE -I.. -o pawl-replay [a-z]*.c ../support/[a-z]*.c \
+ *         $(pkg-config --cflags --libs pawl yyjson expat zlib)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "crash.h"

@@ -3,6 +3,10 @@
  *
  *     plan -> start the runners -> ask, kill, watch -> read the journal -> report
  *
+ * Built in this folder, against an installed pawl:
+ *
+ *     cc -std=c17 -D_GNU_SOURCE -I.. -o transfer [a-z]*.c ../support/[a-z]*.c $(pkg-config --cflags --libs pawl)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "options.h"

@@ -63,6 +63,21 @@ handles ./by_pkg_config.so by_pkg_config.db
 [ "$(tail -n 1 by_pkg_config.out)" = "25 orders placed, 0 still open" ] ||
     die "the program says: $(cat by_pkg_config.out)"
 
+echo "== the examples, each by the line at the head of its file"
+cp -r "$orders/.." examples
+for file in examples/{*/main,billing/billing}.c; do
+    line=$(sed -n '/against an installed pawl:$/,/SPDX/s/^ \*     //p' "$file" | tr -d '\\\n')
+    [ -n "$line" ] || die "$file says no line to compile it"
+    # shellcheck disable=SC2046 # words
+    pkg-config --exists $(sed -n 's/.*--libs \(.*\))$/\1/p' <<<"$line") || { echo "$file: not all packages"; continue; }
+    (cd "${file%/*}" && eval "$line -Wall -Wextra -Werror -Wl,-rpath,$(pkg-config --variable=libdir pawl)") || die "$file: $line"
+done
+[ ! -e examples/transfer/transfer ] || examples/transfer/transfer --transfers 20 --runners 1 --store sqlite:transfer.db >transfer.out ||
+    die "transfer: $(cat transfer.out)"
+[ ! -e examples/replay/pawl-replay ] || examples/replay/pawl-replay examples/replay/example.csv --work replayed >replay.out ||
+    die "pawl-replay: $(cat replay.out)"
+pawl topology print --app examples/billing/billing.so >/dev/null || die "billing.so"
+
 if [ -e "$prefix/lib/pkgconfig/pawl-static.pc" ]; then
     echo "== a program with the library in it"
     read -ra flags <<<"$(pkg-config --cflags --libs pawl-static)"
