@@ -1,6 +1,6 @@
 /* object.h - shared objects of others: drivers, sinks, applications. The content of a file is not
  * known before it is loaded, so everything that can be asked is asked first: opening a named
- * pipe would wait for its writer, calling what is data or reading a table that is code or too
+ * pipe would wait for its writer, loading a file that is cut off, calling what is data or reading a table that is code or too
  * short would end the process.
  *
  *     pawl__object_open -> pawl__object_function | pawl__object_table -> dlclose, unless it stays
@@ -18,21 +18,43 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* PAWL_EUNREACHABLE: it is no file, or the loader does not take it. `path` has a '/', else the
+/* Does the file end before its section headers do, which linkers put last? The loader maps what is
+ * missing, and the process ends by SIGBUS. The loader itself refuses other files than objects of this machine. */
+static inline bool pawl__object_is_cut(const char *path, uint64_t size)
+{
+    ElfW(Ehdr) header;
+    int     file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got  = file >= 0 ? read(file, &header, sizeof header) : -1;
+    if (file >= 0)
+        close(file);
+    if (got != (ssize_t)sizeof header || header.e_ehsize != sizeof header)
+        return false;
+    return header.e_shoff > size ||
+           (uint64_t)header.e_shnum * header.e_shentsize > size - header.e_shoff;
+}
+
+/* PAWL_EUNREACHABLE: it is no file, it is cut off, or the loader does not take it. `path` has a '/', else the
  * loader looks in the system's folders. */
 static inline pawl_code pawl__object_open(const char *path, void **module, pawl_error *error)
 {
     struct stat about;
-    *module = NULL;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+    *module       = NULL;
+    bool is_there = stat(path, &about) == 0;
+    if (is_there && !S_ISREG(about.st_mode))
         return pawl_error_set(error, PAWL_EUNREACHABLE,
                               "%s is %s, where a shared object is expected", path,
                               S_ISDIR(about.st_mode)    ? "a folder"
                               : S_ISFIFO(about.st_mode) ? "a named pipe"
                                                         : "no file");
+    if (is_there && pawl__object_is_cut(path, (uint64_t)about.st_size))
+        return pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "%s is cut off: its %lld bytes end before its section headers", path,
+                              (long long)about.st_size);
     *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*module == NULL)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());

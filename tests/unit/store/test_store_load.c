@@ -8,6 +8,7 @@
 #include "pawl/transport.h"
 #include "support/tests.h"
 
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +93,31 @@ TEST(what_is_no_file_is_refused)
     alarm(0);
     assert_int_equal(unlink(pipe), 0);
     expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is no file");
+}
+
+static void expect_bytes_refused(const char *bytes, size_t size, const char *part)
+{
+    char path[] = "/tmp/pawl-cut-XXXXXX";
+    int  file   = mkstemp(path);
+    assert_int_equal(write(file, bytes, size), size);
+    close(file);
+    expect_refused(path, PAWL_EUNREACHABLE, part);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* The first bytes of a driver. The loader would end the process by SIGBUS. */
+TEST(a_file_that_is_cut_off_is_refused)
+{
+    static char bytes[1 << 20];
+    FILE       *file = fopen(path_of("tiny"), "rb");
+    size_t      size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    expect_bytes_refused(bytes, 1000, "is cut off: its 1000 bytes end before its section headers");
+    expect_bytes_refused(bytes, size - 1, "is cut off");
+    expect_bytes_refused(bytes, sizeof(ElfW(Ehdr)), "is cut off");
+    expect_bytes_refused(bytes, sizeof(ElfW(Ehdr)) - 1, "file too short");
+    memset(bytes, 'x', 100);
+    expect_bytes_refused(bytes, 100, "invalid ELF header");
 }
 
 TEST(a_path_over_the_limit_is_refused)
