@@ -81,9 +81,13 @@ typedef struct pawl_health_figures {
         .figures_size = sizeof(pawl_health_figures) \
     }
 
-/* Reads the figures, which live in the arena. `now` is machine time. Errors: what the store
- * answered; PAWL_EINVAL: `figures` does not begin with PAWL_HEALTH_FIGURES_INIT. A list that the
- * store's driver does not have stays empty. */
+/* Reads the figures, which live in the arena. `now` is machine time. A list that the store's driver does not have
+ * stays empty. The deadline of the handle holds for each read, and for all together: behind it no read begins. Half
+ * of it is for `paused` and `version_awaited`, which are read queue by queue: of very many queues not all.
+ *
+ * PAWL_ETIMEOUT  the reads together took longer than the deadline
+ * PAWL_EINVAL    `figures` does not begin with PAWL_HEALTH_FIGURES_INIT
+ * Others         what the store answered */
 PAWL_API pawl_code pawl_health_query(pawl_store *store, pawl_time now, pawl_arena *arena,
                                      pawl_health_figures *figures, pawl_error *error);
 /* Judges the figures; reads nothing. NULL options: all defaults. The unhealthy limit of a check

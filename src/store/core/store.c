@@ -236,6 +236,11 @@ pawl_code pawl_store_open(const char *url, const pawl_store_options *options, pa
     return PAWL_OK;
 }
 
+int64_t pawl__store_deadline_ms(const pawl_store *store)
+{
+    return store->deadline_ms;
+}
+
 void pawl_store_close(pawl_store *store)
 {
     if (store == NULL)

@@ -482,6 +482,69 @@ STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
     pawl_store_close(store);
 }
 
+static int finds[PAWL_FIND_KINDS];
+
+static pawl_code count_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                            pawl_found *found, pawl_error *error)
+{
+    (void)store, (void)arena, (void)found, (void)error;
+    finds[asked->kind]++;
+    return PAWL_OK;
+}
+
+static pawl_code three_queues(pawl_store *store, pawl_time now, pawl_arena *arena,
+                              pawl_stats *stats, pawl_error *error)
+{
+    static pawl_queue_stats queues[] = {{.queue = PAWL_TEXT_INIT("a"), .ready = 1},
+                                        {.queue = PAWL_TEXT_INIT("b"), .ready = 1},
+                                        {.queue = PAWL_TEXT_INIT("c"), .ready = 1}};
+    (void)store, (void)now, (void)arena, (void)error;
+    stats->queues      = queues;
+    stats->queue_count = COUNT(queues);
+    memset(finds, 0, sizeof finds);
+    return PAWL_OK;
+}
+
+/* A store of many queues is still asked for all the rest; one that is slow is not asked for ever. */
+STATE_TEST(o23_a_look_has_one_limit_of_time, void **state)
+{
+    static const pawl_store_ops ops     = {LEAN_STORE, .scheme = "counting", .commit = no_commit,
+                                           .stats = three_queues, .find = count_find};
+    atomic_bool                 is_over = false;
+    pawl_store                 *store   = NULL;
+    pawl_error                  error   = PAWL_ERROR_INIT;
+    pawl_arena                 *arena   = test_arena();
+    pawl_health_figures         figures = PAWL_HEALTH_FIGURES_INIT;
+    pawl__look                  look    = pawl__look_begin(PAWL_HOURS(1), &is_over);
+    (void)state;
+    assert_int_equal(look.end - look.queues_end, PAWL_MINUTES(30));
+    world_ok(pawl_store_register(&ops, &error), &error);
+    world_ok(pawl_store_open("counting:", NULL, &store, &error), &error);
+    world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
+    assert_int_equal(finds[PAWL_FIND_MESSAGES], 3);
+    assert_int_equal(finds[PAWL_FIND_EVENTS], 3);
+    look.queues_end = pawl__monotonic_now();
+    world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
+    assert_int_equal(finds[PAWL_FIND_MESSAGES], 0);
+    assert_int_equal(finds[PAWL_FIND_EVENTS], 0);
+    assert_int_equal(finds[PAWL_FIND_TIMEOUTS], 1);
+    assert_int_equal(figures.stats->queue_count, 3);
+    look.end = look.queues_end;
+    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, &error), PAWL_ETIMEOUT);
+    assert_string_equal(error.text, "the store does not answer in time");
+    assert_int_equal(figures.stats->queue_count, 0);
+    look    = pawl__look_begin(PAWL_HOURS(1), &is_over);
+    is_over = true;
+    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, &error),
+                     PAWL_EINTERRUPTED);
+    store->deadline_ms = 0; /* the public call's limit */
+    assert_int_equal(pawl_health_query(store, NOW, arena, &figures, &error), PAWL_ETIMEOUT);
+    assert_int_equal(figures.stats->queue_count, 0);
+    store->deadline_ms = INT64_MAX;
+    world_ok(pawl_health_query(store, NOW, arena, &figures, &error), &error);
+    pawl_store_close(store);
+}
+
 TEST(o23_a_reason_that_is_too_long_says_so)
 {
     pawl_health health;

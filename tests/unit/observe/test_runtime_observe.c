@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/lean.h"
 #include "support/observed.h"
 
 #include "pawl/operations.h"
@@ -255,8 +256,135 @@ TEST(o23_looks_are_rare_but_not_after_an_outage)
     assert_int_equal(pawl__store_answer_pause(100, true), PAWL_SECONDS(1));
     assert_int_equal(pawl__store_answer_pause(PAWL_MILLISECONDS(400), true), PAWL_SECONDS(4));
     assert_int_equal(pawl__store_answer_pause(PAWL_SECONDS(2), true), PAWL_SECONDS(20));
+    assert_int_equal(pawl__store_answer_pause(PAWL_SECONDS(4), true), PAWL_SECONDS(30));
     assert_int_equal(pawl__store_answer_pause(100, false), PAWL_SECONDS(1));
     assert_int_equal(pawl__store_answer_pause(PAWL_SECONDS(4), false), PAWL_SECONDS(5));
+}
+
+/* On the system's clock, until the test ends. */
+static pawl__store_answer *answer_in_time(observed *p)
+{
+    p->it.endpoint->settings.machine = NULL;
+    assert_int_equal(observed_ask(p, "/readyz").status, 200);
+    return &p->it.endpoint->observer->answer;
+}
+
+/* The test stands for the thread that looks, and does not come back. */
+ON_MODULE_AND_STORES(o23_nobody_waits_for_a_look_that_takes_too_long, const char *url)
+{
+    observed           *p    = observed_open(url, served, (pawl_endpoint_options){0});
+    pawl__store_answer *last = answer_in_time(p);
+    world_post(&p->it, NULL, PAWL_MESSAGE(call, .number = 1));
+    last->due = 0;
+    assert_true(exposition_has(observed_metrics(p), READY("left")));
+    last->is_looking = true;
+    last->look       = (pawl__look){.end = pawl__monotonic_now() + PAWL_MINUTES(10)};
+    last->due        = pawl__monotonic_now();
+    assert_int_equal(observed_ask(p, "/readyz").status, 200);
+    last->due -= PAWL_SECONDS(2);
+    last->look.end             = pawl__monotonic_now() + PAWL_MILLISECONDS(20);
+    pawl_observe_answer answer = observed_ask(p, "/readyz");
+    assert_int_equal(answer.status, 503);
+    assert_true(pawl__monotonic_now() >= last->look.end);
+    assert_true(world_says(answer.body, "\"reason\":\"the store does not answer in time\""));
+    const exposition *page = observed_metrics(p);
+    assert_true(exposition_value(page, "pawl_store_up") == 0);
+    assert_false(exposition_has(page, "pawl_outbox_pending"));
+    assert_false(exposition_has(page, READY("left")));
+    last->is_looking = false;
+    assert_int_equal(observed_ask(p, "/readyz").status, 200);
+    p->it.endpoint->settings.machine = p->it.machine;
+}
+
+static void *ask_ready(void *context)
+{
+    pawl_observe_answer *answer = context;
+    pawl_arena          *arena  = pawl_arena_create(0);
+    observed_plan->source.answer(observed_plan->source.context, PAWL_TEXT("/readyz"), arena,
+                                 answer);
+    pawl_arena_destroy(arena);
+    return NULL;
+}
+
+/* Without an answer before: it gets the one that the other thread was given. */
+ON_MODULE_AND_STORES(o23_who_comes_during_a_look_gets_its_answer, const char *url)
+{
+    pthread_t           thread;
+    pawl_observe_answer got  = {0};
+    observed           *p    = observed_open(url, served, (pawl_endpoint_options){0});
+    pawl__store_answer *last = answer_in_time(p);
+    pawl_health         well = last->health;
+    pthread_mutex_lock(&last->mutex);
+    last->is_looking = true;
+    last->look       = (pawl__look){.end = pawl__monotonic_now() + PAWL_MINUTES(10)};
+    last->health     = (pawl_health){.check_count = 0};
+    pthread_mutex_unlock(&last->mutex);
+    assert_int_equal(pthread_create(&thread, NULL, ask_ready, &got), 0);
+    pthread_mutex_lock(&last->mutex);
+    last->is_looking = false;
+    last->health     = well;
+    last->due        = INT64_MAX;
+    pthread_cond_broadcast(&last->is_free);
+    pthread_mutex_unlock(&last->mutex);
+    pthread_join(thread, NULL);
+    assert_int_equal(got.status, 200);
+    p->it.endpoint->settings.machine = p->it.machine;
+}
+
+static pawl__observer *ended; /* while its store is asked */
+static int             interrupts;
+
+static pawl_code end_within(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                            pawl_error *error)
+{
+    (void)store, (void)now, (void)arena, (void)stats, (void)error;
+    if (ended != NULL)
+        pawl__observe_end_look(ended);
+    return PAWL_OK;
+}
+
+static pawl_code commit_none(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error)
+{
+    (void)store, (void)changes, (void)refused, (void)error;
+    return PAWL_OK;
+}
+
+static void count_interrupt(pawl_store *store)
+{
+    (void)store;
+    interrupts++;
+}
+
+/* The reads before the end say neither that the store is well nor that it is away. */
+ON_MODULE(o23_the_end_breaks_off_a_look, const char *url, "memory")
+{
+    static pawl_store_ops ops   = {LEAN_STORE, .scheme = "ending", .commit = commit_none,
+                                   .stats = end_within, .interrupt = count_interrupt};
+    pawl_error            error = PAWL_ERROR_INIT;
+    observed             *p     = observed_open(url, served, (pawl_endpoint_options){0});
+    pawl__store_answer   *last  = answer_in_time(p);
+    pawl__observer       *it    = p->it.endpoint->observer;
+    const char           *store = it->store;
+    world_ok(pawl_store_register(&ops, &error), &error);
+    pawl_store_close(last->store);
+    last->store = NULL;
+    last->due   = 0;
+    it->store   = "ending:";
+    assert_int_equal(observed_ask(p, "/readyz").status, 200); /* the handle stays open */
+    last->health.state = PAWL_DEGRADED;
+    last->due          = 0;
+    ended              = it;
+    assert_true(world_says(observed_ask(p, "/readyz").body, "{\"status\":\"degraded\""));
+    assert_int_equal(interrupts, 1);
+    assert_null(last->store);
+    it->store = store;
+    assert_true(exposition_value(observed_metrics(p), "pawl_store_up") == 1); /* as it was known */
+    assert_null(last->store);
+    last->health = (pawl_health){.check_count = 0};
+    assert_true(world_says(observed_ask(p, "/readyz").body, "{\"status\":\"healthy\""));
+    assert_non_null(last->store);
+    p->it.endpoint->settings.machine = p->it.machine;
 }
 
 /* ---- Sharing ------------------------------------------------------------------------ */

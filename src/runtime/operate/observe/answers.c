@@ -1,8 +1,12 @@
 /* answers.c - answers to requests for health and metrics.
  *
- * The store is asked through a handle of its own. An answer is good for a second, or for ten times
- * as long as it took: looks take at most a tenth of the time. The failure to answer is good for a
- * few seconds, so that a recovery is soon seen.
+ * The store is asked through a handle of its own, by one thread at a time. An answer is good for a
+ * second, or for ten times as long as it took: looks take at most a tenth of the time. It is not good
+ * for longer than half a minute, and the failure to answer for a few seconds, so that an outage and a
+ * recovery are soon seen.
+ *
+ * While a thread looks, the others get the last answer, if that has been due for no longer than a look
+ * may take. Else they wait for the look until it has failed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +17,7 @@
 
 #define LOOK_PERIOD PAWL_SECONDS(1)
 #define LOOK_SHARE 10
+#define ANSWER_PERIOD_MAX PAWL_SECONDS(30)
 #define FAILURE_PERIOD_MAX PAWL_SECONDS(5)
 
 /* ---- The store ------------------------------------------------------------- */
@@ -126,18 +131,20 @@ static void keep_numbers(pawl__metrics *metrics, const pawl_health_figures *figu
     pawl__metric_raise(metrics, PAWL__METRIC_DEAD, counters->dead);
 }
 
-static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_health_figures *figures,
-                     pawl_arena *arena, pawl_error *error)
+/* Without the mutex. */
+static pawl_code ask(const pawl__observer *observer, pawl_store **store, pawl_time now,
+                     pawl_health_figures *figures, pawl_arena *arena, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_EXISTING;
     options.system_prefix      = observer->system_prefix;
     options.deadline           = observer->deadline;
     pawl_code code             = PAWL_OK;
-    if (observer->answer.store == NULL)
-        code = pawl_store_open(observer->store, &options, &observer->answer.store, error);
-    return code == PAWL_OK ? pawl_health_query(observer->answer.store, now, arena, figures, error)
-                           : code;
+    if (*store == NULL)
+        code = pawl_store_open(observer->store, &options, store, error);
+    return code == PAWL_OK
+               ? pawl__health_read(*store, &observer->answer.look, now, arena, figures, error)
+               : code;
 }
 
 /* Health at the last look of a check; healthy when it was not there. */
@@ -166,55 +173,112 @@ static void say_changes(const pawl_health *before, const pawl_health *after)
     }
 }
 
-static void ask_store(pawl__observer *observer, pawl_time now, pawl_arena *arena)
+static void keep_answer(pawl__observer *observer, pawl_code code, const pawl_error *error,
+                        const pawl_health_figures *figures, pawl_time now)
 {
-    pawl_error          error   = PAWL_ERROR_INIT;
-    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
-    pawl__store_answer *at      = &observer->answer;
-    pawl_code           code    = ask(observer, now, &figures, arena, &error);
-    at->has_store               = code == PAWL_OK;
-    pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
-    if (code == PAWL_OK) {
-        keep_numbers(&observer->metrics, &figures, now);
-        keep_places(at, &figures, now);
-        pawl_health health;
-        pawl_health_judge(&figures, &observer->options.health, now, &health);
-        say_changes(&at->judged, &health);
-        keep_health(&observer->metrics, &health);
-        at->health = at->judged = health;
+    pawl__store_answer *at = &observer->answer;
+    pawl_health         health;
+    at->has_store = code == PAWL_OK;
+    if (code != PAWL_OK) {
+        pawl__health_of_failure(error->text, &at->health);
         return;
     }
-    pawl__health_of_failure(error.text, &at->health);
-    pawl_store_close(at->store);
-    at->store = NULL;
+    keep_numbers(&observer->metrics, figures, now);
+    keep_places(at, figures, now);
+    pawl_health_judge(figures, &observer->options.health, now, &health);
+    say_changes(&at->judged, &health);
+    keep_health(&observer->metrics, &health);
+    at->health = at->judged = health;
 }
 
 int64_t pawl__store_answer_pause(int64_t took, bool has_answered)
 {
     int64_t pause = took * LOOK_SHARE;
-    if (!has_answered && pause > FAILURE_PERIOD_MAX)
-        pause = FAILURE_PERIOD_MAX;
+    int64_t most  = has_answered ? ANSWER_PERIOD_MAX : FAILURE_PERIOD_MAX;
+    if (pause > most)
+        pause = most;
     return pause > LOOK_PERIOD ? pause : LOOK_PERIOD;
 }
 
+/* Asks the store, under the mutex but while it waits for the store. A look that the end broke off says
+ * nothing about the store. */
+static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
+{
+    pawl_error          error     = PAWL_ERROR_INIT;
+    pawl_health_figures figures   = PAWL_HEALTH_FIGURES_INIT;
+    pawl__store_answer *at        = &observer->answer;
+    pawl_store         *store     = at->store;
+    bool                is_ending = atomic_load(&observer->is_ending);
+    int64_t             begin     = pawl__monotonic_now();
+    at->is_looking                = true;
+    at->look = pawl__look_begin(observer->deadline, is_ending ? NULL : &observer->is_ending);
+    pthread_mutex_unlock(&at->mutex);
+    pawl_code code = ask(observer, &store, now, &figures, arena, &error);
+    pthread_mutex_lock(&at->mutex);
+    at->store = code == PAWL_OK ? store : NULL;
+    if (code != PAWL_OK) { /* nobody interrupts the handle any more */
+        pthread_mutex_unlock(&at->mutex);
+        pawl_store_close(store);
+        pthread_mutex_lock(&at->mutex);
+    }
+    at->is_looking = false;
+    pthread_cond_broadcast(&at->is_free);
+    if (code != PAWL_OK && !is_ending && atomic_load(&observer->is_ending))
+        return;
+    int64_t end = pawl__monotonic_now();
+    keep_answer(observer, code, &error, &figures, now);
+    at->due = end + pawl__store_answer_pause(end - begin, at->has_store);
+}
+
+/* May the last answer be given while the next one is waited for? At the end it is good enough. */
+static bool is_good(const pawl__observer *observer)
+{
+    const pawl__store_answer *at = &observer->answer;
+    return at->health.check_count > 0 && (atomic_load(&observer->is_ending) ||
+                                          pawl__monotonic_now() - at->due < observer->deadline);
+}
+
+/* Until the look that is under way ends, or has failed. */
+static void wait_for_look(pawl__store_answer *at)
+{
+    struct timespec until = {.tv_sec  = (time_t)(at->look.end / PAWL_SECONDS(1)),
+                             .tv_nsec = (long)(at->look.end % PAWL_SECONDS(1)) * 1000};
+    while (at->is_looking && pthread_cond_timedwait(&at->is_free, &at->mutex, &until) == 0) {
+    }
+}
+
 /* Looks when the last answer is too old; returns the health. `*has_store`: the counts of the store
- * are good. */
+ * are good. A virtual clock does not pass: then each answer is a new one. */
 static pawl_health answer_of(pawl__observer *observer, pawl_arena *arena, bool *has_store)
 {
     bool                is_virtual;
     pawl_time           now = pawl__observe_now(observer, &is_virtual);
     pawl__store_answer *at  = &observer->answer;
+    pawl_health         health;
     pthread_mutex_lock(&at->mutex);
-    int64_t begin = pawl__monotonic_now();
-    if (begin >= at->due || is_virtual) { /* a virtual clock does not pass */
-        ask_store(observer, now, arena);
-        int64_t end = pawl__monotonic_now();
-        at->due     = end + pawl__store_answer_pause(end - begin, at->has_store);
-    }
-    pawl_health health = at->health;
-    *has_store         = at->has_store;
+    if (at->is_looking && (is_virtual || !is_good(observer)))
+        wait_for_look(at);
+    bool is_due = is_virtual || pawl__monotonic_now() >= at->due;
+    if (!at->is_looking && is_due && !(atomic_load(&observer->is_ending) && is_good(observer)))
+        look(observer, now, arena);
+    bool is_given = is_good(observer);
+    *has_store    = is_given && at->has_store;
+    if (is_given)
+        health = at->health;
+    else
+        pawl__health_of_failure(PAWL__STORE_IS_LATE, &health);
     pthread_mutex_unlock(&at->mutex);
     return health;
+}
+
+void pawl__observe_end_look(pawl__observer *observer)
+{
+    pawl__store_answer *at = &observer->answer;
+    pthread_mutex_lock(&at->mutex);
+    atomic_store(&observer->is_ending, true);
+    if (at->is_looking && at->store != NULL)
+        pawl_store_interrupt(at->store);
+    pthread_mutex_unlock(&at->mutex);
 }
 
 /* ---- Answers ----------------------------------------------------------------- */
@@ -364,13 +428,15 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
     pawl__metrics_view *views = pawl_arena_take(arena, room * sizeof *views);
     bool is_ok = views != NULL && read_endpoints(observer, arena, views, &endpoint_count);
     pthread_mutex_unlock(&observer->mutex);
-    if (!is_ok || !copy_places(observer, arena, &views[endpoint_count], &place_count))
+    if (!is_ok ||
+        (has_store && !copy_places(observer, arena, &views[endpoint_count], &place_count)))
         return NULL;
     pawl__metrics_view *own = &views[endpoint_count + place_count];
     *own                    = (pawl__metrics_view){.scopes =
                                                        PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0)};
     pawl__metrics_read(&observer->metrics, own);
-    *count = endpoint_count + place_count + 1;
+    own->values[PAWL__SLOT_STORE_UP] = has_store;
+    *count                           = endpoint_count + place_count + 1;
     return views;
 }
 

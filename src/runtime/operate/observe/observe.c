@@ -140,6 +140,7 @@ static bool fill(pawl__observer *observer, const pawl_observe_options *options,
 
 static void destroy(pawl__observer *observer)
 {
+    pawl__observe_end_look(observer);
     if (observer->carrier != NULL)
         observer->ops->stop(observer->carrier);
     size_t lost = observer->spans != NULL ? pawl__spans_waiting(observer->spans) : 0;
@@ -152,17 +153,23 @@ static void destroy(pawl__observer *observer)
     pawl_arena_destroy(observer->answer.arena);
     pthread_mutex_destroy(&observer->mutex);
     pthread_mutex_destroy(&observer->answer.mutex);
+    pthread_cond_destroy(&observer->answer.is_free);
     pawl_free(observer);
 }
 
 static pawl_code create(const pawl_observe_options *options, pawl_endpoint *endpoint,
                         pawl__observer **observer, pawl_error *error)
 {
-    pawl__observer *made = pawl_allocate(sizeof *made);
+    pthread_condattr_t monotonic;
+    pawl__observer    *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to observe");
     pthread_mutex_init(&made->mutex, NULL);
     pthread_mutex_init(&made->answer.mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->answer.is_free, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     made->endpoints[made->endpoint_count++] = endpoint;
     made->arena                             = pawl_arena_create(4096);
     made->answer.arena                      = pawl_arena_create(0);

@@ -26,14 +26,27 @@
 #define PAWL__NAMES_SHOWN 100 /* of a kind, with a label of their own; the others are one */
 #define PAWL__PLACES_MAX (2 * (PAWL__NAMES_SHOWN + 1)) /* queues and projections */
 
+#define PAWL__STORE_IS_LATE "the store does not answer in time"
+
+/* How long a look at a store may take: a read that is under way is waited for, and no other one is begun.
+ * Times are monotonic. */
+typedef struct pawl__look {
+    int64_t            queues_end; /* no further queue is read for itself */
+    int64_t            end;        /* the look has failed */
+    const atomic_bool *is_over;    /* set by another thread; or NULL */
+} pawl__look;
+
 /* The store's last answer, good for a moment, so that many requests cost one look. */
 typedef struct pawl__store_answer {
-    pthread_mutex_t     mutex; /* guards the fields below: the handle is one thread's at a time */
-    pawl_store         *store;
-    int64_t             due; /* monotonic time of the next look; 0: now */
-    bool                has_store;
-    pawl_health         health;
-    pawl_health         judged; /* the last health that the store gave */
+    pthread_mutex_t mutex; /* guards the fields below */
+    pthread_cond_t  is_free;
+    bool        is_looking; /* a thread asks the store, without the mutex: the handle is its own */
+    pawl__look  look;       /* the one under way, or the last */
+    pawl_store *store;
+    int64_t     due; /* monotonic time of the next look; 0: now */
+    bool        has_store;
+    pawl_health health;
+    pawl_health judged;         /* the last health that the store gave */
     pawl__metrics_view *places; /* queues and projections of the last look, in the arena */
     size_t              place_count;
     pawl_arena         *arena;
@@ -52,7 +65,8 @@ typedef struct pawl__observer {
     pawl_observe_options    options; /* texts are in the arena, defaults are filled in */
     const char             *store;
     const char             *system_prefix; /* or NULL */
-    int64_t                 deadline;
+    int64_t                 deadline;      /* of a look, and of each call in it */
+    atomic_bool             is_ending;
     pthread_mutex_t         mutex;
     pawl_endpoint          *endpoints[PAWL__OBSERVED_MAX]; /* under the mutex */
     size_t                  endpoint_count;
@@ -95,6 +109,8 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
 /* Machine time; is it a virtual clock's? */
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 
+/* Ends a look that is under way; when the last answer is there, none is begun afterwards. */
+void pawl__observe_end_look(pawl__observer *observer);
 /* The time until the next look after one that took so long. */
 int64_t pawl__store_answer_pause(int64_t took, bool has_answered);
 
@@ -103,6 +119,11 @@ pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
 /* For tests: this table instead of the module's; NULL takes it back. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);
 
+/* figures.c: a look that begins now. */
+pawl__look pawl__look_begin(int64_t time_max, const atomic_bool *is_over);
+/* As pawl_health_query. PAWL_ETIMEOUT, PAWL_EINTERRUPTED: the look ended before. */
+pawl_code pawl__health_read(pawl_store *store, const pawl__look *look, pawl_time now,
+                            pawl_arena *arena, pawl_health_figures *figures, pawl_error *error);
 /* health.c: the store could not be asked: unhealthy for this reason alone. */
 void pawl__health_of_failure(const char *reason, pawl_health *health);
 /* Adds a result; its reason is the caller's to write. There must be room. */
