@@ -86,7 +86,7 @@ typedef struct pawl_test_options {
 
 /* Makes the tables of the application in the store, as `pawl schema apply` does, and creates
  * all its endpoints. PAWL_ECONFIG when the application is refused, and a test that only
- * creates is worth having; also when the store is not empty, which leaves it as it was.
+ * creates is worth having; also when the store is not empty, or has tables of another version, which leaves it as it was.
  * PAWL_EINVAL: no URL; PAWL_EUNREACHABLE, EDENIED ...: as pawl_store_open; all of them begin with
  * "store of a test". The application and what the options point to must outlive the test.
  * NULL options: all defaults. On failure *test is NULL. */

@@ -10,6 +10,8 @@
  */
 #include "runtime/test_kit/test_kit.h"
 
+#include "store/core/core.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,12 +119,15 @@ static pawl_code count_sagas(pawl_test *test, int64_t *sum, pawl_error *error)
     return code;
 }
 
+#define EMPTY_STORE_NEEDED                                                           \
+    "a test begins with an empty store; give it one of its own, or let .is_emptied " \
+    "drop what pawl has there"
+
 static pawl_code refuse_rows(const char *what, int64_t count, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ECONFIG,
-                          "it is not empty, it has %s (%lld): a test begins with an empty store; "
-                          "give it one of its own, or let .is_emptied drop what pawl has there",
-                          what, (long long)count);
+                          "it is not empty, it has %s (%lld): " EMPTY_STORE_NEEDED, what,
+                          (long long)count);
 }
 
 /* Refuses a store with subscriptions, messages or events: all other rows are those of endpoints,
@@ -152,8 +157,20 @@ static pawl_code check_rows(const pawl_test *test, pawl_store *store, pawl_error
     return PAWL_OK;
 }
 
-/* Looks at the store before anything is made or upgraded: a store in use is left as it is. A store
- * that cannot be looked at has no tables yet, or apply says what is wrong with it. */
+/* A store that cannot be looked at has no tables yet, or apply says what is wrong with it. Apply would
+ * upgrade tables of an older version, whose rows are not known. */
+static pawl_code check_version(const pawl_error *why, pawl_error *error)
+{
+    const char *version = strstr(why->text, PAWL__SCHEMA_HAS_VERSION);
+    if (version == NULL)
+        return PAWL_OK;
+    return pawl_error_set(
+        error, PAWL_ECONFIG,
+        "it is not empty, its tables are of schema %d and not of this program's: " EMPTY_STORE_NEEDED,
+        atoi(version + strlen(PAWL__SCHEMA_HAS_VERSION)));
+}
+
+/* Looks at the store before anything is made or upgraded: a store in use is left as it is. */
 static pawl_code check_as_found(const pawl_test *test, pawl_error *error)
 {
     pawl_store              *store   = NULL;
@@ -161,9 +178,11 @@ static pawl_code check_as_found(const pawl_test *test, pawl_error *error)
                                         .mode          = PAWL_OPEN_EXISTING,
                                         .system_prefix = test->settings.system_prefix,
                                         .deadline      = test->settings.deadline};
-    if (pawl_store_open(test->url, &options, &store, NULL) != PAWL_OK)
-        return PAWL_OK;
-    pawl_code code = check_rows(test, store, error);
+    pawl_error               why     = PAWL_ERROR_INIT;
+    pawl_code                code    = pawl_store_open(test->url, &options, &store, &why);
+    if (code != PAWL_OK)
+        return check_version(&why, error);
+    code = check_rows(test, store, error);
     pawl_store_close(store);
     return code;
 }

@@ -23,6 +23,9 @@ size_t pawl__url_scheme_size(const char *url);
 /* Writes the URL without its passwords, cut to `size` with its NUL. */
 void pawl__url_mask(const char *url, char *text, size_t size);
 
+/* The number of a version is behind it, in the error of an open: tables are there, of another version. */
+#define PAWL__SCHEMA_HAS_VERSION "its schema has version "
+
 /* The deadline of one call. */
 int64_t pawl__store_deadline_ms(const pawl_store *store);
 

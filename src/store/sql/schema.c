@@ -4,6 +4,7 @@
  */
 #include "store/sql/schema.h"
 
+#include "store/core/core.h"
 #include "store/core/reach.h"
 #include "store/sql/saga_text.h"
 #include "store/sql/steps.h"
@@ -95,7 +96,8 @@ static pawl_code check_version(const schema_state *l)
     if (l->version <= PAWL__SQL_SCHEMA_VERSION + l->ahead)
         return PAWL_OK;
     return pawl_error_set(l->error, PAWL_ESCHEMA,
-                          "%s: %s: its schema has version %lld, this program knows version %d: a "
+                          "%s: %s: " PAWL__SCHEMA_HAS_VERSION
+                          "%lld, this program knows version %d: a "
                           "newer pawl made it; programs of version %lld and newer work on it, and "
                           "its own command makes, verifies and drops its tables",
                           l->schema->dialect->name, l->schema->given, (long long)l->version,
@@ -273,7 +275,8 @@ static pawl_code too_old(const schema_state *l)
     const pawl__sql_schema *schema = l->schema;
     if (l->version > 0)
         return pawl_error_set(l->error, PAWL_ESCHEMA,
-                              "%s: %s: its schema has version %lld, this program needs version %d; "
+                              "%s: %s: " PAWL__SCHEMA_HAS_VERSION
+                              "%lld, this program needs version %d; "
                               "%s",
                               schema->dialect->name, schema->given, (long long)l->version,
                               PAWL__SQL_SCHEMA_VERSION, advice_of(schema).text);

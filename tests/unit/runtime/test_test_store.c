@@ -228,6 +228,43 @@ ON_SQL_STORES(a_store_in_use_is_left_alone, const char *url)
     assert_int_equal(native_number(url, "select count(*) from {pawl_queue}"), 1);
 }
 
+static int64_t schema_version(const char *url)
+{
+    return native_number(url, *url == 'm' ? "select Version from {pawl_schema}"
+                                          : "select \"Version\" from {pawl_schema}");
+}
+
+/* MySQL has names without quotes. */
+static void set_schema_version(const char *url, int64_t version)
+{
+    char        update[100];
+    const char *quote = *url == 'm' ? "" : "\"";
+    snprintf(update, sizeof update, "update {pawl_schema} set %sVersion%s = %d", quote, quote,
+             (int)version);
+    native_exec(url, update);
+}
+
+/* Tables of an older version are not upgraded before they are refused. */
+ON_SQL_STORES(tables_of_another_version_are_left_alone, const char *url)
+{
+    static const int  others[] = {-1, 2};
+    pawl_test_options options  = on_store(url);
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
+    int64_t known = schema_version(url);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "its tables are of schema %d and not", (int)known + others[i]);
+        set_schema_version(url, known + others[i]);
+        refuse(&hotel, &options, PAWL_ECONFIG, text);
+        assert_int_equal(schema_version(url), known + others[i]);
+        assert_false(has_saga_table(url));
+    }
+    set_schema_version(url, known - 1);
+    options.is_emptied = true;
+    test_now(open_test(&hotel, &options));
+    give_back(url);
+}
+
 /* Sagas can outlive all else: schema drop without --app leaves them. */
 ON_SQL_STORES(sagas_alone_are_something, const char *url)
 {
