@@ -50,6 +50,29 @@ static void judge(const pawl__service *service, pawl__round *round)
     }
 }
 
+/* Is the commit itself the delivery? */
+static bool is_delivered_here(const pawl__round_row *row)
+{
+    return row->delivery.outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->outbound);
+}
+
+static void count_attempt(const pawl__service *service, const pawl__round_row *row,
+                          int64_t duration)
+{
+    pawl__observe_attempt(service->endpoint, row->row, row->delivery.outcome, duration,
+                          pawl__machine_now(service->endpoint));
+}
+
+/* Counts what the sinks did, once, whatever becomes of the commit. */
+static void count_attempts(const pawl__service *service, const pawl__round *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        const pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_CHOSEN && !is_delivered_here(row))
+            count_attempt(service, row, row->duration);
+    }
+}
+
 static pawl_outbox_state state_of(const pawl__round_row *row)
 {
     switch (row->delivery.outcome) {
@@ -102,11 +125,9 @@ static void put_settle(pawl__service *service, pawl_changes *changes, const pawl
                                                          .error        = delivery->error,
                                                          .at           = changes->now,
                                                          .duration     = row->duration};
-    pawl__observe_attempt(service->endpoint, row->row, settle->outcome, row->duration,
-                          changes->now);
     if (delivery->outcome == PAWL_ATTEMPT_TRANSIENT)
         put_off(service, row, settle);
-    if (delivery->outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->outbound))
+    if (is_delivered_here(row))
         changes->queue_send.items[changes->queue_send.count++] =
             (pawl_queue_send){.unit    = index,
                               .queue   = delivery->queue,
@@ -184,11 +205,14 @@ static void say_dead(const pawl__round_row *row)
 }
 
 /* Enters a committed row in the dispatcher's own books. */
-static pawl_code note(pawl__service *service, pawl__round_row *row, pawl_step *step)
+static pawl_code note(pawl__service *service, pawl__round_row *row, int64_t duration,
+                      pawl_step *step)
 {
     bool waits = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
     if (row->state != PAWL__ROW_CHOSEN)
         return PAWL_OK;
+    if (is_delivered_here(row))
+        count_attempt(service, row, duration);
     row->state = waits ? PAWL__ROW_LEFT : PAWL__ROW_SETTLED;
     step->sent += row->delivery.outcome == PAWL_ATTEMPT_SUCCESS;
     step->is_idle = step->is_idle && waits;
@@ -203,9 +227,12 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
                              pawl_error *error)
 {
     judge(service, round);
-    pawl_code code = pawl__leader_check(service, error);
+    count_attempts(service, round);
+    pawl_code code  = pawl__leader_check(service, error);
+    int64_t   begin = pawl__monotonic_now();
     if (code == PAWL_OK && service->is_leader)
         code = commit(service, round, error);
+    int64_t duration = pawl__monotonic_now() - begin;
     if (code != PAWL_OK)
         return code;
     if (!service->is_leader) {
@@ -219,7 +246,7 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
         pawl__round_row *row = &round->rows[i];
         if (row->state == PAWL__ROW_MET)
             row->state = PAWL__ROW_LEFT;
-        code = note(service, row, step);
+        code = note(service, row, duration, step);
     }
     return code == PAWL_ENOMEM
                ? pawl_error_set(error, code, "no memory for ordering keys that wait")

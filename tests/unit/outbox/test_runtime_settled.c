@@ -1,9 +1,11 @@
 /* test_runtime_settled.c - outbox rows that somebody else settles while the runner sends them: the
  * runner leaves them, and rows behind them go on at once and in order; and rows of no source, which wait
- * for none. O8, O14, O16.
+ * for none. O8, O14, O16. And how often a delivery is counted. O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/runtime.h"
+#include "support/fault_store.h"
 #include "unit/outbox/test_outbox_sample.h"
 
 #define ADVANCE(F) \
@@ -21,9 +23,12 @@ PAWL_HANDLER(on_advance, flow_state, advance);
 #define TELL(F) F(INT32, number)
 PAWL_RECORD(tell, TELL);
 
+#define HERE 100 /* tells of such numbers go to a queue of this store */
+
 static pawl_code on_tell(pawl_context *ctx, const tell *message)
 {
-    return pawl_send(ctx, "far", PAWL_MESSAGE(note, .number = message->number));
+    return pawl_send(ctx, message->number >= HERE ? "here" : "far",
+                     PAWL_MESSAGE(note, .number = message->number));
 }
 PAWL_MESSAGE_HANDLER(on_tell, tell);
 
@@ -85,13 +90,20 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     return t.is_answer ? pawl_error_set(error, PAWL_EBUSY, "busy") : PAWL_OK;
 }
 static const pawl_transport_ops outbound = PAWL_OUTBOUND(receive);
-static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
+static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound},
+                                            {.name = "here", .queue = "notes", .is_outbox = true},
+                                            {.name = NULL}};
 
 static void open_source(const char *url, int32_t batch)
 {
     memset(&t, 0, sizeof t);
     world_open(&t.it, url, &application, "source",
                &(pawl_endpoint_options){.routes = routes, .outbox_batch = batch});
+}
+
+static int64_t counted(pawl_attempt_outcome outcome)
+{
+    return atomic_load(&t.it.endpoint->metrics.slots[PAWL__SLOT_ATTEMPTS + (size_t)outcome]);
 }
 
 /* ---- The cases ------------------------------------------------------------------------ */
@@ -105,6 +117,8 @@ static void hold_two(const char *url)
         advance_flow("f0", number);
     world_drain(&t.it);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_BLOCKED).count, 2);
+    assert_int_equal(counted(PAWL_ATTEMPT_TRANSIENT), 1);
+    assert_int_equal(counted(PAWL_ATTEMPT_SUCCESS), 0);
 }
 
 /* Rows 2 and 3 are held behind the first one, which is dead when its second attempt is told of; the
@@ -158,6 +172,7 @@ ON_ALL_STORES(o16_many_rows_that_another_settled_are_left, const char *url)
     assert_string_equal(t.heard, "10 11 12 13 14 15 20 ");
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DEAD).count, 6);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 1);
+    assert_int_equal(counted(PAWL_ATTEMPT_SUCCESS), 7);
     world_close(&t.it);
 }
 
@@ -179,4 +194,59 @@ ON_ALL_STORES(o14_rows_of_no_source_wait_for_none, const char *url)
         world_close(&t.it);
         scenario_forget(ground);
     }
+}
+
+/* ---- Counting ----------------------------------------------------------------------- */
+
+/* A delivery to another store or a broker is one, whatever becomes of the commit; into a queue of this store the
+ * commit is the delivery. */
+static void count_deliveries(const char *url, fault_kind kind, bool is_here)
+{
+    bool is_met = true;
+    world_quiet();
+    for (long n = 1; is_met; n++) {
+        fault_plan plan = {.kind = kind, .op = fault_op_commit, .n = n, .code = PAWL_EBUSY};
+        pawl_step  step = PAWL_STEP_INIT;
+        char       inner[300];
+        scenario_url_like(url, inner, sizeof inner);
+        world_hold(inner);
+        fault_bind("counting", inner);
+        open_source("fault:counting", 0);
+        world_post(&t.it, NULL, PAWL_MESSAGE(tell, .number = is_here ? HERE : 1));
+        fault_plan_set(&plan);
+        for (int i = 0; i < 8; i++)
+            (void)pawl_endpoint_step(t.it.endpoint, &step, world_error());
+        is_met = fault_is_met();
+        fault_plan_set(NULL);
+        for (int i = 0; i < 3; i++) /* a retry, and the lease of a leader that was lost */
+            world_go_both(&t.it, PAWL_MINUTES(1));
+        assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 1);
+        assert_int_equal(counted(PAWL_ATTEMPT_SUCCESS), is_here ? 1 : strlen(t.heard) / 2);
+        if (is_here) /* as long as the commit took */
+            assert_true(
+                atomic_load(&t.it.endpoint->metrics.slots[PAWL__SLOT_DISPATCH_DURATION_LAST]) > 0);
+        world_close(&t.it);
+        scenario_forget(inner);
+    }
+}
+
+ON_STORES(o23_a_delivery_is_counted_when_it_happens, const char *url)
+{
+    count_deliveries(url, FAULT_BEFORE, false);
+    count_deliveries(url, FAULT_BEFORE, true);
+    count_deliveries(url, FAULT_AFTER, true);
+    count_deliveries(url, FAULT_UNKNOWN, true);
+}
+
+/* A row that another settled before the commit was not delivered by it. */
+ON_ALL_STORES(o23_a_delivery_that_the_commit_refused_is_none, const char *url)
+{
+    open_source(url, 0);
+    world_post(&t.it, NULL, PAWL_MESSAGE(tell, .number = 1));
+    world_post(&t.it, NULL, PAWL_MESSAGE(tell, .number = HERE));
+    t.settles = true;
+    world_drain(&t.it);
+    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DEAD).count, 2);
+    assert_int_equal(counted(PAWL_ATTEMPT_SUCCESS), 1);
+    world_close(&t.it);
 }
