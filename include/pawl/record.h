@@ -45,7 +45,8 @@ PAWL_API const pawl_field *pawl_record_field(const pawl_record *record, const ch
 
 /* Fills the whole of `*out`, which may be uninitialised. Memory that it points to is in
  * the arena and shares nothing with `json`. PAWL_EDECODE names the path:
- * "lines[3].qty: expected integer, got "x""; so does PAWL_ELIMIT, of records nested more than
+ * "lines[3].qty: expected integer, got text of 5 bytes", and no value but a number that a number's field cannot
+ * hold; so does PAWL_ELIMIT, of records nested more than
  * PAWL_RECORD_DEPTH_MAX deep or a list of more than PAWL_LIST_COUNT_MAX items. On failure
  * `*out` is not usable; the arena keeps what was taken until it is reset. */
 PAWL_API pawl_code pawl_record_decode(const pawl_record *record, pawl_text json, unsigned flags,

@@ -11,53 +11,62 @@
 #include <stdio.h>
 
 #define SHOWN_SIZE 64
-#define SHOWN_TEXT_SIZE_MAX 40
 
 /* A double is exact for every integer below; this one is also what the reader makes of the next. */
 #define EXACT_END 9007199254740992.0
 
-static void show_text(yyjson_val *value, char shown[SHOWN_SIZE])
-{
-    const char *data = yyjson_get_str(value);
-    size_t      size = yyjson_get_len(value);
-    int         cut  = (int)size;
-    if (size > SHOWN_TEXT_SIZE_MAX) {
-        cut = SHOWN_TEXT_SIZE_MAX;
-        while (cut > 0 && ((unsigned char)data[cut] & 0xC0) == 0x80)
-            cut--;
-    }
-    snprintf(shown, SHOWN_SIZE, "\"%.*s%s\"", cut, data, size > SHOWN_TEXT_SIZE_MAX ? "..." : "");
-}
-
-static void show(yyjson_val *value, char shown[SHOWN_SIZE])
+/* Errors go to logs, histories and events, where no values of messages and states may be. */
+static void show_kind(yyjson_val *value, char shown[SHOWN_SIZE])
 {
     if (yyjson_is_str(value))
-        show_text(value, shown);
-    else if (yyjson_is_raw(value))
+        snprintf(shown, SHOWN_SIZE, "text of %zu byte%s", yyjson_get_len(value),
+                 yyjson_get_len(value) == 1 ? "" : "s");
+    else
+        snprintf(shown, SHOWN_SIZE, "%s",
+                 yyjson_is_null(value)   ? "null"
+                 : yyjson_is_bool(value) ? "a boolean"
+                 : yyjson_is_arr(value)  ? "a list"
+                 : yyjson_is_obj(value)  ? "an object"
+                                         : "a number");
+}
+
+static void show_number(yyjson_val *value, char shown[SHOWN_SIZE])
+{
+    if (yyjson_is_raw(value))
         snprintf(shown, SHOWN_SIZE, "%.40s%s", yyjson_get_raw(value),
                  yyjson_get_len(value) > 40 ? "..." : "");
     else if (yyjson_is_uint(value))
         snprintf(shown, SHOWN_SIZE, "%" PRIu64, yyjson_get_uint(value));
     else if (yyjson_is_sint(value))
         snprintf(shown, SHOWN_SIZE, "%" PRId64, yyjson_get_sint(value));
-    else if (yyjson_is_real(value))
-        snprintf(shown, SHOWN_SIZE, "%.17g", yyjson_get_real(value));
-    else if (yyjson_is_bool(value))
-        snprintf(shown, SHOWN_SIZE, "%s", yyjson_get_bool(value) ? "true" : "false");
     else
-        snprintf(shown, SHOWN_SIZE, "%s",
-                 yyjson_is_null(value)  ? "null"
-                 : yyjson_is_arr(value) ? "a list"
-                                        : "an object");
+        snprintf(shown, SHOWN_SIZE, "%.17g", yyjson_get_real(value));
+}
+
+static pawl_code mismatch(pawl__decoder *decoder, const pawl__path *path, const char *what,
+                          const char *shown)
+{
+    return pawl__path_error(path, decoder->error, PAWL_EDECODE, "expected %s, got %s", what,
+                            pawl__path_is_secret(path) ? "a secret value" : shown);
 }
 
 pawl_code pawl__decode_mismatch(pawl__decoder *decoder, const pawl__path *path, const char *what,
                                 yyjson_val *value)
 {
-    char shown[SHOWN_SIZE] = "a secret value";
-    if (!pawl__path_is_secret(path))
-        show(value, shown);
-    return pawl__path_error(path, decoder->error, PAWL_EDECODE, "expected %s, got %s", what, shown);
+    char shown[SHOWN_SIZE];
+    show_kind(value, shown);
+    return mismatch(decoder, path, what, shown);
+}
+
+/* For a field that is a number or a time: a number that it cannot hold is shown. */
+static pawl_code refuse_number(pawl__decoder *decoder, const pawl__path *path, const char *what,
+                               yyjson_val *value)
+{
+    char shown[SHOWN_SIZE];
+    if (!yyjson_is_num(value) && !yyjson_is_raw(value))
+        return pawl__decode_mismatch(decoder, path, what, value);
+    show_number(value, shown);
+    return mismatch(decoder, path, what, shown);
 }
 
 static pawl_code no_memory(pawl__decoder *decoder, const pawl__path *path)
@@ -112,10 +121,10 @@ static pawl_code decode_integer(pawl__decoder *decoder, const pawl__path *path, 
         return PAWL_OK;
     }
     if (!is_known && !is_large_integer(value))
-        return pawl__decode_mismatch(decoder, path, "integer", value);
+        return refuse_number(decoder, path, "integer", value);
     char what[80];
     snprintf(what, sizeof what, "integer from %" PRId64 " to %" PRId64, range.low, range.high);
-    return pawl__decode_mismatch(decoder, path, what, value);
+    return refuse_number(decoder, path, what, value);
 }
 
 static pawl_code decode_double(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
@@ -133,8 +142,8 @@ static pawl_code decode_double(pawl__decoder *decoder, const pawl__path *path, y
         *(double *)to = yyjson_get_num(&number);
         return PAWL_OK;
     }
-    return pawl__decode_mismatch(
-        decoder, path, yyjson_is_raw(value) ? "number that a double can hold" : "number", value);
+    return refuse_number(decoder, path,
+                         yyjson_is_raw(value) ? "number that a double can hold" : "number", value);
 }
 
 static pawl_code text_of(pawl__decoder *decoder, const pawl__path *path, const char *what,
@@ -203,6 +212,8 @@ static pawl_code decode_time(pawl__decoder *decoder, const pawl__path *path, yyj
     int64_t   number;
     if (integer_of(value, &number) && pawl__times_from_number(decoder->flags, number, to))
         return PAWL_OK;
+    if (!yyjson_is_str(value))
+        return refuse_number(decoder, path, pawl__times_expected(decoder->flags), value);
     pawl_code code = text_of(decoder, path, pawl__times_expected(decoder->flags), value, &text);
     if (code == PAWL_OK && !pawl__times_from_text(decoder->flags, text, to))
         return pawl__decode_mismatch(decoder, path, pawl__times_expected(decoder->flags), value);

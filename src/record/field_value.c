@@ -110,11 +110,10 @@ static pawl_code write_enum(const pawl_field *field, const char *path, void *to,
 {
     const pawl_enum *enumeration = field->enumeration();
     char             names[PAWL__ENUM_NAMES_SIZE];
-    char             shown[PAWL_VALUE_TEXT_SIZE];
     int              found = pawl__enum_find(enumeration, name->as.text);
     if (found < 0)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: %s is none of %s", path,
-                              pawl_value_format(name, shown, sizeof shown),
+        return pawl_error_set(error, PAWL_EINVAL, "%s: text of %zu byte%s is none of %s", path,
+                              name->as.text.size, name->as.text.size == 1 ? "" : "s",
                               pawl__enum_names(enumeration, names));
     *(int *)to = found;
     return PAWL_OK;
@@ -185,7 +184,7 @@ static pawl_code write_field(const pawl_field *field, bool is_secret, const char
         code = pawl_value_check(&coerced, path, error);
     if (code == PAWL_OK)
         code = write_value(field, path, (char *)structure + field->offset, &coerced, arena, error);
-    if (code == PAWL_EINVAL && is_secret) /* the text above shows the value */
+    if (code == PAWL_EINVAL && is_secret) /* the text above may show a number */
         return pawl_error_set(error, code, "%s: a secret value that the field cannot hold", path);
     return code;
 }

@@ -187,7 +187,7 @@ static pawl_code to_text(pawl_value *value, pawl_arena *arena, pawl_error *error
     pawl_text text =
         pawl_arena_text(arena, pawl_text_of(pawl_value_format(value, buffer, sizeof buffer)));
     if (text.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the text of %s", buffer);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a text");
     *value = pawl_value_text(text);
     return PAWL_OK;
 }
@@ -195,19 +195,18 @@ static pawl_code to_text(pawl_value *value, pawl_arena *arena, pawl_error *error
 pawl_code pawl_value_coerce(pawl_value_type to, pawl_value *value, pawl_arena *arena,
                             pawl_error *error)
 {
-    char       shown[PAWL_VALUE_TEXT_SIZE];
     pawl_value converted;
-    if (!pawl_value_can_coerce(value->type, to))
-        return pawl_error_set(
-            error, PAWL_EINVAL, "%s %s cannot become %s", pawl_value_type_name(value->type),
-            pawl_value_format(value, shown, sizeof shown), pawl_value_type_name(to));
+    if (!pawl_value_can_coerce(value->type,
+                               to)) /* the value may be a message's: no error shows it */
+        return pawl_error_set(error, PAWL_EINVAL, "%s cannot become %s",
+                              pawl_value_type_name(value->type), pawl_value_type_name(to));
     if (value->type == to || value->type == PAWL_VALUE_NONE)
         return PAWL_OK;
     if (to == PAWL_VALUE_TEXT)
         return to_text(value, arena, error);
     if (!from_text(to, value->as.text, &converted))
-        return pawl_error_set(error, PAWL_EINVAL, "text %s cannot become %s",
-                              pawl_value_format(value, shown, sizeof shown),
+        return pawl_error_set(error, PAWL_EINVAL, "text of %zu byte%s cannot become %s",
+                              value->as.text.size, value->as.text.size == 1 ? "" : "s",
                               to == PAWL_VALUE_INT ? "integer of 64 bits"
                                                    : pawl_value_type_name(to));
     *value = converted;

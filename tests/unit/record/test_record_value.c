@@ -189,18 +189,20 @@ STATE_TEST(failed_coercions_are_named, void **state)
     static const char *const integers[] = {
         "", "-", "+1", "1.0", " 1", "1 ", "0x1", "9223372036854775808", "-9223372036854775809"};
     for (size_t i = 0; i < COUNT(integers); i++) {
-        char text[100];
-        snprintf(text, sizeof text, "text '%s' cannot become integer of 64 bits", integers[i]);
+        char   text[100];
+        size_t size = strlen(integers[i]);
+        snprintf(text, sizeof text, "text of %zu byte%s cannot become integer of 64 bits", size,
+                 size == 1 ? "" : "s");
         fails_to_become(*state, pawl_value_text(pawl_text_of(integers[i])), PAWL_VALUE_INT, text);
     }
     fails_to_become(*state, pawl_value_text(PAWL_TEXT("x")), PAWL_VALUE_UUID,
-                    "text 'x' cannot become uuid");
+                    "text of 1 byte cannot become uuid");
     fails_to_become(*state, pawl_value_text(PAWL_TEXT("2026-13-01T00:00:00Z")), PAWL_VALUE_TIME,
-                    "text '2026-13-01T00:00:00Z' cannot become time");
-    fails_to_become(*state, pawl_value_integer(5), PAWL_VALUE_TIME, "integer 5 cannot become time");
+                    "text of 20 bytes cannot become time");
+    fails_to_become(*state, pawl_value_integer(5), PAWL_VALUE_TIME, "integer cannot become time");
     fails_to_become(*state, pawl_value_uuid(some_uuid), PAWL_VALUE_INT,
-                    "uuid " UUID_TEXT " cannot become integer");
-    fails_to_become(*state, pawl_value_integer(5), PAWL_VALUE_NONE, "integer 5 cannot become none");
+                    "uuid cannot become integer");
+    fails_to_become(*state, pawl_value_integer(5), PAWL_VALUE_NONE, "integer cannot become none");
 }
 
 /* 200 characters of two bytes each pass, one more does not. */
@@ -416,17 +418,17 @@ STATE_TEST(unwritable_values_are_named, void **state)
     write_fails(*state, "a_uint64", pawl_value_integer(-1),
                 "a_uint64: -1 is outside 0 to 9223372036854775807");
     write_fails(*state, "a_int32", pawl_value_text(PAWL_TEXT("x")),
-                "a_int32: text 'x' cannot become integer of 64 bits");
+                "a_int32: text of 1 byte cannot become integer of 64 bits");
     write_fails(*state, "a_fixed", pawl_value_text(PAWL_TEXT("abcd")),
                 "a_fixed: text of 4 bytes, the limit is 3");
     write_fails(*state, "a_enum", pawl_value_text(PAWL_TEXT("pink")),
-                "a_enum: 'pink' is none of red, green, light blue");
+                "a_enum: text of 4 bytes is none of red, green, light blue");
     write_fails(*state, "a_time", pawl_value_time(PAWL_TIME_MAX + 1),
                 "a_time: time 253402300800000000 is outside the years 0001 to 9999");
     write_fails(*state, "a_text", pawl_value_text((pawl_text){.data = "a\0", .size = 2}),
                 "a_text: NUL at byte 1 of the text");
     write_fails(*state, "a_record.zip", pawl_value_uuid(some_uuid),
-                "a_record.zip: uuid " UUID_TEXT " cannot become integer");
+                "a_record.zip: uuid cannot become integer");
     write_fails(*state, "o_record.zip", pawl_value_integer(1),
                 "o_record.zip: a record on the way is absent");
     write_fails(*state, "a_bool", pawl_value_integer(1),
@@ -449,7 +451,7 @@ STATE_TEST(secret_values_are_not_shown, void **state)
     assert_int_equal(
         pawl_record_value_set(PAWL_RECORD_OF(order)(), "home.zip", &out, &value, *state, &error),
         PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "hunter2"));
+    assert_string_equal(error.text, "home.zip: text of 7 bytes cannot become integer of 64 bits");
     value = pawl_value_integer(INT64_MAX);
     assert_int_equal(pawl_value_set(pin, &out, &value, *state, &error), PAWL_EINVAL);
     assert_string_equal(error.text, "pin: a secret value that the field cannot hold");

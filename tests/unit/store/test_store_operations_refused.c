@@ -127,7 +127,7 @@ TEST(s18_a_key_that_cannot_be_is_refused)
          {.type = PAWL_VALUE_NONE},
          "saga 'Order': property 'Ref': the value to find it by is null"},
         {&table, PAWL_SAGA_BY_TRANSITIONAL, pawl_value_text(PAWL_TEXT("x")),
-         "saga 'Order': property 'Number': text 'x' cannot become integer of 64 bits"},
+         "saga 'Order': property 'Number': text of 1 byte cannot become integer of 64 bits"},
         {&table, PAWL_SAGA_BY_MAIN, pawl_value_text((pawl_text){.data = long_text, .size = 201}),
          "saga 'Order': property 'Ref': text of 201 characters, the limit is 200"},
         {&no_columns, PAWL_SAGA_BY_MAIN, text,
