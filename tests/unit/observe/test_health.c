@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/lean.h"
 #include "support/world.h"
 
 #include "pawl/operations.h"
@@ -387,163 +386,7 @@ TEST(o23_limits_in_the_wrong_order_are_refused)
     }
 }
 
-/* ---- A store -------------------------------------------------------------------- */
-
-/* A row that was dispatched to nowhere waits; another one is dead. */
-ON_ALL_STORES(o23_a_store_is_asked, const char *url)
-{
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_store     *store = NULL;
-    pawl_health     health;
-    pawl_outbox_row row = {.dispatch_id = {{{1}}},
-                           .endpoint    = PAWL_TEXT("orders"),
-                           .destination = PAWL_TEXT("far"),
-                           .message     = {.id      = PAWL_TEXT("m1"),
-                                           .type    = PAWL_TEXT("note"),
-                                           .body    = PAWL_TEXT("{}"),
-                                           .headers = PAWL_TEXT("")}};
-    must(pawl_store_open(url, NULL, &store, world_error()));
-    must(pawl_health_check(store, NULL, NOW, &health, world_error()));
-    assert_int_equal(health.state, PAWL_HEALTHY);
-    must(pawl_store_outbox_insert(store, &row, NOW, world_error()));
-    must(pawl_health_check(store, NULL, NOW + 59 * SECOND, &health, world_error()));
-    assert_int_equal(health.state, PAWL_HEALTHY);
-    must(pawl_health_check(store, NULL, NOW + 60 * SECOND, &health, world_error()));
-    assert_int_equal(health.state, PAWL_DEGRADED);
-    assert_int_equal(health.checks[0].value, 60 * SECOND);
-    world_ok(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, NULL), &error);
-    assert_int_equal(health.state, PAWL_UNHEALTHY);
-    pawl_arena        *arena  = test_arena();
-    pawl_outbox_rows   rows   = {.count = 0};
-    pawl_outbox_result result = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("no")};
-    must(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, world_error()));
-    assert_int_equal(rows.count, 1);
-    must(pawl_store_outbox_settle(store, &rows.items[0], &result, NOW, world_error()));
-    must(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, world_error()));
-    assert_int_equal(health.checks[0].state, PAWL_HEALTHY);
-    assert_int_equal(health.checks[1].state, PAWL_DEGRADED);
-    assert_int_equal(health.state, PAWL_DEGRADED);
-    pawl_store_close(store);
-}
-
-ON_ALL_STORES(o23_the_reader_of_a_queue_is_asked_for, const char *url)
-{
-    pawl_error            error   = PAWL_ERROR_INIT;
-    pawl_store           *store   = NULL;
-    pawl_arena           *arena   = test_arena();
-    pawl_health_figures   figures = PAWL_HEALTH_FIGURES_INIT;
-    pawl_subscription_set set = {.type = PAWL_TEXT("reader:orders"), .queue = PAWL_TEXT("biling")};
-    pawl_changes          changes = {
-                 .group_count = 1, .unit_count = 1, .now = NOW, .subscription_set = {&set, 1}};
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
-    world_ok(pawl_health_query(store, NOW, arena, &figures, &error), &error);
-    assert_int_equal(figures.subscriptions.count, 1);
-    pawl_store_close(store);
-}
-
-static pawl_code no_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
-                          pawl_error *error)
-{
-    (void)store, (void)now, (void)arena, (void)stats;
-    return pawl_error_set(error, PAWL_EUNREACHABLE, "the server is away");
-}
-
-static pawl_code no_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
-                           pawl_error *error)
-{
-    (void)store, (void)changes, (void)refused, (void)error;
-    return PAWL_OK;
-}
-
-STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
-{
-    static pawl_store_ops ops   = {LEAN_STORE, .scheme = "mute", .commit = no_commit,
-                                   .stats = no_stats};
-    pawl_store           *store = NULL;
-    pawl_error            error = PAWL_ERROR_INIT;
-    pawl_health           health;
-    (void)state;
-    assert_int_equal(pawl_store_register(&ops, &error), PAWL_OK);
-    assert_int_equal(pawl_store_open("mute:", NULL, &store, &error), PAWL_OK);
-    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, &error), PAWL_EUNREACHABLE);
-    assert_int_equal(health.state, PAWL_UNHEALTHY);
-    assert_int_equal(health.check_count, 1);
-    assert_string_equal(health.checks[0].name, "store");
-    assert_string_equal(health.checks[0].reason, "the server is away");
-    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, NULL), PAWL_EUNREACHABLE);
-    assert_string_equal(health.checks[0].reason, "the server is away");
-    ops.stats = NULL;
-    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, &error), PAWL_EUNSUPPORTED);
-    assert_int_equal(health.state, PAWL_UNHEALTHY);
-    pawl_health_options wrong = {.dead_degraded = 200};
-    assert_int_equal(pawl_health_check(store, &wrong, NOW, &health, &error), PAWL_EINVAL);
-    assert_int_equal(health.state, PAWL_UNHEALTHY);
-    pawl_store_close(store);
-}
-
-static int finds[PAWL_FIND_KINDS];
-
-static pawl_code count_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
-                            pawl_found *found, pawl_error *error)
-{
-    (void)store, (void)arena, (void)found, (void)error;
-    finds[asked->kind]++;
-    return PAWL_OK;
-}
-
-static pawl_code three_queues(pawl_store *store, pawl_time now, pawl_arena *arena,
-                              pawl_stats *stats, pawl_error *error)
-{
-    static pawl_queue_stats queues[] = {{.queue = PAWL_TEXT_INIT("a"), .ready = 1},
-                                        {.queue = PAWL_TEXT_INIT("b"), .ready = 1},
-                                        {.queue = PAWL_TEXT_INIT("c"), .ready = 1}};
-    (void)store, (void)now, (void)arena, (void)error;
-    stats->queues      = queues;
-    stats->queue_count = COUNT(queues);
-    memset(finds, 0, sizeof finds);
-    return PAWL_OK;
-}
-
-/* A store of many queues is still asked for all the rest; one that is slow is not asked for ever. */
-STATE_TEST(o23_a_look_has_one_limit_of_time, void **state)
-{
-    static const pawl_store_ops ops     = {LEAN_STORE, .scheme = "counting", .commit = no_commit,
-                                           .stats = three_queues, .find = count_find};
-    atomic_bool                 is_over = false;
-    pawl_store                 *store   = NULL;
-    pawl_error                  error   = PAWL_ERROR_INIT;
-    pawl_arena                 *arena   = test_arena();
-    pawl_health_figures         figures = PAWL_HEALTH_FIGURES_INIT;
-    pawl__look                  look    = pawl__look_begin(PAWL_HOURS(1), &is_over);
-    (void)state;
-    assert_int_equal(look.end - look.queues_end, PAWL_MINUTES(30));
-    world_ok(pawl_store_register(&ops, &error), &error);
-    world_ok(pawl_store_open("counting:", NULL, &store, &error), &error);
-    world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
-    assert_int_equal(finds[PAWL_FIND_MESSAGES], 3);
-    assert_int_equal(finds[PAWL_FIND_EVENTS], 3);
-    look.queues_end = pawl__monotonic_now();
-    world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
-    assert_int_equal(finds[PAWL_FIND_MESSAGES], 0);
-    assert_int_equal(finds[PAWL_FIND_EVENTS], 0);
-    assert_int_equal(finds[PAWL_FIND_TIMEOUTS], 1);
-    assert_int_equal(figures.stats->queue_count, 3);
-    look.end = look.queues_end;
-    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, &error), PAWL_ETIMEOUT);
-    assert_string_equal(error.text, "the store does not answer in time");
-    assert_int_equal(figures.stats->queue_count, 0);
-    look    = pawl__look_begin(PAWL_HOURS(1), &is_over);
-    is_over = true;
-    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, &error),
-                     PAWL_EINTERRUPTED);
-    store->deadline_ms = 0; /* the public call's limit */
-    assert_int_equal(pawl_health_query(store, NOW, arena, &figures, &error), PAWL_ETIMEOUT);
-    assert_int_equal(figures.stats->queue_count, 0);
-    store->deadline_ms = INT64_MAX;
-    world_ok(pawl_health_query(store, NOW, arena, &figures, &error), &error);
-    pawl_store_close(store);
-}
+/* ---- Reasons --------------------------------------------------------------------- */
 
 TEST(o23_a_reason_that_is_too_long_says_so)
 {
@@ -560,6 +403,56 @@ TEST(o23_a_reason_that_is_too_long_says_so)
     memcpy(reason + 198, "x", 2);
     pawl__health_of_failure(reason, &health);
     assert_string_equal(health.checks[0].reason, reason);
+}
+
+/* Of a name of 200 bytes the start is there, whole characters of it, and all that is said of it. */
+TEST(o23_a_reason_says_more_than_a_long_name)
+{
+    static const char *const shapes[] = {"", "x", "xx"};
+    for (size_t shape = 0; shape < COUNT(shapes); shape++) {
+        char        name[PAWL_NAME_SIZE_MAX + 1];
+        pawl_health health;
+        size_t      size = strlen(shapes[shape]);
+        strcpy(name, shapes[shape]);
+        for (; size + 3 < sizeof name; size += 3)
+            memcpy(name + size, "\xE2\x82\xAC", 4);
+        pawl_text        place = {.data = name, .size = size};
+        pawl_queue_stats queue = {
+            .queue = place, .ready = 1, .oldest = 1, .retried = 1, .retried_since = 1};
+        pawl_projection_row row = {
+            .name = place, .lag = INT64_MAX / 2, .failure = {.position = 1, .since = 1}};
+        pawl_alarm alarms[] = {{.what = PAWL_TEXT("breaker"), .since = 1, .endpoint = place},
+                               {.what = PAWL_TEXT("retention"), .since = 1, .endpoint = place},
+                               {.what = PAWL_TEXT("route"), .since = 1, .endpoint = place}};
+        pawl_health_figures figures = {
+            FIGURES,
+            STATS(.queues = &queue, .queue_count = 1, .outbox_oldest = 1, .dead = 5),
+            .projections           = {&row, 1},
+            .alarms                = {alarms, COUNT(alarms)},
+            .paused                = place,
+            .paused_since          = 1,
+            .version_awaited       = place,
+            .version_awaited_since = 1,
+            .timeout_first         = 1,
+            .clock_offset          = INT64_MAX,
+            .transaction_age       = INT64_MAX};
+        size_t cut_count = 0;
+        pawl_health_judge(&figures, NULL, INT64_MAX, &health);
+        for (size_t i = 0; i < health.check_count; i++) {
+            const char *reason = health.checks[i].reason;
+            assert_true(pawl_text_is_valid(pawl_text_of(reason), NULL));
+            if (reason[0] != '\0' && strstr(reason, "the limit is ") == NULL)
+                fail_msg("%s: %s", health.checks[i].name, reason);
+            assert_in_range(strlen(reason), 0, sizeof health.checks[i].reason - 2);
+            cut_count += strstr(reason, "\xE2\x82\xAC...: ") != NULL;
+        }
+        assert_int_equal(cut_count, 9);
+    }
+    char cut[PAWL__PLACE_SIZE], name[PAWL__PLACE_SIZE + 1] = "";
+    memset(name, 'x', PAWL__PLACE_SIZE - 1);
+    assert_true(pawl__health_place(pawl_text_of(name), cut).data == name);
+    name[PAWL__PLACE_SIZE - 1] = 'x';
+    assert_int_equal(pawl__health_place(pawl_text_of(name), cut).size, PAWL__PLACE_SIZE - 1);
 }
 
 TEST(o23_health_as_json)
@@ -580,4 +473,7 @@ TEST(o23_health_as_json)
     assert_string_equal(json.data,
                         "{\"status\":\"unhealthy\",\"checks\":[{\"name\":\"store\","
                         "\"status\":\"unhealthy\",\"reason\":\"cannot open \\\"x\\\"\\n\"}]}");
+    pawl__health_of_failure("a\xFFz \xE2\x82 \xC3\xA4", &health);
+    assert_int_equal(pawl__health_json(&health, arena, &json), PAWL_OK);
+    assert_non_null(strstr(json.data, "\"reason\":\"a?z ?? \xC3\xA4\""));
 }

@@ -297,9 +297,11 @@ static void check_endpoints(pawl__observer *observer, pawl_health *health)
         const pawl_endpoint *endpoint = observer->endpoints[i];
         if (!atomic_load(&endpoint->is_stopping))
             continue;
+        char                cut[PAWL__PLACE_SIZE];
+        pawl_text           name   = pawl__health_place(endpoint->model->endpoint, cut);
         pawl_health_result *result = pawl__health_add(health, "endpoint", PAWL_UNHEALTHY);
         snprintf(result->reason, sizeof result->reason, "endpoint %.*s is stopping",
-                 PAWL_TEXT_ARGS(endpoint->model->endpoint));
+                 PAWL_TEXT_ARGS(name));
         break; /* one stopping endpoint is enough: no more requests should come here */
     }
     pthread_mutex_unlock(&observer->mutex);

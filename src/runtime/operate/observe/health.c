@@ -6,6 +6,7 @@
 
 #include "base/delay.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "record/record_internal.h"
 #include "store/core/action.h"
 
@@ -232,6 +233,15 @@ pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl
     return result;
 }
 
+pawl_text pawl__health_place(pawl_text name, char cut[PAWL__PLACE_SIZE])
+{
+    if (name.size < PAWL__PLACE_SIZE)
+        return name;
+    memcpy(cut, name.data, PAWL__PLACE_SIZE);
+    pawl__text_end_cut(cut, PAWL__PLACE_SIZE);
+    return pawl_text_of(cut);
+}
+
 static void run_check(check_number number, const pawl_health_options *options,
                       const pawl_health_figures *figures, pawl_time now, pawl_health *health)
 {
@@ -247,9 +257,11 @@ static void run_check(check_number number, const pawl_health_options *options,
     result->value                     = value;
     if (state == PAWL_HEALTHY)
         return;
-    int64_t limit = state == PAWL_UNHEALTHY ? unhealthy : degraded;
-    int64_t unit  = row->kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1;
-    snprintf(result->reason, sizeof result->reason, row->reason, PAWL_TEXT_ARGS(found.place),
+    char      cut[PAWL__PLACE_SIZE];
+    pawl_text place = pawl__health_place(found.place, cut);
+    int64_t   limit = state == PAWL_UNHEALTHY ? unhealthy : degraded;
+    int64_t   unit  = row->kind == PAWL__HEALTH_DURATION ? PAWL_SECONDS(1) : 1;
+    snprintf(result->reason, sizeof result->reason, row->reason, PAWL_TEXT_ARGS(place),
              (long long)(value / unit), (long long)(limit / unit));
 }
 
@@ -315,6 +327,16 @@ pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *option
 
 /* ---- JSON ------------------------------------------------------------------ */
 
+/* A handler's or a server's text may be no UTF-8, which JSON has to be. */
+static const char *valid_reason(const pawl_health_result *result, pawl_arena *arena)
+{
+    size_t at   = 0;
+    char  *copy = pawl_arena_copy(arena, result->reason, sizeof result->reason);
+    while (copy != NULL && !pawl_text_is_valid(pawl_text_of(copy), &at))
+        copy[at] = '?';
+    return copy;
+}
+
 pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json)
 {
     yyjson_alc      memory = pawl__json_allocator(arena);
@@ -329,11 +351,10 @@ pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_t
         yyjson_mut_obj_add_str(doc, check, "name", result->name);
         yyjson_mut_obj_add_str(doc, check, "status", pawl_health_name(result->state));
         if (result->reason[0] != '\0')
-            yyjson_mut_obj_add_str(doc, check, "reason", result->reason);
+            yyjson_mut_obj_add_str(doc, check, "reason", valid_reason(result, arena));
     }
     size_t size = 0;
-    char  *text =
-        yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &memory, &size, NULL);
-    *json = (pawl_text){.data = text, .size = size};
+    char  *text = yyjson_mut_write_opts(doc, 0, &memory, &size, NULL);
+    *json       = (pawl_text){.data = text, .size = size};
     return text != NULL && checks != NULL ? PAWL_OK : PAWL_ENOMEM;
 }

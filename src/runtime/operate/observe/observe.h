@@ -129,6 +129,9 @@ void pawl__health_of_failure(const char *reason, pawl_health *health);
 /* Adds a result; its reason is the caller's to write. There must be room. */
 pawl_health_result *pawl__health_add(pawl_health *health, const char *name,
                                      pawl_health_state state);
+/* The name, or the start of a long one and "...": a reason says more than the name. */
+#define PAWL__PLACE_SIZE 90
+pawl_text pawl__health_place(pawl_text name, char cut[PAWL__PLACE_SIZE]);
 /* {"status":"degraded","checks":[{"name":..,"status":..,"reason":..}]} */
 pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json);
 
