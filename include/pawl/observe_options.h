@@ -73,7 +73,7 @@ typedef struct pawl_health_options {
  * Errors of pawl_endpoint_create that come from them:
  *
  * PAWL_ECONFIG       a value over its limit, an address that is not numeric, a port that
- *                    is taken.
+ *                    is taken, a URL of a collector with a query or without a host.
  * PAWL_EUNREACHABLE  the module libpawl-observe.so is not there.
  * PAWL_ELIMIT        more endpoints than can share a port. */
 typedef struct pawl_observe_options {

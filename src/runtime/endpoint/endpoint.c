@@ -157,6 +157,8 @@ static pawl_code take_options(pawl_endpoint *endpoint, const pawl_application *a
                                   &endpoint->model, error);
     if (code == PAWL_OK)
         code = check_transport(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__observe_check(endpoint->settings.observe, error);
     return code == PAWL_OK ? pawl__audit_take(endpoint, error) : code;
 }
 

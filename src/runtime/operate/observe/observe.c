@@ -33,6 +33,55 @@ static pawl_code check_numbers(const pawl_observe_options *options, pawl_error *
     return PAWL_OK;
 }
 
+static bool is_port(const char *text, size_t size)
+{
+    long number = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9' || number > PORT_MAX)
+            return false;
+        number = 10 * number + (text[i] - '0');
+    }
+    return number > 0 && number <= PORT_MAX;
+}
+
+/* HOST, HOST:PORT or [ADDRESS]:PORT. */
+static const char *wrong_host(pawl_text host)
+{
+    const char *close =
+        host.size > 0 && host.data[0] == '[' ? memchr(host.data, ']', host.size) : NULL;
+    size_t name = close != NULL ? (size_t)(close - host.data) + 1 : 0;
+    while (name < host.size && host.data[name] != ':' && close == NULL)
+        name++;
+    if (name == 0)
+        return "names no host";
+    if (name < host.size &&
+        (host.data[name] != ':' || !is_port(host.data + name + 1, host.size - name - 1)))
+        return "has a port that is no number from 1 to 65535";
+    return NULL;
+}
+
+/* Why a collector's URL is refused, or NULL. No part of it is shown: it may have a password. */
+static const char *wrong_url(const char *url)
+{
+    size_t scheme = strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
+    if (scheme == 0)
+        return "begins with neither http:// nor https://";
+    if (strpbrk(url, "?#") != NULL)
+        return "has a query or a fragment: a path is put behind it";
+    for (const char *at = url; *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ')
+            return "has a blank in it";
+    pawl_text   host = {.data = url + scheme, .size = strcspn(url + scheme, "/")};
+    const char *at   = memchr(host.data, '@', host.size);
+    if (at != NULL) {
+        host.size -= (size_t)(at + 1 - host.data);
+        host.data = at + 1;
+    }
+    if (memchr(host.data, '@', host.size) != NULL)
+        return "has more than one '@': in a password it is %40";
+    return wrong_host(host);
+}
+
 /* Copies options, with defaults; `*is_wanted` false: there is nothing to observe. */
 static pawl_code take_options(const pawl_observe_options *given, pawl_observe_options *taken,
                               bool *is_wanted, pawl_error *error)
@@ -49,10 +98,9 @@ static pawl_code take_options(const pawl_observe_options *given, pawl_observe_op
     pawl_code code = check_numbers(taken, error);
     if (code == PAWL_OK && pawl_health_options_check(&taken->health, error) != PAWL_OK)
         code = pawl_error_wrap(error, PAWL_ECONFIG, "option observe");
-    if (code == PAWL_OK && taken->otlp != NULL && strncmp(taken->otlp, "http://", 7) != 0 &&
-        strncmp(taken->otlp, "https://", 8) != 0)
-        code = pawl_error_set(error, PAWL_ECONFIG,
-                              "option observe.otlp begins with neither http:// nor https://");
+    const char *wrong = taken->otlp != NULL ? wrong_url(taken->otlp) : NULL;
+    if (code == PAWL_OK && wrong != NULL)
+        code = pawl_error_set(error, PAWL_ECONFIG, "option observe.otlp %s", wrong);
     if (taken->address == NULL)
         taken->address = "127.0.0.1";
     if (taken->service_name == NULL)
@@ -63,6 +111,13 @@ static pawl_code take_options(const pawl_observe_options *given, pawl_observe_op
         taken->span_count = SPAN_COUNT_DEFAULT;
     *is_wanted = taken->port != 0 || taken->otlp != NULL;
     return code;
+}
+
+pawl_code pawl__observe_check(const pawl_observe_options *options, pawl_error *error)
+{
+    pawl_observe_options taken;
+    bool                 is_wanted;
+    return take_options(options, &taken, &is_wanted, error);
 }
 
 /* ---- Observers ----------------------------------------------------------- */

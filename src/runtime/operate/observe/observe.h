@@ -86,6 +86,8 @@ typedef struct pawl__observer {
     int                     port; /* of the server, or 0 */
 } pawl__observer;
 
+/* PAWL_ECONFIG: joining would refuse the options. Asked before a store is opened. */
+pawl_code pawl__observe_check(const pawl_observe_options *options, pawl_error *error);
 /* Joining comes last when an endpoint is made, leaving first when it ends. */
 pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error);
 void      pawl__observe_leave(pawl_endpoint *endpoint);
