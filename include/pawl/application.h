@@ -249,7 +249,7 @@ typedef struct pawl_endpoint_spec {
 } pawl_endpoint_spec;
 
 /* Runs for each message before or after its handlers. `before` may answer
- * PAWL_DISCARD: the message is consumed and no handler runs (E29).
+ * PAWL_DISCARD: the message is consumed, no handler runs (E29), and nothing that filters sent is sent.
  * Any other answer than PAWL_OK fails the message. */
 typedef pawl_code pawl_filter_fn(pawl_context *ctx, const pawl_message *message, void *context);
 

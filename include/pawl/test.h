@@ -33,9 +33,10 @@
  * queue to read. A destination with a route to another store gets its
  * messages through the outbox, as in production.
  *
- * Nothing here aborts or prints: every function answers with a code, a query for
+ * Nothing here aborts: every function answers with a code, a query for
  * something that is not there with PAWL_ENOTFOUND. A failure of your handlers is
- * no failure of these functions: read the dead letters.
+ * no failure of these functions: read the dead letters. Nothing is printed but lines of
+ * the log, a warning for each dead letter among them: pawl_log_set takes them elsewhere.
  *
  * Threads: a test belongs to one thread.
  * Memory: what a query returns lives until pawl_test_destroy.
@@ -86,7 +87,8 @@ typedef struct pawl_test_options {
 
 /* Makes the tables of the application in the store, as `pawl schema apply` does, and creates
  * all its endpoints. PAWL_ECONFIG when the application is refused, and a test that only
- * creates is worth having; also when the store is not empty, or has tables of another version, which leaves it as it was.
+ * creates is worth having; also when the store is not empty, or has tables of another version:
+ * it stays as it was.
  * PAWL_EINVAL: no URL; PAWL_EUNREACHABLE, EDENIED ...: as pawl_store_open; all of them begin with
  * "store of a test". The application and what the options point to must outlive the test.
  * NULL options: all defaults. On failure *test is NULL. */
