@@ -12,13 +12,8 @@
 #define PAUSE_MAX PAWL_MINUTES(10)
 #define TRY_PERIOD PAWL_SECONDS(1) /* a store that cannot be written is told again */
 
-static void write_why(pawl__alarm *alarm, size_t from, const char *before, pawl_text why)
-{
-    int size = snprintf(alarm->why + from, sizeof alarm->why - from, "%s%.*s", before,
-                        PAWL_TEXT_ARGS(why));
-    if ((size_t)size >= sizeof alarm->why - from)
-        pawl__text_end_cut(alarm->why, sizeof alarm->why);
-}
+#define MORE_SIZE 32 /* "; and 3 more", with any number */
+#define REASONS_SIZE (PAWL__ALARM_WHY_SIZE - MORE_SIZE)
 
 void pawl__alarm_want(pawl__alarm *alarm, size_t subject, pawl_text why)
 {
@@ -27,13 +22,28 @@ void pawl__alarm_want(pawl__alarm *alarm, size_t subject, pawl_text why)
     alarm->is_wanted = true;
     alarm->is_longer = false;
     alarm->subject   = subject;
-    write_why(alarm, 0, "", why);
+    if (snprintf(alarm->why, REASONS_SIZE, "%.*s", PAWL_TEXT_ARGS(why)) >= REASONS_SIZE)
+        pawl__text_end_cut(alarm->why, REASONS_SIZE);
+    alarm->reasons_size = strlen(alarm->why);
 }
 
 void pawl__alarm_add(pawl__alarm *alarm, pawl_text why)
 {
+    size_t room = REASONS_SIZE - alarm->reasons_size;
+    if (why.size + 2 >= room)
+        return;
     alarm->is_longer = true;
-    write_why(alarm, strlen(alarm->why), "; ", why);
+    alarm->reasons_size +=
+        (size_t)snprintf(alarm->why + alarm->reasons_size, room, "; %.*s", PAWL_TEXT_ARGS(why));
+}
+
+void pawl__alarm_more(pawl__alarm *alarm, size_t count)
+{
+    char more[MORE_SIZE] = "";
+    if (count > 0)
+        (void)snprintf(more, sizeof more, "; and %zu more", count);
+    alarm->is_longer |= strcmp(alarm->why + alarm->reasons_size, more) != 0;
+    memcpy(alarm->why + alarm->reasons_size, more, sizeof more);
 }
 
 void pawl__alarm_unwant(pawl__alarm *alarm)

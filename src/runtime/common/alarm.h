@@ -25,11 +25,12 @@
 /* All zero at first. */
 typedef struct pawl__alarm {
     bool           is_wanted, is_told;
-    bool           is_longer;             /* than the text that was told */
+    bool           is_longer;             /* than the text that was told, or with another count */
     size_t         subject, told_subject; /* which of several the text is about */
     pawl_worker_id by;                    /* whose row the store's word is bound to */
     int64_t        epoch;
     int64_t        raised, pause, try_due; /* by pawl__watch_now */
+    size_t         reasons_size;           /* of `why`; behind them is how many more there are */
     char           why[PAWL__ALARM_WHY_SIZE];
 } pawl__alarm;
 
@@ -42,8 +43,10 @@ typedef enum pawl__alarm_act {
 /* The alarm holds, for this subject and reason, until unwant. The first subject and reason stay; a long one is cut. */
 void pawl__alarm_want(pawl__alarm *alarm, size_t subject, pawl_text why);
 /* The alarm holds for another reason as well, which is not in the text: that is told again when an alarm may be raised, and
- * until then the shorter one stands. */
+ * until then the shorter one stands. A reason for which there is no room is left out; `more` is to be called then. */
 void pawl__alarm_add(pawl__alarm *alarm, pawl_text why);
+/* The alarm holds for so many reasons that are not in the text. */
+void pawl__alarm_more(pawl__alarm *alarm, size_t count);
 void pawl__alarm_unwant(pawl__alarm *alarm);
 /* The worker has gone, and the alarm with it. */
 void pawl__alarm_forget(pawl__alarm *alarm, pawl_worker_id worker);

@@ -123,6 +123,16 @@ static char *find_named(pawl__alarm *alarm, const pawl__sink *outbound)
     return alarm->is_wanted ? strstr(alarm->why, name.text) : NULL;
 }
 
+/* The text ends with how many routes it has no room for. */
+static void count_unnamed(pawl__service *service)
+{
+    size_t            count    = 0;
+    const pawl__sink *outbound = NULL;
+    while ((outbound = next_away(service, outbound)) != NULL)
+        count += find_named(&service->route_alarm, outbound) == NULL;
+    pawl__alarm_more(&service->route_alarm, count);
+}
+
 /* One alarm names all routes that are away. */
 static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl_text why)
 {
@@ -134,22 +144,27 @@ static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl
         pawl__alarm_want(alarm, number_of(service, outbound), pawl_text_of(text.text));
     else if (find_named(alarm, outbound) == NULL)
         pawl__alarm_add(alarm, pawl_text_of(text.text));
+    count_unnamed(service);
 }
 
 /* The text keeps the other routes that are away, and the one that was told is not true any more. */
-static void end_alarm(pawl__alarm *alarm, const pawl__sink *outbound)
+static void end_alarm(pawl__service *service, const pawl__sink *outbound)
 {
-    char *at   = find_named(alarm, outbound);
-    char *next = at != NULL ? strstr(at, "; route '") : NULL;
-    if (at == NULL)
+    pawl__alarm *alarm = &service->route_alarm;
+    char        *at    = find_named(alarm, outbound);
+    if (at == NULL) /* the next try of another one counts anew */
         return;
-    alarm->told_subject = 0;
+    alarm->why[alarm->reasons_size] = '\0';
+    char *next                      = strstr(at, "; route '");
+    alarm->told_subject             = 0;
     if (next != NULL)
         memmove(at, next + 2, strlen(next + 2) + 1);
     else if (at > alarm->why)
         at[-2] = '\0';
     else
         pawl__alarm_unwant(alarm);
+    alarm->reasons_size = strlen(alarm->why);
+    count_unnamed(service);
 }
 
 void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
@@ -192,7 +207,7 @@ void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
     outbound->away_until = outbound->first_left = 0;
     outbound->away_tries                        = 0;
     plan(service);
-    end_alarm(&service->route_alarm, outbound);
+    end_alarm(service, outbound);
     if (!pawl__unavailable_is_any(service))
         pawl__unavailable_forget(service);
 }

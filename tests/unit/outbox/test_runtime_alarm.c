@@ -17,7 +17,7 @@ static const pawl_application   application = APPLICATION("alarm", &source);
 static struct {
     world          it;
     pawl__service *one, *two;
-    bool           is_away[2];
+    bool           is_away[4];
     bool        stands_still; /* in its next call the first runner does, and the second one leads */
     const char *why;
     pawl_code   code; /* of sweeps that fail */
@@ -63,6 +63,8 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
 static const pawl_transport_ops ear = PAWL_OUTBOUND(hear);
 static const pawl_route routes[]    = {{.name = "a", .outbound = &ear, .context = &t.is_away[0]},
                                        {.name = "b", .outbound = &ear, .context = &t.is_away[1]},
+                                       {.name = "c", .outbound = &ear, .context = &t.is_away[2]},
+                                       {.name = "d", .outbound = &ear, .context = &t.is_away[3]},
                                        {.name = NULL}};
 
 static pawl__service *new_runner(void)
@@ -337,9 +339,12 @@ ON_ALL_STORES(o23_the_alarm_names_no_route_that_is_back, const char *url)
     open_two(url);
     t.is_away[0] = t.is_away[1] = true;
     add_row("a");
+    go(t.one, PAWL_SECONDS(5));
+    expect_alarm(t.one, "route", "route 'a': nobody is there");
     add_row("b");
     go(t.one, PAWL_MINUTES(3));
     expect_alarm(t.one, "route", "route 'a': nobody is there; route 'b': nobody is there");
+    assert_false(world_says(alarms().items[0].text, "more"));
     t.is_away[0] = false;
     for (int i = 0; i < 24; i++) {
         go(t.one, PAWL_SECONDS(5));
@@ -363,6 +368,42 @@ ON_ALL_STORES(o23_a_long_reason_is_cut, const char *url)
     add_row("a");
     go(t.one, PAWL_SECONDS(5));
     expect_alarm(t.one, "route", "xxx...");
+}
+
+/* The event is not written again with each try of a route that the text has no room for. */
+ON_ALL_STORES(o23_an_alarm_says_how_many_more_there_are, const char *url)
+{
+    static char why[191];
+    open_two(url);
+    memset(why, 'x', sizeof why - 1);
+    t.why = why;
+    for (int i = 0; i < 4; i++) {
+        t.is_away[i] = true;
+        add_row((const char *const[]){"a", "b", "c", "d"}[i]);
+    }
+    go(t.one, PAWL_MINUTES(3));
+    expect_alarm(t.one, "route", "xxx; route 'b': xxx");
+    expect_alarm(t.one, "route", "xxx; and 2 more");
+    size_t count = events();
+    go(t.one, PAWL_MINUTES(30));
+    assert_int_equal(events(), count);
+    t.is_away[3] = false;
+    go(t.one, PAWL_MINUTES(11));
+    expect_alarm(t.one, "route", "xxx; and 1 more");
+    t.is_away[0] = false;
+    for (int i = 0; i < 150; i++) {
+        go(t.one, PAWL_SECONDS(5));
+        pawl_alarm_rows rows = alarms();
+        assert_true(rows.count == 0 || world_says(rows.items[0].text, "and 1 more") ||
+                    world_says(rows.items[0].text, "xxx; route 'c': xxx"));
+    }
+    expect_alarm(t.one, "route", "route 'b': xxx");
+    expect_alarm(t.one, "route", "xxx; route 'c': xxx");
+    assert_false(world_says(alarms().items[0].text, "route 'a'"));
+    assert_false(world_says(alarms().items[0].text, "more"));
+    t.is_away[1] = t.is_away[2] = false;
+    go(t.one, PAWL_MINUTES(1));
+    expect_none();
 }
 
 /* A receiver that blocks and unblocks twice a minute for a day. Twenty at most would be one in ten minutes for these three
