@@ -59,6 +59,17 @@ ON_GROUND(a_table_that_was_counted_while_it_was_small, ground *p)
     sqlite3_close(db);
 }
 
+/* Nor is a pipe waited for. */
+ON_GROUND(a_lock_file_that_is_none, ground *p)
+{
+    char        name[300];
+    pawl_store *store = open_at(p, "");
+    snprintf(name, sizeof name, "%s-pawl", p->path);
+    assert_int_equal(mkfifo(name, 0600), 0);
+    pawl_finding_rows rows = diagnose(p, store);
+    expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "no regular file", NULL);
+}
+
 ON_GROUND(a_lease_that_ran_out, ground *p)
 {
     pawl_store *store = open_at(p, "");

@@ -190,6 +190,54 @@ ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
     assert_int_equal(made.st_uid, geteuid() == 0 ? 65534 : geteuid());
 }
 
+/* A user of the folder may put a link there that root's command follows. */
+ON_GROUND(a_lock_file_that_leads_elsewhere_is_refused, ground *p)
+{
+    static const char *const why[] = {"a symbolic link", "several names", "a symbolic link",
+                                      "no regular file"};
+    char                     name[300], other[300];
+    struct stat              it;
+    pawl_store              *store = NULL;
+    ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, order_tables, 1, &store));
+    assert_int_equal(chmod(p->path, 0664), 0);
+    snprintf(name, sizeof name, "%s-pawl", p->path);
+    snprintf(other, sizeof other, "%s-copy", p->path);
+    int file = open(other, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    for (size_t i = 0; i < COUNT(why); i++) {
+        assert_int_equal(i == 0   ? symlink(other, name)
+                         : i == 1 ? link(other, name)
+                         : i == 2 ? symlink("nothing", name)
+                                  : mkfifo(name, 0600),
+                         0);
+        pawl_code code = pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+        expect_code(p, code, PAWL_EUNREACHABLE);
+        expect_text(p, name);
+        expect_text(p, why[i]);
+        assert_int_equal(unlink(name), 0);
+    }
+    assert_int_equal(fstat(file, &it), 0);
+    assert_int_equal(it.st_mode & 0777, 0600);
+    close(file);
+    snprintf(other, sizeof other, "%s/nothing", p->folder);
+    assert_int_equal(access(other, F_OK), -1);
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+}
+
+/* A file that pawl did not make keeps its mode: another user may have put it there. */
+ON_GROUND(a_lock_file_that_is_there_keeps_its_mode, ground *p)
+{
+    char        name[300];
+    struct stat it;
+    snprintf(name, sizeof name, "%s-pawl", p->path);
+    test_now(open_store(p, p->url));
+    assert_int_equal(chmod(name, 0600), 0);
+    assert_int_equal(chmod(p->path, 0664), 0);
+    test_now(open_store(p, p->url));
+    assert_int_equal(stat(name, &it), 0);
+    assert_int_equal(it.st_mode & 0777, 0600);
+}
+
 /* ---- A disk that fails ------------------------------------------------------------ */
 
 static ssize_t read_nothing(int fd, void *bytes, size_t size, off_t offset)

@@ -96,11 +96,12 @@ static void register_fork(void)
 
 /* ---- The lock file ------------------------------------------------------ */
 
-/* The file is for the users of the database, whoever's command made it: root's, or that of one of a group. */
+/* The file is for the users of the database, whoever's command made it: root's, or that of one of a group. Only a new file:
+ * in a folder of another user, one that was there may be a second name of any file. */
 static void share_file(const char *path, int file)
 {
     struct stat wanted, made;
-    if (stat(path, &wanted) != 0 || fstat(file, &made) != 0 || made.st_uid != geteuid())
+    if (stat(path, &wanted) != 0 || fstat(file, &made) != 0)
         return;
     if (made.st_uid != wanted.st_uid || made.st_gid != wanted.st_gid)
         (void)!fchown(file, wanted.st_uid, wanted.st_gid);
@@ -120,18 +121,39 @@ static pawl_code name_of(const char *path, lock_name *name, pawl_error *error)
                           strlen(path), PATH_MAX);
 }
 
+/* O_NONBLOCK: the open of a pipe would wait for its other end. */
 static pawl_code open_lock_file(const char *path, int flags, int *file, pawl_error *error)
 {
-    lock_name name;
-    pawl_code code = name_of(path, &name, error);
+    lock_name   name;
+    struct stat it   = {0};
+    pawl_code   code = name_of(path, &name, error);
     if (code != PAWL_OK)
         return code;
-    *file = open(name.text, flags | O_CLOEXEC, 0666);
-    if (*file < 0 && errno != ENOENT)
+    bool is_new = (flags & O_CREAT) != 0;
+    flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    *file = open(name.text, is_new ? flags | O_EXCL : flags, 0666);
+    if (*file < 0 && is_new && errno == EEXIST) {
+        is_new = false;
+        *file  = open(name.text, flags & ~O_CREAT);
+    }
+    if (*file < 0 && errno == ENOENT)
+        return PAWL_OK;
+    bool is_link = *file < 0 && errno == ELOOP;
+    if (*file < 0 && !is_link)
         return pawl_error_set(
             error, PAWL_EUNREACHABLE, "%s: %s%s", name.text, strerror(errno),
             errno == EACCES ? "; it must have the owner and the mode of the database" : "");
-    if (*file >= 0 && (flags & O_CREAT) != 0)
+    if (is_link || fstat(*file, &it) != 0 || !S_ISREG(it.st_mode) || it.st_nlink > 1) {
+        if (*file >= 0)
+            close(*file);
+        *file = -1;
+        return pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "%s: it is %s; pawl makes a file there: remove this one", name.text,
+                              is_link               ? "a symbolic link"
+                              : S_ISREG(it.st_mode) ? "a file with several names (hard links)"
+                                                    : "no regular file");
+    }
+    if (is_new)
         share_file(path, *file);
     return PAWL_OK;
 }

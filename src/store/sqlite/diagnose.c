@@ -55,6 +55,8 @@ static pawl_code check_rights(pawl__sql_doctor *doctor, const pawl__sqlite *stor
 {
     char        folder[PAWL_URL_SIZE_MAX + 2], lock_file[PAWL_URL_SIZE_MAX + 8];
     const char *denied = NULL;
+    bool        is_alive;
+    pawl_error  error = PAWL_ERROR_INIT;
     (void)snprintf(lock_file, sizeof lock_file, "%s-pawl", store->path);
     (void)snprintf(folder, sizeof folder, "%s", store->path);
     char *slash = strrchr(folder, '/');
@@ -68,6 +70,8 @@ static pawl_code check_rights(pawl__sql_doctor *doctor, const pawl__sqlite *stor
         denied = folder;
     else if (access(lock_file, R_OK | W_OK) != 0 && errno != ENOENT)
         denied = lock_file;
+    if (denied == NULL && pawl__program_alive(NULL, store->path, 1, &is_alive, &error) != PAWL_OK)
+        return pawl__sql_findf(doctor, "rights", PAWL_FINDING_FAIL, "", "%s", error.text);
     if (denied == NULL)
         return pawl__sql_findf(doctor, "rights", PAWL_FINDING_OK, "",
                                "file and folder can be written");
