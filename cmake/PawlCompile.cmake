@@ -50,6 +50,16 @@ function(pawl_compile target)
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
 endfunction()
 
+# pawl_search(TARGET FOLDER): the loader looks for libraries in the target's own folder, then in FOLDER, seen from there.
+# What is built and what is installed have one RUNPATH: CMake ends one that it changes at the installation with a colon,
+# and the loader takes the empty name behind it for the current folder.
+function(pawl_search target folder)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/${folder}")
+    if(NOT CMAKE_SKIP_INSTALL_RPATH)
+        set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+    endif()
+endfunction()
+
 # Exports every name that is not static. Calls inside the library stay direct,
 # so that this costs no speed.
 function(pawl_export_all target)

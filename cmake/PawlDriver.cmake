@@ -54,7 +54,8 @@ function(pawl_driver name)
     endif()
     add_library(pawl-${name} MODULE ${sources})
     pawl_compile(pawl-${name})
-    set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../.."
+    pawl_search(pawl-${name} ../..)
+    set_target_properties(pawl-${name} PROPERTIES
         PAWL_FOLDER "${own_folder}" PAWL_PACKAGE ${package} PAWL_REQUIRES "${driver_PACKAGE}"
         PAWL_SQL "${driver_SQL}") # for PawlStatic
     target_link_libraries(pawl-${name} PRIVATE pawl_copies pawl PkgConfig::${package} Threads::Threads)

@@ -3,6 +3,7 @@
 # the command call of its internal functions stands in the files of which they have copies (copied_files in
 # CMakeLists.txt). While there are tests the library exports all, so this reads what was built of it: each
 # `pawl__` name that is called from outside is in such a file, and these files call no others and keep no state.
+# Nothing that was built looks for libraries in the current folder.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u -o pipefail
@@ -44,6 +45,13 @@ for object in "${copied[@]}"; do
     [[ $object = */url_tls.c.o ]] || ! nm "$object" | grep -E ' [bBC] ' ||
         say "$object keeps a state, so there may be no second copy of it"
 done
+
+# An empty element of a RUNPATH is the current folder.
+found=$(for file in "$build/pawl" "$build"/libpawl*.so; do
+    objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ { print file, $2 }'
+done)
+[ -n "$found" ] || say "no RUNPATH found in $build"
+grep -E ' :|::|:$' <<<"$found" && say "these look for libraries in the current folder, too"
 
 symbols=(debian/libpawl*.symbols)
 exported=$(nm -D --defined-only "$build/libpawl.so" | awk '$NF ~ /^pawl_[^_]/ { print $NF }' | sort -u)

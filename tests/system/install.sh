@@ -56,9 +56,9 @@ echo "== what is installed knows no prefix but the configured one, and that from
 names=$(grep -rlF -e "$first" -e "$configured" "$first" | grep -vE '/libpawl\.(so|a)' || true)
 [ -z "$names" ] || die "these name a prefix: $names"
 paths=$(for file in "$first"/bin/* "$first"/lib/*.so "$first"/lib/pawl/5/*.so; do
-    objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ && $2 !~ /^\$ORIGIN/ { print file, $2 }'
+    objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ && ($2 !~ /^\$ORIGIN/ || $2 ~ /::|:$/) { print file, $2 }'
 done)
-[ -z "$paths" ] || die "these look for libraries in fixed folders: $paths"
+[ -z "$paths" ] || die "these look for libraries in fixed folders, or the current one: $paths"
 
 echo "== the versions that find_package takes it for"
 # accepts VERSION: a program that asks for this one gets the library.
