@@ -110,15 +110,15 @@ void        pawl__must_have(pawl_code code); /* is it another than PAWL_ENOMEM? 
 pawl_arena *pawl__must_create(void);
 void       *pawl__must_take(pawl_arena *arena, size_t size);
 void *pawl__must_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
-pawl_text pawl__must_text(pawl_arena *arena, pawl_text text);
-pawl_text pawl__must_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
+pawl_text   pawl__must_text(pawl_arena *arena, pawl_text text);
+const char *pawl__must_calm(pawl_arena *arena, pawl_text text); /* nothing that a terminal obeys */
+pawl_text   pawl__must_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
 /* The list with one more text at its end, `between` the two unless it is empty. */
 pawl_text pawl__must_join(pawl_arena *arena, pawl_text list, const char *between, pawl_text text);
 
 /* ---- Stores --------------------------------------------------------------- */
 
-/* The options that say which store, with which prefix of its tables, and how long one call of it
- * may take. */
+/* The options that say which store, with which prefix of its tables, and how long one call of it may take. */
 typedef struct pawl__store_fields {
     const char *store;  /* --store; pawl__store_url fills it from PAWL_STORE */
     const char *prefix; /* NULL: as PAWL__PREFIX_DEFAULT */

@@ -5,6 +5,7 @@
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
 
 need_sqlite
+build_sql
 build_app app_projection.c projection.so
 export PAWL_STORE=sqlite:$work/projection.db PAWL_DRIVER_PATH=$build_dir PAWL_TEST_CLOSED=$work/closed PAWL_TEST_SEEN=$work/seen
 
@@ -81,6 +82,10 @@ has_projection names '"state":"failing".*"worker":null' || die "a dead worker re
 expect 0 '^next +nothing by itself, as no worker that runs the projection is alive; event Box/b-1' pawl projection show names
 has_projection all '"state":"no consumer","position":5,"lag":0,"last":5,"worker":null,"failing_since":null' || die "who reads all"
 expect 0 '"next":"nothing by itself: no worker that runs the projection is alive","actions":\[\]\}$' pawl projection show all --json
+# What a terminal would obey, in a copy.
+"$work/sql" "$work/projection.db" "vacuum into '$work/calm.db'" || die "no copy"
+"$work/sql" "$work/calm.db" "update pawl_folds set State = replace(State, 'Box/b-1', 'Box/b\u001b-1')" || die "no sql"
+expect 0 '^restarted projection names at event Box/b\?-1, version 1; ' pawl projection restart names --store "sqlite:$work/calm.db"
 
 echo "== an upgrade does not ask whose row that is"
 expect 0 '"rows":6,"findings":\[\],"more":0,"warnings":\[\]' pawl saga verify-upgrade --app "$work/projection.so" --json

@@ -22,10 +22,12 @@ expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
 warned '^pawl: queue c\?\[2Jd has no consumer just now: what is in it waits$'
 expect 0 '^c\?\[2Jd +1 ' pawl queue list
 expect 0 '^c\?\[2Jd +1 ' pawl stats
-expect 0 '' pawl queue pause $'c\033[2Jd'
+PAWL_CONSOLE_USER=$'a\033nn' expect 0 '' pawl queue pause $'c\033[2Jd'
 expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
 warned '^pawl: queue c\?\[2Jd is paused, by '
 ! grep -q $'\033' "$work/err" || die "a terminal would obey the warning"
+expect 0 '' pawl queue pause $'c\033[2Jd'
+warned ' is paused since .*, by .* \(a\?nn\)$'
 expect 0 '' pawl queue resume $'c\033[2Jd'
 expect 0 '' pawl queue purge $'c\033[2Jd' --yes
 

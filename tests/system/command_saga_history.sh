@@ -111,6 +111,11 @@ expect 0 '' pawl saga history Order/o-1 "${with[@]}"
 has_line '  handled   v3 message place m\?\[2J.-3,'
 ! grep -q $'\033' "$work/out" || die "a terminal would obey it"
 
+build_sql
+"$work/sql" "$work/history.db" "update pawl_history set Outcome = 'hand' || char(27) || 'led' where Outcome = 'handled'" || die "no sql"
+expect 0 ' hand\?led  v1 message' pawl saga history Order/o-1 "${with[@]}"
+"$work/sql" "$work/history.db" "update pawl_history set Outcome = 'handled' where Outcome like 'hand%led'" || die "no sql"
+
 echo "== a process, by its stream"
 start on2 "$work/old.so" "${at[@]}" --history 1d
 expect 0 '' pawl send "${at[@]}" --to shop --type entry --id e-1 --body '{"account":"a-1","cents":4}'
@@ -121,7 +126,6 @@ expect 0 '' pawl saga history Ledger/a-1 "${at[@]}"
 has_line '^[0-9T:.-]+Z  handled   v[12] message entry e-1' '^    event posted$'
 
 echo "== a long one: the newest lines"
-build_sql
 "$work/sql" "$work/history.db" "with recursive n(i) as (select 1 union all select i + 1 from n where i < 10300)
     insert into pawl_history (Endpoint, Source, MessageId, Type, Kind, Outcome, Version, Attempts, Duration, At, Error, Out)
     select 'shop', 'Ledger/long', 'l-' || i, 'entry', 'message', 'handled', i, 0, 5, 1700000000000000 + i, '', '' from n" ||

@@ -79,6 +79,8 @@ expect 0 '^paused office/h$' pawl schedule pause h --reason 'too loud'
 expect 0 '"state":"paused","next":null,"by":"operator".*"reason":"too loud"' pawl schedule list --json
 expect 0 '^waits for +the end of its pause: .* paused it at 20.*: too loud$' pawl why office/h
 grep -q '^run: pawl schedule resume office/h' "$work/out" || die "no word how it is resumed"
+expect 0 '^added office/a\?\?\?b$' pawl schedule add $'a\xe2\x80\xaeb' --to office --type tick --body '{}' --every 1h
+expect 0 '^removed office/a\?\?\?b$' pawl schedule remove $'a\xe2\x80\xaeb'
 expect 0 '^sent one message of office/h$' pawl schedule run h --reason 'to see it'
 grep -q '^pawl: queue office has no consumer just now' "$work/err" || die "run does not say that nobody reads the queue"
 has_ready office 1 || die "nothing was sent"

@@ -198,6 +198,9 @@ expect 6 "there is no saga OrderSaga/$nil" pawl timeout set --saga "OrderSaga/$n
 expect 6 'there is no saga OrderSaga/b-8' pawl timeout set --saga OrderSaga/b-8 --name payment --by 1h "${app[@]}"
 expect 0 '^set timeout payment of OrderSaga/b-9 for orders, due in 2 d; before, it was due at 20' \
     pawl timeout set --saga OrderSaga/b-9 --name payment --by 2d "${app[@]}"
+expect 0 '^set timeout payment of OrderSaga/b-9 for o\?\[2J, due in 2 d' \
+    pawl timeout set --saga OrderSaga/b-9 --name payment --by 2d "${app[@]}" --destination $'o\033[2J'
+expect 0 '' pawl timeout set --saga OrderSaga/b-9 --name payment --by 2d "${app[@]}"
 "$work/sql" "$work/timeouts.db" "update pawl_timeouts set Headers = '{\"pawl.reply_to\":\"asker\"}', CorrelationId = 'c-7' \
     where Name = 'payment'" || die "no sql"
 expect 0 '' pawl timeout set --saga OrderSaga/b-9 --name payment --by 3d "${app[@]}"
@@ -217,7 +220,7 @@ stream=$(pawl events list --type pawl.timeouts_set --json | sed -nE '$s/.*"strea
 expect 0 "\"by\":\"$(id -un)\",\"reason\":\"nothing wakes it\".*OrderSaga.*$saga" \
     pawl events show "$stream" 1 --json --reveal
 expect 0 '' pawl events list --type pawl.timeouts_set --json
-lines 4
+lines 6
 stop "$pid" TERM 0
 
 echo "== timeouts by the thousand are not all in memory"

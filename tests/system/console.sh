@@ -312,7 +312,7 @@ stop "$pid" TERM 0
 echo "== users"
 hash=$(python3 -c 'import crypt; print(crypt.crypt("secret", crypt.mksalt(crypt.METHOD_SHA512, rounds=1000)))' 2>/dev/null) ||
     hash=$(openssl passwd -6 secret)
-for name in $'a\e[1mnn' $'a\xffnn' "$(printf 'x%.0s' {1..100})"; do
+for name in $'a\e[1mnn' $'a\xffnn' $'a\xe2\x80\xaenn' $'a\xc2\x85nn' "$(printf 'x%.0s' {1..100})"; do
     printf '%s:%s\n' "$name" "$hash" >"$work/users"
     chmod 600 "$work/users"
     expect 2 "line 1: the name is too long, or has bytes that are no text" pawl console --listen 127.0.0.1:0 --users "$work/users"

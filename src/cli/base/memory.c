@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/calm.h"
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -31,6 +32,13 @@ pawl_text pawl__must_text(pawl_arena *arena, pawl_text text)
 {
     pawl_text made = pawl_arena_text(arena, text);
     (void)pawl__must((void *)(uintptr_t)made.data);
+    return made;
+}
+
+const char *pawl__must_calm(pawl_arena *arena, pawl_text text)
+{
+    char *made = (char *)(uintptr_t)pawl__must_text(arena, text).data;
+    pawl__calm_line(made, text.size);
     return made;
 }
 

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/calm.h"
 #include "cli/console/console.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ static void *run_one(void *context)
     pawl__child_result result  = {.exit_code = -1};
     const char *const  words[] = {"bulk", "run", NULL};
     pawl_code          code    = PAWL_OK;
+    char               shown[sizeof it->id];
     bool               is_well =
         arena != NULL && pawl__console_verb_words(it->console, &call, arena, words) &&
         (it->console->app == NULL || pawl__console_word(&call, arena, "app", it->console->app)) &&
@@ -72,11 +74,13 @@ static void *run_one(void *context)
         pawl__console_word(&call, arena, NULL, it->id);
     if (is_well)
         code = pawl__console_run_long(it->console, &call, arena, &result, &error);
+    memcpy(shown, it->id, sizeof shown); /* of the store */
+    pawl__calm_line(shown, strlen(shown));
     bool is_line = result.err.size > 0 && result.err.data[result.err.size - 1] == '\n';
     if (code != PAWL_OK)
-        fprintf(stderr, "pawl: bulk action %s: %s\n", it->id, error.text);
+        fprintf(stderr, "pawl: bulk action %s: %s\n", shown, error.text);
     else if (is_well && result.exit_code != 0)
-        fprintf(stderr, "bulk action %s ended with exit code %d: %.*s%s", it->id, result.exit_code,
+        fprintf(stderr, "bulk action %s ended with exit code %d: %.*s%s", shown, result.exit_code,
                 PAWL_TEXT_ARGS(result.err), is_line ? "" : "\n");
     if (result.exit_code == 3 || result.exit_code == 5 || result.exit_code < 0)
         want_look(it->console); /* the store was away, or the process was ended */

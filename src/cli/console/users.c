@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/calm.h"
 #include "cli/console/console.h"
 
 #include <crypt.h>
@@ -27,8 +28,10 @@ bool pawl__console_name_is_well(const char *name)
     size_t at, size = strlen(name);
     bool   is_well =
         size > 0 && size < PAWL__ASKER_SIZE && pawl_text_is_valid(pawl_text_of(name), &at);
-    for (size_t i = 0; is_well && i < size; i++)
-        is_well = (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
+    uint32_t point;
+    for (size_t i = 0; is_well && i < size;
+         i++) /* a byte within a character begins none that is unruly */
+        is_well = pawl__unruly_size((const unsigned char *)name + i, size - i, &point) == 0;
     return is_well;
 }
 

@@ -186,8 +186,8 @@ static pawl_code restart(const void *context, pawl_store *store, pawl_arena *are
         return pawl__facts_print(
             PAWL__FACTS({.key = "restarted", .text = fields->name},
                         {.key = "event_position", .number = row.failure.position}));
-    printf("restarted projection %s at event %.*s, version %" PRId64 "%s\n", fields->name,
-           PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
+    printf("restarted projection %s at event %s, version %" PRId64 "%s\n", fields->name,
+           pawl__must_calm(arena, row.failure.stream), row.failure.version,
            pawl_uuid_is_zero(row.worker.uuid)
                ? "; no worker that runs it is alive: the next one begins with it"
                : "");

@@ -338,7 +338,8 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
 /* ---- Pause and resume ------------------------------------------------------ */
 
 /* A queue that is so already keeps the name of the operator who did it. */
-static void say_already(const pawl__queue_fields *fields, const pawl_queue_pause *pause)
+static void say_already(const pawl__queue_fields *fields, const pawl_queue_pause *pause,
+                        pawl_arena *arena)
 {
     char at[PAWL_TIME_TEXT_SIZE + 1];
     if (!pause->is_paused) {
@@ -346,8 +347,8 @@ static void say_already(const pawl__queue_fields *fields, const pawl_queue_pause
         return;
     }
     pawl_time_format(pause->since, at);
-    fprintf(stderr, "queue %s is paused since %s, by %.*s\n", fields->queue, at,
-            PAWL_TEXT_ARGS(pause->by));
+    fprintf(stderr, "queue %s is paused since %s, by %s\n", fields->queue, at,
+            pawl__must_calm(arena, pause->by));
 }
 
 /* A paused queue that nothing names any more can be resumed; another is a slip of the pen. */
@@ -377,7 +378,7 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
     if (code != PAWL_OK)
         return code;
     if (pause.is_paused == is_pause)
-        say_already(fields, &pause);
+        say_already(fields, &pause, arena);
     else if (is_pause)
         code = pawl_store_queue_pause(store, name, by, reason, now, error);
     else

@@ -321,7 +321,7 @@ static void print_text(const printer *p)
         const pawl_history_entry *line = &p->lines[i].entry;
         char                      at[PAWL_TIME_TEXT_SIZE + 1], span[PAWL__SPAN_SIZE];
         pawl_time_format(line->at, at);
-        fprintf(p->out, "%s  %-9.*s ", at, PAWL_TEXT_ARGS(line->outcome));
+        fprintf(p->out, "%s  %-9s ", at, escaped(p, line->outcome));
         if (line->version != 0)
             fprintf(p->out, "v%lld ", (long long)line->version);
         fprintf(p->out, "%s %s %s", escaped(p, line->kind), escaped(p, line->type),

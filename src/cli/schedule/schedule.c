@@ -233,7 +233,7 @@ static pawl_code print_done(const verb_fields *fields, const char *done, pawl_te
     if (fields->is_json)
         return pawl__facts_print(
             PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}));
-    printf("%s %s\n", done, text);
+    printf("%s %s\n", done, pawl__must_calm(arena, id));
     return PAWL_OK;
 }
 

@@ -284,7 +284,7 @@ static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *w
 }
 
 static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeout_row *row,
-                           pawl_time was, pawl_time now)
+                           pawl_time was, pawl_time now, pawl_arena *arena)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1], due[PAWL_TIME_TEXT_SIZE + 1], before[PAWL_TIME_TEXT_SIZE + 1],
         age[PAWL__SPAN_SIZE];
@@ -292,8 +292,8 @@ static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeou
     pawl_time_format(row->due, due);
     pawl_time_format(was, before);
     if (!fields->words.is_json) {
-        printf("set timeout %s of %s for %.*s, due %s%s%s\n", fields->name, fields->saga,
-               PAWL_TEXT_ARGS(row->destination), pawl__age_text(row->due, now, age),
+        printf("set timeout %s of %s for %s, due %s%s%s\n", fields->name, fields->saga,
+               pawl__must_calm(arena, row->destination), pawl__age_text(row->due, now, age),
                was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
         return PAWL_OK;
     }
@@ -316,5 +316,5 @@ pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *
     if (code == PAWL_OK)
         code = pawl_store_timeout_set(store, &row, pawl__user(), pawl_text_of(fields->words.reason),
                                       now, &row.id, error);
-    return code == PAWL_OK ? print_set(fields, &row, was, now) : code;
+    return code == PAWL_OK ? print_set(fields, &row, was, now, arena) : code;
 }
