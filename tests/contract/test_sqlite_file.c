@@ -266,4 +266,31 @@ ON_GROUND(a_disk_that_cannot_be_read_is_waited_for, ground *p)
     ok(p, send_one(p, store, "orders", "m-2"));
 }
 
+/* A damaged row of a lease: its epoch cannot be raised. */
+ON_GROUND(a_lease_whose_epoch_cannot_be_raised_is_damaged, ground *p)
+{
+    static const char *const epochs[] = {"9223372036854775807", "-9223372036854775807"};
+    pawl_store              *store    = open_store(p, p->url);
+    sqlite3                 *db       = raw_open(p->path);
+    for (size_t i = 0; i < COUNT(epochs); i++) {
+        char             sql[300];
+        bool             is_held;
+        pawl_queue_rows  rows;
+        pawl_queue_claim claim = {
+            .queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
+        snprintf(sql, sizeof sql,
+                 "insert or replace into pawl_leases (Name, Worker, Process, Pid, Epoch, Expires) "
+                 "values ('queue:orders', null, 0, 0, %s, 0), ('lead:one', null, 0, 0, %s, 0)",
+                 epochs[i], epochs[i]);
+        raw_run(db, sql);
+        expect_code(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error),
+                    PAWL_ENOTSTORE);
+        expect_text(p, "the lease 'queue:orders' is damaged");
+        expect_code(p, pawl_store_lead(store, TEXT("one"), NOW, 1000, &is_held, &p->error),
+                    PAWL_ENOTSTORE);
+        expect_text(p, epochs[i]);
+    }
+    sqlite3_close(db);
+}
+
 #endif

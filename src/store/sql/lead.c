@@ -11,6 +11,7 @@
 #include "store/core/refusal.h"
 #include "store/sql/operations.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,6 +57,18 @@ static pawl_code read_lease(pawl_store *store, pawl_text name, pawl_time now,
     return code;
 }
 
+pawl_code pawl__sql_lease_raise(const pawl_store *store, pawl__sql_lease *lease, pawl_error *error)
+{
+    if (lease->epoch < 0 || lease->epoch == INT64_MAX)
+        return pawl_error_set(error, PAWL_ENOTSTORE,
+                              "%s: the lease '%.*s' is damaged: its epoch is %" PRId64
+                              "; delete its row while no program runs",
+                              pawl__sql_ops_of(store)->name, PAWL_TEXT_ARGS(lease->name),
+                              lease->epoch);
+    lease->epoch++;
+    return PAWL_OK;
+}
+
 pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease, bool is_there,
                                 pawl_error *error)
 {
@@ -88,7 +101,9 @@ static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t 
     if (code != PAWL_OK || is_taken)
         return code;
     bool is_there = row.epoch != 0;
-    row.epoch += !is_there || pawl_uuid_compare(row.worker, store->worker.uuid) != 0;
+    if ((!is_there || pawl_uuid_compare(row.worker, store->worker.uuid) != 0) &&
+        (code = pawl__sql_lease_raise(store, &row, error)) != PAWL_OK)
+        return code;
     row.worker  = store->worker.uuid;
     row.process = process;
     row.pid     = getpid();

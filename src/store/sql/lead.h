@@ -21,6 +21,8 @@ typedef struct pawl__sql_lease {
 
 /* Name, worker, process, pid, epoch, expires. */
 extern const pawl__field pawl__sql_lease_fields[6];
+/* Before it changes hands. A damaged row is refused. */
+pawl_code pawl__sql_lease_raise(const pawl_store *store, pawl__sql_lease *lease, pawl_error *error);
 /* Inserts or updates the lease. */
 pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease, bool is_there,
                                 pawl_error *error);

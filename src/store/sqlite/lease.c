@@ -94,7 +94,8 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
     bool is_there = row->epoch != 0;
     row->process  = us;
     row->pid      = getpid();
-    row->epoch++;
+    if (code == PAWL_OK)
+        code = pawl__sql_lease_raise(&store->sql.base, row, error);
     return code == PAWL_OK ? pawl__sql_lease_write(&store->sql.base, row, is_there, error) : code;
 }
 
