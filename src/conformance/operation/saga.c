@@ -336,7 +336,7 @@ static void a_value_becomes_the_columns_type(suite *s)
                                      s->arena, &row, &s->error),
                 PAWL_EINVAL);
     EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("Number")));
-    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("4x2")));
+    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("text of 3 bytes")));
     EXPECT_CODE(s,
                 pawl_store_saga_find(a, s->tables[SUITE_ALARM], PAWL_SAGA_BY_MAIN,
                                      pawl_value_integer(7), s->arena, &row, &s->error),
