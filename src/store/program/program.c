@@ -195,14 +195,13 @@ static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_
 
 /* A lock file that was deleted, or put in another one's place, is not that of the processes that came later: each takes the
  * other for dead. So the number is locked in the file that is there now, too. */
-static pawl_code follow_file(pawl__program *program, const char *path, pawl_error *error)
+static pawl_code follow(pawl__program *program, const char *path, pawl_error *error)
 {
     struct stat  ours, there;
     lock_name    name;
     struct flock lock   = one_byte(F_WRLCK, program->number);
-    int          before = program->lock_file;
-    int          file   = -1;
-    pawl_code    code   = name_of(path, &name, error);
+    int          before = program->lock_file, file = -1;
+    pawl_code    code = name_of(path, &name, error);
     if (code != PAWL_OK || before < 0 || fstat(before, &ours) != 0 ||
         (stat(name.text, &there) == 0 && there.st_dev == ours.st_dev &&
          there.st_ino == ours.st_ino))
@@ -222,13 +221,21 @@ static pawl_code follow_file(pawl__program *program, const char *path, pawl_erro
     return PAWL_OK;
 }
 
+pawl_code pawl__program_follow_file(pawl__program *program, const char *path, pawl_error *error)
+{
+    if (program == NULL)
+        return PAWL_OK;
+    pthread_mutex_lock(&program->mutex);
+    pawl_code code = follow(program, path, error);
+    pthread_mutex_unlock(&program->mutex);
+    return code;
+}
+
 static pawl_code ask_process(pawl__program *program, const char *path, int64_t number,
                              bool *is_alive, pawl_error *error)
 {
     pthread_mutex_lock(&program->mutex);
-    pawl_code code = follow_file(program, path, error);
-    if (code == PAWL_OK)
-        code = is_locked(program->lock_file, number, path, is_alive, error);
+    pawl_code code = is_locked(program->lock_file, number, path, is_alive, error);
     pthread_mutex_unlock(&program->mutex);
     return code;
 }

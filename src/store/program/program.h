@@ -30,8 +30,11 @@ pawl_code pawl__program_join(const char *path, dev_t device, ino_t inode, pawl__
                              pawl_error *error);
 void      pawl__program_leave(pawl__program *program); /* accepts NULL */
 int64_t   pawl__program_number(const pawl__program *program);
+/* Comes before questions about processes. A file that took the place of the program's is the program's from now on. `program`
+ * may be NULL. */
+pawl_code pawl__program_follow_file(pawl__program *program, const char *path, pawl_error *error);
 /* Whether the process of that number lives. `program` may be NULL: looks
- * through the file beside `path`. Else a file that took the place of the program's is the program's from now on. */
+ * through the file beside `path`. */
 pawl_code pawl__program_alive(pawl__program *program, const char *path, int64_t number,
                               bool *is_alive, pawl_error *error);
 

@@ -29,17 +29,23 @@ static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size,
 
 /* ---- Workers ------------------------------------------------------------ */
 
-typedef bool wanted_fn(const pawl__sql_worker *worker, const pawl_found *all);
+/* Rows of workers that live: few, where each crash left rows of dead ones behind. */
+typedef struct living {
+    const pawl__sql_worker **items;
+    size_t                   count;
+} living;
 
-static bool lives(const pawl__sql_worker *worker, const pawl_found *all)
+typedef bool wanted_fn(const pawl__sql_worker *worker, const living *others);
+
+static bool lives(const pawl__sql_worker *worker, const living *others)
 {
-    (void)all;
+    (void)others;
     return worker->life.is_alive;
 }
 
-static bool is_dead(const pawl__sql_worker *worker, const pawl_found *all)
+static bool is_dead(const pawl__sql_worker *worker, const living *others)
 {
-    (void)all;
+    (void)others;
     return !worker->life.is_alive;
 }
 
@@ -52,13 +58,12 @@ static bool shares_process(const pawl_worker_info *worker, const pawl_worker_inf
 }
 
 /* A worker without a lock may live though it was not seen for a while. */
-static bool has_crashed(const pawl__sql_worker *worker, const pawl_found *all)
+static bool has_crashed(const pawl__sql_worker *worker, const living *others)
 {
-    const pawl__sql_worker *workers = all->items;
     if (worker->life.is_alive || worker->life.process == 0)
         return false;
-    for (size_t i = 0; i < all->count; i++)
-        if (workers[i].life.is_alive && shares_process(&worker->info, &workers[i].info))
+    for (size_t i = 0; i < others->count; i++)
+        if (shares_process(&worker->info, &others->items[i]->info))
             return false;
     return true;
 }
@@ -85,14 +90,13 @@ static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_found *
     return code;
 }
 
-static bool has_worker(const pawl_found *rows, pawl_worker_id id)
+/* Of infos, and of rows, which begin with one. */
+static int compare_ids(const void *left, const void *right)
 {
-    const pawl__sql_worker *workers = rows->items;
-    for (size_t i = 0; i < rows->count; i++)
-        if (pawl_uuid_compare(workers[i].info.id.uuid, id.uuid) == 0)
-            return true;
-    return false;
+    return pawl_uuid_compare(((const pawl_worker_info *)left)->id.uuid,
+                             ((const pawl_worker_info *)right)->id.uuid);
 }
+_Static_assert(offsetof(pawl__sql_worker, info) == 0, "a row begins with its info");
 
 static pawl_code list_workers(pawl_store *store, wanted_fn *is_wanted, pawl_arena *arena,
                               pawl_found *found, pawl_error *error)
@@ -103,12 +107,16 @@ static pawl_code list_workers(pawl_store *store, wanted_fn *is_wanted, pawl_aren
     if (code == PAWL_OK)
         code = ask(store, &all, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
                    error);
-    pawl_worker_info *items = pawl_arena_take(arena, all.count * sizeof *items);
-    if (code == PAWL_OK && items == NULL)
+    pawl_worker_info *items  = pawl_arena_take(arena, all.count * sizeof *items);
+    living            others = {pawl_arena_take(arena, all.count * sizeof *others.items), 0};
+    if (code == PAWL_OK && (items == NULL || others.items == NULL))
         code = pawl__sql_no_memory(store, "rows", error);
     const pawl__sql_worker *workers = all.items;
     for (size_t i = 0; code == PAWL_OK && i < all.count; i++)
-        if (is_wanted(&workers[i], &all))
+        if (workers[i].life.is_alive)
+            others.items[others.count++] = &workers[i];
+    for (size_t i = 0; code == PAWL_OK && i < all.count; i++)
+        if (is_wanted(&workers[i], &others))
             items[found->count++] = workers[i].info;
     found->items = items;
     return code;
@@ -129,8 +137,11 @@ static pawl_code drop_ended(pawl_store *store, pawl_found *found, pawl_arena *ar
     pawl_found        rows;
     pawl_code         code = read_workers(store, arena, &rows, error);
     found->count           = 0;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (has_worker(&rows, items[i].id))
+    if (code == PAWL_OK && rows.count > 0)
+        qsort(rows.items, rows.count, sizeof(pawl__sql_worker), compare_ids);
+    for (size_t i = 0; code == PAWL_OK && i < count && rows.count > 0; i++)
+        if (bsearch(&items[i], rows.items, rows.count, sizeof(pawl__sql_worker), compare_ids) !=
+            NULL)
             items[found->count++] = items[i];
     return code;
 }

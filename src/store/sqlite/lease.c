@@ -23,11 +23,25 @@ static pawl_code read_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
     return pawl__sql_read_first(&store->sql.base, &asked, NULL, row, error);
 }
 
-static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *alive,
-                          pawl_error *error)
+/* A process is asked about without a statement, so one by one is as good as at once. */
+pawl_code pawl__sqlite_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error)
 {
-    pawl_code code = pawl__program_alive(store->program, store->path, process, alive, error);
+    const pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code           code  = pawl__program_follow_file(store->program, store->path, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = pawl__program_alive(store->program, store->path, lives[i]->process,
+                                   &lives[i]->is_alive, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "sqlite");
+}
+
+static pawl_code is_alive(pawl__sqlite *store, int64_t process, bool *alive, pawl_error *error)
+{
+    pawl__sql_life        life = {.process = process};
+    pawl__sql_life *const one  = &life;
+    pawl_code             code = pawl__sqlite_who_lives(&store->sql.base, &one, 1, error);
+    *alive                     = life.is_alive;
+    return code;
 }
 
 /* ---- The process and its queues ----------------------------------------- */
@@ -44,17 +58,6 @@ static pawl_code join(pawl__sqlite *store, pawl_error *error)
         return pawl_error_wrap(error, code, "sqlite");
     store->book = pawl__program_book(store->program, store->sql.base.system_prefix);
     return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-}
-
-/* A process is asked about without a statement, so one by one is as good as at once. */
-pawl_code pawl__sqlite_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
-                                 pawl_error *error)
-{
-    const pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code           code  = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = is_alive(store, lives[i]->process, &lives[i]->is_alive, error);
-    return code;
 }
 
 pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *error)

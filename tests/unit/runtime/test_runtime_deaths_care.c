@@ -96,6 +96,60 @@ ON_STORE(e26_processes_that_died_are_counted, const char *url, "sqlite")
     assert_non_null(strstr(deaths.last, " and 2 others): up to "));
 }
 
+/* Dead workers whose ids begin with this byte and that were seen last at this time. */
+static void leave_rows(const char *url, int count, uint8_t first, pawl_time seen_at)
+{
+    for (int i = 0; i < count; i++) {
+        pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+        pawl_store        *store   = NULL;
+        pawl_worker_id     id      = {{{first, (uint8_t)(i >> 8), (uint8_t)i}}};
+        options.mode               = PAWL_OPEN_CHECK;
+        must(pawl_store_open(url, &options, &store, world_error()));
+        pawl_store_worker_set(store, id);
+        must(pawl_store_worker_open(store, DOCK, PAWL_TEXT("[]"), seen_at, world_error()));
+        pawl_store_close(store);
+    }
+}
+
+static void look(world *it)
+{
+    pawl__crashes_check_soon(it->endpoint);
+    must(pawl__crashes_check(it->endpoint->worker, world_error()));
+}
+
+/* As after a night of restarts, more than there is room for. Those that died last are met by other processes, too. */
+TEST(e26_rows_of_many_dead_workers_do_not_stay)
+{
+    const char       *url   = "memory:rows";
+    pawl_worker_info *items = NULL;
+    size_t            count = 0, late = 0;
+    prepare(url);
+    world *it = open_world(url, 1);
+    world_drain(it);
+    pawl__worker *worker                  = it->endpoint->worker;
+    it->endpoint->settings.batch_messages = 2;
+    leave_rows(url, PAWL__CRASHES_MAX / 2, 3, WORLD_START);
+    look(it);
+    leave_rows(url, PAWL__CRASHES_MAX / 2, 2, WORLD_START);
+    look(it);
+    leave_rows(url, 100, 1, WORLD_START + PAWL_SECONDS(1));
+    look(it);
+    pawl__isolation_stamped_passed(worker, 2);
+    assert_int_equal(count_died(it), PAWL__DEAD_ROWS_MAX);
+    assert_true(atomic_load(&it->endpoint->isolation.check) == PAWL_TIME_MIN);
+    pawl__isolation_stamped_passed(worker, 6);
+    assert_int_equal(count_died(it), PAWL__DEAD_ROWS_MAX - 3); /* a row for each share */
+    it->endpoint->settings.batch_messages = 512;
+    look(it);
+    pawl__isolation_stamp_next(it->endpoint, PAWL__STAMPED_MAX);
+    pawl__isolation_stamped_passed(worker, 512);
+    must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
+    assert_int_equal(count, PAWL__DEAD_ROWS_MIN);
+    for (size_t i = 0; i < count; i++)
+        late += items[i].seen > WORLD_START;
+    assert_int_equal(late, PAWL__DEAD_ROWS_MIN);
+}
+
 /* ---- Who is a suspect ----------------------------------------------------------- */
 
 /* Stamps messages as some of so many, and lets go of them. */

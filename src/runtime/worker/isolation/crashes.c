@@ -5,6 +5,8 @@
 #include "runtime/runtime.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CHECK_PERIOD PAWL_SECONDS(2)
 #define REST_MAX PAWL_MILLISECONDS(250)
@@ -24,25 +26,50 @@ static pawl_code list_died(pawl__worker *worker, pawl_arena *arena, pawl_worker_
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
-/* Under the endpoint's mutex. */
+/* Under the endpoint's mutex, as the next ones. Where the death is among those that are known, in the order of ids, or
+ * would be. */
+static size_t place_of(const pawl__isolation *isolation, pawl_worker_id id)
+{
+    size_t low = 0, high = isolation->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (pawl_uuid_compare(isolation->known[middle].worker.uuid, id.uuid) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static pawl__crash *find(pawl__isolation *isolation, pawl_worker_id id)
 {
-    for (size_t i = 0; i < isolation->count; i++)
-        if (pawl_uuid_compare(isolation->known[i].worker.uuid, id.uuid) == 0)
-            return &isolation->known[i];
-    return NULL;
+    pawl__crash *found = &isolation->known[place_of(isolation, id)];
+    bool         is_it = found < &isolation->known[isolation->count] &&
+                 pawl_uuid_compare(found->worker.uuid, id.uuid) == 0;
+    return is_it ? found : NULL;
 }
 
-/* Under the endpoint's mutex. A death whose row was ended gives its room to a new one. */
+static void forget(pawl__isolation *isolation, pawl__crash *crash)
+{
+    size_t behind = (size_t)(&isolation->known[isolation->count--] - crash) - 1;
+    memmove(crash, crash + 1, behind * sizeof *crash);
+}
+
+/* A death whose row was ended gives its room to a new one. None was since the room ended. */
 static bool make_room(pawl__isolation *isolation)
 {
-    for (size_t i = 0; i < isolation->count && isolation->count == PAWL__CRASHES_MAX; i++)
-        if (isolation->known[i].is_ended)
-            isolation->known[i] = isolation->known[--isolation->count];
-    return isolation->count < PAWL__CRASHES_MAX;
+    size_t i = 0;
+    if (isolation->count < PAWL__CRASHES_MAX || isolation->full_since != 0)
+        return isolation->count < PAWL__CRASHES_MAX;
+    while (i < isolation->count && !isolation->known[i].is_ended)
+        i++;
+    if (i == isolation->count)
+        return false;
+    forget(isolation, &isolation->known[i]);
+    return true;
 }
 
-/* Under the endpoint's mutex. A worker that there is no room for counts as found when the room ended: if it
+/* A worker that there is no room for counts as found when the room ended: if it
  * were forgotten and met anew, its death would never be old enough to be sure. */
 static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time now, bool *is_new)
 {
@@ -50,7 +77,7 @@ static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time 
     pawl__crash     *found     = find(isolation, id);
     *is_new                    = false;
     if (found != NULL && found->is_ended) /* back meanwhile, and dead again */
-        *found = isolation->known[--isolation->count];
+        forget(isolation, found);
     else if (found != NULL)
         return found->seen;
     *is_new = make_room(isolation);
@@ -59,7 +86,10 @@ static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time 
             isolation->full_since = now;
         return isolation->full_since;
     }
-    isolation->known[isolation->count++] = (pawl__crash){id, now, false};
+    size_t       at    = place_of(isolation, id);
+    pawl__crash *added = &isolation->known[at];
+    memmove(added + 1, added, (isolation->count++ - at) * sizeof *added);
+    *added = (pawl__crash){id, now, false};
     return now;
 }
 
@@ -95,66 +125,72 @@ static void owe(pawl__worker *worker, int64_t workers)
     } while (workers > 0 && !atomic_compare_exchange_weak(&isolation->to_stamp, &before, wanted));
 }
 
-/* How many of the new ones claimed messages: one of a process with several is its service. */
-static int64_t count_claiming(const pawl_worker_info *items, const bool *is_new, size_t count)
+static int compare_numbers(const void *left, const void *right)
 {
-    int64_t claiming = 0;
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Processes of dead workers whose store knows them. */
+typedef struct processes {
+    size_t count;
+    int64_t
+            services; /* of how many there are several workers: one of them is the process's service, which claims nothing */
+    int64_t pid;      /* of one of them */
+} processes;
+
+/* Sorts the pids. */
+static processes count_processes(int64_t *pids, size_t count)
+{
+    processes found = {0, 0, 0};
+    qsort(pids, count, sizeof *pids, compare_numbers);
     for (size_t i = 0; i < count; i++) {
-        bool is_first = true, has_next = false;
-        for (size_t j = 0; j < count && is_new[i]; j++) {
-            bool is_same = j != i && is_new[j] && items[j].pid != 0 && items[j].pid == items[i].pid;
-            is_first &= !(is_same && j < i);
-            has_next |= is_same && j > i;
-        }
-        claiming += is_new[i] && !(is_first && has_next);
+        bool is_first = pids[i] != 0 && (i == 0 || pids[i] != pids[i - 1]);
+        bool has_next = i + 1 < count && pids[i + 1] == pids[i];
+        found.count += is_first;
+        found.services += is_first && has_next;
+        found.pid = is_first ? pids[i] : found.pid;
     }
-    return claiming;
+    return found;
 }
 
 /* " (process 4711 and 2 others)"; empty: a store may not know them. */
-static void name_processes(const pawl_worker_info *items, const bool *is_new, size_t count,
-                           char text[PROCESSES_SIZE])
+static void name_processes(const processes *died, char text[PROCESSES_SIZE])
 {
-    size_t  process_count = 0;
-    int64_t pid           = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool is_first = is_new[i] && items[i].pid != 0;
-        for (size_t j = 0; j < i && is_first; j++)
-            is_first = !is_new[j] || items[j].pid != items[i].pid;
-        process_count += is_first;
-        pid = is_first ? items[i].pid : pid;
-    }
     text[0] = '\0';
-    if (process_count == 1)
-        (void)snprintf(text, PROCESSES_SIZE, " (process %lld)", (long long)pid);
-    else if (process_count > 1)
-        (void)snprintf(text, PROCESSES_SIZE, " (process %lld and %zu other%s)", (long long)pid,
-                       process_count - 1, process_count == 2 ? "" : "s");
+    if (died->count == 1)
+        (void)snprintf(text, PROCESSES_SIZE, " (process %lld)", (long long)died->pid);
+    else if (died->count > 1)
+        (void)snprintf(text, PROCESSES_SIZE, " (process %lld and %zu other%s)",
+                       (long long)died->pid, died->count - 1, died->count == 2 ? "" : "s");
 }
 
 static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, size_t count,
                           pawl_error *error)
 {
     const char *name      = worker->endpoint->model->endpoint.data;
-    bool       *is_new    = pawl_arena_take(worker->read, (count + 1) * sizeof *is_new);
+    int64_t    *pids      = pawl_arena_take(worker->read, (count + 1) * sizeof *pids);
     size_t      new_count = 0;
-    char        processes[PROCESSES_SIZE];
-    if (is_new == NULL)
+    bool        is_new;
+    char        text[PROCESSES_SIZE];
+    if (pids == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for dead workers");
     for (size_t i = 0; i < count; i++) {
+        is_new = false;
         if (is_of(worker, &items[i]))
-            note(worker, items[i].id, &is_new[i]);
-        new_count += is_new[i];
+            note(worker, items[i].id, &is_new);
+        if (is_new)
+            pids[new_count++] = items[i].pid;
     }
     if (new_count == 0)
         return PAWL_OK;
-    owe(worker, count_claiming(items, is_new, count));
-    name_processes(items, is_new, count, processes);
+    processes died = count_processes(pids, new_count);
+    owe(worker, (int64_t)new_count - died.services);
+    name_processes(&died, text);
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
              "queue run in batches of %d with in-flight markers",
-             name, new_count, processes,
-             (long long)atomic_load(&worker->endpoint->isolation.to_stamp),
+             name, new_count, text, (long long)atomic_load(&worker->endpoint->isolation.to_stamp),
              PAWL__STAMPED_BATCH_MAX);
     return PAWL_OK;
 }
@@ -316,32 +352,66 @@ static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 /* Deaths whose rows are gone, by this process or another, make room for others. */
 static void note_ended(pawl_endpoint *endpoint, const pawl_worker_info *items, size_t count)
 {
-    pawl__isolation *isolation = &endpoint->isolation;
+    pawl__isolation *isolation                   = &endpoint->isolation;
+    bool             is_there[PAWL__CRASHES_MAX] = {false};
     pthread_mutex_lock(&endpoint->mutex);
+    for (size_t i = 0; i < count; i++) {
+        const pawl__crash *found = find(isolation, items[i].id);
+        if (found != NULL)
+            is_there[found - isolation->known] = true;
+    }
     for (size_t i = 0; i < isolation->count; i++) {
-        bool is_there = false;
-        for (size_t j = 0; j < count && !is_there; j++)
-            is_there = pawl_uuid_compare(items[j].id.uuid, isolation->known[i].worker.uuid) == 0;
-        isolation->known[i].is_ended |= !is_there;
-        if (!is_there)
+        isolation->known[i].is_ended |= !is_there[i];
+        if (!is_there[i])
             isolation->full_since = 0;
     }
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Ends the rows of those that are dead still, `*ended` of them at most: a worker whose connection came back lives. `*left`: how
- * many of them there are still. */
+static int compare_seen(const void *left, const void *right)
+{
+    return compare_numbers(&((const pawl_worker_info *)left)->seen,
+                           &((const pawl_worker_info *)right)->seen);
+}
+
+/* More rows say no more: as many messages as run in stamped batches at most are owed for these alone. The last deaths are
+ * kept in any case, since other processes meet their stamps, and each look of a process reads all rows. */
+static int64_t rows_max(const pawl__worker *worker)
+{
+    int64_t enough = PAWL__STAMPED_MAX / worker->endpoint->settings.batch_messages;
+    if (enough < PAWL__DEAD_ROWS_MIN)
+        return PAWL__DEAD_ROWS_MIN;
+    return enough < PAWL__DEAD_ROWS_MAX ? enough : PAWL__DEAD_ROWS_MAX;
+}
+
+/* The endpoint's dead workers, in the order in which they were seen last. */
+static pawl_code list_ours(pawl__worker *worker, pawl_worker_info **items, size_t *count,
+                           pawl_error *error)
+{
+    size_t    all  = 0;
+    pawl_code code = list_died(worker, worker->read, items, &all, error);
+    for (size_t i = 0; i < all && code == PAWL_OK; i++)
+        if (is_of(worker, &(*items)[i]))
+            (*items)[(*count)++] = (*items)[i];
+    if (*count > 0)
+        qsort(*items, *count, sizeof **items, compare_seen);
+    return code;
+}
+
+/* Ends the rows of those that are dead still, `*ended` of them at most and those that are too many: a worker whose connection
+ * came back lives. `*left`: how many of them there are still. */
 static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, pawl_error *error)
 {
     pawl_worker_info *items = NULL;
     pawl_store       *store = NULL;
     size_t            count = 0, kept = 0;
-    int64_t           most = *ended;
-    pawl_code         code = list_died(worker, worker->read, &items, &count, error);
+    int64_t           most    = *ended;
+    pawl_code         code    = list_ours(worker, &items, &count, error);
+    int64_t           surplus = (int64_t)count - rows_max(worker);
     *ended = *left = 0;
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
         bool is_ours = is_known(worker->endpoint, items[i].id);
-        if (!is_ours || *ended == most) {
+        if (!is_ours || ((int64_t)i >= surplus && *ended >= most)) {
             *left += is_ours;
             items[kept++] = items[i];
             continue;
@@ -355,26 +425,29 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
         *ended += code == PAWL_OK;
     }
     pawl_store_close(store);
-    if (code == PAWL_OK)
-        note_ended(worker->endpoint, items, kept);
-    return code;
+    if (code != PAWL_OK)
+        return code;
+    note_ended(worker->endpoint, items, kept);
+    if (*ended > 0 && (int64_t)kept > *left) /* there is room for others now */
+        pawl__crashes_check_soon(worker->endpoint);
+    return PAWL_OK;
 }
 
-/* Ends a dead worker's row, or with `is_over` all. A row that cannot be ended stays known: this process stamps
- * nothing because of it again. Leases of the ended ones are free now: partitions get an isolated step, timeouts stamped batches. Rows that
- * another process ended are no longer owed for. */
+/* Ends rows of dead workers, one for each share that has passed, or with `is_over` all. A row that cannot be ended stays
+ * known: this process stamps nothing because of it again. Leases of the ended ones are free now: partitions get an isolated
+ * step, timeouts stamped batches. Rows that another process ended are no longer owed for. */
 static void end_share(pawl__worker *worker, bool is_over)
 {
     pawl_endpoint   *endpoint  = worker->endpoint;
     pawl__isolation *isolation = &endpoint->isolation;
     int64_t          batch     = endpoint->settings.batch_messages;
     pawl_error       error     = PAWL_ERROR_INIT;
-    int64_t          ended = is_over ? INT64_MAX : 1, left = 0;
+    int64_t          passed    = atomic_exchange(&isolation->passed, 0);
+    int64_t          ended = is_over ? INT64_MAX : passed / batch, left = 0;
     pawl_code        code = end_rows(worker, &ended, &left, &error);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
                  endpoint->model->endpoint.data, error.text);
-    atomic_store(&isolation->passed, 0);
     if (is_over)
         atomic_store(&isolation->to_stamp, 0);
     else if (code == PAWL_OK && atomic_load(&isolation->to_stamp) > left * batch)

@@ -42,6 +42,8 @@
 /* Messages that run in stamped batches at most, however many workers died. A message behind them that crashes its process
  * does so once more before it is met: the head of the queue has passed meanwhile, so it comes nearer each time. */
 #define PAWL__STAMPED_MAX 2048
+#define PAWL__DEAD_ROWS_MIN 64  /* rows of dead workers that are kept in any case */
+#define PAWL__DEAD_ROWS_MAX 256 /* and of endpoints with small batches */
 
 struct pawl__worker;
 
@@ -77,7 +79,7 @@ typedef struct pawl__isolation {
     atomic_bool       has_looked;     /* no step with batches comes before the first look */
     atomic_bool       has_partitions; /* the next step alone looks at all of them */
     pawl_time         full_since;     /* by pawl__watch_now; 0: there is room */
-    pawl__crash       known[PAWL__CRASHES_MAX]; /* under the endpoint's mutex */
+    pawl__crash       known[PAWL__CRASHES_MAX]; /* by id; under the endpoint's mutex */
 } pawl__isolation;
 
 /* Looks for dead workers of the endpoint, every few seconds. */
@@ -117,9 +119,9 @@ bool pawl__isolation_begin(pawl_endpoint *endpoint);
 void pawl__isolation_end(pawl_endpoint *endpoint);
 /* The message that ran alone has passed, or with `is_last` the last that was due; then the process rests. */
 void pawl__isolation_one_passed(struct pawl__worker *worker, bool is_last);
-/* So many have passed in stamped batches. For each share of theirs the row of a dead worker is ended, which the other
- * processes see: they share the work. That frees what it had leased: its timeouts run in stamped batches, too, and the
- * next step is an isolated one, for partitions. */
+/* So many have passed in stamped batches. For each share of theirs the row of a dead worker is ended, and so are rows that are
+ * too many; the other processes see that: they share the work. That frees what it had leased: its timeouts run in stamped
+ * batches, too, and the next step is an isolated one, for partitions. */
 void pawl__isolation_stamped_passed(struct pawl__worker *worker, int64_t count);
 
 /* A stamped or isolated step got nothing: either nothing is due, or other processes have the message, give it back and
