@@ -20,16 +20,17 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
     made->arena      = pawl_arena_create(0);
     made->lease_name =
         pawl__lease_name("outbox", endpoint->model->endpoint, endpoint->model->arena);
-    made->waiting.arena          = pawl_arena_create(4096);
-    made->unavailable.left.arena = pawl_arena_create(4096);
-    made->last_now               = pawl__machine_now(endpoint);
-    made->sweep_due              = made->last_now;
-    made->reap_due               = made->last_now;
+    made->waiting           = pawl__source_table_create();
+    made->unavailable.left  = pawl__source_table_create();
+    made->unavailable.first = pawl__source_table_create();
+    made->last_now          = pawl__machine_now(endpoint);
+    made->sweep_due         = made->last_now;
+    made->reap_due          = made->last_now;
     pawl__outbox_forget(made);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 1
                                                                  : pawl__system_seed());
     if (made->arena == NULL || made->lease_name.data == NULL || made->waiting.arena == NULL ||
-        made->unavailable.left.arena == NULL) {
+        made->unavailable.left.arena == NULL || made->unavailable.first.arena == NULL) {
         pawl__service_destroy(made);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     }
@@ -60,6 +61,7 @@ void pawl__service_destroy(pawl__service *service)
     pawl_arena_destroy(service->arena);
     pawl_arena_destroy(service->waiting.arena);
     pawl_arena_destroy(service->unavailable.left.arena);
+    pawl_arena_destroy(service->unavailable.first.arena);
     pawl_free(service);
 }
 

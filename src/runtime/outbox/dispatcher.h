@@ -9,7 +9,9 @@
 
 /* ---- Sources ------------------------------------------------------------------ */
 
-/* The number kept for a source; 0 when none is. source_table.c */
+/* source_table.c. Forgets all. */
+void pawl__source_table_clear(pawl__source_table *sources);
+/* The number kept for a source; 0 when none is. */
 size_t    pawl__source_table_get(const pawl__source_table *sources, pawl_text source);
 pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, size_t value);
 

@@ -56,13 +56,6 @@ pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, boo
     return pawl__source_table_put(&service->waiting, source, is_waiting);
 }
 
-static void forget_waiting(pawl__service *service)
-{
-    if (service->waiting.arena != NULL)
-        pawl_arena_reset(service->waiting.arena);
-    service->waiting = (pawl__source_table){.arena = service->waiting.arena};
-}
-
 /* Publishes the end of the lease: to another thread that asks, a lease that was not renewed ends by
  * itself. */
 static void set_leader(pawl__service *service, bool is_leader)
@@ -80,7 +73,7 @@ void pawl__outbox_forget(pawl__service *service)
     set_leader(service, false);
     service->lease_renewal = PAWL_TIME_MIN;
     service->outbox_due    = PAWL_TIME_MIN;
-    forget_waiting(service);
+    pawl__source_table_clear(&service->waiting);
     pawl__unavailable_forget(service);
 }
 
@@ -281,7 +274,7 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
 
 static pawl_code read_waiting(pawl__service *service, pawl_error *error)
 {
-    forget_waiting(service);
+    pawl__source_table_clear(&service->waiting);
     return for_rows(service, PAWL_OUTBOX_PENDING, 1, note_waiting, error);
 }
 
@@ -317,7 +310,7 @@ static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 
 static pawl_code take_over(pawl__service *service, pawl_error *error)
 {
-    forget_waiting(service);
+    pawl__source_table_clear(&service->waiting);
     pawl__unavailable_forget(service);
     service->term++;
     pawl_code code = raise_number(service, error);

@@ -45,18 +45,22 @@ typedef struct pawl__source_table {
     pawl_arena        *arena;
     pawl__source_item *items;
     size_t             count, capacity;
+    size_t             live; /* with a number other than 0 */
+    bool is_own; /* nothing else is in the arena: a new one takes its place when the table grows */
 } pawl__source_table;
+
+/* Empty, with an arena of its own, which is for the caller to destroy; NULL in it: memory. source_table.c */
+pawl__source_table pawl__source_table_create(void);
 
 /* Routes that are away, and how far the rows of others were read; see unavailable_routes.c. */
 typedef struct pawl__unavailable {
-    pawl__source_table left; /* of each source that was left: the number of the route */
-    pawl__source_table
-              first; /* of each of them: the id of its first row that was left; in the same arena */
-    int64_t   passed;                      /* id of the last row that was passed */
-    int64_t   mark;                        /* the same, half a minute ago */
-    pawl_time go_back_due, tried_due, due; /* machine times: of the next try at last */
-    bool      is_page, is_last; /* the last read: behind `passed`; nothing is behind it */
-    int64_t   page_end;         /* id of its last row */
+    pawl__source_table left;   /* of each source that was left: the number of the route */
+    pawl__source_table first;  /* of each of them: the id of its first row that was left */
+    int64_t            passed; /* id of the last row that was passed */
+    int64_t            mark;   /* the same, half a minute ago */
+    pawl_time          go_back_due, tried_due, due; /* machine times: of the next try at last */
+    bool               is_page, is_last; /* the last read: behind `passed`; nothing is behind it */
+    int64_t            page_end;         /* id of its last row */
     int64_t
          tried_after; /* rows that were tried before are read from behind this id, and then from the first one */
     bool is_behind; /* the last read: rows that were left may stand before the page */

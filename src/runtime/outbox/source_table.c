@@ -1,11 +1,13 @@
 /* source_table.c - a number for each of many sources: a hash table with open addressing
- * in an arena. Nothing is removed: 0 is as good as absent, and goes when it grows.
+ * in an arena. Nothing is removed: 0 is as good as absent, and goes when it grows. A table of its own arena then gives back what
+ * the sources took that it had so far.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/dispatcher.h"
 
 #define CAPACITY_FIRST 64
+#define BLOCK_SIZE 4096
 
 /* The slot of the source: its item, or the free one where it belongs. */
 static pawl__source_item *slot_of(const pawl__source_table *sources, pawl_text source)
@@ -17,24 +19,52 @@ static pawl__source_item *slot_of(const pawl__source_table *sources, pawl_text s
     return &sources->items[i];
 }
 
+static pawl_code copy_live(const pawl__source_table *from, pawl__source_table *to)
+{
+    to->items = pawl_arena_take(to->arena, to->capacity * sizeof to->items[0]);
+    if (to->items == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < from->capacity; i++) {
+        pawl__source_item item = from->items[i];
+        if (item.value == 0)
+            continue;
+        if (to->is_own)
+            item.source = pawl_arena_text(to->arena, item.source);
+        if (item.source.data == NULL)
+            return PAWL_ENOMEM;
+        *slot_of(to, item.source) = item;
+        to->count++;
+    }
+    return PAWL_OK;
+}
+
 static pawl_code grow(pawl__source_table *sources)
 {
-    size_t live = 0;
-    for (size_t i = 0; i < sources->capacity; i++)
-        live += sources->items[i].value != 0;
-    pawl__source_table grown = {.arena = sources->arena, .capacity = CAPACITY_FIRST};
-    while (grown.capacity < 4 * live)
+    pawl__source_table grown = *sources;
+    if (sources->is_own)
+        grown.arena = pawl_arena_create(BLOCK_SIZE);
+    grown.capacity = CAPACITY_FIRST;
+    grown.count    = 0;
+    while (grown.capacity < 4 * sources->live)
         grown.capacity *= 2;
-    grown.items = pawl_arena_take(sources->arena, grown.capacity * sizeof grown.items[0]);
-    if (grown.items == NULL)
-        return PAWL_ENOMEM;
-    for (size_t i = 0; i < sources->capacity; i++)
-        if (sources->items[i].value != 0) {
-            *slot_of(&grown, sources->items[i].source) = sources->items[i];
-            grown.count++;
-        }
-    *sources = grown;
-    return PAWL_OK;
+    pawl_code code = grown.arena != NULL ? copy_live(sources, &grown) : PAWL_ENOMEM;
+    if (sources->is_own)
+        pawl_arena_destroy(code == PAWL_OK ? sources->arena : grown.arena);
+    if (code == PAWL_OK)
+        *sources = grown;
+    return code;
+}
+
+pawl__source_table pawl__source_table_create(void)
+{
+    return (pawl__source_table){.arena = pawl_arena_create(BLOCK_SIZE), .is_own = true};
+}
+
+void pawl__source_table_clear(pawl__source_table *sources)
+{
+    if (sources->arena != NULL)
+        pawl_arena_reset(sources->arena);
+    *sources = (pawl__source_table){.arena = sources->arena, .is_own = sources->is_own};
 }
 
 size_t pawl__source_table_get(const pawl__source_table *sources, pawl_text source)
@@ -44,9 +74,10 @@ size_t pawl__source_table_get(const pawl__source_table *sources, pawl_text sourc
 
 pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, size_t value)
 {
-    if (source.size == 0 || (value == 0 && pawl__source_table_get(sources, source) == 0))
+    bool has = pawl__source_table_get(sources, source) != 0;
+    if (source.size == 0 || (value == 0 && !has))
         return PAWL_OK;
-    if (2 * (sources->count + 1) > sources->capacity && grow(sources) != PAWL_OK)
+    if (!has && 2 * (sources->count + 1) > sources->capacity && grow(sources) != PAWL_OK)
         return PAWL_ENOMEM;
     pawl__source_item *item = slot_of(sources, source);
     if (item->source.data == NULL) {
@@ -56,5 +87,7 @@ pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, 
         sources->count++;
     }
     item->value = value;
+    sources->live += !has;
+    sources->live -= value == 0;
     return PAWL_OK;
 }

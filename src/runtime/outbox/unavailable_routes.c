@@ -80,13 +80,12 @@ static void plan(pawl__service *service)
 /* Passed rows are not known any more. */
 void pawl__unavailable_forget(pawl__service *service)
 {
-    pawl_time   now  = pawl__machine_now(service->endpoint);
-    pawl_arena *kept = service->unavailable.left.arena;
-    if (kept != NULL)
-        pawl_arena_reset(kept);
-    service->unavailable = (pawl__unavailable){.left        = {.arena = kept},
-                                               .first       = {.arena = kept},
-                                               .tried_after = service->unavailable.tried_after};
+    pawl_time          now    = pawl__machine_now(service->endpoint);
+    pawl__unavailable *routes = &service->unavailable;
+    pawl__source_table_clear(&routes->left);
+    pawl__source_table_clear(&routes->first);
+    *routes = (pawl__unavailable){
+        .left = routes->left, .first = routes->first, .tried_after = routes->tried_after};
     pawl__sink *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL) {
         pawl_time latest = pawl_time_add(now, outbound->away_pause);

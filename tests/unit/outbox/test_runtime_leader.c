@@ -321,3 +321,59 @@ ON_STORES(o16_a_clock_that_was_set_back_stops_nothing, const char *url)
     assert_true(t.first->reap_due <= now + PAWL_MINUTES(5));
     assert_true(pawl__service_due(t.first) <= now + PAWL_MINUTES(1));
 }
+
+/* ---- Sources that waited ------------------------------------------------------------ */
+
+static size_t blocks; /* taken, and not given back */
+
+static void *count_blocks(void *memory, size_t size, void *context)
+{
+    (void)context;
+    blocks += memory == NULL && size > 0;
+    blocks -= memory != NULL && size == 0;
+    if (size > 0)
+        return realloc(memory, size);
+    free(memory);
+    return NULL;
+}
+
+static pawl_text name_of(int number)
+{
+    static char name[200];
+    int         size = snprintf(name, sizeof name, "%0150d", number);
+    return (pawl_text){.data = name, .size = (size_t)size};
+}
+
+static void put_number(pawl__source_table *table, int number, size_t value)
+{
+    must(pawl__source_table_put(table, name_of(number), value));
+}
+
+static int get_number(const pawl__source_table *table, int number)
+{
+    return (int)pawl__source_table_get(table, name_of(number));
+}
+
+/* Ten thousand keys, each of which had one failed try: as in a month. */
+TEST(o14_sources_that_wait_no_more_take_no_memory)
+{
+    static const pawl_allocator counted = {count_blocks, NULL};
+    blocks                              = 0;
+    pawl_allocator_set(&counted);
+    pawl__source_table table = pawl__source_table_create();
+    must(pawl__source_table_put(&table, PAWL_TEXT("stays"), 7));
+    for (int i = 0; i < 10000; i++) {
+        put_number(&table, i, 1);
+        put_number(&table, i, 0);
+    }
+    assert_int_equal(table.live, 1);
+    assert_int_equal(pawl__source_table_get(&table, PAWL_TEXT("stays")), 7);
+    assert_true(blocks < 30);
+    for (int i = 0; i < 200; i++)
+        put_number(&table, i, (size_t)i + 1);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(get_number(&table, i), i + 1);
+    pawl_arena_destroy(table.arena);
+    assert_int_equal(blocks, 0);
+    pawl_allocator_set(NULL);
+}
