@@ -52,6 +52,9 @@ typedef struct pawl__source_table {
 /* Empty, with an arena of its own, which is for the caller to destroy; NULL in it: memory. source_table.c */
 pawl__source_table pawl__source_table_create(void);
 
+/* Sources that are left at once: beyond them nothing is passed, and other routes wait, too. */
+#define PAWL__LEFT_MAX 500000
+
 /* Routes that are away, and how far the rows of others were read; see unavailable_routes.c. */
 typedef struct pawl__unavailable {
     pawl__source_table left;   /* of each source that was left: the number of the route */
@@ -64,6 +67,7 @@ typedef struct pawl__unavailable {
     int64_t
          tried_after; /* rows that were tried before are read from behind this id, and then from the first one */
     bool is_behind; /* the last read: rows that were left may stand before the page */
+    bool is_full;   /* the limit was logged */
 } pawl__unavailable;
 
 struct pawl__service;

@@ -27,8 +27,6 @@
 
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define GO_BACK_PERIOD PAWL_SECONDS(30)
-#define LEFT_MAX 500000 /* sources: beyond them nothing is passed, and other routes wait, too */
-
 static size_t number_of(const pawl__service *service, const pawl__sink *outbound)
 {
     return (size_t)(outbound - service->sinks) + 1;
@@ -193,14 +191,17 @@ void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_
 /* Its rows, and what was left behind them, are read again. */
 void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
 {
-    pawl__source_table *left = &service->unavailable.left;
-    int64_t             time = pawl__machine_now(service->endpoint) - outbound->away_since;
+    pawl__source_table *left  = &service->unavailable.left;
+    pawl__source_table *first = &service->unavailable.first;
+    int64_t             time  = pawl__machine_now(service->endpoint) - outbound->away_since;
     pawl_log(PAWL_LOG_INFO, "outbox of %s: route '%s' is back after %lld s",
              service->endpoint->model->endpoint.data, outbound->route->name,
              (long long)(time / PAWL_SECONDS(1)));
     for (size_t i = 0; i < left->capacity; i++)
-        if (left->items[i].value == number_of(service, outbound))
-            left->items[i].value = 0;
+        if (left->items[i].value == number_of(service, outbound)) { /* a 0 takes no memory */
+            (void)pawl__source_table_put(first, left->items[i].source, 0);
+            (void)pawl__source_table_put(left, left->items[i].source, 0);
+        }
     if (outbound->first_left != 0)
         pawl__unavailable_go_back(service, outbound->first_left - 1);
     outbound->away_until = outbound->first_left = 0;
@@ -450,6 +451,21 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
                : pawl_error_set(error, code, "no memory for ordering keys that were left");
 }
 
+/* May one more source be left? */
+static bool has_room(pawl__service *service)
+{
+    pawl__unavailable *routes = &service->unavailable;
+    bool has = routes->left.live < PAWL__LEFT_MAX && routes->first.live < PAWL__LEFT_MAX;
+    if (!has && !routes->is_full)
+        pawl_log(
+            PAWL_LOG_WARNING,
+            "outbox of %s: rows of %d ordering keys wait for routes that are unavailable, the limit: "
+            "rows of other routes behind them wait, too, until a route is back",
+            service->endpoint->model->endpoint.data, PAWL__LEFT_MAX);
+    routes->is_full |= !has;
+    return has;
+}
+
 /* Routes for which no row is left. */
 static void end_tries(pawl__service *service)
 {
@@ -472,9 +488,9 @@ pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *roun
     for (size_t i = 0; i < round->count; i++)
         is_all &= round->rows[i].state == PAWL__ROW_AWAY;
     for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
-        const pawl__round_row *row      = &round->rows[i];
-        bool                   may_pass = row->state == PAWL__ROW_SETTLED ||
-                        (row->state == PAWL__ROW_AWAY && routes->left.count < LEFT_MAX);
+        const pawl__round_row *row = &round->rows[i];
+        bool                   may_pass =
+            row->state == PAWL__ROW_SETTLED || (row->state == PAWL__ROW_AWAY && has_room(service));
         if (!may_pass) {
             passed = row->row->id - 1;
             break;

@@ -6,6 +6,7 @@
 #include "unit/outbox/test_outbox_sample.h"
 
 #include "pawl/store_alarm.h"
+#include "runtime/runtime.h"
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -547,4 +548,44 @@ ON_ALL_STORES(nobody_waits_for_a_route_any_more, const char *url)
     a.code = PAWL_OK;
     world_go_machine(it, PAWL_MINUTES(1));
     assert_heard("a1 ");
+}
+
+/* Route c is away all the time, a comes and goes, and the lease lasts. */
+ON_STORE(o8_sources_of_a_route_that_is_back_are_forgotten, const char *url, "memory")
+{
+    world *it = open_world(url);
+    c.code    = PAWL_EUNREACHABLE;
+    advance_flow(it, "z", 1, "c");
+    pawl__unavailable *away = &it->endpoint->service->unavailable;
+    for (int i = 0; i < 3; i++) {
+        a.code = PAWL_EUNREACHABLE;
+        advance_flows(it, 100 * i, 9);
+        assert_int_equal(away->left.live, 10);
+        assert_int_equal(away->first.live, 10);
+        a.code = PAWL_OK;
+        world_go_machine(it, PAWL_SECONDS(4));
+        assert_int_equal(away->left.live, 1);
+        assert_int_equal(away->first.live, 1);
+    }
+}
+
+/* As if half a million were left. */
+ON_STORE(o14_sources_that_are_left_have_a_limit, const char *url, "memory")
+{
+    static test_lines lines;
+    world            *it = open_world(url);
+    a.code               = PAWL_EUNREACHABLE;
+    advance_flows(it, 1, 1);
+    pawl__source_table *first = &it->endpoint->service->unavailable.first;
+    test_listen(&lines, PAWL_LOG_WARNING, "of 500000 ordering keys wait");
+    first->live += PAWL__LEFT_MAX;
+    advance_flows(it, 2, 5); /* more than a page */
+    advance_flow(it, "g", 20, "b");
+    advance_flow(it, "h", 30, "b");
+    assert_heard("");
+    first->live -= PAWL__LEFT_MAX;
+    world_go_machine(it, PAWL_SECONDS(2));
+    assert_heard("b20 b30 ");
+    assert_int_equal(lines.count, 1);
+    world_quiet();
 }
