@@ -289,12 +289,14 @@ static const failure_list *list_of(const scripted *p)
     return &lists[i];
 }
 
+#define TAKEN "select 1 from *pawl_queue*" /* behind a key that is there: by this row? It is */
+
 /* The statement's first run fails so. */
 static const char *rules_for(const char *statement, const failure *f, const char *more)
 {
     static char rules[1000];
-    snprintf(rules, sizeof rules, "%son %s\n times 1\n error %s%s\n%s", more, statement, f->record,
-             f->record[0] != '\0' ? " Failed" : "",
+    snprintf(rules, sizeof rules, "%son %s\n times 1\n error %s%s\n%son " TAKEN "\n row '1'\n",
+             more, statement, f->record, f->record[0] != '\0' ? " Failed" : "",
              strstr(f->record, " gone") != NULL ? " gone\n" : "");
     return rules;
 }
@@ -394,7 +396,7 @@ static void check_enlisted(scripted *p, const failure *f)
     const scripted_dialect *d       = p->dialect;
     const char             *release = d->release != NULL ? run_of(d->release) : NULL;
     if (f->code == PAWL_EDUPLICATE)
-        CHECK_CALLS(p, f, insert, "*", release);
+        CHECK_CALLS(p, f, insert, "*", "* run " TAKEN, release);
     else if (f->leaves == STATEMENT || (f->leaves == TRANSACTION && has_savepoints(d)))
         CHECK_CALLS(p, f, insert, "*", run_of(d->undo), release);
     else if (f->leaves == TRANSACTION)
@@ -431,7 +433,7 @@ static void check_statement(scripted *p, const failure *f)
     scripted_open(p, rules_for("insert into *pawl_queue*", f, ""), DEADLINE_MS);
     check_code(p, f, scripted_send(p), f->code == PAWL_EBUSY ? PAWL_OK : code_of_send(f));
     if (f->code == PAWL_EDUPLICATE)
-        CHECK_CALLS(p, f, insert, "*", run_of(d->commit));
+        CHECK_CALLS(p, f, insert, "*", "* run " TAKEN, run_of(d->commit));
     else if (f->code == PAWL_EBUSY)
         CHECK_CALLS(p, f, insert, "*", run_of(d->rollback), run_of(d->begin),
                     "* run update *pawl_workers*", "* run insert into *pawl_queue*",
