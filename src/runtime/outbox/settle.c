@@ -57,19 +57,19 @@ static bool is_delivered_here(const pawl__round_row *row)
 }
 
 static void count_attempt(const pawl__service *service, const pawl__round_row *row,
-                          int64_t duration)
+                          int64_t duration, pawl_time now)
 {
-    pawl__observe_attempt(service->endpoint, row->row, row->delivery.outcome, duration,
-                          pawl__machine_now(service->endpoint));
+    pawl__observe_attempt(service->endpoint, row->row, row->delivery.outcome, duration, now);
 }
 
 /* Counts what the sinks did, once, whatever becomes of the commit. */
 static void count_attempts(const pawl__service *service, const pawl__round *round)
 {
+    pawl_time now = pawl__machine_now(service->endpoint);
     for (size_t i = 0; i < round->count; i++) {
         const pawl__round_row *row = &round->rows[i];
         if (row->state == PAWL__ROW_CHOSEN && !is_delivered_here(row))
-            count_attempt(service, row, row->duration);
+            count_attempt(service, row, row->duration, now);
     }
 }
 
@@ -205,14 +205,14 @@ static void say_dead(const pawl__round_row *row)
 }
 
 /* Enters a committed row in the dispatcher's own books. */
-static pawl_code note(pawl__service *service, pawl__round_row *row, int64_t duration,
+static pawl_code note(pawl__service *service, pawl__round_row *row, int64_t duration, pawl_time now,
                       pawl_step *step)
 {
     bool waits = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
     if (row->state != PAWL__ROW_CHOSEN)
         return PAWL_OK;
     if (is_delivered_here(row))
-        count_attempt(service, row, duration);
+        count_attempt(service, row, duration, now);
     row->state = waits ? PAWL__ROW_LEFT : PAWL__ROW_SETTLED;
     step->sent += row->delivery.outcome == PAWL_ATTEMPT_SUCCESS;
     step->is_idle = step->is_idle && waits;
@@ -232,7 +232,8 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
     int64_t   begin = pawl__monotonic_now();
     if (code == PAWL_OK && service->is_leader)
         code = commit(service, round, error);
-    int64_t duration = pawl__monotonic_now() - begin;
+    int64_t   duration = pawl__monotonic_now() - begin;
+    pawl_time now      = pawl__machine_now(service->endpoint);
     if (code != PAWL_OK)
         return code;
     if (!service->is_leader) {
@@ -246,7 +247,7 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
         pawl__round_row *row = &round->rows[i];
         if (row->state == PAWL__ROW_MET)
             row->state = PAWL__ROW_LEFT;
-        code = note(service, row, duration, step);
+        code = note(service, row, duration, now, step);
     }
     return code == PAWL_ENOMEM
                ? pawl_error_set(error, code, "no memory for ordering keys that wait")
