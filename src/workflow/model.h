@@ -20,6 +20,8 @@
 #include "pawl/record.h"
 #include "pawl/saga_rows.h"
 
+#include <string.h>
+
 #define PAWL__BASES_MAX 16               /* of a message type: more of them are not looked at */
 #define PAWL__AGGREGATOR_SIZE_DEFAULT 10 /* E17 */
 #define PAWL__AGGREGATOR_LEASE_DEFAULT PAWL_MINUTES(5)
@@ -188,6 +190,11 @@ const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text typ
 #define PAWL__SCHEDULE_TYPE "schedule:%.*s"
 /* An event that a projection takes among them, printed with the projection's name and the event's type. */
 #define PAWL__PROJECTION_TYPE "projection:%.*s/%.*s"
+/* Does a worker's row list the name, which is in quotes? */
+static inline bool pawl__types_list(pawl_text types, pawl_text quoted)
+{
+    return types.data != NULL && strstr(types.data, quoted.data) != NULL;
+}
 #define PAWL__MISSED_DEFAULT 100 /* of PAWL_MISSED_ALL, when nothing is said */
 const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
                                                   pawl_text name);

@@ -236,7 +236,7 @@ static void d37_a_server_that_becomes_read_only_is_left(ground *p)
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 3 * WORKERS);
 }
 
-/* So may a server or a login say that transactions only read. */
+/* A server or a login may say that transactions only read. */
 static void s2_a_login_whose_transactions_only_read_can_write(ground *p)
 {
     make_bound(p);

@@ -12,8 +12,6 @@
  */
 #include "runtime/projection/projection.h"
 
-#include <string.h>
-
 /* Live workers of other programs that have a projection of this name; the read arena holds them. */
 static pawl_code list_others(pawl__worker *worker, const pawl__reader *reader,
                              pawl_worker_info **others, size_t *count, pawl_error *error)
@@ -28,8 +26,7 @@ static pawl_code list_others(pawl__worker *worker, const pawl__reader *reader,
     pawl_code code = pawl_store_worker_list(worker->store, worker->read, others, &listed, error);
     for (size_t i = 0; i < listed && code == PAWL_OK; i++) {
         pawl_text types = (*others)[i].types;
-        if (types.data != NULL && !pawl_text_equal(types, own) &&
-            strstr(types.data, begins.data) != NULL)
+        if (!pawl_text_equal(types, own) && pawl__types_list(types, begins))
             (*others)[(*count)++] = (*others)[i];
     }
     return code;
@@ -56,7 +53,7 @@ pawl_code pawl__events_of_others(pawl__worker *worker, const pawl__reader *reade
         if (quoted.data == NULL)
             return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a type");
         for (size_t j = 0; j < count && i < rows->count; j++)
-            if (strstr(others[j].types.data, quoted.data) != NULL)
+            if (pawl__types_list(others[j].types, quoted))
                 rows->count = i;
     }
     return code;

@@ -304,8 +304,7 @@ static pawl_code check_removal(const pawl__act *act, const pawl__schedule *sched
     if (code == PAWL_OK)
         code = pawl_store_worker_list(act->store, act->arena, &items, &count, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (pawl_text_equal(items[i].endpoint, endpoint) && items[i].types.data != NULL &&
-            strstr(items[i].types.data, type.data) != NULL)
+        if (pawl_text_equal(items[i].endpoint, endpoint) && pawl__types_list(items[i].types, type))
             code = pawl_error_set(error, PAWL_EINVAL,
                                   "schedule %.*s stands in the table of a program that runs, which "
                                   "would write it again: pause it, or take it out of the table",

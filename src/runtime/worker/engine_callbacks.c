@@ -270,7 +270,7 @@ static pawl_code find_handler(void *runtime, pawl_text type, bool *is_known, paw
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a type");
     for (size_t i = 0; i < count && !*is_known; i++)
         *is_known = pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint) &&
-                    items[i].types.data != NULL && strstr(items[i].types.data, quoted.data) != NULL;
+                    pawl__types_list(items[i].types, quoted);
     return PAWL_OK;
 }
 

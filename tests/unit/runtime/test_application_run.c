@@ -100,6 +100,17 @@ static pawl_code run(const char *url, pawl_run_options *options, pawl_error *err
     return pawl_application_run(&table_tennis, options, error);
 }
 
+/* The run with the defaults, of which `hear` hears. */
+static pawl_code run_heard(const char *url, void (*hear)(void *, pawl_run *, pawl_run_state))
+{
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
+    endpoint.store                 = url;
+    options.endpoint               = &endpoint;
+    options.changed                = hear;
+    return pawl_application_run(&table_tennis, &options, world_error());
+}
+
 ON_STORES(all_endpoints_run_until_a_stop, const char *url)
 {
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
@@ -173,12 +184,7 @@ static void run_inside(void *context, pawl_run *run, pawl_run_state state)
 
 ON_STORE(one_run_has_the_signals, const char *url, "memory")
 {
-    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
-    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
-    endpoint.store                 = url;
-    options.endpoint               = &endpoint;
-    options.changed                = run_inside;
-    must(pawl_application_run(&table_tennis, &options, world_error()));
+    must(run_heard(url, run_inside));
     assert_int_equal(inner_code, PAWL_EINVAL);
     assert_non_null(strstr(inner_error.text, "another run of this process has SIGINT and SIGTERM"));
 }
@@ -207,12 +213,7 @@ static void signal_a_child(void *context, pawl_run *run, pawl_run_state state)
 /* The child has the parent's signal handler, but not its run. */
 ON_STORE(a_signal_ends_a_child_and_not_the_run, const char *url, "memory")
 {
-    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
-    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
-    endpoint.store                 = url;
-    options.endpoint               = &endpoint;
-    options.changed                = signal_a_child;
-    must(pawl_application_run(&table_tennis, &options, world_error()));
+    must(run_heard(url, signal_a_child));
 }
 
 static time_t later_s; /* than it is */
@@ -242,16 +243,11 @@ static void signal_twice(void *context, pawl_run *run, pawl_run_state state)
 /* systemd and timeout(1) may send one stop twice. Then 0, else the signal that ended the process. */
 ON_STORE(a_second_signal_ends_the_process_unless_it_is_the_same_stop, const char *url, "memory")
 {
-    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
-    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
-    endpoint.store                 = url;
-    options.endpoint               = &endpoint;
-    options.changed                = signal_twice;
     for (second_signal_s = 0; second_signal_s < 2; second_signal_s++) {
         int   status = 0;
         pid_t child  = fork();
         if (child == 0)
-            _exit(pawl_application_run(&table_tennis, &options, world_error()) == PAWL_OK ? 0 : 1);
+            _exit(run_heard(url, signal_twice) == PAWL_OK ? 0 : 1);
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_int_equal(status, second_signal_s == 0 ? 0 : SIGTERM);
     }
@@ -334,14 +330,9 @@ static void stop_twice(void *context, pawl_run *run, pawl_run_state state)
 /* Endpoints are there until each call that stops them is over. */
 ON_STORE(e29_a_run_ends_behind_each_of_its_stops, const char *url, "memory")
 {
-    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
-    pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
-    endpoint.store                 = url;
-    options.endpoint               = &endpoint;
-    options.changed                = stop_twice;
     atomic_store(&has_returned, false);
     atomic_store(&slow_writes, 0);
-    must(pawl_application_run(&table_tennis, &options, world_error()));
+    must(run_heard(url, stop_twice));
     atomic_store(&has_returned, true);
     pthread_join(stopper, NULL);
     assert_false(atomic_load(&is_seen));

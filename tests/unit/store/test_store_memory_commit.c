@@ -10,7 +10,7 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-/* One change of every kind, and a second one of some rows; and in group 1 some more, which are refused, because the
+/* Changes of every kind, with a second one of some rows; and in group 1 some more, which are refused, because the
  * saga that one of them updates is not at that version. */
 static suite_set changes_of_every_kind(suite *s, const suite_world *world)
 {

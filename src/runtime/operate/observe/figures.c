@@ -30,7 +30,7 @@ static pawl_code or_none(pawl_code code, pawl_error *error)
     return PAWL_OK;
 }
 
-/* One look at a store, and until when it lasts. */
+/* A look at a store, and when it ends. */
 typedef struct reading {
     pawl_store          *store;
     const pawl__look    *look;

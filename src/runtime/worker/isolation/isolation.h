@@ -119,8 +119,8 @@ bool pawl__isolation_begin(pawl_endpoint *endpoint);
 void pawl__isolation_end(pawl_endpoint *endpoint);
 /* The message that ran alone has passed, or with `is_last` the last that was due; then the process rests. */
 void pawl__isolation_one_passed(struct pawl__worker *worker, bool is_last);
-/* So many have passed in stamped batches. For each share of theirs the row of a dead worker is ended, and so are rows that are
- * too many; the other processes see that: they share the work. That frees what it had leased: its timeouts run in stamped
+/* `count` messages have passed in stamped batches. For each share of them the row of a dead worker is ended, and so are rows
+ * that are too many; the other processes see that: they share the work. That frees what it had leased: its timeouts run in stamped
  * batches, too, and the next step is an isolated one, for partitions. */
 void pawl__isolation_stamped_passed(struct pawl__worker *worker, int64_t count);
 
