@@ -3,6 +3,10 @@
  * The commit needs no worker: rows are unique by queue and id, letters and marks by endpoint and id, so that
  * the same commit twice is as good as once.
  *
+ * For an ordered endpoint each commit raises a checkpoint to the last due time that it gave: the process that reads the
+ * broker next goes on from there, if its clock is up to BEHIND_MAX behind. The checkpoint refuses nothing but itself: a
+ * commit that comes late has messages that the broker hands out once more.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/inbound/intake.h"
@@ -147,8 +151,8 @@ static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit,
     return add_bodiless(it, to, unit, message, PAWL_ELIMIT, says);
 }
 
-/* The queue is read by due time: a clock that is set back a little does not change the order of what an
- * ordered endpoint takes. */
+/* The queue is read by due time: neither a clock that is set back a little, nor the next process's, which is a little behind,
+ * changes the order of what an ordered endpoint takes. */
 static pawl_time due_of(pawl__intake *it)
 {
     pawl_time now       = pawl__business_now(it->endpoint);
@@ -198,21 +202,54 @@ static bool is_of_row(pawl_code code)
            code == PAWL_EDECODE;
 }
 
+/* Gives up the store's handle unless the failure is about a row. */
+static void leave_store(pawl__intake *it, pawl_code code)
+{
+    if (code == PAWL_OK || is_of_row(code))
+        return;
+    pawl_store_close(it->store);
+    it->store = NULL;
+}
+
+/* With messages in hand: another process may have read the broker until this one got them. */
+static pawl_code read_place(pawl__intake *it, pawl_error *error)
+{
+    if (!it->is_ordered || it->has_place)
+        return PAWL_OK;
+    pawl_code code = pawl_store_checkpoint_get(it->store, it->place_name, &it->place, error);
+    it->has_place  = code == PAWL_OK;
+    if (it->has_place && it->place > it->due_last)
+        it->due_last = it->place;
+    leave_store(it, code);
+    return code;
+}
+
 /* A letter that is refused is that of a message handled or dead already, which is dropped. */
 static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, pawl_error *error)
 {
-    pawl_refusals refused = {.arena = it->arena};
+    pawl_refusals       refused = {.arena = it->arena};
+    uint32_t            units   = (uint32_t)count;
+    pawl_checkpoint_set raise   = {.unit  = units,
+                                   .group = units,
+                                   .name  = it->place_name,
+                                   .from  = it->place,
+                                   .to    = it->due_last,
+                                   .at    = changes->now};
     if (count == 0)
         return PAWL_OK;
-    changes->group_count = changes->unit_count = (uint32_t)count;
+    changes->checkpoint_set.items = &raise;
+    changes->checkpoint_set.count = it->has_place && raise.to > raise.from;
+    changes->group_count = changes->unit_count = units + (uint32_t)changes->checkpoint_set.count;
     pawl_code code = pawl_store_commit(it->store, changes, &refused, error);
     /* A connection that broke while nothing came is noticed only now: that is worth one more try at once. */
     if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
         code = pawl_store_commit(it->store, changes, &refused, error);
-    if (code != PAWL_OK && !is_of_row(code)) {
-        pawl_store_close(it->store);
-        it->store = NULL;
-    }
+    leave_store(it, code);
+    if (code == PAWL_OK && pawl__refused_checkpoint(&refused))
+        it->has_place = false;
+    else if (code == PAWL_OK && changes->checkpoint_set.count > 0)
+        it->place = raise.to;
+    changes->checkpoint_set.count = 0;
     return code;
 }
 
@@ -290,8 +327,13 @@ static pawl_code commit_taken(pawl__intake *it, passage *made, pawl_error *error
 
 pawl_code pawl__intake_store_kept(pawl__intake *it, pawl_error *error)
 {
+    if (it->kept.unit_count == 0)
+        return PAWL_OK;
     it->kept.now   = pawl__machine_now(it->endpoint);
-    pawl_code code = commit(it, &it->kept, it->kept.unit_count, error);
+    pawl_code code = read_place(it, error);
+    if (code == PAWL_OK)
+        code = commit(it, &it->kept, it->kept.unit_count, error);
+    it->has_place = false; /* the broker may give the next ones to another process first */
     if (code == PAWL_OK || is_of_row(code))
         it->kept = (pawl_changes){.unit_count = 0};
     return code;
@@ -354,7 +396,10 @@ pawl_code pawl__intake_store(pawl__intake *it, const pawl_takings *takings, pawl
     passage made = {.settled_count = 0};
     if (takings->count == 0)
         return PAWL_OK;
-    pawl_code code = make_passage(it, takings->count, &made);
+    pawl_code code = read_place(it, error);
+    if (code != PAWL_OK)
+        return code;
+    code = make_passage(it, takings->count, &made);
     for (size_t i = 0; i < takings->count && code == PAWL_OK; i++)
         code = add_taken(it, &made, &takings->items[i]);
     if (code != PAWL_OK)
@@ -378,6 +423,7 @@ void pawl__intake_lose(pawl__intake *it)
 {
     set_unsettled(it, 0);
     pawl__offers_forget(&it->endpoint->offers);
+    it->has_place = false;
     it->driver->ops->leave(it->driver);
 }
 
@@ -461,15 +507,17 @@ pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **inbound, p
     pawl__order_key key;
     made->is_ordered =
         pawl__order_read(endpoint->settings.ordered, &key) && key.kind != PAWL__ORDER_NONE;
-    made->due_last = PAWL_TIME_MIN;
+    made->due_last   = PAWL_TIME_MIN;
+    made->place_name = pawl__lease_name("intake", endpoint->model->queue, endpoint->model->arena);
     pawl__app_call_init(&made->app_call);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 2
                                                                  : pawl__system_seed());
     made->arena      = pawl_arena_create(0);
     made->kept_arena = pawl_arena_create(0);
-    pawl_code code   = made->arena != NULL && made->kept_arena != NULL
-                           ? read_url(made, error)
-                           : pawl_error_set(error, PAWL_ENOMEM, "no memory");
+    pawl_code code =
+        made->arena != NULL && made->kept_arena != NULL && made->place_name.data != NULL
+            ? read_url(made, error)
+            : pawl_error_set(error, PAWL_ENOMEM, "no memory");
     if (code == PAWL_OK)
         code = open_driver(made, error);
     if (code == PAWL_OK) {
@@ -485,7 +533,8 @@ void pawl__intake_leave(pawl__intake *it)
     if (it->driver != NULL && it->driver->ops != NULL)
         it->driver->ops->leave(it->driver);
     pawl_store_close(it->store);
-    it->store = NULL;
+    it->store     = NULL;
+    it->has_place = false;
 }
 
 void pawl__intake_destroy(pawl__intake *it)

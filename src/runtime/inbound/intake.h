@@ -42,8 +42,12 @@ typedef struct pawl__intake {
     size_t         unsettled; /* messages that were taken on this connection and not settled */
     bool           is_ordered;
     pawl_time      due_last; /* of a message */
-    int            wake_fd;  /* of the offers */
-    bool           has_told; /* the log says that messages without an id come */
+    /* Of an ordered endpoint: the checkpoint of that name, and where it is: read for the first messages of a connection. */
+    pawl_text place_name;
+    int64_t   place;
+    bool      has_place;
+    int       wake_fd;  /* of the offers */
+    bool      has_told; /* the log says that messages without an id come */
 } pawl__intake;
 
 /* Reads the endpoint's option `transport`; connects to nobody. PAWL_ECONFIG. */

@@ -1,10 +1,12 @@
-/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, an alarm, and what its end is told of. O23, E29.
+/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, an alarm, what its end is told of, and
+ * the clocks of two readers. O23, E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "test_intake_sample.h"
 
 #include "pawl/store_alarm.h"
+#include "pawl/store_event_store.h"
 #include "runtime/endpoint/service.h"
 #include "support/observed.h"
 #include "support/thread.h"
@@ -157,4 +159,94 @@ ON_STORES(o23_an_endpoint_that_reads_nothing_raises_an_alarm, const char *url)
     takes_in(r, 1);
     assert_int_equal(alarms_at(r, service, 31).count, 0);
     pawl__service_destroy(service);
+}
+
+/* ---- The clocks of two processes ----------------------------------------------------------- */
+
+static pawl_time due_of(reading *r, const char *id)
+{
+    pawl_queue_rows rows = world_queue(&r->it, "reader");
+    for (size_t i = 0; i < rows.count; i++)
+        if (strcmp(rows.items[i].message.id.data, id) == 0)
+            return rows.items[i].due;
+    fail_msg("no row %s", id);
+    return 0;
+}
+
+static pawl_code commit_nothing(pawl_store *store, const pawl_changes *changes,
+                                pawl_refusals *refused, pawl_error *error)
+{
+    (void)store, (void)changes, (void)refused;
+    return pawl_error_set(error, PAWL_EFULL, "the disk is full");
+}
+
+/* The message comes again: the reader stores it in its next step, or the other one does. */
+static void fails_to_store(reading *r)
+{
+    pawl_store_ops full    = *r->inbound->store->ops;
+    size_t         count   = 0;
+    full.commit            = commit_nothing;
+    r->inbound->store->ops = &full;
+    assert_int_equal(step(r, &count), PAWL_EFULL);
+}
+
+/* Two processes of an ordered endpoint. The second one's clock is behind, and it was connected before the first took anything. */
+ON_ALL_STORES(the_next_reader_of_an_ordered_endpoint_goes_on_from_the_last_due_time,
+              const char *url)
+{
+    static const struct {
+        const char *id;
+        int         reader, clock, due; /* milliseconds */
+        enum { STAYS, LEAVES, LOSES, FAILS } then;
+    } steps[] = {
+        {NULL, 1, 0, 0, STAYS},         {"m-1", 0, 1000, 1000, LOSES},
+        {"m-2", 1, 0, 1000, LOSES},     {"m-3", 0, 2000, 2000, STAYS},
+        {"m-4", 1, 0, 2000, LEAVES},    {"m-5", 0, 3000, 3000, STAYS},
+        {"m-6", 1, 2500, 3000, STAYS},  {"m-7", 0, 3100, 3100, STAYS}, /* both read the broker */
+        {"m-8", 1, 3050, 3050, STAYS},  {"m-9", 1, 3050, 3100, STAYS},
+        {"m-10", 0, 6000, 6000, STAYS}, {"m-11", 1, 3500, 3500, STAYS},
+        {"m-12", 1, 3500, 3500, STAYS}, /* so far ahead the first clock was wrong */
+        {"m-13", 0, 7000, 0, FAILS},    {"m-13", 1, 6500, 6500, LEAVES},
+        {NULL, 0, 7000, 0, STAYS},      {"m-14", 1, 6500, 7000, STAYS},
+        {"m-15", 1, 7500, 7500, STAYS}, {"m-16", 0, 7000, 7500, STAYS}};
+    reading       *r = open_reading(url, &(pawl_endpoint_options){.ordered = "property:number"});
+    pawl_endpoint *endpoint  = r->it.endpoint;
+    pawl_time      begin     = pawl__business_now(endpoint);
+    pawl_clock    *clocks[]  = {endpoint->settings.business, pawl_clock_create(begin)};
+    pawl__intake  *inbound[] = {r->inbound, NULL};
+    const char    *last      = "";
+    broker.call              = NULL;
+    must(pawl__intake_create(endpoint, &inbound[1], world_error()));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        endpoint->settings.business = clocks[steps[i].reader];
+        r->inbound                  = inbound[steps[i].reader];
+        pawl_clock_set(clocks[steps[i].reader], begin + PAWL_MILLISECONDS(steps[i].clock));
+        if (steps[i].id != NULL && strcmp(steps[i].id, last) != 0)
+            put(last = steps[i].id, "note", "{\"number\":1}");
+        if (steps[i].then == FAILS) {
+            fails_to_store(r);
+            continue;
+        }
+        takes_in(r, steps[i].id != NULL);
+        if (steps[i].id != NULL)
+            assert_int_equal(due_of(r, steps[i].id) - begin, PAWL_MILLISECONDS(steps[i].due));
+        if (steps[i].then == LEAVES)
+            pawl__intake_leave(r->inbound);
+        if (steps[i].then == LOSES)
+            pawl__intake_lose(r->inbound);
+    }
+    endpoint->settings.business = clocks[0];
+    r->inbound                  = inbound[0];
+    pawl__intake_destroy(inbound[1]);
+    pawl_clock_destroy(clocks[1]);
+}
+
+ON_STORES(without_an_order_no_checkpoint_is_kept, const char *url)
+{
+    int64_t  place = -1;
+    reading *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
+    put("m-1", "note", "{\"number\":1}");
+    takes_in(r, 1);
+    must(pawl_store_checkpoint_get(r->it.store, PAWL_TEXT("intake/reader"), &place, world_error()));
+    assert_int_equal(place, 0);
 }
