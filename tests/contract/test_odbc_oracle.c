@@ -364,6 +364,24 @@ SCRIPTED(a_state_of_a_stream_is_updated_or_else_inserted)
     }
 }
 
+/* An empty parameter is null there, which the column takes in an insert alone (ORA-01407). */
+SCRIPTED(a_body_that_is_cleared_is_an_empty_blob)
+{
+    int64_t    count = 0;
+    bool       more  = false;
+    pawl_sweep what  = {.bodies_before = SCRIPTED_NOW, .count_max = 1};
+    scripted_open(
+        p,
+        "on delete from \"PAWL_INBOX\"*\n nodata\non delete from \"PAWL_OUTBOX\"*\n nodata\n"
+        "on select max(\"STREAM\")*\n row 'x' '1'\n"
+        "on update \"PAWL_EVENTS\" set \"BODY\" = empty_blob()*\n count 1\n",
+        DEADLINE_MS);
+    scripted_code(p, pawl_store_sweep(p->store, &what, &count, &more, &p->error), PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(
+        scripted_count(p, "1 run update \"PAWL_EVENTS\"*<- 'pawl.dead/' 'x' 2026-01-01*"), 1);
+}
+
 TESTS(d6_d8_names_of_30_bytes, scripted *p,
       SCRIPTED_TEST("d6_d8_names_of_30_bytes", d6_d8_names_of_30_bytes, "oracle&names=30"))
 {

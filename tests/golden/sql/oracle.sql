@@ -246,10 +246,6 @@ select "SEQ", "POSITION", "STREAM", "VERSION", "TYPE", "TYPEVERSION", "MESSAGEID
 select max("STREAM"), count(*) from (select "STREAM" from "PAWL_EVENTS" where "STREAM" > ? and
 "STREAM" < ? order by "STREAM", "VERSION" fetch first ? rows only) page;
 
--- BODIES_CLEAR
-update "PAWL_EVENTS" set "BODY" = ?, "TYPEVERSION" = 2 where "STREAM" > ? and "STREAM" <= ? and "AT"
-< ? and "TYPEVERSION" = 1 and "TYPE" in ('pawl.dead_edited', 'pawl.dead_discarded');
-
 -- AGGREGATOR_GET
 select "TYPE", "LEASEEXPIRES", "ID", "NAME", "PARTITION", "KEY", "AT", "SESSION", "MESSAGEID",
 "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_AGGREGATOR" where "PARTITION" =
@@ -777,6 +773,10 @@ delete from "PAWL_AGGREGATOR" where rowid in (select rowid from "PAWL_AGGREGATOR
 declare b blob := ?; r sys_refcursor; begin open r for select 1 from "PAWL_OUTBOX" where
 "DISPATCHID" = ? and "TYPE" = ? and (dbms_lob.compare("BODY", b, 32000) = 0 or b is null and
 dbms_lob.getlength("BODY") = 0); dbms_sql.return_result(r); end;
+
+-- BODIES_CLEAR, for BODIES_CLEAR
+update "PAWL_EVENTS" set "BODY" = empty_blob(), "TYPEVERSION" = 2 where "STREAM" > ? and "STREAM" <=
+? and "AT" < ? and "TYPEVERSION" = 1 and "TYPE" in ('pawl.dead_edited', 'pawl.dead_discarded');
 
 -- TIMEOUT_CLAIM, for TIMEOUT_CLAIM
 declare cursor c is select "ID" from "PAWL_TIMEOUTS" where "DESTINATION" = ? and "DUE" <= ? and
@@ -1375,6 +1375,7 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_FOLD: 2 1
 -- OUTBOX_SAME: 3 1 2
+-- BODIES_CLEAR: 2 3 4
 -- TIMEOUT_CLAIM: 1 2 3 4 1 2 3
 -- TIMEOUT_CLAIM_ANY: 1 2 3 1 2
 -- TIMEOUT_FOREIGN: 2 1

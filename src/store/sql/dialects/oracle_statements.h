@@ -48,6 +48,8 @@
 
 /* OUTBOX_SAME: of the bodies the first 32,000 bytes are compared; more is no parameter of a block.
  *
+ * BODIES_CLEAR: an empty parameter is null, which the column's default replaces in an insert alone (ORA-01407).
+ *
  * TIMEOUT_FOREIGN: as the shared one; no name before the columns of a first timeout, which the limit of a
  * subquery would need.
  *
@@ -96,6 +98,10 @@
       "declare b blob := ?3; r sys_refcursor; begin open r for select 1 from {outbox} where "                                    \
       "[DispatchId] = ?1 and [Type] = ?2 and (dbms_lob.compare([Body], b, 32000) = 0 "                                           \
       "or b is null and dbms_lob.getlength([Body]) = 0)" PAWL__ORACLE_RETURN)                                                    \
+    X(BODIES_CLEAR,                                                                                                              \
+      "update {events} set [Body] = empty_blob(), [TypeVersion] = 2 where [Stream] > ?2 "                                        \
+      "and [Stream] <= ?3 and [At] < ?4 and [TypeVersion] = 1 "                                                                  \
+      "and [Type] in ('pawl.dead_edited', 'pawl.dead_discarded')")                                                               \
     X(TIMEOUT_CLAIM, PAWL__ORACLE_TIMEOUTS(                                                                                      \
                          "[Destination] = ?1 and [Due] <= ?2 and " PAWL__ORACLE_FREE("?3"), "?4"))                               \
     X(TIMEOUT_CLAIM_ANY, PAWL__ORACLE_TIMEOUTS("[Due] <= ?1 and " PAWL__ORACLE_FREE("?2"), "?3"))                                \
