@@ -804,19 +804,19 @@ select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Vers
 [Id] offset 0 rows fetch next ? rows only;
 
 -- FOLD_SET, for FOLD_SET
-merge into [dbo].[pawl_folds] with (holdlock) as t using (select ? as [Stream], ? as [Version], ? as
-[TypeVersion], cast(? as nvarchar(max)) as [State], cast(? as nvarchar(max)) as [Dispatches], ? as
-[At]) as k on t.[Stream] = k.[Stream] when matched and k.[Version] > t.[Version] then update set
-t.[Version] = k.[Version], t.[TypeVersion] = k.[TypeVersion], t.[State] = k.[State], t.[Dispatches]
-= k.[Dispatches], t.[At] = k.[At] when not matched then insert ([Stream], [Version], [TypeVersion],
-[State], [Dispatches], [At]) values (k.[Stream], k.[Version], k.[TypeVersion], k.[State],
-k.[Dispatches], k.[At]);
+merge into [dbo].[pawl_folds] with (updlock, holdlock, rowlock) as t using (select ? as [Stream], ?
+as [Version], ? as [TypeVersion], cast(? as nvarchar(max)) as [State], cast(? as nvarchar(max)) as
+[Dispatches], ? as [At]) as k on t.[Stream] = k.[Stream] when matched and k.[Version] > t.[Version]
+then update set t.[Version] = k.[Version], t.[TypeVersion] = k.[TypeVersion], t.[State] = k.[State],
+t.[Dispatches] = k.[Dispatches], t.[At] = k.[At] when not matched then insert ([Stream], [Version],
+[TypeVersion], [State], [Dispatches], [At]) values (k.[Stream], k.[Version], k.[TypeVersion],
+k.[State], k.[Dispatches], k.[At]);
 
 -- FLUSH_ADD, for FLUSH_ADD
-merge into [dbo].[pawl_aggregator_flush] with (holdlock) as t using (select ? as [Partition], ? as
-[Name], ? as [Due]) as k on t.[Partition] = k.[Partition] when matched then update set t.[Name] =
-k.[Name] when not matched then insert ([Partition], [Name], [Due], [Attempts], [Dead], [Error])
-values (k.[Partition], k.[Name], k.[Due], 0, 0, '');
+merge into [dbo].[pawl_aggregator_flush] with (updlock, holdlock, rowlock) as t using (select ? as
+[Partition], ? as [Name], ? as [Due]) as k on t.[Partition] = k.[Partition] when matched then update
+set t.[Name] = k.[Name] when not matched then insert ([Partition], [Name], [Due], [Attempts],
+[Dead], [Error]) values (k.[Partition], k.[Name], k.[Due], 0, 0, '');
 
 -- AGGREGATOR_CLAIM, for AGGREGATOR_CLAIM
 select [Type], [LeaseExpires], [Id], [Name], [Partition], [Key], [At], [Session], [MessageId],
