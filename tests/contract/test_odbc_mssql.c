@@ -100,6 +100,20 @@ SCRIPTED(a_failure_behind_a_result_is_a_failure)
     SCRIPTED_EXPECT(p, BEGIN, BEGIN, FENCE, INSERT, COMMIT);
 }
 
+/* Two that open at once: each would wait, with its own row locked, for the other's. */
+SCRIPTED(workers_are_looked_at_before_a_row_is_made)
+{
+    scripted_code(p, scripted_try(p, "", DEADLINE_MS), PAWL_OK);
+    scripted_mark(p);
+    scripted_code(p,
+                  pawl_store_worker_open(p->store, PAWL_TEXT("orders"), PAWL_TEXT("[]"),
+                                         SCRIPTED_NOW, &p->error),
+                  PAWL_OK);
+    SCRIPTED_EXPECT(p, "1 run declare @pawl int; exec @pawl = sp_getapplock*", BEGIN,
+                    "1 run select [Id], [Endpoint]*", "1 run insert into [dbo].[pawl_workers]*",
+                    "1 run select [Epoch], [LastCommit]*", COMMIT);
+}
+
 /* ---- A round --------------------------------------------------------------- */
 
 /* In UTF-16 a text has no more than 4000 units unless it is of a long type. */

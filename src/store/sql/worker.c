@@ -177,20 +177,23 @@ static pawl_code read_epoch(pawl_store *store, row *worker, pawl_error *error)
     return pawl__sql_read_first(store, &asked, NULL, worker, error);
 }
 
-/* A row that is there is taken over by this handle: another one that has it is fenced. */
+/* A row that is there is taken over by this handle: another one that has it is fenced.
+ *
+ * A look at all workers waits, on SQL Server, for rows that others have not committed: it comes first, while there is no
+ * row of this one that those could wait for. */
 static pawl_code take_row(pawl_store *store, row *worker, pawl_error *error)
 {
     pawl__sql_fate fate = PAWL__SQL_APPLIED;
     const ended    self = {.worker = worker->id};
-    pawl_code      code = pawl__sql_write_own(store, &insert, worker, &fate, error);
+    pawl_code      code = pawl__sql_free_dead(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_write_own(store, &insert, worker, &fate, error);
     if (code == PAWL_OK && fate == PAWL__SQL_DUPLICATE) {
         code = pawl__sql_write_own(store, &replace, worker, &fate, error);
         if (code == PAWL_OK)
             code = run_steps(store, FREE_FROM, &self, 1, error);
     }
-    if (code == PAWL_OK)
-        code = read_epoch(store, worker, error);
-    return code == PAWL_OK ? pawl__sql_free_dead(store, error) : code;
+    return code == PAWL_OK ? read_epoch(store, worker, error) : code;
 }
 
 static pawl_code open_worker(pawl_store *store, row worker, pawl_error *error)
