@@ -107,7 +107,7 @@ static const char rules_oracle[] =
     "on select \"EPOCH\", \"LASTCOMMIT\" from \"PAWL_WORKERS\"*\n  row '1' null\n"
     "on select \"ID\", \"ENDPOINT\"*from \"PAWL_WORKERS\"*\n  columns 19\n"
     "on insert into \"PAWL_QUEUE\"*\n  count 1\n"
-    "on select count(*) from (select 1 from \"PAWL_QUEUE\"*\n  row '1'\n"
+    "on select count(*) from (select /*+ index(q (queue, due, seq)) */ 1 from \"PAWL_QUEUE\"*\n  row '1'\n"
     "on delete from \"PAWL_QUEUE\"*\n  count 1\n";
 
 static const scripted_dialect dialects[] = {

@@ -27,7 +27,8 @@
 #define ROW                                                                                 \
     "  row '7' " TIME " " TIME " '0' '0' '1970-01-01 00:00:00.000000' null 'm-7' 't' '\1' " \
     "'\1\1x' open:3000 '{}'\n"
-#define CLAIM "on declare cursor c is select \"SEQ\"*\n count 0\n then\n"
+#define CLAIM \
+    "on declare cursor c is select /*+ index(q (queue, due, seq)) */ \"SEQ\"*\n count 0\n then\n"
 #define LOCK_AGAIN "on select \"SEQ\" from \"PAWL_QUEUE\"*for update skip locked\n"
 
 static void claim_one(scripted *p, const char *rules)

@@ -132,12 +132,14 @@ TESTS(the_rest_of_a_value_is_one_piece, scripted *p,
     for (size_t i = 0; i < COUNT(all); i++) {
         char            rules[400];
         pawl_queue_rows rows;
-        snprintf(rules, sizeof rules,
-                 is_wide ? "on select [Seq], [Due]*\n"
-                           " row '7' " TIME " " TIME " '0' '0' " TIME " '' 'm-7' 't' '' '' '' %s\n"
-                         : "on declare cursor c is select \"SEQ\"*\n count 0\n then\n"
-                           " row '7' " TIME " " TIME " '0' '0' " TIME " '' 'm-7' 't' '' '' '' %s\n",
-                 all[i].body);
+        snprintf(
+            rules, sizeof rules,
+            is_wide
+                ? "on select [Seq], [Due]*\n"
+                  " row '7' " TIME " " TIME " '0' '0' " TIME " '' 'm-7' 't' '' '' '' %s\n"
+                : "on declare cursor c is select /*+ index(q (queue, due, seq)) */ \"SEQ\"*\n count 0\n then\n"
+                  " row '7' " TIME " " TIME " '0' '0' " TIME " '' 'm-7' 't' '' '' '' %s\n",
+            all[i].body);
         scripted_open(p, rules, DEADLINE_MS);
         scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
         assert_int_equal(rows.count, 1);

@@ -697,23 +697,23 @@ select 1 from "PAWL_SUBSCRIPTIONS" where "TYPE" = ? and "QUEUE" = ?;
 delete from "PAWL_SUBSCRIPTIONS" where "TYPE" = ? and "QUEUE" = ?;
 
 -- QUEUE_CLAIM
-declare cursor c is select "SEQ" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" <= ? order by "DUE",
-"SEQ" for update skip locked; n pls_integer := least(?, 32767); m sys.odcinumberlist; r
+declare cursor c is select /*+ index(q (queue, due, seq)) */ "SEQ" from "PAWL_QUEUE" q where "QUEUE"
+= ? and "DUE" <= ? order by "DUE", "SEQ" for update skip locked; n pls_integer := least(?, 32767); m
+sys.odcinumberlist; r sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c;
+open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */ "SEQ", "DUE", "PLACED", "ATTEMPTS",
+"DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS",
+"BODY" from table(m) k join "PAWL_QUEUE" t on t."SEQ" = k.column_value where "QUEUE" = ? and "DUE"
+<= ? order by "DUE", "SEQ"; dbms_sql.return_result(r); end;
+
+-- QUEUE_CLAIM_MORE
+declare l clob := ',' || ? || ','; cursor c is select /*+ index(q (queue, due, seq)) */ "SEQ" from
+"PAWL_QUEUE" q where "QUEUE" = ? and "DUE" <= ? and instr(l, ',' || "SEQ" || ',') = 0 order by
+"DUE", "SEQ" for update skip locked; n pls_integer := least(?, 32767); m sys.odcinumberlist; r
 sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c; open r for select /*+
 leading(k) use_nl(t) cardinality(k 10) */ "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS",
 "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY"
 from table(m) k join "PAWL_QUEUE" t on t."SEQ" = k.column_value where "QUEUE" = ? and "DUE" <= ?
 order by "DUE", "SEQ"; dbms_sql.return_result(r); end;
-
--- QUEUE_CLAIM_MORE
-declare l clob := ',' || ? || ','; cursor c is select "SEQ" from "PAWL_QUEUE" where "QUEUE" = ? and
-"DUE" <= ? and instr(l, ',' || "SEQ" || ',') = 0 order by "DUE", "SEQ" for update skip locked; n
-pls_integer := least(?, 32767); m sys.odcinumberlist; r sys_refcursor; begin open c; fetch c bulk
-collect into m limit n; close c; open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */
-"SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
-"CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from table(m) k join "PAWL_QUEUE" t on t."SEQ" =
-k.column_value where "QUEUE" = ? and "DUE" <= ? order by "DUE", "SEQ"; dbms_sql.return_result(r);
-end;
 
 -- QUEUE_CLAIM_AGAIN
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
@@ -721,16 +721,16 @@ select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", 
 and "DUE" <= ? for update skip locked;
 
 -- QUEUE_COUNT_DUE
-select count(*) from (select 1 from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" <= ? fetch first ? rows
-only);
+select count(*) from (select /*+ index(q (queue, due, seq)) */ 1 from "PAWL_QUEUE" q where "QUEUE" =
+? and "DUE" <= ? fetch first ? rows only);
 
 -- QUEUE_LOCK
 select "SEQ" from "PAWL_QUEUE" where "SEQ" = ? and "DUE" = ? for update skip locked;
 
 -- QUEUE_FIRST, for QUEUE_FIRST
-declare cursor c is select "DUE" from "PAWL_QUEUE" where "QUEUE" = ? order by "DUE" for update skip
-locked; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; open r for select d
-from dual where d is not null; dbms_sql.return_result(r); end;
+declare cursor c is select /*+ index(q (queue, due, seq)) */ "DUE" from "PAWL_QUEUE" q where "QUEUE"
+= ? order by "DUE" for update skip locked; d timestamp(6); r sys_refcursor; begin open c; fetch c
+into d; close c; open r for select d from dual where d is not null; dbms_sql.return_result(r); end;
 
 -- OUTBOX_HOLD_BACK
 update "PAWL_OUTBOX" set "STATE" = 'held' where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
@@ -779,21 +779,22 @@ update "PAWL_EVENTS" set "BODY" = empty_blob(), "TYPEVERSION" = 2 where "STREAM"
 ? and "AT" < ? and "TYPEVERSION" = 1 and "TYPE" in ('pawl.dead_edited', 'pawl.dead_discarded');
 
 -- TIMEOUT_CLAIM, for TIMEOUT_CLAIM
-declare cursor c is select "ID" from "PAWL_TIMEOUTS" where "DESTINATION" = ? and "DUE" <= ? and
-("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE", "ID" for update skip locked; n
-pls_integer := least(?, 32767); m sys.odcivarchar2list; r sys_refcursor; begin open c; fetch c bulk
-collect into m limit n; close c; open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */
-"ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS", "CORRELATIONID",
-"ATTEMPTS", "OWNER", "LEASEEXPIRES" from table(m) k join "PAWL_TIMEOUTS" t on t."ID" =
-k.column_value where "DESTINATION" = ? and "DUE" <= ? and ("LEASEEXPIRES" is null or "LEASEEXPIRES"
-<= ?) order by "DUE", "ID"; dbms_sql.return_result(r); end;
+declare cursor c is select /*+ index(q (destination, due, id)) */ "ID" from "PAWL_TIMEOUTS" q where
+"DESTINATION" = ? and "DUE" <= ? and ("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE",
+"ID" for update skip locked; n pls_integer := least(?, 32767); m sys.odcivarchar2list; r
+sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c; open r for select /*+
+leading(k) use_nl(t) cardinality(k 10) */ "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME",
+"DESTINATION", "DUE", "HEADERS", "CORRELATIONID", "ATTEMPTS", "OWNER", "LEASEEXPIRES" from table(m)
+k join "PAWL_TIMEOUTS" t on t."ID" = k.column_value where "DESTINATION" = ? and "DUE" <= ? and
+("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE", "ID"; dbms_sql.return_result(r);
+end;
 
 -- TIMEOUT_CLAIM_ANY, for TIMEOUT_CLAIM_ANY
-declare cursor c is select "ID" from "PAWL_TIMEOUTS" where "DUE" <= ? and ("LEASEEXPIRES" is null or
-"LEASEEXPIRES" <= ?) order by "DUE", "ID" for update skip locked; n pls_integer := least(?, 32767);
-m sys.odcivarchar2list; r sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c;
-open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */ "ID", "GENERATION", "SAGAID",
-"SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS", "CORRELATIONID", "ATTEMPTS", "OWNER",
+declare cursor c is select "ID" from "PAWL_TIMEOUTS" q where "DUE" <= ? and ("LEASEEXPIRES" is null
+or "LEASEEXPIRES" <= ?) order by "DUE", "ID" for update skip locked; n pls_integer := least(?,
+32767); m sys.odcivarchar2list; r sys_refcursor; begin open c; fetch c bulk collect into m limit n;
+close c; open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */ "ID", "GENERATION",
+"SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS", "CORRELATIONID", "ATTEMPTS", "OWNER",
 "LEASEEXPIRES" from table(m) k join "PAWL_TIMEOUTS" t on t."ID" = k.column_value where "DUE" <= ?
 and ("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE", "ID"; dbms_sql.return_result(r);
 end;

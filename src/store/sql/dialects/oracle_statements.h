@@ -27,14 +27,19 @@
 #define PAWL__ORACLE_OF(table, key) \
     "from table(m) k join {" table "} t on t.[" key "] = k.column_value "
 
+/* Statistics of an empty table would have the planner read all of it. An index is named by its columns. */
+#define PAWL__ORACLE_BY_INDEX(columns) "select /*+ index(q (" columns ")) */ "
+#define PAWL__ORACLE_BY_DUE PAWL__ORACLE_BY_INDEX("queue, due, seq")
+
 #define PAWL__ORACLE_CLAIM(before, and)                                                            \
-    "declare " before "cursor c is select [Seq] from {queue} " PAWL__ORACLE_DUE and                \
+    "declare " before "cursor c is " PAWL__ORACLE_BY_DUE                                           \
+    "[Seq] from {queue} q " PAWL__ORACLE_DUE and                                                   \
         "order by [Due], [Seq] " PAWL__ORACLE_SKIP "; " PAWL__ORACLE_FETCH("odcinumberlist", "?3") \
             PAWL__ORACLE_BY_NUMBER PAWL__SQL_QUEUE_COLUMNS " " PAWL__ORACLE_OF("queue", "Seq")     \
                 PAWL__ORACLE_DUE "order by [Due], [Seq]" PAWL__ORACLE_RETURN
 
-#define PAWL__ORACLE_TIMEOUTS(where, limit)                                                       \
-    "declare cursor c is select [Id] from {timeouts} where " where                                \
+#define PAWL__ORACLE_TIMEOUTS(select, where, limit)                                               \
+    "declare cursor c is " select "[Id] from {timeouts} q where " where                           \
     " order by [Due], [Id] " PAWL__ORACLE_SKIP "; " PAWL__ORACLE_FETCH("odcivarchar2list", limit) \
         PAWL__ORACLE_BY_NUMBER PAWL__SQL_TIMEOUT_COLUMNS PAWL__ORACLE_OF(                         \
             "timeouts", "Id") "where " where " order by [Due], [Id]" PAWL__ORACLE_RETURN
@@ -64,13 +69,14 @@
                                            "and instr(l, ',' || [Seq] || ',') = 0 "))                                            \
     X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT                                                                                \
       "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " PAWL__ORACLE_SKIP)                                                    \
-    X(QUEUE_COUNT_DUE,                                                                                                           \
-      "select count(*) from (select 1 from {queue} " PAWL__ORACLE_DUE "{limit:?3})")                                             \
+    X(QUEUE_COUNT_DUE, "select count(*) from (" PAWL__ORACLE_BY_DUE                                                              \
+                       "1 from {queue} q " PAWL__ORACLE_DUE "{limit:?3})")                                                       \
     X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " PAWL__ORACLE_SKIP)                                \
-    X(QUEUE_FIRST, "declare cursor c is select [Due] from {queue} where [Queue] = ?1 "                                           \
-                   "order by [Due] " PAWL__ORACLE_SKIP                                                                           \
-                   "; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; "                                  \
-                   "open r for select d from dual where d is not null" PAWL__ORACLE_RETURN)                                      \
+    X(QUEUE_FIRST,                                                                                                               \
+      "declare cursor c is " PAWL__ORACLE_BY_DUE "[Due] from {queue} q where [Queue] = ?1 "                                      \
+      "order by [Due] " PAWL__ORACLE_SKIP                                                                                        \
+      "; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; "                                               \
+      "open r for select d from dual where d is not null" PAWL__ORACLE_RETURN)                                                   \
     X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                        \
                         "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                    \
     X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [HeldSource] = ?1")                                         \
@@ -103,8 +109,10 @@
       "and [Stream] <= ?3 and [At] < ?4 and [TypeVersion] = 1 "                                                                  \
       "and [Type] in ('pawl.dead_edited', 'pawl.dead_discarded')")                                                               \
     X(TIMEOUT_CLAIM, PAWL__ORACLE_TIMEOUTS(                                                                                      \
+                         PAWL__ORACLE_BY_INDEX("destination, due, id"),                                                          \
                          "[Destination] = ?1 and [Due] <= ?2 and " PAWL__ORACLE_FREE("?3"), "?4"))                               \
-    X(TIMEOUT_CLAIM_ANY, PAWL__ORACLE_TIMEOUTS("[Due] <= ?1 and " PAWL__ORACLE_FREE("?2"), "?3"))                                \
+    X(TIMEOUT_CLAIM_ANY,                                                                                                         \
+      PAWL__ORACLE_TIMEOUTS("select ", "[Due] <= ?1 and " PAWL__ORACLE_FREE("?2"), "?3"))                                        \
     X(TIMEOUT_FOREIGN,                                                                                                           \
       "with d (name) as (select min([Destination]) from {timeouts} union all select "                                            \
       "(select min(t.[Destination]) from {timeouts} t where t.[Destination] > d.name) from d "                                   \
