@@ -52,7 +52,7 @@ SCRIPTED(a_claim_is_a_block)
     claim_one(p, CLAIM ROW);
     SCRIPTED_EXPECT(
         p, AUTO, "1 run select count(*)*", MANUAL, BEGIN,
-        "1 run declare cursor*fetch c bulk collect into m limit n*'orders' 2026*'1' 'orders'*");
+        "1 run declare cursor*n pls_integer := least(to_number(?), 32767);*fetch c bulk collect into m limit n*'orders' 2026*'1' 'orders'*");
     scripted_mark(p);
     scripted_code(p, scripted_settle_and_send(p), PAWL_OK);
     SCRIPTED_EXPECT(p, FENCE, SETTLE, SEND, "1 run commit");

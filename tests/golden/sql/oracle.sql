@@ -698,22 +698,23 @@ delete from "PAWL_SUBSCRIPTIONS" where "TYPE" = ? and "QUEUE" = ?;
 
 -- QUEUE_CLAIM
 declare cursor c is select /*+ index(q (queue, due, seq)) */ "SEQ" from "PAWL_QUEUE" q where "QUEUE"
-= ? and "DUE" <= ? order by "DUE", "SEQ" for update skip locked; n pls_integer := least(?, 32767); m
+= ? and "DUE" <= ? order by "DUE", "SEQ" for update skip locked; n pls_integer :=
+least(to_number(?), 32767); m sys.odcinumberlist; r sys_refcursor; begin open c; fetch c bulk
+collect into m limit n; close c; open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */
+"SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
+"CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from table(m) k join "PAWL_QUEUE" t on t."SEQ" =
+k.column_value where "QUEUE" = ? and "DUE" <= ? order by "DUE", "SEQ"; dbms_sql.return_result(r);
+end;
+
+-- QUEUE_CLAIM_MORE
+declare l clob := ',' || ? || ','; cursor c is select /*+ index(q (queue, due, seq)) */ "SEQ" from
+"PAWL_QUEUE" q where "QUEUE" = ? and "DUE" <= ? and instr(l, ',' || "SEQ" || ',') = 0 order by
+"DUE", "SEQ" for update skip locked; n pls_integer := least(to_number(?), 32767); m
 sys.odcinumberlist; r sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c;
 open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */ "SEQ", "DUE", "PLACED", "ATTEMPTS",
 "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS",
 "BODY" from table(m) k join "PAWL_QUEUE" t on t."SEQ" = k.column_value where "QUEUE" = ? and "DUE"
 <= ? order by "DUE", "SEQ"; dbms_sql.return_result(r); end;
-
--- QUEUE_CLAIM_MORE
-declare l clob := ',' || ? || ','; cursor c is select /*+ index(q (queue, due, seq)) */ "SEQ" from
-"PAWL_QUEUE" q where "QUEUE" = ? and "DUE" <= ? and instr(l, ',' || "SEQ" || ',') = 0 order by
-"DUE", "SEQ" for update skip locked; n pls_integer := least(?, 32767); m sys.odcinumberlist; r
-sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c; open r for select /*+
-leading(k) use_nl(t) cardinality(k 10) */ "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS",
-"WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY"
-from table(m) k join "PAWL_QUEUE" t on t."SEQ" = k.column_value where "QUEUE" = ? and "DUE" <= ?
-order by "DUE", "SEQ"; dbms_sql.return_result(r); end;
 
 -- QUEUE_CLAIM_AGAIN
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
@@ -781,7 +782,7 @@ update "PAWL_EVENTS" set "BODY" = empty_blob(), "TYPEVERSION" = 2 where "STREAM"
 -- TIMEOUT_CLAIM, for TIMEOUT_CLAIM
 declare cursor c is select /*+ index(q (destination, due, id)) */ "ID" from "PAWL_TIMEOUTS" q where
 "DESTINATION" = ? and "DUE" <= ? and ("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE",
-"ID" for update skip locked; n pls_integer := least(?, 32767); m sys.odcivarchar2list; r
+"ID" for update skip locked; n pls_integer := least(to_number(?), 32767); m sys.odcivarchar2list; r
 sys_refcursor; begin open c; fetch c bulk collect into m limit n; close c; open r for select /*+
 leading(k) use_nl(t) cardinality(k 10) */ "ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME",
 "DESTINATION", "DUE", "HEADERS", "CORRELATIONID", "ATTEMPTS", "OWNER", "LEASEEXPIRES" from table(m)
@@ -791,13 +792,13 @@ end;
 
 -- TIMEOUT_CLAIM_ANY, for TIMEOUT_CLAIM_ANY
 declare cursor c is select "ID" from "PAWL_TIMEOUTS" q where "DUE" <= ? and ("LEASEEXPIRES" is null
-or "LEASEEXPIRES" <= ?) order by "DUE", "ID" for update skip locked; n pls_integer := least(?,
-32767); m sys.odcivarchar2list; r sys_refcursor; begin open c; fetch c bulk collect into m limit n;
-close c; open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */ "ID", "GENERATION",
-"SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS", "CORRELATIONID", "ATTEMPTS", "OWNER",
-"LEASEEXPIRES" from table(m) k join "PAWL_TIMEOUTS" t on t."ID" = k.column_value where "DUE" <= ?
-and ("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE", "ID"; dbms_sql.return_result(r);
-end;
+or "LEASEEXPIRES" <= ?) order by "DUE", "ID" for update skip locked; n pls_integer :=
+least(to_number(?), 32767); m sys.odcivarchar2list; r sys_refcursor; begin open c; fetch c bulk
+collect into m limit n; close c; open r for select /*+ leading(k) use_nl(t) cardinality(k 10) */
+"ID", "GENERATION", "SAGAID", "SAGATYPE", "NAME", "DESTINATION", "DUE", "HEADERS", "CORRELATIONID",
+"ATTEMPTS", "OWNER", "LEASEEXPIRES" from table(m) k join "PAWL_TIMEOUTS" t on t."ID" =
+k.column_value where "DUE" <= ? and ("LEASEEXPIRES" is null or "LEASEEXPIRES" <= ?) order by "DUE",
+"ID"; dbms_sql.return_result(r); end;
 
 -- TIMEOUT_FOREIGN, for TIMEOUT_FOREIGN
 with d (name) as (select min("DESTINATION") from "PAWL_TIMEOUTS" union all select (select

@@ -17,9 +17,10 @@
 #define PAWL__ORACLE_DUE "where [Queue] = ?1 and [Due] <= ?2 "
 #define PAWL__ORACLE_SKIP "for update skip locked"
 
-/* A collection takes 32,767 rows at most. */
-#define PAWL__ORACLE_FETCH(list, limit)                                                         \
-    "n pls_integer := least(" limit ", 32767); m sys." list "; r sys_refcursor; begin open c; " \
+/* A collection takes 32,767 rows at most. The limit travels as a text, by which least() would compare: '5' > '32767'. */
+#define PAWL__ORACLE_FETCH(list, limit)                                \
+    "n pls_integer := least(to_number(" limit "), 32767); m sys." list \
+    "; r sys_refcursor; begin open c; "                                \
     "fetch c bulk collect into m limit n; close c; open r for "
 #define PAWL__ORACLE_RETURN "; dbms_sql.return_result(r); end;"
 /* The planner would take a collection for 8,168 rows. */
