@@ -80,6 +80,7 @@ SCRIPTED(a_deadline_cancels_a_call)
 SCRIPTED(a_session_is_rolled_back_before_it_ends)
 {
     claim_one(p, CLAIM ROW);
+    pawl_store_interrupt(p->store);
     scripted_close(p);
     assert_int_equal(scripted_count(p, "1 end rollback"), 1);
 }

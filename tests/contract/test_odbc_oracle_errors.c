@@ -12,6 +12,7 @@
     TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
 
 #define DEADLINE_MS 20000
+#define SHORT_MS 2000
 #define BEGIN "* run declare i varchar2*"
 #define FENCE "* run update \"PAWL_WORKERS\" set \"LASTCOMMIT\"*"
 #define SEND "* run insert into \"PAWL_QUEUE\"*"
@@ -167,6 +168,53 @@ SCRIPTED(o32_a_failure_at_the_commit)
             is_unknown);
         assert_int_equal(scripted_count(p, SEND), f->code == PAWL_EBUSY && !is_unknown ? 2 : 1);
     }
+}
+
+/* ---- A link that was given up ----------------------------------------------- */
+
+/* The next send makes another connection. */
+static void give_up(scripted *p, const char *error, const char *more)
+{
+    char rules[300];
+    snprintf(rules, sizeof rules, "on insert into \"PAWL_QUEUE\"*\n times 1\n error %s\n%s", error,
+             more);
+    scripted_open(p, rules, SHORT_MS);
+    assert_int_not_equal(scripted_send(p), PAWL_OK);
+    SCRIPTED_EXPECT(p, BEGIN, FENCE, SEND);
+    scripted_mark(p);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "2 connect *"), 1);
+}
+
+/* The half of a commit that was sent is open there, and a goodbye would commit it. */
+SCRIPTED(what_is_open_on_a_link_that_was_given_up_is_undone)
+{
+    give_up(p, "HYT00 0 Timeout expired", "");
+    assert_int_equal(scripted_count(p, "1 mode *"), 0);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 1);
+    assert_int_equal(scripted_count(p, "1 end rollback"), 1);
+    assert_non_null(strstr(strstr(scripted_calls(p), "1 end rollback"), "1 disconnect"));
+}
+
+SCRIPTED(a_link_that_is_dead_is_asked_for_nothing)
+{
+    give_up(p, "HY000 3113 ORA-03113: end of file", " gone\n");
+    assert_int_equal(scripted_count(p, "1 run *"), 0);
+    assert_int_equal(scripted_count(p, "1 end *"), 0);
+}
+
+/* A server that says nothing to the rollback either. */
+SCRIPTED(a_link_that_is_left_is_waited_for_no_longer_than_a_call)
+{
+    give_up(p, "HYT00 0 Timeout expired",
+            "on rollback\n blocks\n error HY008 1013 ORA-01013: cancelled\n");
+    assert_true(scripted_count(p, "1 cancel *") >= 1);
+    assert_int_equal(scripted_count(p, "1 end *"), 0);
+    scripted_close(p);
+    scripted_open(p, "on rollback\n blocks\n error HY008 1013 ORA-01013: cancelled\n", SHORT_MS);
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    scripted_close(p);
+    assert_true(scripted_count(p, "1 cancel *") >= 1);
 }
 
 #endif

@@ -144,11 +144,29 @@ static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connecti
     return check_driver(store, connection->made.dbc, error);
 }
 
+/* A goodbye may commit what is open, also on a link that was given up and lives. The text has a deadline, and the driver
+ * is told of the end, too: it may refuse to leave a transaction. */
+static void roll_back(pawl__odbc_connection *connection)
+{
+    pawl__sql_session *session = &connection->session;
+    SQLUINTEGER        dead    = SQL_CD_FALSE;
+    (void)SQLGetConnectAttr(connection->made.dbc, SQL_ATTR_CONNECTION_DEAD, &dead, sizeof dead,
+                            NULL);
+    if (dead == SQL_CD_TRUE)
+        return;
+    session->is_lost        = false;
+    session->is_undone      = false;
+    session->in_transaction = true; /* the driver still commits nothing by itself */
+    (void)pawl__wait_take(&pawl__odbc_store_of(connection)->remote.server.wait);
+    if (pawl__sql_query(session, "rollback", NULL) == PAWL_OK)
+        (void)SQLEndTran(SQL_HANDLE_DBC, connection->made.dbc, SQL_ROLLBACK);
+}
+
 void pawl__odbc_disconnect(pawl__sql_session *session)
 {
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
-    if (connection->is_manual && !session->is_lost) /* else a goodbye may commit */
-        (void)SQLEndTran(SQL_HANDLE_DBC, connection->made.dbc, SQL_ROLLBACK);
+    if (connection->is_manual)
+        roll_back(connection);
     pawl__sql_session_closed(session);
     if (connection->made.dbc != NULL && !session->is_callers) {
         (void)SQLDisconnect(connection->made.dbc);
@@ -235,9 +253,10 @@ pawl_code pawl__odbc_open(pawl_store *base, const char *url, const pawl_store_op
 
 void pawl__odbc_close(pawl_store *base)
 {
-    pawl__odbc *store = pawl__odbc_of(base);
-    if (pawl__wait_is_ours(&store->remote.server.wait))
-        pawl__odbc_watch_stop(store); /* else the thread is the parent's, too */
+    pawl__odbc *store   = pawl__odbc_of(base);
+    bool        is_ours = pawl__wait_is_ours(&store->remote.server.wait);
     pawl__sql_remote_close(base);
+    if (is_ours)
+        pawl__odbc_watch_stop(store); /* else the thread is the parent's, too */
     pawl__odbc_url_free(&store->url);
 }
