@@ -280,6 +280,48 @@ SCRIPTED(a_deadline_cancels_a_call)
     assert_int_equal(scripted_count(p, ROLLBACK), 1);
 }
 
+/* A driver that gives rows as they come waits for the server between them, and between the results of a text; it may
+ * take the cancel for the end of the rows. */
+SCRIPTED(a_deadline_cancels_a_read)
+{
+    static const char *const ends[] = {"fetch HY008 0 Operation cancelled\n", ""};
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        char            rules[600];
+        pawl_queue_rows rows;
+        snprintf(rules, sizeof rules, ONE_DUE " stalls\n %s", ends[i]);
+        scripted_open(p, rules, SHORT_MS);
+        scripted_code(p, scripted_claim(p, &rows), PAWL_ETIMEOUT);
+        scripted_text(p, "longer than 2000 ms");
+        assert_true(scripted_count(p, "1 cancel *") >= 1);
+        assert_int_equal(scripted_count(p, ROLLBACK), 1);
+        snprintf(rules, sizeof rules,
+                 "on declare @pawl int; exec @pawl = sp_getapplock*\n row '0'\n stalls\n %s",
+                 ends[i]);
+        scripted_code(p, scripted_try(p, rules, SHORT_MS), PAWL_OK);
+        scripted_code(p,
+                      pawl_store_worker_open(p->store, PAWL_TEXT("orders"), PAWL_TEXT("[]"),
+                                             SCRIPTED_NOW, &p->error),
+                      PAWL_ETIMEOUT);
+    }
+    scripted_open(p,
+                  "on set implicit_transactions off;*\n times 1\n"
+                  "on set implicit_transactions off;*\n times 1\n count 0\n then\n blocks\n"
+                  " error HY008 0 Operation cancelled\n",
+                  SHORT_MS);
+    scripted_code(p, scripted_send(p), PAWL_ETIMEOUT);
+    assert_true(scripted_count(p, "1 cancel *") >= 1);
+}
+
+SCRIPTED(a_value_that_the_driver_cannot_read_is_its_failure)
+{
+    pawl_queue_rows rows;
+    scripted_open(p, CLAIM ROW("7", "m-7", "failed") " fetch 08S01 0 Link failure\n", DEADLINE_MS);
+    scripted_code(p, scripted_claim(p, &rows), PAWL_ELOST);
+    scripted_text(p, "Link failure");
+    scripted_code(p, scripted_send(p), PAWL_OK);
+    assert_int_equal(scripted_count(p, "2 connect *"), 1);
+}
+
 /* ---- Refusals at open ------------------------------------------------------- */
 
 /* Editions 5 and 8 (Azure) and 12 (Fabric) call themselves version 12: the statement asks for their edition. */

@@ -49,6 +49,7 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     pawl__odbc_diagnosis      last;
     pawl__sql_left            left;
     char                      text[sizeof last.text + sizeof last.state + 10];
+    pawl__odbc_call_end(connection);
     pawl__odbc_diagnose_handle(type, handle, &last);
     pawl_code code       = pawl__odbc_code_of(failures, &last, &left);
     unsigned  number     = failures->states == NULL ? last.number : 0;
@@ -118,9 +119,8 @@ pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn 
     if (code == PAWL_OK) {
         set_manual(connection, connection->session.in_transaction);
         SQLRETURN sent = how(*stmt, (SQLCHAR *)(uintptr_t)text, SQL_NTS);
-        pawl__odbc_call_end(connection);
         connection->session.is_unconfirmed =
-            sent == SQL_SUCCESS_WITH_INFO && connection->session.why != PAWL_OK &&
+            sent == SQL_SUCCESS_WITH_INFO &&
             pawl__odbc_store_of(connection)->kind->warns_of_standby;
         if (SQL_SUCCEEDED(sent) || sent == SQL_NO_DATA)
             return PAWL_OK;
@@ -144,8 +144,18 @@ static SQLRETURN find_rows(SQLHSTMT stmt)
     return found;
 }
 
+/* A driver may take the end of its call for the end of the rows: what was read then is not all that there is. */
+static pawl_code end_rows(pawl__odbc_connection *connection, pawl_code code, bool has_rows,
+                          pawl_error *error)
+{
+    pawl__odbc_call_end(connection);
+    bool is_cut = has_rows && connection->session.why != PAWL_OK &&
+                  pawl__odbc_store_of(connection)->kind->kill == NULL;
+    return code == PAWL_OK && is_cut ? pawl__sql_broken_off(&connection->session, error) : code;
+}
+
 pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
-                         pawl_error *error)
+                         bool are_texts, pawl__odbc_kept *kept, pawl_error *error)
 {
     pawl_code code = pawl__odbc_call_begin(connection, stmt, error);
     if (code != PAWL_OK)
@@ -154,10 +164,10 @@ pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool 
     SQLRETURN ran = SQLExecute(stmt);
     if (SQL_SUCCEEDED(ran) && is_block)
         ran = find_rows(stmt);
-    pawl__odbc_call_end(connection);
-    if (SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA)
-        return PAWL_OK;
-    return pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+    code = SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA
+               ? pawl__odbc_keep(connection, stmt, are_texts, kept, error)
+               : pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+    return end_rows(connection, code, kept->width != 0, error);
 }
 
 /* The rows of one result. */
@@ -185,6 +195,8 @@ pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_
     pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
     SQLHSTMT               rows       = NULL;
     pawl_code              code = pawl__odbc_send(connection, SQLExecDirect, sql, &rows, error);
+    if (code != PAWL_OK)
+        return code;
     for (SQLRETURN next = SQL_SUCCESS; code == PAWL_OK && next != SQL_NO_DATA;) {
         if (each != NULL)
             code = give_rows(connection, rows, each, context, error);
@@ -192,6 +204,8 @@ pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_
         if (!SQL_SUCCEEDED(next) && next != SQL_NO_DATA)
             code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, rows, error);
     }
+    code = end_rows(connection, code, each != NULL, error);
+    session->is_unconfirmed &= session->why != PAWL_OK;
     pawl__odbc_free(rows);
     return code;
 }

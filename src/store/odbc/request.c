@@ -82,6 +82,8 @@ pawl_code pawl__odbc_prepare_text(pawl__odbc_connection *connection, SQLHSTMT *s
     pawl_code code = typed.is_failed
                          ? no_memory(error)
                          : pawl__odbc_send(connection, SQLPrepare, typed.data, stmt, error);
+    if (code == PAWL_OK)
+        pawl__odbc_call_end(connection);
     pawl__sql_text_free(&typed);
     return code;
 }
@@ -452,13 +454,11 @@ pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
     if (code == PAWL_OK)
         code = bind_items(connection, statement, text, count, error);
     if (code == PAWL_OK)
-        code = pawl__odbc_run(connection, text->stmt, is_block, error);
+        code = pawl__odbc_run(connection, text->stmt, is_block, false, &statement->kept, error);
     for (size_t i = 0; i < text->parameter_count; i++) {
         pawl_free(text->parameters[i].copy);
         text->parameters[i].copy = NULL;
     }
-    if (code == PAWL_OK)
-        code = pawl__odbc_keep(connection, text->stmt, false, &statement->kept, error);
     if (statement->kept.width != 0)
         (void)SQLFreeStmt(text->stmt, SQL_CLOSE);
     return code;

@@ -112,7 +112,7 @@ static inline pawl__odbc_connection *pawl__odbc_connection_of(pawl__sql_session 
 pawl_code pawl__odbc_call_begin(pawl__odbc_connection *connection, SQLHSTMT stmt,
                                 pawl_error *error);
 void      pawl__odbc_call_end(pawl__odbc_connection *connection);
-/* The failure of that handle's last call as a code and an error, and what it left as the connection's
+/* Ends the call. The failure of that handle's last call as a code and an error, and what it left as the connection's
  * state. To be asked before anything else is done with the handle. */
 pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type, SQLHANDLE handle,
                             pawl_error *error);
@@ -120,12 +120,13 @@ void      pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle,
                                      pawl__odbc_diagnosis *diagnosis);
 /* SQLPrepare, or SQLExecDirect. */
 typedef SQLRETURN pawl__odbc_send_fn(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER size);
-/* Makes a statement of the text; NULL behind a failure. */
+/* Makes a statement of the text; NULL behind a failure. After PAWL_OK the call is under way. */
 pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn *how,
                           const char *text, SQLHSTMT *stmt, pawl_error *error);
-/* Runs a statement whose parameters are bound. The rows of a block are an implicit result. */
+/* Runs a statement whose parameters are bound, and keeps its rows, all of them as texts where it is `are_texts`. The rows
+ * of a block are an implicit result. */
 pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool is_block,
-                         pawl_error *error);
+                         bool are_texts, pawl__odbc_kept *kept, pawl_error *error);
 void      pawl__odbc_free(SQLHSTMT rows);
 /* Of pawl__sql_ops. */
 pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,

@@ -33,9 +33,7 @@ static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, pawl__odb
             code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
     }
     if (code == PAWL_OK)
-        code = pawl__odbc_run(connection, stmt, true, error);
-    if (code == PAWL_OK)
-        code = pawl__odbc_keep(connection, stmt, true, answer, error);
+        code = pawl__odbc_run(connection, stmt, true, true, answer, error);
     return code;
 }
 

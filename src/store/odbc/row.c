@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define PIECE_MAX 4096
-#define REST_MIN 65536 /* of a value whose length is not told: the second piece */
+#define REST_MIN 65536           /* of a value whose length is not told: the second piece */
+#define DRIVER_FAILED PAWL_ELOST /* the statement tells how */
 
 /* ---- Texts --------------------------------------------------------------- */
 
@@ -73,7 +74,7 @@ static pawl_code read_rest(const reading *r, long_value *value)
         SQLRETURN read = SQLGetData(r->stmt, r->column, r->type, value->data + value->size,
                                     room + value->nul, &size);
         if (!SQL_SUCCEEDED(read) && read != SQL_NO_DATA)
-            return PAWL_EPERSIST;
+            return DRIVER_FAILED;
         is_more = read != SQL_NO_DATA && (size == SQL_NO_TOTAL || size > room);
         if (read != SQL_NO_DATA)
             value->size += (size_t)(is_more ? room : size > 0 ? size : 0);
@@ -92,7 +93,9 @@ static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
     long_value              value = {.said = 0, .nul = nul};
     SQLRETURN read = SQLGetData(r->stmt, r->column, r->type, piece, sizeof piece, &value.said);
     got->is_null   = value.said == SQL_NULL_DATA;
-    if (!SQL_SUCCEEDED(read) || (value.said < 0 && !got->is_null && value.said != SQL_NO_TOTAL))
+    if (!SQL_SUCCEEDED(read))
+        return DRIVER_FAILED;
+    if (value.said < 0 && !got->is_null && value.said != SQL_NO_TOTAL)
         return PAWL_EPERSIST;
     if (got->is_null)
         return PAWL_OK;
@@ -188,7 +191,7 @@ static pawl_code read_column(const reading *r, pawl__sql_got *got)
     got->text    = (pawl_text){.data = NULL}; /* a number has none */
     if (is_time && !got->is_null)
         got->number = from_time(&time);
-    return SQL_SUCCEEDED(read) ? PAWL_OK : PAWL_EPERSIST;
+    return SQL_SUCCEEDED(read) ? PAWL_OK : DRIVER_FAILED;
 }
 
 static pawl_code read_row(SQLHSTMT stmt, const SQLSMALLINT *types, pawl__odbc_kept *kept,
@@ -204,6 +207,8 @@ static pawl_code read_row(SQLHSTMT stmt, const SQLSMALLINT *types, pawl__odbc_ke
         const reading r = {stmt, (SQLUSMALLINT)(i + 1), types[i], kept->arena};
         code            = read_column(&r, &kept->cells[kept->count * kept->width + i]);
     }
+    if (code == DRIVER_FAILED)
+        return code;
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "odbc: column %u: %s", i,
                               code == PAWL_ENOMEM ? "out of memory for a row"
@@ -229,9 +234,9 @@ pawl_code pawl__odbc_keep(pawl__odbc_connection *connection, SQLHSTMT stmt, bool
     describe(stmt, kind, are_texts || kind->as_digits, kept->width, types);
     while (code == PAWL_OK && SQL_SUCCEEDED(read) && SQL_SUCCEEDED(read = SQLFetch(stmt)))
         code = read_row(stmt, types, kept, error);
-    return code != PAWL_OK || read == SQL_NO_DATA
-               ? code
-               : pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error);
+    return code == DRIVER_FAILED || (code == PAWL_OK && read != SQL_NO_DATA)
+               ? pawl__odbc_failed(connection, SQL_HANDLE_STMT, stmt, error)
+               : code;
 }
 
 void pawl__odbc_unkeep(pawl__odbc_kept *kept)

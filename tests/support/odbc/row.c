@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static SQLRETURN stall(scripted_statement *statement)
+{
+    const script_answer stalls = {.blocks = true};
+    (void)pthread_mutex_lock(&scripted_lock);
+    SQLRETURN result =
+        scripted_answer(statement->connection, &statement->handle, statement, &stalls);
+    (void)pthread_mutex_unlock(&scripted_lock);
+    return result;
+}
+
 SQLRETURN SQLFetch(SQLHSTMT stmt)
 {
     scripted_statement *statement = stmt;
@@ -21,6 +31,8 @@ SQLRETURN SQLFetch(SQLHSTMT stmt)
         statement->next_row = statement->row->next;
         return SQL_SUCCESS;
     }
+    if (statement->answer != NULL && statement->answer->stalls && stall(statement) != SQL_SUCCESS)
+        return SQL_ERROR;
     if (statement->answer == NULL || statement->answer->fetch == NULL)
         return SQL_NO_DATA;
     statement->handle.records = statement->answer->fetch;
@@ -118,6 +130,10 @@ SQLRETURN SQLGetData(SQLHSTMT stmt, SQLUSMALLINT column, SQLSMALLINT c_type, SQL
         return SQL_ERROR;
     if (statement->row == NULL || column == 0 || column > statement->row->count)
         return scripted_fail(&statement->handle, "07009", "no such column", statement->text);
+    if (statement->row->values[column - 1].is_failed) {
+        statement->handle.records = statement->answer->fetch;
+        return SQL_ERROR;
+    }
     if (column != statement->column)
         statement->offset = 0;
     statement->column = column;

@@ -84,7 +84,8 @@ static const char *read_value(script_value *to, const char *at)
         to->is_open = *at == 'o';
     } else {
         to->is_session = strncmp(at, "session", 7) == 0;
-        return to->is_session || strncmp(at, "null", 4) == 0 ? end : NULL;
+        to->is_failed  = strncmp(at, "failed", 6) == 0;
+        return to->is_session || to->is_failed || strncmp(at, "null", 4) == 0 ? end : NULL;
     }
     to->text = fill(size);
     to->size = size;
@@ -160,6 +161,8 @@ static void read_flag(script *of, script_answer *answer, const char *word)
 {
     if (strcmp(word, "blocks") == 0)
         answer->blocks = true;
+    else if (strcmp(word, "stalls") == 0)
+        answer->stalls = true;
     else if (strcmp(word, "wakes") == 0)
         answer->wakes = true;
     else if (strcmp(word, "gone") == 0)

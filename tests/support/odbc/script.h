@@ -8,6 +8,7 @@
  *                                    fill:N       N bytes 'a'
  *                                    open:N       the same, of a length that is told at the last piece
  *                                    lie:N:M      said to be N bytes, of which there are M
+ *                                    failed       SQLGetData fails as `fetch` says
  *       columns 4                    of an answer without rows
  *       count 1                      SQLRowCount; 0 without it
  *       error HY000 1213 Deadlock    SQL_ERROR with a record; another line, another record
@@ -15,6 +16,7 @@
  *       info 01000 0 Changed         SQL_SUCCESS_WITH_INFO, with a record
  *       nodata                       SQL_NO_DATA
  *       fetch HY000 2013 Lost        SQLFetch fails so behind the rows
+ *       stalls                       ... until SQLCancel; without `fetch` that is the end of the rows
  *       blocks                       until SQLCancel, or a statement whose answer wakes
  *       deaf 1                       so many SQLCancel come too early, and end nothing
  *       wakes
@@ -43,6 +45,7 @@ typedef struct script_value {
     size_t said; /* the length that is told */
     bool   is_open;
     bool   is_session;
+    bool   is_failed;
 } script_value;
 
 typedef struct script_row {
@@ -69,6 +72,7 @@ typedef struct script_answer {
     script_record        *records; /* of the result */
     script_record        *fetch;   /* of SQLFetch behind the rows; NULL: it ends */
     bool                  blocks;
+    bool                  stalls;
     bool                  wakes;
     long                  deaf;
     bool                  is_gone;
