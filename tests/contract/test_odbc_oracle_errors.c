@@ -13,6 +13,7 @@
 
 #define DEADLINE_MS 20000
 #define SHORT_MS 2000
+#define TIME "'2026-01-01 00:00:00.000000'"
 #define BEGIN "* run declare i varchar2*"
 #define FENCE "* run update \"PAWL_WORKERS\" set \"LASTCOMMIT\"*"
 #define SEND "* run insert into \"PAWL_QUEUE\"*"
@@ -167,6 +168,35 @@ SCRIPTED(o32_a_failure_at_the_commit)
             scripted_count(p, "* run update \"PAWL_WORKERS\" set \"EPOCH\" = \"EPOCH\" + 1*"),
             is_unknown);
         assert_int_equal(scripted_count(p, SEND), f->code == PAWL_EBUSY && !is_unknown ? 2 : 1);
+    }
+}
+
+/* ---- Pieces ------------------------------------------------------------------ */
+
+/* A driver that splits no character of UTF-8 gives a byte less than there is room for. */
+SCRIPTED(a_piece_may_be_less_than_its_room)
+{
+    static const struct {
+        const char *body;
+        size_t      size;
+    } bodies[] = {{"pairs:4094", 4094},          {"pairs:4096", 4096},
+                  {"pairs:400000", 400000},      {"open-pairs:4094", 4094},
+                  {"open-pairs:4096", 4096},     {"open-pairs:69630", 69630},
+                  {"open-pairs:400000", 400000}, {"nul:100000", 0}};
+    for (size_t i = 0; i < COUNT(bodies); i++) {
+        char            rules[500];
+        pawl_queue_rows rows;
+        snprintf(rules, sizeof rules,
+                 "on declare cursor c is select *\n count 0\n then\n row '7' " TIME " " TIME
+                 " '0' '0' " TIME " null 'm-7' 't' 'c' 'd' 'h' %s\n",
+                 bodies[i].body);
+        scripted_open(p, rules, DEADLINE_MS);
+        scripted_code(p, scripted_claim(p, &rows), bodies[i].size != 0 ? PAWL_OK : PAWL_EPERSIST);
+        if (bodies[i].size == 0)
+            break;
+        assert_int_equal(rows.items[0].message.body.size, bodies[i].size);
+        for (size_t at = 0; at < bodies[i].size; at += 2)
+            assert_memory_equal(rows.items[0].message.body.data + at, "\xC3\xA9", 2);
     }
 }
 

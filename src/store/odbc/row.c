@@ -64,6 +64,14 @@ static bool make_room(long_value *value, SQLLEN *room)
     return true;
 }
 
+/* Of a piece that is not the last one. A driver that splits no character leaves room; a text has no NUL but the one behind
+ * the piece. */
+static size_t size_of(const reading *r, const char *piece, SQLLEN room)
+{
+    const char *nul = r->type == SQL_C_CHAR ? memchr(piece, '\0', (size_t)room) : NULL;
+    return nul != NULL ? (size_t)(nul - piece) : (size_t)room;
+}
+
 /* Of a driver that does not know the length before, the last piece is the one that says it. */
 static pawl_code read_rest(const reading *r, long_value *value)
 {
@@ -76,8 +84,10 @@ static pawl_code read_rest(const reading *r, long_value *value)
         if (!SQL_SUCCEEDED(read) && read != SQL_NO_DATA)
             return DRIVER_FAILED;
         is_more = read != SQL_NO_DATA && (size == SQL_NO_TOTAL || size > room);
+        if (is_more && (size = (SQLLEN)size_of(r, value->data + value->size, room)) == 0)
+            return PAWL_EPERSIST;
         if (read != SQL_NO_DATA)
-            value->size += (size_t)(is_more ? room : size > 0 ? size : 0);
+            value->size += (size_t)(size > 0 ? size : 0);
         is_more &= value->said == SQL_NO_TOTAL || (size_t)value->said > value->size;
     }
     return value->said == SQL_NO_TOTAL || (size_t)value->said == value->size ? PAWL_OK
@@ -102,7 +112,7 @@ static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
     if (value.said != SQL_NO_TOTAL && value.said <= room)
         return give(r, piece, (size_t)value.said, got);
     value.data = pawl_allocate((size_t)room);
-    value.size = (size_t)room;
+    value.size = size_of(r, piece, room);
     if (value.data == NULL)
         return PAWL_ENOMEM;
     memcpy(value.data, piece, value.size);

@@ -50,6 +50,7 @@ static SQLRETURN put_piece(scripted_statement *statement, const script_value *va
     bool   is_more = said > room;
     if (statement->offset != 0 && left == 0)
         return SQL_NO_DATA;
+    piece -= value->is_whole && piece < left && (piece & 1) != 0;
     memcpy(to, value->text + statement->offset, piece);
     if (is_text)
         to[piece] = '\0';

@@ -44,13 +44,11 @@ static void fail(script *of, const char *why, const char *line)
         (void)snprintf(of->failure, sizeof of->failure, "%s: %.200s", why, line);
 }
 
-static char *fill(size_t size)
+static char *fill(size_t size, const char *with)
 {
     char *text = malloc(size + 1);
-    if (text != NULL) {
-        memset(text, 'a', size);
-        text[size] = '\0';
-    }
+    for (size_t i = 0; text != NULL && i <= size; i++)
+        text[i] = i < size ? with[i % strlen(with)] : '\0';
     return text;
 }
 
@@ -79,15 +77,20 @@ static const char *read_value(script_value *to, const char *at)
     if (*at == '\'')
         return read_quoted(to, at);
     if (sscanf(at, "lie:%lu:%lu", &said, &size) == 2) {
-    } else if (sscanf(at, "fill:%lu", &size) == 1 || sscanf(at, "open:%lu", &size) == 1) {
-        said        = size;
-        to->is_open = *at == 'o';
+    } else if (sscanf(at, "fill:%lu", &size) == 1 || sscanf(at, "open:%lu", &size) == 1 ||
+               sscanf(at, "pairs:%lu", &size) == 1 || sscanf(at, "open-pairs:%lu", &size) == 1 ||
+               sscanf(at, "nul:%lu", &size) == 1) {
+        said         = size;
+        to->is_open  = *at == 'o' || *at == 'n';
+        to->is_whole = strncmp(at, "pairs", 5) == 0 || strncmp(at, "open-", 5) == 0;
     } else {
         to->is_session = strncmp(at, "session", 7) == 0;
         to->is_failed  = strncmp(at, "failed", 6) == 0;
         return to->is_session || to->is_failed || strncmp(at, "null", 4) == 0 ? end : NULL;
     }
-    to->text = fill(size);
+    to->text = fill(size, to->is_whole ? "\xC3\xA9" : "a");
+    if (*at == 'n' && to->text != NULL)
+        memset(to->text, '\0', size);
     to->size = size;
     to->said = said;
     return to->text != NULL ? end : NULL;

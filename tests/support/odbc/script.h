@@ -7,6 +7,9 @@
  *       row '10.11.6' session null   a row: texts, the connection's number, null, and
  *                                    fill:N       N bytes 'a'
  *                                    open:N       the same, of a length that is told at the last piece
+ *                                    pairs:N      N bytes of characters of two, which no piece splits
+ *                                    open-pairs:N the same, of a length that is told at the last piece
+ *                                    nul:N        N bytes NUL, of a length that is told at the last piece
  *                                    lie:N:M      said to be N bytes, of which there are M
  *                                    failed       SQLGetData fails as `fetch` says
  *       columns 4                    of an answer without rows
@@ -44,6 +47,7 @@ typedef struct script_value {
     size_t size; /* of the text */
     size_t said; /* the length that is told */
     bool   is_open;
+    bool   is_whole; /* no piece ends within a character */
     bool   is_session;
     bool   is_failed;
 } script_value;
