@@ -171,6 +171,38 @@ SCRIPTED(o32_a_failure_at_the_commit)
     }
 }
 
+/* ---- Merges ------------------------------------------------------------------ */
+
+#define MERGED(table) "on merge into \"PAWL_" table "\"*\n"
+#define RACED(table) MERGED(table) " times 1\n error 23000 1 ORA-00001: unique constraint\n"
+
+/* Another transaction inserted the row while the merge waited: it is merged into, which locks it. */
+SCRIPTED(a_merge_that_another_was_faster_than_is_done_again)
+{
+    pawl_aggregator_add add     = {.name      = PAWL_TEXT("Bills"),
+                                   .partition = PAWL_TEXT("Bills/1"),
+                                   .key       = PAWL_TEXT("m-1"),
+                                   .message   = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t")},
+                                   .at        = SCRIPTED_NOW,
+                                   .due       = SCRIPTED_NOW};
+    pawl_changes        changes = {
+               .now = SCRIPTED_NOW, ONE_UNIT, .aggregator_add = {.items = &add, .count = 1}};
+    scripted_open(
+        p,
+        "on insert into \"PAWL_AGGREGATOR\"*\n count 1\n" RACED("AGGREGATOR_FLUSH")
+            MERGED("AGGREGATOR_FLUSH") " count 1\n" RACED("WORKERS")
+                MERGED("WORKERS") " count 1\non delete from \"PAWL_WORKERS\"*\n count 1\n"
+                                  "on update \"PAWL_TIMEOUTS\"*\non update \"PAWL_AGGREGATOR\"*\n"
+                                  "on delete from \"PAWL_LEASES\"*\n",
+        DEADLINE_MS);
+    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run merge into \"PAWL_AGGREGATOR_FLUSH\"*"), 2);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 0);
+    scripted_code(p, pawl_store_worker_close(p->store, SCRIPTED_NOW, &p->error), PAWL_OK);
+    assert_int_equal(scripted_count(p, "1 run merge into \"PAWL_WORKERS\"*"), 3);
+    assert_int_equal(scripted_count(p, "1 run rollback"), 0);
+}
+
 /* ---- Pieces ------------------------------------------------------------------ */
 
 /* A driver that splits no character of UTF-8 gives a byte less than there is room for. */

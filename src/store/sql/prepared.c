@@ -63,6 +63,7 @@ static pawl_code prepare(pawl__sql_session *session, int which, pawl__sql_prepar
     made->marker_count =
         (unsigned)pawl__sql_parameter_order(template_, made->order, PAWL__SQL_MARKERS_MAX);
     made->ignores = strstr(template_, "{ignore:") != NULL && store->dialect->ignores_failures;
+    made->merges  = strncmp(template_, "merge ", 6) == 0;
     pawl__sql_expand(&text, store->dialect, store->base.system_prefix, template_);
     pawl_code code = finish(session, statement, fields, template_, &text, error);
     pawl__sql_text_free(&text);

@@ -43,6 +43,7 @@ struct pawl__sql_prepared {
     unsigned column_count; /* 0: no rows */
     bool     is_made;
     bool     ignores; /* a row whose key exists is left: the server says that it is there */
+    bool     merges;  /* the row is looked for, and inserted where there is none */
 };
 
 /* The statements of one saga table. */

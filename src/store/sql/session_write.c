@@ -138,7 +138,10 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
     const pawl__sql_ops *ops = session->store->ops;
     session->is_null         = false;
     pawl_code code           = ops->execute(session, statement, &write->parameters, item, error);
-    *is_taken                = code == PAWL_EDUPLICATE;
+    /* Oracle looks for the row before it waits for a transaction that inserts it: now it is there, found, and locked. */
+    if (code == PAWL_EDUPLICATE && statement->merges)
+        code = ops->execute(session, statement, &write->parameters, item, error);
+    *is_taken = code == PAWL_EDUPLICATE;
     if (code != PAWL_OK && pawl__sql_is_refusal(session, statement, write, code, fate))
         return PAWL_OK;
     if (code != PAWL_OK)
