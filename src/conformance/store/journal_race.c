@@ -2,7 +2,7 @@
  *
  * The isolation of O3 is stated here as a caller can see it: of any number of appends at one
  * version one wins and the others are refused whole, a set over two streams lands on both or on
- * none, and a reader by position misses none.
+ * none, a reader by position misses none, and a load has all events of the version it says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,8 @@
 #define STREAMS 4
 #define APPENDS 40
 #define READS 200
+#define LOADED 200 /* versions of a stream that is loaded meanwhile */
+#define LOADS_MAX 20000
 
 /* ---- One version -------------------------------------------------------- */
 
@@ -194,6 +196,51 @@ static void a_reader_by_position_misses_none(suite *s)
         EXPECT_EQ(s, r.versions[i], APPENDS);
 }
 
+/* ---- Loads of a stream -------------------------------------------------- */
+
+/* A load is whole when each event of its version is in the snapshot, in what the caller has read before, or in
+ * the events: whoever appends behind that version claims to know them all. */
+static int64_t expect_whole(suite *s, pawl_store *store, int64_t after)
+{
+    pawl_arena_point start  = pawl_arena_position(s->arena);
+    pawl_stream      stream = suite_stream_read(
+             s, store,
+             (pawl_stream_read){.stream = TEXT("Account/1"), .snapshot_version_max = 1, .after = after});
+    int64_t begin = stream.snapshot.version > after ? stream.snapshot.version : after;
+    for (size_t i = 0; i < stream.count; i++)
+        EXPECT_EQ(s, stream.events[i].version, begin + 1 + (int64_t)i);
+    EXPECT_EQ(s, stream.version, begin + (int64_t)stream.count);
+    pawl_arena_rewind(s->arena, start);
+    return stream.version;
+}
+
+/* Thread 0 appends, with a snapshot of every other version; the others load until they see the last one,
+ * every other time behind the version of the load before. */
+static void append_or_load(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    int64_t     seen  = 0;
+    for (int64_t version = 1; thread->index == 0 && version <= LOADED; version++) {
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        suite_append(s, store, "Account/1", version - 1, 1);
+        if (version % 2 == 0)
+            COMMIT_ONE(s, store, stream_snapshot_set, .stream = TEXT("Account/1"),
+                       .version = version, .type_version = 1, .state = TEXT("{}"),
+                       .dispatches = TEXT("[]"), .at = SUITE_NOW);
+        pawl_arena_rewind(s->arena, start);
+    }
+    for (unsigned i = 0; seen < LOADED && i < LOADS_MAX; i++)
+        seen = expect_whole(s, store, i % 2 == 0 ? 0 : seen);
+}
+
+static void a_load_has_all_events_of_its_version(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_threads(s, 3, append_or_load, NULL);
+    EXPECT_EQ(s, expect_whole(s, a, 0), LOADED);
+}
+
 /* ---- Checkpoints -------------------------------------------------------- */
 
 static void move_checkpoint(suite_thread *thread)
@@ -231,6 +278,7 @@ static const suite_case cases[] = {
     {"O3 O4 each version of a stream has one winner", each_version_has_one_winner},
     {"O1 O3 two streams move together", two_streams_move_together},
     {"O3 O4 a reader by position misses none", a_reader_by_position_misses_none},
+    {"O3 O4 a load has all events of its version", a_load_has_all_events_of_its_version},
     {"O3 a checkpoint is moved once", a_checkpoint_is_moved_once},
 };
 

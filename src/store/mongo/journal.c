@@ -142,10 +142,16 @@ pawl_code pawl__mongo_stream_load(pawl_store *store, const pawl_stream_read *rea
     pawl_code code = load_folds(store, reads, count, arena, streams, error);
     if (code == PAWL_OK)
         code = load_events(store, reads, count, arena, streams, error);
-    /* A stream that ends before its fold has the version of its events, which says so. */
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (streams[i].count == 0 && (streams[i].snapshot.version != 0 || reads[i].after > 0))
-            code = last_version(store, reads[i].stream, &streams[i].version, error);
+    /* A stream that ends before its fold has the version of its events, which says so. Events that came since the
+     * reads before are not in the answer, and neither are their versions. */
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        int64_t begin = begin_of(&reads[i], &streams[i]);
+        if (streams[i].count != 0 || begin == 0)
+            continue;
+        code = last_version(store, reads[i].stream, &streams[i].version, error);
+        if (streams[i].version > begin)
+            streams[i].version = begin;
+    }
     return code;
 }
 
