@@ -1,5 +1,5 @@
 /* test_mongodb_claim.c - memory that is missing: a claim of a queue that fails behind its stamp, whose messages are free
- * for the next one, and a commit.
+ * for the next one, and a commit; and a commit between the looks of a claim of the outbox.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -131,6 +131,75 @@ ON_GROUND(a_commit_without_memory_says_so, ground *p)
     ok(p, pawl_store_dead_find(store, &all, p->arena, &letters, &p->error));
     assert_int_equal(letters.count, 1);
     assert_true(pawl_text_equal(letters.items[0].error, TEXT("a?.b")));
+}
+
+/* ---- The outbox -------------------------------------------------------------- */
+
+#define ROWS 5
+
+static struct between {
+    ground             *p;
+    pawl_store         *other; /* NULL: it has settled */
+    pawl_outbox_settle *settle;
+} between;
+
+/* The first memory for rows is asked for when the first look is answered. */
+static void *settle_meanwhile(void *memory, size_t size, void *context)
+{
+    (void)context;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    pawl_store *other = between.other;
+    if (other != NULL && size >= sizeof(pawl_outbox_row)) {
+        pawl_changes changes = {.outbox_settle = {.items = between.settle, .count = 1}};
+        between.other        = NULL;
+        commit(between.p, other, &changes);
+    }
+    return realloc(memory, size);
+}
+
+static pawl_outbox_rows claim_rows(ground *p, pawl_store *store, pawl_arena *arena)
+{
+    pawl_outbox_rows rows = {.count = 0};
+    ok(p, pawl_store_outbox_claim(store, TEXT("orders"), NOW, ROWS, arena, &rows, &p->error));
+    return rows;
+}
+
+/* The leader before may settle a row that the next one has found. */
+ON_GROUND(a_row_that_is_settled_while_it_is_claimed_is_left_out, ground *p)
+{
+    pawl_store                 *store = open_worker(p, p->url), *other = open_worker(p, p->url);
+    static const pawl_allocator allocator = {settle_meanwhile, NULL};
+    pawl_outbox_add             adds[ROWS];
+    for (uint8_t i = 0; i < ROWS; i++)
+        adds[i] = (pawl_outbox_add){.dispatch_id = {{.bytes = {i + 1}}},
+                                    .source      = TEXT("Order/1"),
+                                    .version     = i + 1,
+                                    .endpoint    = TEXT("orders"),
+                                    .destination = TEXT("bank"),
+                                    .message     = {.id = TEXT("m"), .type = TEXT("t")},
+                                    .at          = NOW};
+    pawl_changes changes = {.outbox_add = {.items = adds, .count = ROWS}};
+    commit(p, store, &changes);
+    pawl_outbox_settle later = {.id           = claim_rows(p, store, p->arena).items[0].id,
+                                .state        = PAWL_OUTBOX_PENDING,
+                                .attempts     = 1,
+                                .next_attempt = NOW + 1,
+                                .at           = NOW};
+    pawl_arena        *arena = pawl_arena_create(64);
+    between                  = (struct between){p, other, &later};
+    pawl_allocator_set(&allocator);
+    pawl_outbox_rows rows = claim_rows(p, store, arena);
+    fault_memory_install();
+    assert_null(between.other);
+    assert_int_equal(rows.count, ROWS - 1);
+    for (size_t i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.items[i].version, i + 2);
+        assert_true(pawl_text_equal(rows.items[i].destination, TEXT("bank")));
+    }
+    pawl_arena_destroy(arena);
 }
 
 int main(void)

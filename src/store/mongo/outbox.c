@@ -52,9 +52,10 @@ static void put_found(bson_t *either, const pawl_outbox_rows *found)
 }
 
 /* In the place of each row of a source: the first due one of it that was not handed out before, in the
- * order of versions; ids need not follow that. */
+ * order of versions; ids need not follow that. Rows that were settled between the two looks leave no place. */
 static void fill_places(pawl_outbox_rows *places, const pawl_outbox_rows *full, bool *is_taken)
 {
+    size_t filled = 0;
     for (size_t i = 0; i < places->count; i++)
         for (size_t at = 0; at < full->count; at++) {
             const pawl_outbox_row *place = &places->items[i], *row = &full->items[at];
@@ -62,10 +63,11 @@ static void fill_places(pawl_outbox_rows *places, const pawl_outbox_rows *full, 
                                                                    : pawl_text_equal(row->source, place->source);
             if (!is_it || is_taken[at])
                 continue;
-            is_taken[at]     = true;
-            places->items[i] = *row;
+            is_taken[at]            = true;
+            places->items[filled++] = *row;
             break;
         }
+    places->count = filled;
 }
 
 static int by_version(const void *left, const void *right)
