@@ -22,6 +22,8 @@
 #define PAWL_BODY_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_HEADERS_SIZE_MAX (64 * 1024)
 #define PAWL_STATE_SIZE_MAX (16 * 1024 * 1024)
+/* Of a stream's snapshot: state and dispatch ids, which are one document of MongoDB. */
+#define PAWL_SNAPSHOT_SIZE_MAX (16 * 1000 * 1000)
 /* Of all that one commit writes. PostgreSQL ends a connection that sends it a message of
  * 1 GB, in which texts can be twice as long; a batch above this runs one by one. */
 #define PAWL_CHANGES_SIZE_MAX (256 * 1024 * 1024)

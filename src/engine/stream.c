@@ -418,8 +418,10 @@ pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry,
         return PAWL_ENOMEM;
     pawl_code code = pawl_record_encode(entry->model->state, entry->state, 0, batch->arena,
                                         &snapshot->state, error);
-    if (code == PAWL_OK && snapshot->state.size > PAWL_STATE_SIZE_MAX)
-        code = pawl_error_set(error, PAWL_ELIMIT, "the state has %zu bytes, the limit is %d",
-                              snapshot->state.size, PAWL_STATE_SIZE_MAX);
+    if (code == PAWL_OK &&
+        snapshot->state.size + snapshot->dispatches.size > PAWL_SNAPSHOT_SIZE_MAX)
+        code = pawl_error_set(
+            error, PAWL_ELIMIT, "state and dispatch ids have %zu and %zu bytes, the limit is %d",
+            snapshot->state.size, snapshot->dispatches.size, PAWL_SNAPSHOT_SIZE_MAX);
     return code;
 }

@@ -208,6 +208,24 @@ static void a_state_of_a_megabyte_is_kept(suite *s)
     EXPECT_TEXT(s, suite_compact(s, suite_load_id(s, a, SUITE_ORDER, 1).data), data);
 }
 
+static void a_stream_snapshot_of_its_limit_is_kept(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    pawl_text   name = suite_repeat(s, TEXT("n"), PAWL_STREAM_SIZE_MAX);
+    pawl_text   ids  = suite_repeat(s, TEXT("0123456789abcdef"), MEGABYTE / 32);
+    ids              = pawl_arena_printf(s->arena, "[\"%.*s\"]", PAWL_TEXT_ARGS(ids));
+    size_t    size   = PAWL_SNAPSHOT_SIZE_MAX - ids.size - sizeof "{\"x\":\"\"}" + 1;
+    pawl_text pad    = suite_repeat(s, TEXT("x"), size);
+    pawl_text state  = pawl_arena_printf(s->arena, "{\"x\":\"%.*s\"}", PAWL_TEXT_ARGS(pad));
+    EXPECT_EQ(s, state.size + ids.size, PAWL_SNAPSHOT_SIZE_MAX);
+    COMMIT_ONE(s, a, stream_snapshot_set, .stream = name, .version = 1, .type_version = 1,
+               .state = state, .dispatches = ids, .at = SUITE_NOW);
+    pawl_stream_snapshot_row kept = suite_stream(s, a, name, 1).snapshot;
+    EXPECT_EQ(s, kept.version, 1);
+    EXPECT_TEXT(s, kept.state, state);
+    EXPECT_TEXT(s, kept.dispatches, ids);
+}
+
 /* As the engine does it: claim, mark, save, send, settle, in one commit. */
 static void a_batch_of_4096_units_commits(suite *s)
 {
@@ -368,6 +386,7 @@ static const suite_case cases[] = {
      a_claim_ends_with_the_row_that_makes_its_size},
     {"rows behind the size of a claim are free", rows_behind_the_size_of_a_claim_are_free},
     {"S15 a state of a megabyte is kept", a_state_of_a_megabyte_is_kept},
+    {"O18 a stream's snapshot of its limit is kept", a_stream_snapshot_of_its_limit_is_kept},
     {"E35 a batch of 4,096 units commits, less what is refused", a_batch_of_4096_units_commits},
 };
 

@@ -1,14 +1,15 @@
 /* test_engine_large.c - messages whose effects are too large for one commit: each is
  * committed alone; one that is too large by itself is a dead letter, and the others go on.
- * An event over the limit of bodies is refused at once.
+ * An event over the limit of bodies is refused at once. A snapshot over its limit is left out.
  *
- * E35.
+ * E35, O18.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/world.h"
 
 #include "pawl/process.h"
+#include "pawl/store_event_store.h"
 
 #define PIECE_SIZE ((size_t)15 * 1024 * 1024)
 #define PIECES_TOO_MANY 18 /* 270 MB together */
@@ -45,12 +46,48 @@ static void apply_filled(box *state, const filled *event)
 }
 PAWL_APPLY(apply_filled, box, filled);
 
-static const pawl_entity        box_entity = {.name  = "Box",
-                                              .state = PAWL_RECORD_OF(box),
-                                              .on =
-                                                  PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name"}),
-                                              .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_filled))};
-static const pawl_endpoint_spec boxes = {.name = "boxes", .entities = PAWL_ENTITIES(&box_entity)};
+static const pawl_entity box_entity = {.name  = "Box",
+                                       .state = PAWL_RECORD_OF(box),
+                                       .on =
+                                           PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name"}),
+                                       .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_filled))};
+
+/* ---- A state that is about as large as a snapshot may be --------------------------- */
+
+#define PILE(F) F(TEXT, pile)
+PAWL_RECORD(heap, PILE);
+#define PILE_UP(F) F(TEXT, name)
+PAWL_RECORD(pile_up, PILE_UP);
+#define PILED(F) F(TEXT, name)
+PAWL_RECORD(piled, PILED);
+
+static pawl_code on_pile_up(pawl_context *ctx, const heap *state, const pile_up *command)
+{
+    (void)state;
+    return pawl_emit(ctx, PAWL_MESSAGE(piled, .name = command->name));
+}
+PAWL_ENTITY_HANDLER(on_pile_up, heap, pile_up);
+
+/* With no dispatch id the snapshot has the size of the limit. */
+static void apply_piled(heap *state, const piled *event)
+{
+    (void)event;
+    state->pile =
+        (pawl_text){.data = piece, .size = PAWL_SNAPSHOT_SIZE_MAX - strlen("{\"pile\":\"\"}[]")};
+}
+PAWL_APPLY(apply_piled, heap, piled);
+
+static const pawl_entity heap_entity = {
+    .name           = "Heap",
+    .state          = PAWL_RECORD_OF(heap),
+    .on             = PAWL_ON({.handle = PAWL_HANDLE(on_pile_up), .key = "name"}),
+    .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_piled)),
+    .snapshot_every = 1};
+
+/* ------------------------------------------------------------------------------------ */
+
+static const pawl_endpoint_spec boxes       = {.name     = "boxes",
+                                               .entities = PAWL_ENTITIES(&box_entity, &heap_entity)};
 static const pawl_application   application = APPLICATION("boxes", &boxes);
 
 static world *open_world(const char *url)
@@ -95,6 +132,28 @@ ON_STORE(e35_an_event_over_the_limit_of_bodies_is_refused, const char *url, "mem
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "body has 16777228 bytes, the limit is 16777216"));
     assert_int_equal(count_of(it, "a"), 0);
+}
+
+static int64_t snapshot_version(world *it)
+{
+    const pawl_stream_read read = {.stream = PAWL_TEXT("Heap/a"), .snapshot_version_max = 1};
+    pawl_stream            stream;
+    must(pawl_store_stream_read(it->store, &read, it->arena, &stream, world_error()));
+    return stream.snapshot.version;
+}
+
+/* The dispatch ids are counted with the state. */
+ON_ALL_STORES(o18_a_snapshot_over_its_limit_is_left_out, const char *url)
+{
+    static const char *const ids[] = {NULL, "00000001-7d7e-5c4e-9d5b-0c2f4e6a8b1c", NULL};
+    world                   *it    = open_world(url);
+    for (int i = 0; i < 3; i++) {
+        world_post(it, ids[i], PAWL_MESSAGE(pile_up, .name = PAWL_TEXT("a")));
+        world_drain(it);
+        assert_int_equal(world_dead(it).count, 0);
+        assert_int_equal(world_events(it, "Heap/a").count, i + 1);
+        assert_int_equal(snapshot_version(it), 1);
+    }
 }
 
 static int make_piece(void **state)
