@@ -71,7 +71,7 @@ struct pawl_store_ops {
                         pawl_line_fn *line, void *context, pawl_error *error);
 
     /* Inserts the worker's row (store->worker, and what pawl_store_program tells) and writes
-     * store->epoch. Called once, before the first claim or commit of a handle. PAWL_EBUSY: an older
+     * store->epoch. Called before a handle's first claim or commit; again once its row is gone. PAWL_EBUSY: an older
      * session of the worker lasts; PAWL_STORE_KEEPS_SESSION in the text where the login may not end it. */
     pawl_code (*worker_open)(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                              pawl_error *error);

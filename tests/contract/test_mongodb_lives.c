@@ -297,6 +297,31 @@ ON_GROUND(o26_a_worker_that_was_ended_is_fenced_at_its_next_beat, ground *p)
     assert_int_equal(claim(p, ended), 0);
 }
 
+/* An operator's handle, or a sender's, opens no worker and beats only while it is called. */
+ON_GROUND(a_handle_that_was_idle_for_days_works_on, ground *p)
+{
+    const pawl_queue_take discard = {
+        .action = PAWL_TAKE_DISCARD, .queue = TEXT("orders"), .by = TEXT("ann")};
+    const pawl_queue_query all = {.queue = TEXT("orders")};
+    pawl_queue_messages    rows;
+    size_t                 taken = 0;
+    pawl_store            *idle  = open_store(p, p->url);
+    ok(p, send_one(p, idle, "orders", "m-1"));
+    ok(p, send_one(p, idle, "orders", "m-2"));
+    fall_silent(p);
+    assert_int_equal(sweep(p, open_now(p)), 1);
+    beats_later_s += BEAT_S;
+    ok(p, pawl_store_queue_find(idle, &all, p->arena, &rows, &p->error));
+    ok(p,
+       pawl_store_queue_take(idle, &discard, &rows.items[0].row.seq, 1, now(), &taken, &p->error));
+    assert_int_equal(taken, 1);
+    fall_silent(p);
+    assert_int_equal(sweep(p, open_now(p)), 2);
+    beats_later_s += BEAT_S;
+    ok(p, send_one(p, idle, "orders", "m-3"));
+    assert_int_equal(claim(p, open_now(p)), 2);
+}
+
 ON_GROUND(o26_a_worker_that_was_ended_frees_its_claims_as_it_closes, ground *p)
 {
     pawl_store *other, *ended = claim_behind_the_end(p, &other);

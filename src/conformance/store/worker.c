@@ -160,6 +160,44 @@ static void a_worker_that_is_taken_over_holds_nothing(suite *s)
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("late")));
 }
 
+/* A handle that opened no worker, as a sender's, and whose row is gone, as after a quiet day. Of one whose session was
+ * ended, too, the commit may be lost at first. */
+static pawl_store *open_swept(suite *s)
+{
+    pawl_store *idle = suite_open_bare(s);
+    suite_send(s, idle, TEXT("orders"), "m-1", SUITE_NOW);
+    end_worker_and_close(s, take_over(s, idle));
+    return idle;
+}
+
+static pawl_code send_again(suite *s, pawl_store *store, const char *id)
+{
+    pawl_code code = PAWL_ELOST;
+    for (int tries = 0; tries < 3 && (code == PAWL_ELOST || code == PAWL_EUNKNOWN); tries++) {
+        pawl_refusals refused;
+        suite_set     set = suite_changes(s);
+        ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
+            .message = suite_message(s, pawl_text_of(id)));
+        code = suite_try(&set, store, &refused);
+    }
+    return code;
+}
+
+static void a_handle_that_opened_no_worker_outlives_its_row(suite *s)
+{
+    pawl_store *idle = open_swept(s), *b = suite_open(s);
+    EXPECT_CODE(s, send_again(s, idle, "m-2"), PAWL_OK);
+    EXPECT_EQ(s, row_of(s, b, idle)->endpoint.size, 0);
+    suite_send(s, idle, TEXT("orders"), "m-3", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 9).count, 3);
+    suite_end_worker(s, idle);
+    EXPECT_CODE(s, send_again(s, idle, "m-4"), PAWL_EFENCED);
+    EXPECT_OK(s, pawl_store_worker_open(idle, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
+    suite_send(s, idle, TEXT("orders"), "m-5", SUITE_NOW);
+    end_worker_and_close(s, take_over(s, idle)); /* the caller opened this one */
+    EXPECT_CODE(s, send_again(s, idle, "m-6"), PAWL_EFENCED);
+}
+
 static void a_worker_that_is_taken_over_is_one_of_its_new_program(suite *s)
 {
     pawl_store             *a = suite_open(s), *b = suite_open(s);
@@ -463,6 +501,8 @@ static void a_partition_that_is_given_back_wakes(suite *s)
 static const suite_case cases[] = {
     {"E28 living workers are listed", living_workers_are_listed},
     {"a worker names its program", a_worker_names_its_program},
+    {"a handle that opened no worker outlives its row",
+     a_handle_that_opened_no_worker_outlives_its_row},
     {"a worker that is taken over is one of its new program",
      a_worker_that_is_taken_over_is_one_of_its_new_program},
     {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},

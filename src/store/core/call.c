@@ -101,8 +101,10 @@ pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_tex
                                  pawl_time now, pawl_error *error)
 {
     pawl_code code = PAWL__CALL(worker_open, endpoint, types, now);
-    if (code == PAWL_OK)
-        store->is_attached = true;
+    if (code == PAWL_OK) {
+        store->is_attached                      = true;
+        pawl__store_state_of(store)->is_implied = false;
+    }
     return PAWL__CALL_DONE(code);
 }
 
@@ -110,7 +112,7 @@ pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *
 {
     pawl_code code = PAWL__CALL(worker_close, now);
     if (code == PAWL_OK)
-        store->is_attached = false;
+        store->is_attached = pawl__store_state_of(store)->is_implied = false;
     return PAWL__CALL_DONE(code);
 }
 
@@ -297,11 +299,13 @@ pawl_code pawl_store_handler_transaction_begin(pawl_store *store, pawl_error *er
     pawl_code code = PAWL__CALL_BEGIN(handler_transaction_begin);
     if (code == PAWL_OK)
         code = store->ops->handler_transaction_begin(store, error);
+    pawl__store_state_of(store)->has_own_sql |= code == PAWL_OK;
     return PAWL__CALL_DONE(code);
 }
 
 void pawl_store_handler_transaction_end(pawl_store *store)
 {
+    pawl__store_state_of(store)->has_own_sql = false;
     if (store->ops->handler_transaction_end != NULL && pawl__store_call_is_ours(store))
         store->ops->handler_transaction_end(store);
 }

@@ -51,6 +51,13 @@ pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_er
 /* The handle's call that is under way: only commit makes another one inside of its own. */
 pawl__timing *pawl__store_timing_of(pawl_store *store);
 
+/* Of a handle; its driver does not see it. */
+typedef struct pawl__handle_state {
+    bool is_implied;  /* the core opened the worker, as the caller opened none */
+    bool has_own_sql; /* a handler transaction was begun, and has not ended */
+} pawl__handle_state;
+pawl__handle_state *pawl__store_state_of(pawl_store *store);
+
 /* The same; after a failure `*out` shows nothing of what the driver read. */
 #define PAWL__CALL_END(code, out, none) \
     (PAWL__CALL_DONE(code) == PAWL_OK ? PAWL_OK : (*(out) = (none), (code)))
@@ -73,6 +80,9 @@ pawl__timing *pawl__store_timing_of(pawl_store *store);
 
 /* Gives the handle a worker when it has none: before its first claim. */
 pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error);
+/* Opens that worker anew where `code` is PAWL_EFENCED: its row was swept while the handle was idle. True: the call, which
+ * did nothing, may be made again; `*code` is PAWL_OK then, and else what is to be answered. */
+bool pawl__store_attach_again(pawl_store *store, pawl_time now, pawl_code *code, pawl_error *error);
 /* An id that no other handle makes. */
 pawl_uuid pawl__store_new_id(pawl_store *store, pawl_time now);
 

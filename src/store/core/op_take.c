@@ -215,6 +215,8 @@ static pawl_code take_all(pawl_store *store, const pawl_queue_take *take, const 
         code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu messages", count);
     if (code == PAWL_OK)
         code = pawl_store_queue_claim(store, &claim, arena, &made->rows, error);
+    if (pawl__store_attach_again(store, now, &code, error))
+        code = pawl_store_queue_claim(store, &claim, arena, &made->rows, error);
     if (code == PAWL_OK && made->rows.is_taken)
         return pawl_error_set(error, PAWL_EBUSY,
                               NOUN " %.*s: %.*s works it, and no other process can claim on such a "

@@ -35,11 +35,12 @@
 #define SYSTEM_PREFIX_DEFAULT "pawl_"
 
 typedef struct own_part {
-    pid_t        process; /* a child after fork() may not use the handle */
-    pawl_random  random;  /* of ids that the operations make; from the worker's id */
-    pawl__timing call;    /* the one that is under way */
-    char         system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
-    char         scheme[PAWL_PREFIX_SIZE_MAX + 1];
+    pid_t              process; /* a child after fork() may not use the handle */
+    pawl_random        random;  /* of ids that the operations make; from the worker's id */
+    pawl__timing       call;    /* the one that is under way */
+    pawl__handle_state state;
+    char               system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
+    char               scheme[PAWL_PREFIX_SIZE_MAX + 1];
     /* Texts of `self`: they are on each worker's row, so they fit a column of names. */
     char             host[PAWL_NAME_SIZE_MAX + 1];
     char             program[PAWL_NAME_SIZE_MAX + 1];
@@ -254,6 +255,11 @@ pawl__timing *pawl__store_timing_of(pawl_store *store)
     return &own_of(store)->call;
 }
 
+pawl__handle_state *pawl__store_state_of(pawl_store *store)
+{
+    return &own_of(store)->state;
+}
+
 bool pawl__store_call_is_ours(const pawl_store *store)
 {
     return own_of((pawl_store *)(uintptr_t)store)->process == getpid();
@@ -351,13 +357,29 @@ static bool is_of_interest(const pawl_changes *changes)
     return gives_back(changes);
 }
 
+static pawl_code open_implied(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    pawl_code code = pawl_store_worker_open(store, PAWL_TEXT(""), PAWL_TEXT("[]"), now, error);
+    if (code == PAWL_OK)
+        pawl__store_state_of(store)->is_implied = true;
+    return code;
+}
+
 /* A handle that never claims, a sender's or an operator's, has no worker until
  * it writes. */
 pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error)
 {
     if (store->is_attached || store->epoch != 0)
         return PAWL_OK;
-    return pawl_store_worker_open(store, PAWL_TEXT(""), PAWL_TEXT("[]"), now, error);
+    return open_implied(store, now, error);
+}
+
+bool pawl__store_attach_again(pawl_store *store, pawl_time now, pawl_code *code, pawl_error *error)
+{
+    if (*code != PAWL_EFENCED || !pawl__store_state_of(store)->is_implied)
+        return false;
+    *code = open_implied(store, now, error);
+    return *code == PAWL_OK;
 }
 
 /* Unique within the worker: the count goes on when the epoch is raised. */
@@ -438,6 +460,15 @@ static pawl_code commit_strictly(pawl_store *store, pawl_changes *changes, pawl_
     return code;
 }
 
+static pawl_code commit_once(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error)
+{
+    return refused != NULL ? commit_checked(store, changes, refused, error)
+                           : commit_strictly(store, changes, error);
+}
+
+/* Of a set with claims, or beside SQL of the handler's, what it goes with was lost with the worker: the caller begins
+ * again, under the worker that was opened anew. */
 static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error)
 {
@@ -453,8 +484,13 @@ static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals 
         pawl_store_handler_transaction_end(store); /* the driver, who ends it, is not asked */
         return code;
     }
-    return refused != NULL ? commit_checked(store, changes, refused, error)
-                           : commit_strictly(store, changes, error);
+    pawl__handle_state *state    = pawl__store_state_of(store);
+    bool                is_whole = !state->has_own_sql && changes->queue_settle.count == 0;
+    state->has_own_sql           = false;
+    code                         = commit_once(store, changes, refused, error);
+    if (pawl__store_attach_again(store, changes->now, &code, error))
+        code = is_whole ? commit_once(store, changes, refused, error) : PAWL_EFENCED;
+    return code;
 }
 
 pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,

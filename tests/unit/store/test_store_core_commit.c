@@ -22,7 +22,7 @@ static struct {
     size_t      refusal_count; /* how many it adds */
     bool        is_silent;     /* the driver writes no error */
     bool        is_attached_without_epoch;
-    unsigned    commit_count, worker_count;
+    unsigned    commit_count, worker_count, fenced_until;
     pawl_uuid   commit_id;
     pawl_time   worker_now;
     char        endpoint[20], types[20];
@@ -48,6 +48,8 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
 {
     (void)store;
     fake.commit_count++;
+    if (fake.commit_count <= fake.fenced_until)
+        return lean_answer(PAWL_EFENCED, error);
     fake.commit_id = changes->commit_id;
     assert_int_equal(refused->count, 0); /* the driver adds to an empty list */
     assert_int_equal(add_refusals(refused), PAWL_OK);
@@ -92,6 +94,21 @@ static void fake_interrupt(pawl_store *store)
 static const pawl_store_ops plain_driver = {FAKE, .scheme = "plain"};
 static const pawl_store_ops knows_driver = {
     FAKE, .scheme = "knows", .promises = PAWL_STORE_KNOWS_REFUSED, .interrupt = fake_interrupt};
+
+static pawl_code fake_begin(pawl_store *store, pawl_error *error)
+{
+    (void)store, (void)error;
+    return PAWL_OK;
+}
+
+static void fake_end(pawl_store *store)
+{
+    (void)store;
+}
+
+static const pawl_store_ops sql_driver = {FAKE, .scheme = "sql",
+                                          .handler_transaction_begin = fake_begin,
+                                          .handler_transaction_end   = fake_end};
 
 static good_set good;
 
@@ -322,6 +339,57 @@ TEST(a_handle_gets_a_worker_before_its_first_commit)
     assert_int_equal(fake.worker_count, 0);
 }
 
+/* The row of a handle's worker is gone. Commits of a driver that finds it gone until then. */
+static void expect_fenced(fixture *f, pawl_changes *changes, pawl_code code, unsigned commits,
+                          unsigned workers)
+{
+    fake.commit_count = fake.worker_count = 0;
+    fake.fenced_until                     = 1;
+    assert_int_equal(pawl_store_commit(f->store, changes, NULL, &f->error), code);
+    assert_int_equal(fake.commit_count, commits);
+    assert_int_equal(fake.worker_count, workers);
+}
+
+/* Claims, and SQL of the handler's, were lost with the row: the caller of such a commit begins again. */
+TEST(a_handle_that_opened_no_worker_gets_another_one)
+{
+    fixture *f       = open_fixture("sql:");
+    fake.worker_code = PAWL_OK;
+    assert_int_equal(pawl_store_commit(f->store, only(pawl_change_queue_send), NULL, NULL),
+                     PAWL_OK);
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_OK, 2, 1);
+    expect_fenced(f, only(pawl_change_queue_settle), PAWL_EFENCED, 1, 1);
+    assert_int_equal(pawl_store_handler_transaction_begin(f->store, &f->error), PAWL_OK);
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_EFENCED, 1, 1);
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_OK, 2, 1);
+    assert_int_equal(pawl_store_handler_transaction_begin(f->store, &f->error), PAWL_OK);
+    pawl_store_handler_transaction_end(f->store);
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_OK, 2, 1);
+
+    fake.worker_code = PAWL_EBUSY; /* and is tried again */
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_EBUSY, 1, 1);
+    fake.worker_code = PAWL_OK;
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_OK, 2, 1);
+    test_now(f);
+}
+
+TEST(a_worker_that_the_caller_opened_is_the_callers)
+{
+    fixture *f = open_fixture("sql:");
+    assert_int_equal(pawl_store_commit(f->store, only(pawl_change_queue_send), NULL, NULL),
+                     PAWL_OK);
+    assert_int_equal(pawl_store_worker_open(f->store, PAWL_TEXT("e"), PAWL_TEXT("[]"), NOW, NULL),
+                     PAWL_OK);
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_EFENCED, 1, 0);
+    test_now(f);
+
+    f = open_fixture("sql:");
+    assert_int_equal(pawl_store_commit(f->store, only(pawl_change_queue_send), NULL, NULL),
+                     PAWL_OK);
+    assert_int_equal(pawl_store_worker_close(f->store, NOW, &f->error), PAWL_OK);
+    expect_fenced(f, only(pawl_change_queue_send), PAWL_EFENCED, 1, 0);
+}
+
 static void expect_id(uint8_t epoch, uint8_t count)
 {
     const pawl_uuid id = {{0, 0, 0, 0, 0, 0, 1, epoch, 0, 0, 0, 0, 0, 0, 0, count}};
@@ -454,4 +522,4 @@ WITH_WAITERS(only_a_commit_that_landed_wakes)
     }
 }
 
-const pawl_store_ops *const tests_drivers[] = {&plain_driver, &knows_driver, NULL};
+const pawl_store_ops *const tests_drivers[] = {&plain_driver, &knows_driver, &sql_driver, NULL};
