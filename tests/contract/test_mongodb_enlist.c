@@ -9,6 +9,7 @@
 
 #include "contract/mongodb_ground.h"
 
+#include "pawl/pawl.h"
 #include "pawl/store_calls.h"
 
 /* The store, and the application's own client with a session. */
@@ -100,6 +101,28 @@ ON_GROUND(both_are_there_or_neither, ground *p)
     enlist_well(&b, "m-4");
     assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
     expect(&b, 3, 1);
+    close_both(&b);
+}
+
+ON_GROUND(a_sender_sends_in_the_transaction, ground *p)
+{
+    both         b;
+    bson_error_t error;
+    pawl_sender *sender = NULL;
+    open_both(&b, p);
+    ok(p, pawl_enlist(b.store, b.session, &sender, &p->error));
+    begin(&b);
+    insert_own(&b, 1);
+    ok(p, pawl_sender_send_json(sender, "orders", NULL, "t", TEXT("{}"), &p->error));
+    ok(p, pawl_sender_send_json(sender, "bills", NULL, "t", TEXT("{}"), &p->error));
+    expect(&b, 0, 0);
+    assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
+    expect(&b, 2, 1);
+    begin(&b);
+    ok(p, pawl_sender_send_json(sender, "orders", NULL, "t", TEXT("{}"), &p->error));
+    assert_true(mongoc_client_session_abort_transaction(b.session, &error));
+    expect(&b, 2, 1);
+    pawl_sender_close(sender);
     close_both(&b);
 }
 

@@ -331,7 +331,7 @@ void *pawl_store_native(pawl_store *store, const char *type)
 
 bool pawl_store_can_enlist(const pawl_store *store)
 {
-    return store->ops->enlist != NULL && (store->ops->promises & PAWL_STORE_HAS_SQL) != 0;
+    return store->ops->enlist != NULL;
 }
 
 pawl_code pawl_store_enlist(pawl_store *store, void *native, const pawl_changes *changes,

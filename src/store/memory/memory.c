@@ -132,14 +132,6 @@ static void *native_of(pawl_store *store)
     return NULL;
 }
 
-static pawl_code enlist(pawl_store *store, void *native, const pawl_changes *changes,
-                        pawl_error *error)
-{
-    (void)native;
-    (void)changes;
-    return handler_transaction_begin(store, error);
-}
-
 /* Nothing is between, and nothing can be set. */
 pawl_code pawl__memory_diagnose(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                                 pawl_finding_rows *rows, pawl_error *error)
@@ -173,7 +165,6 @@ const pawl_store_ops pawl__memory_driver = {
     .handler_transaction_begin = handler_transaction_begin,
     .handler_transaction_end   = handler_transaction_end,
     .native                    = native_of,
-    .enlist                    = enlist,
     .worker_crashed            = pawl__memory_worker_crashed,
 #define ENTRY(name, ...) .name = pawl__memory_##name,
 #include "store/core/entries.h"
