@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # check_doors.sh - the three doors of the public headers: a program that includes pawl/pawl.h alone sees
-# at most 60 functions, and none of operators or drivers; each header is behind a door; the first
+# at most 61 functions, and none of operators or drivers; each header is behind a door; the first
 # example needs no other header than pawl/pawl.h.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 cc=${CC:-cc}
-functions_max=60
+functions_max=61
 
 # visible INCLUDE_DIR HEADER: the functions that are declared where this header alone is included.
 visible()

@@ -261,10 +261,13 @@ PAWL_API pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_opti
 PAWL_API pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *application,
                                      const pawl_send_options *options, const pawl_record *record,
                                      const void *message, pawl_error *error);
-/* The sender is then empty and can be used again; after a failure its messages stay, to be committed
- * once more. Not for an enlisted sender: there the caller's transaction commits. */
+/* The sender is then empty and can be used again. After a failure, of a send or of the commit, the messages collected so
+ * far stay: commit once more, or clear, or they leave with what is sent next. Not for an enlisted sender: there the
+ * caller's transaction commits. */
 PAWL_API pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error);
-PAWL_API void      pawl_sender_close(pawl_sender *sender); /* drops what is not committed */
+/* Drops what is not committed. Of an enlisted sender nothing: what it sent is in the caller's transaction. */
+PAWL_API void pawl_sender_clear(pawl_sender *sender);
+PAWL_API void pawl_sender_close(pawl_sender *sender); /* drops what is not committed */
 
 #ifdef __cplusplus
 }

@@ -296,6 +296,13 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
     return pawl_sender_send(sender, queue, options, record, message, error);
 }
 
+void pawl_sender_clear(pawl_sender *sender)
+{
+    sender->sends = NULL;
+    sender->count = sender->capacity = 0;
+    pawl_arena_reset(sender->arena);
+}
+
 pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
 {
     if (sender->native != NULL)
@@ -306,10 +313,7 @@ pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
                              .queue_send = {sender->sends, sender->count}};
     pawl_code     code =
         sender->count > 0 ? pawl_store_commit(sender->store, &changes, &refused, error) : PAWL_OK;
-    if (code != PAWL_OK)
-        return code; /* the collected messages stay, to be tried again */
-    sender->sends = NULL;
-    sender->count = sender->capacity = 0;
-    pawl_arena_reset(sender->arena);
-    return PAWL_OK;
+    if (code == PAWL_OK) /* else the collected messages stay, to be tried again */
+        pawl_sender_clear(sender);
+    return code;
 }

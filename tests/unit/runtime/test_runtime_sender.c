@@ -119,6 +119,33 @@ ON_ALL_STORES(all_or_none, const char *url)
     assert_int_equal(world_queue(it, "audit").count, 0);
 }
 
+static void collect(world *it, const char *name)
+{
+    must(pawl_sender_send(it->sender, "audit", &at_start,
+                          PAWL_MESSAGE(job, .name = pawl_text_of(name)), world_error()));
+}
+
+/* Messages that were collected before a failure leave with the next commit, unless they are cleared. */
+ON_ALL_STORES(what_is_cleared_is_not_sent, const char *url)
+{
+    world     *it    = open_world(url, "audit");
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_sender_clear(it->sender);
+    for (int request = 1; request <= 3; request++) {
+        collect(it, request == 1 ? "1" : request == 2 ? "2" : "3");
+        assert_int_equal(
+            pawl_sender_send_json(it->sender, "", &at_start, "job", PAWL_TEXT("{}"), &error),
+            PAWL_EINVAL);
+        if (request == 1)
+            pawl_sender_clear(it->sender);
+    }
+    must(pawl_sender_commit(it->sender, world_error()));
+    collect(it, "4");
+    must(pawl_sender_commit(it->sender, world_error()));
+    world_drain(it);
+    assert_string_equal(seen.text, "job(2) job(3) job(4) ");
+}
+
 ON_ALL_STORES(a_message_id_is_stored_once, const char *url)
 {
     world *it = open_world(url, "audit");
@@ -265,6 +292,7 @@ static void enlist_and_send(world *it, void *native)
     must(pawl_sender_publish(sender, &at_start, PAWL_MESSAGE(happened, .what = PAWL_TEXT("it")),
                              world_error()));
     assert_int_equal(pawl_sender_commit(sender, &error), PAWL_EINVAL);
+    pawl_sender_clear(sender);
     pawl_sender_close(sender);
 }
 
