@@ -160,7 +160,8 @@ typedef struct pawl_endpoint pawl_endpoint;
 PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
                                         const pawl_endpoint_options *options,
                                         pawl_endpoint **endpoint, pawl_error *error);
-/* Accepts NULL. While run, step, drain or receive of it is under way (in a handler, or before run has returned) it
+/* Accepts NULL. Does nothing in a child process of fork(): the endpoint, its threads and its connections are the parent's.
+ * While run, step, drain or receive of it is under way (in a handler, or before run has returned) it
  * logs an error and leaves the endpoint as it is. */
 PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
 /* Blocks until stop; PAWL_OK after a graceful one. Messages in flight are
@@ -175,8 +176,8 @@ PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
  * transaction is ended by a server; on SQLite it keeps the file's write lock until the
  * handler returns or the process ends.
  *
- * PAWL_EINVAL: it is being run or stepped already, or it was run before: after a failure, and after a stop, a program
- * creates another endpoint. */
+ * PAWL_EINVAL: it is being run or stepped already; it was run before: after a failure, and after a stop, a program
+ * creates another endpoint; or this is a child process of fork(), which creates its own. */
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
 /* From any thread or a signal handler. */
 PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);

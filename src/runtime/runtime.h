@@ -119,7 +119,9 @@ struct pawl_endpoint {
     pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX];
 };
 
-/* store_handle.c: a handle as the endpoint's settings want it, with its worker row. */
+/* store_handle.c: PAWL_EINVAL in a process that did not create the endpoint, which is a child of fork(). */
+pawl_code pawl__endpoint_process_check(const pawl_endpoint *endpoint, pawl_error *error);
+/* A handle as the endpoint's settings want it, with its worker row. */
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__app_call *app_call,
                                     pawl_store **store, pawl_error *error);
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__app_call *app_call,

@@ -11,8 +11,20 @@
 #include "runtime/runtime.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
+
+pawl_code pawl__endpoint_process_check(const pawl_endpoint *endpoint, pawl_error *error)
+{
+    return endpoint->process == getpid()
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_EINVAL,
+                                "endpoint %s: it was created in process %ld, this is process %ld; "
+                                "fork first, then create one",
+                                endpoint->model->endpoint.data, (long)endpoint->process,
+                                (long)getpid());
+}
 
 /* A database file that is gone is not made again: a copy put back in its place would lose what went
  * into the new file. */
@@ -102,6 +114,8 @@ static bool may_claim_ahead(const pawl_endpoint_options *settings)
            key.kind == PAWL__ORDER_NONE;
 }
 
+/* A child process of fork() opens none: it would end its parent's worker as a lost one, and work the queue
+ * in its parent's name. */
 static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pawl_store **store,
                              pawl_error *error)
 {
@@ -115,7 +129,9 @@ static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pa
     options.table_count                      = endpoint->model->table_count;
     options.handler_time_max                 = settings->handler_time_max;
     options.claims_ahead                     = may_claim_ahead(settings);
-    pawl_code code = pawl_store_open(settings->store, &options, store, error);
+    pawl_code code                           = pawl__endpoint_process_check(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl_store_open(settings->store, &options, store, error);
     if (code == PAWL_OK)
         pawl_store_program_set(*store, pawl_text_of(application->name),
                                pawl_text_of(pawl__application_version(application)));

@@ -272,7 +272,8 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
 
 void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 {
-    if (endpoint == NULL)
+    /* In a child process of fork() there is none of its threads to join, and connections are its parent's. */
+    if (endpoint == NULL || endpoint->process != getpid())
         return;
     if (atomic_load(&endpoint->is_used)) {
         pawl_log(PAWL_LOG_ERROR,
@@ -300,11 +301,11 @@ int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
 
 pawl_code pawl__endpoint_use(pawl_endpoint *endpoint, pawl_error *error)
 {
-    return atomic_exchange(&endpoint->is_used, true)
-               ? pawl_error_set(error, PAWL_EINVAL,
-                                "endpoint %s: it is being run or stepped already",
-                                endpoint->model->endpoint.data)
-               : PAWL_OK;
+    pawl_code code = pawl__endpoint_process_check(endpoint, error);
+    if (code == PAWL_OK && atomic_exchange(&endpoint->is_used, true))
+        code = pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it is being run or stepped already",
+                              endpoint->model->endpoint.data);
+    return code;
 }
 
 /* Business time at which the outbox tries a failed row again, or a projection a failed event. */

@@ -17,6 +17,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <yyjson.h>
 
@@ -104,6 +105,23 @@ ON_STORE(o23_another_address, const char *url, "memory")
     observed *p = observed_open(
         url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY, .address = "0.0.0.0"},
         (pawl_endpoint_options){0});
+    assert_int_equal(get(p, "GET", "/livez"), 200);
+}
+
+/* The thread that serves the pages is not in the child: nothing waits for its end. */
+ON_STORE(o23_a_child_of_fork_does_not_end_the_pages, const char *url, "memory")
+{
+    int       status = -1;
+    observed *p      = observed_open(url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
+                                     (pawl_endpoint_options){0});
+    pid_t     child  = fork();
+    if (child == 0) {
+        alarm(THREAD_SECONDS);
+        pawl_endpoint_destroy(p->it.endpoint);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
     assert_int_equal(get(p, "GET", "/livez"), 200);
 }
 

@@ -5,6 +5,9 @@
 #include "support/ping.h"
 #include "support/thread.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #define TURN(F) F(INT32, number)
 PAWL_RECORD(turn, TURN);
 
@@ -65,4 +68,53 @@ ON_ALL_STORES(e29_a_stop_ends_a_drain, const char *url)
         assert_false(sum.is_idle);
         assert_int_equal(turns, wanted);
     }
+}
+
+/* ---- A child process of fork() ------------------------------------------------------------- */
+
+static bool is_refused(pawl_code code, pawl_error *error)
+{
+    bool says = strstr(error->text, "endpoint plain: it was created in process ") != NULL &&
+                strstr(error->text, "fork first, then create one") != NULL;
+    error->text[0] = '\0';
+    return code == PAWL_EINVAL && says;
+}
+
+/* In the child: a bit for each call that is not refused. */
+static int use_all(pawl_endpoint *endpoint)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_stats  stats;
+    size_t      count;
+    int         used = 0;
+    for (int i = 0; i < 2;
+         i++) { /* twice: a failure closes the store, and the next call opens it */
+        used |= is_refused(pawl_endpoint_step(endpoint, NULL, &error), &error) ? 0 : 1;
+        used |= is_refused(pawl_endpoint_drain(endpoint, NULL, &error), &error) ? 0 : 2;
+        used |= is_refused(pawl_endpoint_receive(endpoint, 0, &count, &error), &error) ? 0 : 4;
+        used |= is_refused(pawl_endpoint_run(endpoint, &error), &error) ? 0 : 8;
+        used |= is_refused(pawl_endpoint_stats(endpoint, arena, &stats, &error), &error) ? 0 : 16;
+    }
+    pawl_endpoint_destroy(endpoint);
+    return used;
+}
+
+/* The parent's worker goes on: a message is handled once, by the next step. */
+ON_ALL_STORES(e27_an_endpoint_is_not_used_in_a_child_of_fork, const char *url)
+{
+    int    status = -1;
+    world *it     = world_begin(url, &application, "plain", NULL);
+    atomic_store(&ping_count, 0);
+    world_drain(it);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(THREAD_SECONDS);
+        _exit(use_all(it->endpoint));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    world_post(it, NULL, PAWL_MESSAGE(ping, .number = 1));
+    assert_int_equal(world_drain(it).handled, 1);
+    assert_int_equal(atomic_load(&ping_count), 1);
 }
