@@ -2,7 +2,8 @@
 # check_style.sh [ROOT] - what a compiler does not say: files of at most 600
 # lines (headers 300), functions of at most 70, no marks of unfinished work, no
 # paths of one machine, a licence line in every file, that the tests which a header
-# names exist, and no comment that begins with "what", "who", "it" or "that" instead of the thing.
+# names exist, no number with a point that the program's locale makes a comma, and no comment that begins with
+# "what", "who", "it" or "that" instead of the thing.
 #
 # The check is first tried on made-up files, one violation at a time.
 #
@@ -62,6 +63,14 @@ check_subjects()
     ! printf '%s\n' "$@" | grep -E "$named_folders" | xargs -rd '\n' grep -nHE "$sentence|$pronoun|$numeral" | grep .
 }
 
+# The library prints and reads no double by the C library: the locale of the program that it is in may have a comma for
+# the point, in SQL too. The command has no locale.
+check_points()
+{
+    ! printf '%s\n' "$@" | grep -E '^src/' | grep -vE '^src/(cli|conformance)/' | xargs -rd '\n' grep -nHP \
+        '(?<!%)%[-+#0]*[0-9*]*((\.[0-9*]+)?[lL]?[fgG](?![0-9A-Za-z])|\.[0-9*]+[lL]?[eE])|\b(strto(d|f|ld)|atof)\(' | grep .
+}
+
 # The files behind "Tests:", up to an empty line of the comment. A name without a folder
 # stands in that of the name before it.
 check_tests_named()
@@ -105,6 +114,7 @@ check_tree()
         check_sizes "${sources[@]}" || result=1
         check_tests_named "${sources[@]}" || result=1
         check_subjects "${sources[@]}" || result=1
+        check_points "${sources[@]}" || result=1
     fi
     check_words "${sources[@]}" "${texts[@]}" || result=1
     check_licence "${sources[@]}" "${texts[@]}" || result=1
@@ -167,5 +177,10 @@ named 'src/a.h,
 { echo "$licence"; echo 'int x; /* one that is free */'; } | try refused base/a.c "a numeral without its noun"
 { echo "$licence"; echo '/* Some of the rows. */'; } | try refused base/a.c "some without their noun"
 { echo "$licence"; echo '/* One row, or some rows. It stays. */'; } | try passed base/a.c "a numeral with its noun"
+{ echo "$licence"; echo 'f("select sleep(%.3f)", s);'; } | try refused base/a.c "a double in SQL"
+{ echo "$licence"; echo 'f("%g s", s);'; } | try refused base/a.c "a double in a text"
+{ echo "$licence"; echo 'f("%.17e", s);'; } | try refused base/a.c "a double with an exponent"
+{ echo "$licence"; echo 'f(strtod(s, NULL));'; } | try refused base/a.c "a double that is read"
+{ echo "$licence"; echo 'f("%d of %.*s, 50 %%", "%2F %%2F {_id: %e}");'; } | try passed base/a.c "no double"
 
 check_tree "$root"

@@ -30,17 +30,14 @@ static void show_kind(yyjson_val *value, char shown[SHOWN_SIZE])
                                          : "a number");
 }
 
-static void show_number(yyjson_val *value, char shown[SHOWN_SIZE])
+/* Written as JSON, for printf has the program's locale, and a comma in a number may be that. */
+static void show_number(const pawl__decoder *decoder, yyjson_val *value, char shown[SHOWN_SIZE])
 {
-    if (yyjson_is_raw(value))
-        snprintf(shown, SHOWN_SIZE, "%.40s%s", yyjson_get_raw(value),
-                 yyjson_get_len(value) > 40 ? "..." : "");
-    else if (yyjson_is_uint(value))
-        snprintf(shown, SHOWN_SIZE, "%" PRIu64, yyjson_get_uint(value));
-    else if (yyjson_is_sint(value))
-        snprintf(shown, SHOWN_SIZE, "%" PRId64, yyjson_get_sint(value));
-    else
-        snprintf(shown, SHOWN_SIZE, "%.17g", yyjson_get_real(value));
+    yyjson_alc  allocator = pawl__json_allocator(decoder->arena);
+    size_t      size      = 0;
+    const char *text      = yyjson_val_write_opts(value, 0, &allocator, &size, NULL);
+    snprintf(shown, SHOWN_SIZE, "%.40s%s", text != NULL ? text : "a number",
+             size > 40 ? "..." : "");
 }
 
 static pawl_code mismatch(pawl__decoder *decoder, const pawl__path *path, const char *what,
@@ -65,7 +62,7 @@ static pawl_code refuse_number(pawl__decoder *decoder, const pawl__path *path, c
     char shown[SHOWN_SIZE];
     if (!yyjson_is_num(value) && !yyjson_is_raw(value))
         return pawl__decode_mismatch(decoder, path, what, value);
-    show_number(value, shown);
+    show_number(decoder, value, shown);
     return mismatch(decoder, path, what, shown);
 }
 

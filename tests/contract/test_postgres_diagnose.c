@@ -37,7 +37,7 @@ ON_GROUND(a_server_that_is_well, ground *p)
 ON_GROUND(a_clock_that_is_off, ground *p)
 {
     pawl_store *store = open_at(p, "");
-    expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "ahead of this one's");
+    expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "clock is 2.");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
 }
 

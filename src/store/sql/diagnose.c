@@ -4,6 +4,7 @@
  */
 #include "store/sql/diagnose.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,12 +69,6 @@ pawl_code pawl__sql_findf(pawl__sql_doctor *doctor, const char *name, pawl_findi
     return pawl__sql_add_finding(doctor, name, level, pawl_text_of(text), pawl_text_of(remedy));
 }
 
-/* Seconds with milliseconds, without a sign. */
-static double seconds_of(int64_t microseconds)
-{
-    return (double)(microseconds < 0 ? -microseconds : microseconds) / 1e6;
-}
-
 static pawl_code find_clock(pawl__sql_doctor *doctor, const char *name, pawl_time server)
 {
     int64_t            offset = server - doctor->asked->now;
@@ -83,11 +78,12 @@ static pawl_code find_clock(pawl__sql_doctor *doctor, const char *name, pawl_tim
                                                                  : PAWL_FINDING_OK;
     if (level == PAWL_FINDING_OK)
         return pawl__sql_findf(doctor, name, level, "", "the server's clock and this one agree");
-    return pawl__sql_findf(
-        doctor, name, level, "",
-        "the server's clock is %.3f s %s this one's: leases and due times are told by both; set "
-        "the clock of this machine or of the server (chronyc makestep)",
-        seconds_of(offset), offset > 0 ? "ahead of" : "behind");
+    return pawl__sql_findf(doctor, name, level, "",
+                           "the server's clock is %" PRId64
+                           ".%03d s %s this one's: leases and due times are told by both; set "
+                           "the clock of this machine or of the server (chronyc makestep)",
+                           size / 1000000, (int)(size / 1000 % 1000),
+                           offset > 0 ? "ahead of" : "behind");
 }
 
 /* Of the finding that was added last. */

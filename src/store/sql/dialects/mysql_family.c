@@ -234,14 +234,14 @@ static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
     const pawl__sql_remote *remote = pawl__sql_remote_at(session);
     lock_name               name   = name_of(remote, pawl__sql_lock_number(session));
     int64_t                 is_had = 0;
-    char                    text[100];
+    char                    text[120];
     (void)snprintf(text, sizeof text, "select get_lock('%s', 0)", name.text);
     pawl_code code = pawl__sql_ask_number(session, text, &is_had, error);
     if (code != PAWL_OK || is_had == 1)
         return code;
     code = end_holder(session, &name, error);
-    (void)snprintf(text, sizeof text, "select get_lock('%s', %.1f)", name.text,
-                   (double)remote->sql.base.deadline_ms / 1000.0 * 0.9);
+    (void)snprintf(text, sizeof text, "select get_lock('%s', %" PRId64 " / 1000.0)", name.text,
+                   remote->sql.base.deadline_ms * 9 / 10);
     if (code == PAWL_OK)
         code = pawl__sql_ask_number(session, text, &is_had, error);
     if (code == PAWL_OK && is_had != 1)

@@ -7,6 +7,7 @@
 #include "store/sql/connection.h"
 #include "store/sql/dialects.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 pawl_code pawl__pg_limit_waits(pawl_store *store, pawl__pg_execute_fn *execute, const char *prefix,
@@ -32,6 +33,6 @@ pawl_code pawl__pg_rest(pawl_store *store, pawl__pg_execute_fn *execute, int64_t
                         pawl_error *error)
 {
     char text[60];
-    (void)snprintf(text, sizeof text, "select pg_sleep(%.3f)", (double)ms / 1000.0);
+    (void)snprintf(text, sizeof text, "select pg_sleep(%" PRId64 " / 1000.0)", ms);
     return execute(store, text, error);
 }
