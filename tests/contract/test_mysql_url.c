@@ -9,6 +9,10 @@
 #include "support/fault_memory.h"
 #include "support/tests.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static pawl_code (*url_read)(pawl__mysql_url *url, const char *text, unsigned long library,
                              pawl_error *error);
 static unsigned long library = 30320;
@@ -236,6 +240,40 @@ TEST(without_memory_nothing_is_left)
         assert_int_equal(fault_memory_live(), before);
     }
     assert_true(n > 4);
+}
+
+static void on_pipe(int number)
+{
+    (void)number;
+}
+
+/* In a process in which the library was not used yet. */
+static int open_with(void (*given)(int))
+{
+    struct sigaction found;
+    pawl_store      *store = NULL;
+    signal(SIGPIPE, given);
+    if (pawl_store_open("mysql://root@127.0.0.1:1/x", NULL, &store, NULL) != PAWL_EUNREACHABLE)
+        return 1;
+    sigaction(SIGPIPE, NULL, &found);
+    if (given != SIG_DFL)
+        return found.sa_handler == given ? 0 : 2;
+    raise(
+        SIGPIPE); /* as a write of TLS to a connection that is gone; exec() makes of a function the default */
+    return found.sa_handler != SIG_IGN ? 0 : 3;
+}
+
+TEST(d37_a_program_keeps_its_handler_of_sigpipe)
+{
+    void (*const given[])(int) = {on_pipe, SIG_IGN, SIG_DFL};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        int   status = -1;
+        pid_t child  = fork();
+        if (child == 0)
+            _exit(open_with(given[i]));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
 }
 
 int main(void)

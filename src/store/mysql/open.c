@@ -16,6 +16,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,22 @@
 
 /* ---- Connecting ---------------------------------------------------------- */
 
+static void on_pipe(int number)
+{
+    (void)number;
+}
+
+/* mysql_library_init() ignores SIGPIPE in the whole program, whose own way of taking it is put back. The default is not:
+ * with TLS the library's writes to a connection that is gone raise the signal. A function in its place is the default
+ * again in a program that exec() starts, where an ignored signal stays ignored. */
 static void init_library(void)
 {
+    struct sigaction given;
+    (void)sigaction(SIGPIPE, NULL, &given);
     (void)mysql_library_init(0, NULL, NULL);
+    if (given.sa_handler == SIG_DFL)
+        given = (struct sigaction){.sa_handler = on_pipe, .sa_flags = SA_RESTART};
+    (void)sigaction(SIGPIPE, &given, NULL);
 }
 
 /* Before the options of the URL, which may name keys and certificates: this call sets all of these anew. */
