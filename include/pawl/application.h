@@ -51,6 +51,8 @@ typedef struct pawl_apply      pawl_apply; /* process.h */
  * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error.
  * PAWL_RETRY_NEVER and the other classes of pawl_code_retry are no answers: the message becomes a
  * dead letter that says so; PAWL_REJECT is what "never again" is called.
+ * Like every function that pawl calls, it leaves by its return alone: longjmp() and a C++ exception would pass over
+ * what pawl has locked and begun. In C++ it is noexcept.
  * The state is copied when all handlers of the message are done: what it points
  * to must live until then, as the message, literals and pawl_scratch(ctx) do and
  * a handler's own local arrays do not. */
