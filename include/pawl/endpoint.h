@@ -153,8 +153,8 @@ typedef struct pawl_endpoint_options {
 typedef struct pawl_endpoint pawl_endpoint;
 
 /* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is
- * wrong; a URL of a route that no driver and no transport is for is wrong, a store that is unavailable
- * is not), opens the store, checks or creates the schema, subscribes to the types it handles.
+ * wrong; a URL of a route that cannot be read, or that no driver and no transport is for, is wrong, a
+ * store that is unavailable is not), opens the store, checks or creates the schema, subscribes to the types it handles.
  * `name` NULL: the application's only endpoint. The application and what the
  * options point to must outlive the endpoint. */
 PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,

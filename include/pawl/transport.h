@@ -84,7 +84,8 @@ struct pawl_transport_ops {
     /* `url` of the route, NULL when it names the table. `system_prefix` of a store's
      * tables, or NULL for the default. After a failed open the core still calls
      * close(), and every item counts as UNREACHABLE, except for PAWL_ENOMEM. Both may be NULL for a table that a
-     * route names. */
+     * route names. Creating or checking an endpoint opens and closes the transport of each URL once, on the caller's thread:
+     * PAWL_ECONFIG and PAWL_EINVAL (the URL is wrong) refuse the endpoint, other failures do not. */
     pawl_code (*open)(pawl_transport *transport, const char *url, const char *system_prefix,
                       pawl_error *error);
     void (*close)(pawl_transport *transport);

@@ -90,7 +90,7 @@ route = copy=#others
 [works]
 retry-delay = 90s
 stop-wait = 1h
-route = audit=postgres://u:secret@host/db?x=1#audits
+route = audit=postgres://u:secret@host/db?sslmode=require#audits
 END
 show --config "$file"
 holds works immediate-retries none "$file:2"

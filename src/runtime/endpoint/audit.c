@@ -59,8 +59,7 @@ static bool is_own_queue(const pawl_endpoint *endpoint, const pawl_route *route)
 /* Refuses an address to which nothing could ever be delivered; one that is away is no failure. */
 static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error)
 {
-    pawl_error            why = PAWL_ERROR_INIT;
-    const pawl_store_ops *driver;
+    pawl_error why = PAWL_ERROR_INIT;
     if (is_own_queue(endpoint, route))
         return refuse(endpoint, "it is the endpoint's own queue, which would never be empty",
                       error);
@@ -71,9 +70,7 @@ static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_er
         return refuse(endpoint, "there are as many routes as there may be, and it is one", error);
     if (route->is_outbox)
         return PAWL_OK;
-    pawl_code code = pawl_transport_find(route->url) == &pawl_transport_store
-                         ? pawl__driver_find(route->url, &driver, &why)
-                         : pawl__sink_try(route, &why);
+    pawl_code code = pawl__sink_try(route, &why);
     return code == PAWL_OK ? code : refuse(endpoint, why.text, error);
 }
 

@@ -168,17 +168,6 @@ static pawl_code check_sink(const pawl_route *route, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Refuses a URL with an unknown scheme: each row would use up its attempts and be dead. */
-static pawl_code check_url(const pawl_route *route, pawl_error *error)
-{
-    pawl_error            why = PAWL_ERROR_INIT;
-    const pawl_store_ops *ops;
-    if (pawl_transport_find(route->url) != &pawl_transport_store ||
-        pawl__driver_find(route->url, &ops, &why) == PAWL_OK)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_ECONFIG, "route '%s': %s", route->name, why.text);
-}
-
 static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *route,
                              pawl_error *error)
 {
@@ -194,7 +183,7 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
                               "is_outbox",
                               route->name);
     if (route->url != NULL)
-        return check_url(route, error);
+        return pawl__sink_try(route, error);
     return route->outbound != NULL ? check_sink(route, error) : PAWL_OK;
 }
 

@@ -5,8 +5,11 @@
 #include "runtime/outbox/dispatcher.h"
 
 #include "base/calm.h"
+#include "store/core/core.h"
 
 #include <string.h>
+
+#define TRY_TIME PAWL_SECONDS(1) /* of a connection that is made for the URL's sake */
 
 const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)
 {
@@ -72,14 +75,32 @@ static pawl_code open_sink(pawl__sink *outbound, pawl_error *error)
     return PAWL_OK;
 }
 
+/* For the schema alone a store is opened without a connection, except for MongoDB's: its driver reads the URL, and no more. */
+static pawl_code try_store(const pawl_route *route, pawl_error *error)
+{
+    const pawl_store_ops *driver;
+    pawl_store           *store;
+    pawl_store_options    options = PAWL_STORE_OPTIONS_INIT;
+    options.mode                  = PAWL_OPEN_SCHEMA;
+    options.deadline              = TRY_TIME;
+    options.system_prefix         = route->system_prefix;
+    if (pawl__driver_find(route->url, &driver, error) != PAWL_OK)
+        return PAWL_ECONFIG;
+    pawl_code code = pawl_store_open(route->url, &options, &store, error);
+    pawl_store_close(store);
+    return code;
+}
+
 pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error)
 {
     pawl__sink tried = {.route = route};
-    pawl_code  code  = open_sink(&tried, error);
+    pawl_code  code  = ops_of(&tried) == &pawl_transport_store ? try_store(route, error)
+                                                               : open_sink(&tried, error);
     close_sink(&tried);
     if (code != PAWL_ECONFIG && code != PAWL_EINVAL && code != PAWL_ENOMEM)
         return PAWL_OK;
-    return pawl_error_wrap(error, code, "route '%s'", route->name);
+    return pawl_error_wrap(error, code == PAWL_ENOMEM ? code : PAWL_ECONFIG, "route '%s'",
+                           route->name);
 }
 
 static bool begin_call(pawl__service *service, const pawl__sink *outbound,

@@ -1,5 +1,5 @@
 /* test_runtime_file.c - an endpoint whose SQLite file is taken away goes on when it is
- * back, and makes no empty one meanwhile.
+ * back, and makes no empty one meanwhile; nor does a route make one before its first row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,4 +79,18 @@ ON_STORE(a_file_that_is_gone_is_waited_for_not_made, const char *url, "sqlite")
     world_quiet();
     assert_int_equal(left.count, 1);
     assert_int_equal(rename(away, here), 0);
+}
+
+ON_STORE(a_route_to_a_file_that_is_not_there_makes_none_at_the_start, const char *url, "sqlite")
+{
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    char                  far[1000];
+    snprintf(far, sizeof far, "%.*s-far", (int)strcspn(url, "?"), url);
+    options.store  = url;
+    options.routes = PAWL_ROUTES({.name = "far", .url = far},
+                                 {.name = "away", .url = "sqlite:/nowhere/at/all.db"});
+    must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
+    assert_int_equal(access(strchr(far, ':') + 1, F_OK), -1);
+    pawl_endpoint_destroy(endpoint);
 }

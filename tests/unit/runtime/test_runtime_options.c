@@ -260,6 +260,17 @@ TEST(options_are_checked_without_a_store)
         {PAWL_OPTIONS(.audit = "#works"), "option audit is '#works'"},
         {PAWL_OPTIONS(.transport = "goose://x/"), "option transport: "},
         {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "goose:x"})), "route 'far': "},
+        {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "amqp://x/?foo=1"})),
+         "route 'far': "},
+        {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "sqlite:x?foo=1"})),
+         "route 'far': "},
+        {PAWL_OPTIONS(.routes =
+                          PAWL_ROUTES({.name = "far", .url = "memory:x", .system_prefix = "a b"})),
+         "route 'far': "},
+        {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "postgres://x?foo=1"})),
+         "route 'far': "},
+        {PAWL_OPTIONS(.audit = "sqlite:x?foo=1#y"),
+         "option audit is 'sqlite:x?foo=1#y': route 'pawl.audit': "},
         {&(pawl_endpoint_options){.options_size = 0}, "options do not begin with"},
     };
     pawl_endpoint_options   right    = PAWL_ENDPOINT_OPTIONS_INIT;

@@ -75,7 +75,11 @@ static world *open_world(const char *url, const pawl_route *routes)
     answer                        = PAWL_ATTEMPT_SUCCESS;
     opened = closed = 0;
     must(pawl_transport_register(&bell, world_error()));
-    return world_begin(url, &application, "source", &options);
+    world *it = world_begin(url, &application, "source", &options);
+    assert_int_equal(opened, 1); /* for its URL's sake */
+    assert_int_equal(closed, 1);
+    opened = closed = 0;
+    return it;
 }
 
 static const pawl_route to_tower[]   = {{.name = "bell", .url = "bell:tower", .queue = "hour"},
