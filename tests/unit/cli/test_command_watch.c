@@ -30,7 +30,7 @@ static const pawl_stats counted = {.stats_size       = sizeof(pawl_stats),
                                    .queue_count      = 4,
                                    .outbox_pending   = 12,
                                    .outbox_dead      = 1,
-                                   .outbox_oldest    = NOON - PAWL_MINUTES(2),
+                                   .outbox_oldest    = NOON - PAWL_MINUTES(5),
                                    .timeouts_due     = 2,
                                    .timeouts_pending = 30,
                                    .dead             = 5,
@@ -45,8 +45,7 @@ static pawl__watch_sample sample_of(void)
                                              .workers       = workers,
                                              .worker_count  = 4,
                                              .timeout_first = NOON - PAWL_SECONDS(3)}};
-    pawl_health_judge(&sample.figures, &(pawl_health_options){.lag_unhealthy = PAWL_MINUTES(2)},
-                      NOON, &sample.health);
+    pawl_health_judge(&sample.figures, NULL, NOON, &sample.health);
     return sample;
 }
 
@@ -82,7 +81,7 @@ static pawl_projection_row projections[] = {
 
 static const char drawn[] =
     "pawl stats postgres://shop@db/orders             2025-12-31T12:00:00Z  every 2 s\n"
-    "unhealthy  the oldest pending outbox row is 120 s old, the limit is 120 s\n"
+    "unhealthy  the oldest pending outbox row is 300 s old, the limit is 300 s\n"
     "degraded   dead outbox rows: 1, the limit is 1\n"
     "degraded   queue payments: the oldest is ready for 7200 s, the limit is 60 s\n"
     "degraded   queue biling: ready for 180 s without a consumer, the limit is 60 s\n"
@@ -92,7 +91,7 @@ static const char drawn[] =
     "per second         1234          0          0        0.5          0          0\n"
     "ever              2.5 M          0          0         41          0          5\n"
     "\n"
-    "outbox       pending 12        blocked 0         dead 1         oldest 2 m\n"
+    "outbox       pending 12        blocked 0         dead 1         oldest 5 m\n"
     "timeouts     pending 30        due     2                        late   3 s\n"
     "aggregators  messages 0        partitions dead 0\n"
     "projections  behind  412       totals\n"
