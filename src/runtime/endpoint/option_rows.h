@@ -57,7 +57,7 @@ typedef struct pawl__number_row {
     X(retry_delay_max, DURATION, PAWL_HOURS(1), PAWL_MILLISECONDS(1), PAWL_DAYS(365),           \
       "retry-delay-max", "longest delay before a delayed retry")                                \
     X(crashes_max, LIMIT, 3, -1, 1000, "crashes-max",                                           \
-      "process crashes after which a message is dead-lettered")                                 \
+      "crashes while a message runs alone, after which it is dead-lettered")                    \
     X(breaker_rate, LIMIT, -1, -1, 100, "breaker-rate",                                         \
       "failures per 100 messages at which the endpoint's circuit breaker opens")                \
     X(breaker_window, COUNT, 100, 1, PAWL__BREAKER_WINDOW_MAX, "breaker-window",                \
