@@ -160,9 +160,9 @@ typedef struct pawl_endpoint pawl_endpoint;
 PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
                                         const pawl_endpoint_options *options,
                                         pawl_endpoint **endpoint, pawl_error *error);
-/* Accepts NULL. Does nothing in a child process of fork(): the endpoint, its threads and its connections are the parent's.
- * While run, step, drain or receive of it is under way (in a handler, or before run has returned) it
- * logs an error and leaves the endpoint as it is. */
+/* Accepts NULL. Does nothing in a child process of fork(): the endpoint, its threads and its connections are
+ * the parent's. While run, step, drain or receive of it is under way (in a handler, or before run has returned)
+ * it logs an error and leaves the endpoint as it is. */
 PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
 /* Blocks until stop; PAWL_OK after a graceful one. Messages in flight are
  * finished, claims released. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.

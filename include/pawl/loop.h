@@ -4,8 +4,8 @@
  *     create -> { step | drain | receive }* -> destroy        stop from any thread
  *
  * step() does one piece of work on the calling thread. An endpoint is either run or stepped, by one call at a time: run,
- * step, drain and receive answer PAWL_EINVAL while another one is under way, also in a handler of it. In a child process of
- * fork() these calls and questions are refused with PAWL_EINVAL: the child creates its own endpoint.
+ * step, drain and receive answer PAWL_EINVAL while another one is under way, also in a handler of it. In a child
+ * process of fork() these calls and questions are refused with PAWL_EINVAL: the child creates its own endpoint.
  *
  * Tests: tests/unit/runtime
  *

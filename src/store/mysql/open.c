@@ -36,9 +36,9 @@ static void on_pipe(int number)
     (void)number;
 }
 
-/* mysql_library_init() ignores SIGPIPE in the whole program, whose own way of taking it is put back. The default is not:
- * with TLS the library's writes to a connection that is gone raise the signal. A function in its place is the default
- * again in a program that exec() starts, where an ignored signal stays ignored. */
+/* mysql_library_init() ignores SIGPIPE in the whole program, whose own way of taking it is put back. The default is
+ * not: with TLS the library's writes to a connection that is gone raise the signal. A function in its place is the
+ * default again in a program that exec() starts, where an ignored signal stays ignored. */
 static void init_library(void)
 {
     struct sigaction given;
