@@ -131,8 +131,11 @@ static pawl_code check_field(const pawl_record *record, const pawl_field *field,
     if ((field->kind == PAWL_KIND_RECORD && field->record == NULL) ||
         (field->kind == PAWL_KIND_ENUM && field->enumeration == NULL))
         return refuse(record, error, "field %s: has no descriptor of its type", field->name);
-    if (field->item_size != size_of_kind(field) || field->offset < sizeof(pawl_text) ||
-        field->offset + extent_of(field) > record->size)
+    if (field->item_size != size_of_kind(field))
+        return refuse(record, error,
+                      "field %s: item_size is %zu, a value of its kind has %zu bytes", field->name,
+                      field->item_size, size_of_kind(field));
+    if (field->offset < sizeof(pawl_text) || field->offset + extent_of(field) > record->size)
         return refuse(record, error, "field %s: does not lie in the struct of %zu bytes",
                       field->name, record->size);
     if (field->with_offset && (field->kind != PAWL_KIND_TIME || field->shape == PAWL_LIST))
