@@ -64,12 +64,12 @@
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
     "[History], [At], " PAWL__SQL_MESSAGE " from {dead} "
 
-/* The filters of a pawl_dead_query. */
-#define PAWL__SQL_DEAD_FILTERS                                        \
-    "(?1 = '' or [Endpoint] = ?1) and (?2 = '' or [MessageId] = ?2) " \
-    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) "      \
-    "and (?5 = '' or {has:[Error]|?5}) "                              \
-    "and ([At] > ?8 or ([At] = ?8 and "                               \
+/* The filters of a pawl_dead_query. Of [Endpoint] = ?1 MariaDB would sort all letters, which an index has in order. */
+#define PAWL__SQL_DEAD_FILTERS                                   \
+    "?1 in ('', [Endpoint]) and (?2 = '' or [MessageId] = ?2) "  \
+    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) " \
+    "and (?5 = '' or {has:[Error]|?5}) "                         \
+    "and ([At] > ?8 or ([At] = ?8 and "                          \
     "([Endpoint] > ?9 or ([Endpoint] = ?9 and [MessageId] > ?10)))) "
 
 #define PAWL__SQL_HISTORY                                                       \

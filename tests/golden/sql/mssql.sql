@@ -272,16 +272,16 @@ and [Name] = ? and [Due] <= ? order by [Due] offset 0 rows fetch next ? rows onl
 
 -- DEAD_FIND
 select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
-[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where (? = '' or
-[Endpoint] = ?) and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and (? = '' or [Code] =
-?) and (? = '' or charindex(?, [Error]) > 0) and ([At] > ? or ([At] = ? and ([Endpoint] > ? or
+[Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where ? in ('',
+[Endpoint]) and (? = '' or [MessageId] = ?) and (? = '' or [Type] = ?) and (? = '' or [Code] = ?)
+and (? = '' or charindex(?, [Error]) > 0) and ([At] > ? or ([At] = ? and ([Endpoint] > ? or
 ([Endpoint] = ? and [MessageId] > ?)))) and [At] >= ? and [At] <= ? order by [At], [Endpoint],
 [MessageId] offset 0 rows fetch next ? rows only;
 
 -- DEAD_FIND_ONE
 select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], [History], [At], [MessageId],
 [Type], [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_dead] where [Endpoint] =
-? and [MessageId] = ? and (? = '' or [Endpoint] = ?) and (? = '' or [MessageId] = ?) and (? = '' or
+? and [MessageId] = ? and ? in ('', [Endpoint]) and (? = '' or [MessageId] = ?) and (? = '' or
 [Type] = ?) and (? = '' or [Code] = ?) and (? = '' or charindex(?, [Error]) > 0) and ([At] > ? or
 ([At] = ? and ([Endpoint] > ? or ([Endpoint] = ? and [MessageId] > ?)))) and (? = '' or [At] >= ?)
 and (? = '' or [At] <= ?) order by [MessageId] offset 0 rows fetch next ? rows only;
@@ -1106,8 +1106,8 @@ concat('options of the session: ', @@options), '';
 -- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
--- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 8 8 9 9 10 6 7 11
--- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
+-- DEAD_FIND: 1 2 2 3 3 4 4 5 5 8 8 9 9 10 6 7 11
+-- DEAD_FIND_ONE: 1 2 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
 -- PARTITION_WALK: 1 2 2 3 3 4 5

@@ -274,19 +274,19 @@ select count(*), min(`Due`) from (select `Due` from `pawl_aggregator_flush` wher
 
 -- DEAD_FIND
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
-`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where (? = '' or
-`Endpoint` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and (? = '' or `Code` =
-?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`)) and (`At` > ? or (`At` = ? and
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where ? in ('',
+`Endpoint`) and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and (? = '' or `Code` = ?)
+and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`)) and (`At` > ? or (`At` = ? and
 (`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) and `At` >= ? and `At` <= ? order by
 `At`, `Endpoint`, `MessageId` limit ?;
 
 -- DEAD_FIND_ONE
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
 `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where `Endpoint` = ? and
-`MessageId` = ? and (? = '' or `Endpoint` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `Type`
-= ?) and (? = '' or `Code` = ?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`))
-and (`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) and (? =
-'' or `At` >= ?) and (? = '' or `At` <= ?) order by `MessageId` limit ?;
+`MessageId` = ? and ? in ('', `Endpoint`) and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?)
+and (? = '' or `Code` = ?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`)) and
+(`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) and (? = '' or
+`At` >= ?) and (? = '' or `At` <= ?) order by `MessageId` limit ?;
 
 -- DEAD_ENDPOINT
 select `Endpoint` from `pawl_dead` where `Endpoint` > ? order by `Endpoint` limit 1;
@@ -1030,8 +1030,8 @@ utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - inter
 -- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
--- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 8 8 9 9 10 6 7 11
--- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
+-- DEAD_FIND: 1 2 2 3 3 4 4 5 5 8 8 9 9 10 6 7 11
+-- DEAD_FIND_ONE: 1 2 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4

@@ -276,19 +276,19 @@ select count(*), min("DUE") from (select "DUE" from "PAWL_AGGREGATOR_FLUSH" wher
 
 -- DEAD_FIND
 select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",
-"TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_DEAD" where (? = chr(1) or
-"ENDPOINT" = ?) and (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1)
-or "CODE" = ?) and (? = chr(1) or instr("ERROR", ?) > 0) and ("AT" > ? or ("AT" = ? and ("ENDPOINT"
-> ? or ("ENDPOINT" = ? and "MESSAGEID" > ?)))) and "AT" >= ? and "AT" <= ? order by "AT",
-"ENDPOINT", "MESSAGEID" fetch first ? rows only;
+"TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_DEAD" where ? in (chr(1),
+"ENDPOINT") and (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or "TYPE" = ?) and (? = chr(1) or
+"CODE" = ?) and (? = chr(1) or instr("ERROR", ?) > 0) and ("AT" > ? or ("AT" = ? and ("ENDPOINT" > ?
+or ("ENDPOINT" = ? and "MESSAGEID" > ?)))) and "AT" >= ? and "AT" <= ? order by "AT", "ENDPOINT",
+"MESSAGEID" fetch first ? rows only;
 
 -- DEAD_FIND_ONE
 select "ENDPOINT", "QUEUE", "CODE", "ERROR", "ATTEMPTS", "DEATHS", "HISTORY", "AT", "MESSAGEID",
 "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_DEAD" where "ENDPOINT" = ? and
-"MESSAGEID" = ? and (? = chr(1) or "ENDPOINT" = ?) and (? = chr(1) or "MESSAGEID" = ?) and (? =
-chr(1) or "TYPE" = ?) and (? = chr(1) or "CODE" = ?) and (? = chr(1) or instr("ERROR", ?) > 0) and
-("AT" > ? or ("AT" = ? and ("ENDPOINT" > ? or ("ENDPOINT" = ? and "MESSAGEID" > ?)))) and (? =
-chr(1) or "AT" >= ?) and (? = chr(1) or "AT" <= ?) order by "MESSAGEID" fetch first ? rows only;
+"MESSAGEID" = ? and ? in (chr(1), "ENDPOINT") and (? = chr(1) or "MESSAGEID" = ?) and (? = chr(1) or
+"TYPE" = ?) and (? = chr(1) or "CODE" = ?) and (? = chr(1) or instr("ERROR", ?) > 0) and ("AT" > ?
+or ("AT" = ? and ("ENDPOINT" > ? or ("ENDPOINT" = ? and "MESSAGEID" > ?)))) and (? = chr(1) or "AT"
+>= ?) and (? = chr(1) or "AT" <= ?) order by "MESSAGEID" fetch first ? rows only;
 
 -- DEAD_ENDPOINT
 select "ENDPOINT" from "PAWL_DEAD" where "ENDPOINT" > ? order by "ENDPOINT" fetch first 1 rows only;
@@ -1350,8 +1350,8 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
--- DEAD_FIND: 1 1 2 2 3 3 4 4 5 5 8 8 9 9 10 6 7 11
--- DEAD_FIND_ONE: 1 2 1 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
+-- DEAD_FIND: 1 2 2 3 3 4 4 5 5 8 8 9 9 10 6 7 11
+-- DEAD_FIND_ONE: 1 2 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4

@@ -235,8 +235,8 @@ select count(*), min("Due") from (select "Due" from "pawl_aggregator_flush" wher
 -- DEAD_FIND_ONE
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = $1 and
-"MessageId" = $2 and ($1 = '' or "Endpoint" = $1) and ($2 = '' or "MessageId" = $2) and ($3 = '' or
-"Type" = $3) and ($4 = '' or "Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <>
+"MessageId" = $2 and $1 in ('', "Endpoint") and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type"
+= $3) and ($4 = '' or "Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <>
 length("Error")) and ("At" > $8 or ("At" = $8 and ("Endpoint" > $9 or ("Endpoint" = $9 and
 "MessageId" > $10)))) and ($2 = '' or "At" >= $6) and ($2 = '' or "At" <= $7) order by "MessageId"
 limit $11;
@@ -1021,10 +1021,10 @@ pg_current_xact_id()::text::bigint end from k;
 
 -- DEAD_FIND, for DEAD_FIND
 select * from (select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At",
-"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where ($1 =
-'' or "Endpoint" = $1) and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and ($4 = ''
-or "Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <> length("Error")) and ("At" > $8
-or ("At" = $8 and ("Endpoint" > $9 or ("Endpoint" = $9 and "MessageId" > $10)))) and "At" >= $6 and
+"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where $1 in
+('', "Endpoint") and ($2 = '' or "MessageId" = $2) and ($3 = '' or "Type" = $3) and ($4 = '' or
+"Code" = $4) and ($5 = '' or length(replace("Error", $5, '')) <> length("Error")) and ("At" > $8 or
+("At" = $8 and ("Endpoint" > $9 or ("Endpoint" = $9 and "MessageId" > $10)))) and "At" >= $6 and
 "At" <= $7 order by "At" fetch first ($11) rows with ties) as found order by "At", "Endpoint",
 "MessageId" limit $11;
 
