@@ -26,6 +26,11 @@
 #define PAWL__SQL_QUEUE_FILTERS                                           \
     PAWL__SQL_QUEUE_OF "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 " \
                        "and ([Due] > ?7 or [Seq] > ?8) "
+/* Rows that are not due, and the retried ones among the first of them. */
+#define PAWL__SQL_SCHEDULED "{queue} {index:queue_due}where [Queue] = ?1 and [Due] > ?2"
+#define PAWL__SQL_RETRIED                                                        \
+    "from (select [Seq], [Attempts], [Placed], [Type] from " PAWL__SQL_SCHEDULED \
+    " order by [Due], [Seq] {limit:?3}) looked where [Attempts] > 0"
 
 #define PAWL__SQL_TIMEOUT_COLUMNS                                              \
     "[Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], " \
@@ -96,6 +101,7 @@
 #define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
 #define PAWL__SQL_TIMEOUT_BEHIND "[Due] >= ?2 and ([Due] > ?2 or [Id] > ?3) "
+#define PAWL__SQL_TIMEOUT_PAGE PAWL__SQL_TIMEOUT_BEHIND "order by [Due], [Id] {limit:?4}"
 /* All timeouts of a saga: those with a name and those without are in different indexes. */
 #define PAWL__SQL_OF_SAGA "(([SagaId] = ?1 and [Name] <> '') or ([SagaId] = ?1 and [Name] = ''))"
 #define PAWL__SQL_NO_OWNER "[Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null"
@@ -162,8 +168,8 @@
     /* The queue. */                                                                                                             \
     X(QUEUE_LIST,                                                                                                                \
       PAWL__SQL_QUEUE_MESSAGE "where [Queue] = ?1 order by [Placed], [Seq] {limit:?2}")                                          \
-    X(QUEUE_FIND,                                                                                                                \
-      PAWL__SQL_QUEUE_MESSAGE "where " PAWL__SQL_QUEUE_FILTERS "order by [Due], [Seq] {limit:?9}")                               \
+    X(QUEUE_FIND, PAWL__SQL_QUEUE_MESSAGE "{index:queue_due}where " PAWL__SQL_QUEUE_FILTERS                                      \
+                                          "order by [Due], [Seq] {limit:?9}")                                                    \
     X(QUEUE_FIND_TIE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
       "{index:queue_due}where " PAWL__SQL_QUEUE_OF                                                                               \
       "and [Due] = ?4 and [Seq] <= ?5 and [Seq] > ?6 order by [Due], [Seq] {limit:?7}")                                          \
@@ -171,26 +177,21 @@
     X(QUEUE_FIND_ONE, PAWL__SQL_QUEUE_MESSAGE                                                                                    \
       "where [Queue] = ?1 and [MessageId] = ?2 and " PAWL__SQL_QUEUE_FILTERS                                                     \
       "order by [MessageId] {limit:?9}")                                                                                         \
-    X(QUEUE_RETRIED, PAWL__SQL_QUEUE_ROW_TEXT                                                                                    \
-      "where [Seq] in (select [Seq] from (select [Seq], [Attempts], [Type] from {queue} "                                        \
-      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
-      "where [Attempts] > 0 and [Type] = ?4) order by [Placed], [Seq] {limit:?5}")                                               \
+    X(QUEUE_RETRIED,                                                                                                             \
+      PAWL__SQL_QUEUE_ROW_TEXT "where [Seq] in (select [Seq] " PAWL__SQL_RETRIED                                                 \
+                               " and [Type] = ?4) order by [Placed], [Seq] {limit:?5}")                                          \
     X(QUEUE_NAME, PAWL__SQL_NEXT("[Queue]", "{queue} where "))                                                                   \
     X(QUEUE_READY, PAWL__SQL_DUE("{queue}", "[Queue]"))                                                                          \
-    X(QUEUE_SCHEDULED, PAWL__SQL_COUNT("{queue} where [Queue] = ?1 and [Due] > ?2", "?3"))                                       \
-    X(QUEUE_COUNT_RETRIED,                                                                                                       \
-      "select count(*), min([Placed]) from (select [Attempts], [Placed] from {queue} "                                           \
-      "where [Queue] = ?1 and [Due] > ?2 order by [Due], [Seq] {limit:?3}) looked "                                              \
-      "where [Attempts] > 0")                                                                                                    \
+    X(QUEUE_SCHEDULED, PAWL__SQL_COUNT(PAWL__SQL_SCHEDULED, "?3"))                                                               \
+    X(QUEUE_COUNT_RETRIED, "select count(*), min([Placed]) " PAWL__SQL_RETRIED)                                                  \
     /* The inbox. */                                                                                                             \
     X(INBOX_COUNT, PAWL__SQL_COUNT("{inbox}", "?1"))                                                                             \
     /* Timeouts. */                                                                                                              \
     X(TIMEOUT_FOREIGN, PAWL__SQL_TIMEOUT_FOREIGN_TEXT)                                                                           \
-    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW "where [Destination] = ?1 and " PAWL__SQL_TIMEOUT_BEHIND                               \
-                                          "order by [Due], [Id] {limit:?4}")                                                     \
+    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW                                                                                        \
+      "{index:timeouts_due}where [Destination] = ?1 and " PAWL__SQL_TIMEOUT_PAGE)                                                \
     X(TIMEOUT_LIST_SAGA,                                                                                                         \
-      PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " and " PAWL__SQL_TIMEOUT_BEHIND                                          \
-                            "order by [Due], [Id] {limit:?4}")                                                                   \
+      PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " and " PAWL__SQL_TIMEOUT_PAGE)                                           \
     X(TIMEOUT_NAME, PAWL__SQL_NEXT("[Destination]", "{timeouts} where "))                                                        \
     X(TIMEOUT_READY, PAWL__SQL_DUE("{timeouts}", "[Destination]"))                                                               \
     X(TIMEOUT_SCHEDULED,                                                                                                         \
@@ -257,8 +258,7 @@
     X(DEAD_ENDPOINT, PAWL__SQL_NEXT("[Endpoint]", "{dead} where "))                                                              \
     X(DEAD_NAME, PAWL__SQL_NEXT("[Queue]", "{dead} where "))                                                                     \
     X(DEAD_OF_QUEUE,                                                                                                             \
-      "select count(*), min([At]) from (select [At] from {dead} where [Queue] = ?1 "                                             \
-      "order by [At] {limit:?2}) counted")                                                                                       \
+      "select count(*), min([At]) from (select [At] from {dead} where [Queue] = ?1 order by [At] {limit:?2}) counted")           \
     X(DEAD_COUNT, PAWL__SQL_COUNT("{dead}", "?1"))                                                                               \
     X(SUBSCRIPTION_LIST, "select [Type], [Queue] from {subscriptions} order by [Type], [Queue]")                                 \
     /* The history. */                                                                                                           \

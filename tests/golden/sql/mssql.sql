@@ -65,9 +65,9 @@ rows fetch next ? rows only;
 -- QUEUE_RETRIED
 select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], [MessageId], [Type],
 [CorrelationId], [CausationId], [Headers], [Body] from [dbo].[pawl_queue] where [Seq] in (select
-[Seq] from (select [Seq], [Attempts], [Type] from [dbo].[pawl_queue] where [Queue] = ? and [Due] > ?
-order by [Due], [Seq] offset 0 rows fetch next ? rows only) looked where [Attempts] > 0 and [Type] =
-?) order by [Placed], [Seq] offset 0 rows fetch next ? rows only;
+[Seq] from (select [Seq], [Attempts], [Placed], [Type] from [dbo].[pawl_queue] where [Queue] = ? and
+[Due] > ? order by [Due], [Seq] offset 0 rows fetch next ? rows only) looked where [Attempts] > 0
+and [Type] = ?) order by [Placed], [Seq] offset 0 rows fetch next ? rows only;
 
 -- QUEUE_NAME
 select [Queue] from [dbo].[pawl_queue] where [Queue] > ? order by [Queue] offset 0 rows fetch next 1
@@ -82,9 +82,9 @@ select count(*) from (select 1 as [One] from [dbo].[pawl_queue] where [Queue] = 
 order by (select null) offset 0 rows fetch next ? rows only) counted;
 
 -- QUEUE_COUNT_RETRIED
-select count(*), min([Placed]) from (select [Attempts], [Placed] from [dbo].[pawl_queue] where
-[Queue] = ? and [Due] > ? order by [Due], [Seq] offset 0 rows fetch next ? rows only) looked where
-[Attempts] > 0;
+select count(*), min([Placed]) from (select [Seq], [Attempts], [Placed], [Type] from
+[dbo].[pawl_queue] where [Queue] = ? and [Due] > ? order by [Due], [Seq] offset 0 rows fetch next ?
+rows only) looked where [Attempts] > 0;
 
 -- INBOX_COUNT
 select count(*) from (select 1 as [One] from [dbo].[pawl_inbox] order by (select null) offset 0 rows

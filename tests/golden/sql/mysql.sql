@@ -49,9 +49,9 @@ by `Placed`, `Seq` limit ?;
 
 -- QUEUE_FIND
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
-`CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` where `Queue` = ? and
-(? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and `Due` >= ? and `Due` <= ? and `Seq` <= ?
-and (`Due` > ? or `Seq` > ?) order by `Due`, `Seq` limit ?;
+`CorrelationId`, `CausationId`, `Headers`, `Body`, `Error` from `pawl_queue` force index
+(`pawl_queue_due`) where `Queue` = ? and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and
+`Due` >= ? and `Due` <= ? and `Seq` <= ? and (`Due` > ? or `Seq` > ?) order by `Due`, `Seq` limit ?;
 
 -- QUEUE_FIND_TIE
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
@@ -68,8 +68,9 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 -- QUEUE_RETRIED
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` in (select `Seq`
-from (select `Seq`, `Attempts`, `Type` from `pawl_queue` where `Queue` = ? and `Due` > ? order by
-`Due`, `Seq` limit ?) looked where `Attempts` > 0 and `Type` = ?) order by `Placed`, `Seq` limit ?;
+from (select `Seq`, `Attempts`, `Placed`, `Type` from `pawl_queue` force index (`pawl_queue_due`)
+where `Queue` = ? and `Due` > ? order by `Due`, `Seq` limit ?) looked where `Attempts` > 0 and
+`Type` = ?) order by `Placed`, `Seq` limit ?;
 
 -- QUEUE_NAME
 select `Queue` from `pawl_queue` where `Queue` > ? order by `Queue` limit 1;
@@ -79,20 +80,22 @@ select count(*), min(`Due`) from (select `Due` from `pawl_queue` where `Queue` =
 order by `Due` limit ?) counted;
 
 -- QUEUE_SCHEDULED
-select count(*) from (select 1 as `One` from `pawl_queue` where `Queue` = ? and `Due` > ? limit ?)
-counted;
+select count(*) from (select 1 as `One` from `pawl_queue` force index (`pawl_queue_due`) where
+`Queue` = ? and `Due` > ? limit ?) counted;
 
 -- QUEUE_COUNT_RETRIED
-select count(*), min(`Placed`) from (select `Attempts`, `Placed` from `pawl_queue` where `Queue` = ?
-and `Due` > ? order by `Due`, `Seq` limit ?) looked where `Attempts` > 0;
+select count(*), min(`Placed`) from (select `Seq`, `Attempts`, `Placed`, `Type` from `pawl_queue`
+force index (`pawl_queue_due`) where `Queue` = ? and `Due` > ? order by `Due`, `Seq` limit ?) looked
+where `Attempts` > 0;
 
 -- INBOX_COUNT
 select count(*) from (select 1 as `One` from `pawl_inbox` limit ?) counted;
 
 -- TIMEOUT_LIST
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
-`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Destination` = ?
-and `Due` >= ? and (`Due` > ? or `Id` > ?) order by `Due`, `Id` limit ?;
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` force index
+(`pawl_timeouts_due`) where `Destination` = ? and `Due` >= ? and (`Due` > ? or `Id` > ?) order by
+`Due`, `Id` limit ?;
 
 -- TIMEOUT_LIST_SAGA
 select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,

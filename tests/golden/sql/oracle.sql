@@ -68,9 +68,9 @@ first ? rows only;
 -- QUEUE_RETRIED
 select "SEQ", "DUE", "PLACED", "ATTEMPTS", "DEATHS", "WAITINGSINCE", "HISTORY", "MESSAGEID", "TYPE",
 "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from "PAWL_QUEUE" where "SEQ" in (select "SEQ"
-from (select "SEQ", "ATTEMPTS", "TYPE" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" > ? order by
-"DUE", "SEQ" fetch first ? rows only) looked where "ATTEMPTS" > 0 and "TYPE" = ?) order by "PLACED",
-"SEQ" fetch first ? rows only;
+from (select "SEQ", "ATTEMPTS", "PLACED", "TYPE" from "PAWL_QUEUE" where "QUEUE" = ? and "DUE" > ?
+order by "DUE", "SEQ" fetch first ? rows only) looked where "ATTEMPTS" > 0 and "TYPE" = ?) order by
+"PLACED", "SEQ" fetch first ? rows only;
 
 -- QUEUE_NAME
 select "QUEUE" from "PAWL_QUEUE" where "QUEUE" > ? order by "QUEUE" fetch first 1 rows only;
@@ -84,8 +84,9 @@ select count(*) from (select 1 as "ONE" from "PAWL_QUEUE" where "QUEUE" = ? and 
 first ? rows only) counted;
 
 -- QUEUE_COUNT_RETRIED
-select count(*), min("PLACED") from (select "ATTEMPTS", "PLACED" from "PAWL_QUEUE" where "QUEUE" = ?
-and "DUE" > ? order by "DUE", "SEQ" fetch first ? rows only) looked where "ATTEMPTS" > 0;
+select count(*), min("PLACED") from (select "SEQ", "ATTEMPTS", "PLACED", "TYPE" from "PAWL_QUEUE"
+where "QUEUE" = ? and "DUE" > ? order by "DUE", "SEQ" fetch first ? rows only) looked where
+"ATTEMPTS" > 0;
 
 -- INBOX_COUNT
 select count(*) from (select 1 as "ONE" from "PAWL_INBOX" fetch first ? rows only) counted;

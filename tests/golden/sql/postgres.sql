@@ -76,9 +76,9 @@ limit $9;
 -- QUEUE_RETRIED
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Seq" in (select "Seq"
-from (select "Seq", "Attempts", "Type" from "pawl_queue" where "Queue" = $1 and "Due" > $2 order by
-"Due", "Seq" limit $3) looked where "Attempts" > 0 and "Type" = $4) order by "Placed", "Seq" limit
-$5;
+from (select "Seq", "Attempts", "Placed", "Type" from "pawl_queue" where "Queue" = $1 and "Due" > $2
+order by "Due", "Seq" limit $3) looked where "Attempts" > 0 and "Type" = $4) order by "Placed",
+"Seq" limit $5;
 
 -- QUEUE_NAME
 select "Queue" from "pawl_queue" where "Queue" > $1 order by "Queue" limit 1;
@@ -92,8 +92,8 @@ select count(*) from (select 1 as "One" from "pawl_queue" where "Queue" = $1 and
 $3) counted;
 
 -- QUEUE_COUNT_RETRIED
-select count(*), min("Placed") from (select "Attempts", "Placed" from "pawl_queue" where "Queue" =
-$1 and "Due" > $2 order by "Due", "Seq" limit $3) looked where "Attempts" > 0;
+select count(*), min("Placed") from (select "Seq", "Attempts", "Placed", "Type" from "pawl_queue"
+where "Queue" = $1 and "Due" > $2 order by "Due", "Seq" limit $3) looked where "Attempts" > 0;
 
 -- INBOX_COUNT
 select count(*) from (select 1 as "One" from "pawl_inbox" limit $1) counted;

@@ -56,9 +56,10 @@ order by "Placed", "Seq" limit ?2;
 
 -- QUEUE_FIND
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
-"CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" where "Queue" = ?1 and
-(?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3) and "Due" >= ?4 and "Due" <= ?5 and "Seq"
-<= ?6 and ("Due" > ?7 or "Seq" > ?8) order by "Due", "Seq" limit ?9;
+"CorrelationId", "CausationId", "Headers", "Body", "Error" from "pawl_queue" indexed by
+"pawl_queue_due" where "Queue" = ?1 and (?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3)
+and "Due" >= ?4 and "Due" <= ?5 and "Seq" <= ?6 and ("Due" > ?7 or "Seq" > ?8) order by "Due", "Seq"
+limit ?9;
 
 -- QUEUE_FIND_TIE
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
@@ -76,9 +77,9 @@ limit ?9;
 -- QUEUE_RETRIED
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Seq" in (select "Seq"
-from (select "Seq", "Attempts", "Type" from "pawl_queue" where "Queue" = ?1 and "Due" > ?2 order by
-"Due", "Seq" limit ?3) looked where "Attempts" > 0 and "Type" = ?4) order by "Placed", "Seq" limit
-?5;
+from (select "Seq", "Attempts", "Placed", "Type" from "pawl_queue" indexed by "pawl_queue_due" where
+"Queue" = ?1 and "Due" > ?2 order by "Due", "Seq" limit ?3) looked where "Attempts" > 0 and "Type" =
+?4) order by "Placed", "Seq" limit ?5;
 
 -- QUEUE_NAME
 select "Queue" from "pawl_queue" where "Queue" > ?1 order by "Queue" limit 1;
@@ -88,12 +89,13 @@ select count(*), min("Due") from (select "Due" from "pawl_queue" where "Queue" =
 order by "Due" limit ?3) counted;
 
 -- QUEUE_SCHEDULED
-select count(*) from (select 1 as "One" from "pawl_queue" where "Queue" = ?1 and "Due" > ?2 limit
-?3) counted;
+select count(*) from (select 1 as "One" from "pawl_queue" indexed by "pawl_queue_due" where "Queue"
+= ?1 and "Due" > ?2 limit ?3) counted;
 
 -- QUEUE_COUNT_RETRIED
-select count(*), min("Placed") from (select "Attempts", "Placed" from "pawl_queue" where "Queue" =
-?1 and "Due" > ?2 order by "Due", "Seq" limit ?3) looked where "Attempts" > 0;
+select count(*), min("Placed") from (select "Seq", "Attempts", "Placed", "Type" from "pawl_queue"
+indexed by "pawl_queue_due" where "Queue" = ?1 and "Due" > ?2 order by "Due", "Seq" limit ?3) looked
+where "Attempts" > 0;
 
 -- INBOX_COUNT
 select count(*) from (select 1 as "One" from "pawl_inbox" limit ?1) counted;
@@ -109,8 +111,9 @@ order by name;
 
 -- TIMEOUT_LIST
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
-"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
-and "Due" >= ?2 and ("Due" > ?2 or "Id" > ?3) order by "Due", "Id" limit ?4;
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" indexed by
+"pawl_timeouts_due" where "Destination" = ?1 and "Due" >= ?2 and ("Due" > ?2 or "Id" > ?3) order by
+"Due", "Id" limit ?4;
 
 -- TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
