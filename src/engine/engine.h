@@ -132,6 +132,7 @@ typedef struct pawl__engine {
     pawl__unread unread[PAWL__UNREAD_COUNT];
     pawl_time    unread_until; /* machine time; "no saga" is not final before */
     pawl_time    machine_now, business_now;
+    pawl_time    clock_now; /* of the business clock; later than business_now in a virtual flush */
 } pawl__engine;
 
 #endif

@@ -175,7 +175,10 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
     unit->end      = PAWL__END_UNREAD;
     unit->code     = PAWL_EVERSION;
     unit->error    = error;
-    unit->due = pawl_time_add(unit->now, pawl__jittered(engine->version_delay, engine->random));
+    /* By the clock, which a test may set far ahead of the unit's own time: the unit would come back as often as the delay
+     * fits in between. */
+    unit->due =
+        pawl_time_add(engine->clock_now, pawl__jittered(engine->version_delay, engine->random));
     engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
     if (pawl__is_news(engine, type))
         pawl_log(PAWL_LOG_WARNING,
@@ -235,10 +238,10 @@ bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
         return true;
     if (is_left_to_row(batch, unit, PAWL_OK, unit->error))
         return false;
-    pawl_time since  = unit->row.waiting_since;
-    int64_t   waited = since != 0 ? engine->machine_now - since : 0;
-    if (since != 0 && waited >= engine->not_found_wait / 2 &&
-        engine->machine_now < engine->unread_until) {
+    pawl_time since     = unit->row.waiting_since;
+    int64_t   waited    = since != 0 ? engine->machine_now - since : 0;
+    bool      is_unread = since != 0 && engine->machine_now < engine->unread_until;
+    if (is_unread && waited >= engine->not_found_wait / 2) {
         /* The unread message may begin the saga. The wait begins anew, so that enough of it is left
          * when a program comes that reads it. */
         unit->row.waiting_since = engine->machine_now;
@@ -250,6 +253,7 @@ bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
     while (delay < waited && delay < WAIT_LAST)
         delay *= 2;
     unit->end = PAWL__END_WAIT;
-    unit->due = pawl_time_add(unit->now, delay < WAIT_LAST ? delay : WAIT_LAST);
+    unit->due = pawl_time_add(is_unread ? engine->clock_now : unit->now,
+                              delay < WAIT_LAST ? delay : WAIT_LAST);
     return false;
 }

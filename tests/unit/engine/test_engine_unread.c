@@ -10,6 +10,7 @@
 
 static world_log seen;
 static pawl_code answer; /* of the upcaster */
+static int       upcasts;
 
 #define METER(F) F(INT64, total)
 PAWL_RECORD(meter, METER);
@@ -23,6 +24,7 @@ static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_tex
 {
     (void)arena;
     *upcast = json;
+    upcasts++;
     return answer == PAWL_OK ? answer : pawl_error_set(error, answer, "version %d is odd", version);
 }
 
@@ -124,6 +126,20 @@ ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for, const char *url)
         world_go_both(it, PAWL_SECONDS(11));
     assert_int_equal(world_queue(it, "meters").items[0].attempts, 0);
     assert_int_equal(world_dead(it).count, 0);
+    answer = PAWL_OK;
+    world_go_both(it, PAWL_SECONDS(12));
+    assert_string_equal(seen.text, "0 1 ");
+}
+
+/* However many times the delay fits into the jump. */
+ON_ALL_STORES(a_version_is_looked_at_once_when_the_clock_jumps, const char *url)
+{
+    world *it = meet(url, PAWL_EVERSION, 0);
+    upcasts   = 0;
+    world_go_both(it, PAWL_HOURS(1));
+    assert_int_equal(upcasts, 1);
+    pawl_time due = world_queue(it, "meters").items[0].due - world_now(it);
+    assert_in_range(due, PAWL_SECONDS(9), PAWL_SECONDS(11));
     answer = PAWL_OK;
     world_go_both(it, PAWL_SECONDS(12));
     assert_string_equal(seen.text, "0 1 ");

@@ -107,6 +107,38 @@ ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread, const char *ur
     assert_string_equal(seen.text, "parcel(b) stamp(b) ");
 }
 
+/* Neither of the two comes again as often as its delay fits into the jump. */
+ON_ALL_STORES(e3_none_is_not_final_when_the_clock_jumps, const char *url)
+{
+    begin(url);
+    world *it = open_with(url, &old_tracking);
+    post_new(it);
+    world_drain(it);
+    post_stamp(it);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_HOURS(1));
+    pawl_clock_set(it->business, world_now(it) + PAWL_HOURS(1));
+    int steps = 0;
+    while (!world_step(it).is_idle)
+        assert_true(++steps < 10);
+    pawl_queue_rows rows = world_queue(it, "parcels");
+    assert_int_equal(rows.count, 2);
+    for (size_t i = 0; i < rows.count; i++)
+        assert_true(rows.items[i].due > world_now(it));
+}
+
+/* The first wait is short: what begins its saga may be due a moment later. */
+ON_ALL_STORES(e3_a_message_waits_shortly_first_when_the_clock_jumps, const char *url)
+{
+    begin(url);
+    world *it = open_with(url, &old_tracking);
+    post_new(it);
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(stamp, .name = PAWL_TEXT("c")));
+    world_post(it, NULL, PAWL_MESSAGE(old_parcel, .name = PAWL_TEXT("c"), .pieces = 1));
+    world_go(it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "parcel(c) stamp(c) ");
+}
+
 /* A message of the same batch that is put back as unread is an older one, too. */
 ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch, const char *url)
 {
