@@ -51,8 +51,8 @@ typedef struct pawl_stream_snapshot_row {
 
 /* A stream to load, and from which event on. */
 typedef struct pawl_stream_read {
-    pawl_text stream;
-    int64_t   after; /* events with a larger version; a snapshot before it is left out */
+    pawl_text stream; /* PAWL_EINVAL, PAWL_ELIMIT: no append takes the name */
+    int64_t   after;  /* events with a larger version; a snapshot before it is left out */
     int32_t   snapshot_version_max; /* a snapshot of at most this version; 0: none */
 } pawl_stream_read;
 

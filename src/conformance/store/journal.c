@@ -266,6 +266,35 @@ static void streams_are_loaded_together(suite *s)
     EXPECT_OK(s, pawl_store_stream_load(b, reads, 0, s->arena, streams, &s->error));
 }
 
+/* As an append refuses them. An empty name is no question for all streams. */
+static void a_load_of_a_name_that_no_stream_has_is_refused(suite *s)
+{
+    pawl_store     *a    = suite_open(s);
+    const pawl_text over = suite_repeat(s, TEXT("n"), PAWL_STREAM_SIZE_MAX + 1);
+    const struct {
+        pawl_text name;
+        pawl_code code;
+    } bad[] = {{TEXT(""), PAWL_EINVAL},
+               {TEXT("Account/1\0"), PAWL_EINVAL},
+               {TEXT("Account/\xff"), PAWL_EINVAL},
+               {{.data = NULL, .size = 1}, PAWL_EINVAL},
+               {over, PAWL_ELIMIT}};
+    suite_append(s, a, "Account/1", 0, 2);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const pawl_stream_read reads[] = {{.stream = ACCOUNT}, {.stream = bad[i].name}};
+        pawl_stream            streams[2];
+        EXPECT_CODE(s, pawl_store_stream_load(a, reads, 2, s->arena, streams, &s->error),
+                    bad[i].code);
+        EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("stream")));
+        EXPECT_EQ(s, streams[0].version, 0);
+        EXPECT_EQ(s, streams[1].version, 0);
+    }
+    const pawl_stream_read longest = {.stream = {.data = over.data, .size = PAWL_STREAM_SIZE_MAX}};
+    pawl_stream            stream;
+    EXPECT_OK(s, pawl_store_stream_load(a, &longest, 1, s->arena, &stream, &s->error));
+    EXPECT_EQ(s, stream.version, 0);
+}
+
 /* ---- Checkpoints -------------------------------------------------------- */
 
 static void a_checkpoint_moves_from_where_it_is(suite *s)
@@ -356,6 +385,8 @@ static const suite_case cases[] = {
     {"O18 a fold is saved with its events", a_fold_is_saved_with_its_events},
     {"O4 O18 a load begins behind what is known", a_load_begins_behind_what_is_known},
     {"O4 streams are loaded together", streams_are_loaded_together},
+    {"O4 a load of a name that no stream has is refused",
+     a_load_of_a_name_that_no_stream_has_is_refused},
     {"O3 a checkpoint moves from where it is", a_checkpoint_moves_from_where_it_is},
     {"O3 a checkpoint goes back", a_checkpoint_goes_back},
     {"O1 a checkpoint and its effects are one", a_checkpoint_and_its_effects_are_one},

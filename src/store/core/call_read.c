@@ -95,11 +95,30 @@ pawl_code pawl_store_next_due(pawl_store *store, pawl_text queue, const pawl_tex
 
 /* ---- The journal --------------------------------------------------------- */
 
+/* As in an append. */
+static pawl_code check_stream(pawl_text name, pawl_error *error)
+{
+    size_t at = 0;
+    if (name.size == 0 || name.data == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "stream: its name is empty");
+    if (name.size > PAWL_STREAM_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "stream: its name has %zu bytes, the limit is %d",
+                              name.size, PAWL_STREAM_SIZE_MAX);
+    if (!pawl_text_is_valid(name, &at))
+        return pawl_error_set(error, PAWL_EINVAL, "stream: byte %zu of its name is %s", at,
+                              name.data[at] == '\0' ? "NUL" : "no UTF-8");
+    return PAWL_OK;
+}
+
 pawl_code pawl_store_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
                                  pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
     PAWL__CALL_EMPTY(streams, count, no_stream);
-    pawl_code code = PAWL__CALL(stream_load, reads, count, arena, streams);
+    pawl_code code = PAWL__CALL_BEGIN(stream_load);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = check_stream(reads[i].stream, error);
+    if (code == PAWL_OK)
+        code = store->ops->stream_load(store, reads, count, arena, streams, error);
     if (code != PAWL_OK)
         PAWL__CALL_EMPTY(streams, count, no_stream);
     return PAWL__CALL_DONE(code);
