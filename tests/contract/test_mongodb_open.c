@@ -16,6 +16,8 @@
 
 #include "contract/at_once.h"
 
+#include "pawl/pawl.h"
+
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -258,7 +260,9 @@ ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index, ground *p)
 
 ON_GROUND(open_creates_unless_it_is_told_not_to, ground *p)
 {
-    char url[600];
+    char         url[600];
+    pawl_sender *sender = NULL;
+    expect_code(p, pawl_sender_open(p->url, NULL, &sender, &p->error), PAWL_ESCHEMA);
     snprintf(url, sizeof url, "%s&create=no", p->url);
     refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ESCHEMA, "pawl schema apply");
     refuse(p, p->url, PAWL_OPEN_CHECK, NULL, PAWL_ESCHEMA, "is missing");

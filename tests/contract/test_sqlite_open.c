@@ -9,6 +9,8 @@
 
 #include "contract/sqlite_ground.h"
 
+#include "pawl/pawl.h"
+
 #include "support/modes.h"
 #include <time.h>
 
@@ -89,8 +91,10 @@ ON_GROUND(settings_reach_the_connection, ground *p)
 
 ON_GROUND(a_missing_file_is_made_only_by_create, ground *p)
 {
-    char url[400];
+    char         url[400];
+    pawl_sender *sender = NULL;
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_EUNREACHABLE, p->path);
+    expect_code(p, pawl_sender_open(p->url, NULL, &sender, &p->error), PAWL_EUNREACHABLE);
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_EUNREACHABLE, p->path);
     snprintf(url, sizeof url, "%s?create=no", p->url);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->path);

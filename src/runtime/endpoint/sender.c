@@ -41,9 +41,11 @@ static pawl_code create(pawl_store *store, bool owns_store, void *native, pawl_s
 pawl_code pawl_sender_open(const char *url, const pawl_store_options *options, pawl_sender **sender,
                            pawl_error *error)
 {
-    pawl_store *store = NULL;
-    *sender           = NULL;
-    pawl_code code    = pawl_store_open(url, options, &store, error);
+    static const pawl_store_options existing = {.options_size = sizeof existing,
+                                                .mode         = PAWL_OPEN_EXISTING};
+    pawl_store                     *store    = NULL;
+    *sender                                  = NULL;
+    pawl_code code = pawl_store_open(url, options != NULL ? options : &existing, &store, error);
     if (code == PAWL_OK)
         code = create(store, true, NULL, sender, error);
     if (code != PAWL_OK)
