@@ -105,7 +105,8 @@ struct pawl_store_ops {
 
     /* Up to count_max due rows nobody has claimed, by (due, seq), of size_max in all. They
      * are this handle's until settled, released or the worker is closed or dead. Rows
-     * that size_max left out may be kept from others until the handle's next commit. */
+     * that size_max left out may be kept from others until the handle's next commit. More rows than
+     * were asked for, here and in every answer with a limit, fail the call with PAWL_EPERSIST. */
     pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              pawl_queue_rows *rows, pawl_error *error);
     /* Rows for the engine, for people and for tests: find_rows.h says of each kind which ones, and

@@ -39,6 +39,15 @@ pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_er
     return pawl__timing_end(*pawl__store_timing_of(store), store, code, error);
 }
 
+pawl_code pawl__store_call_fits(const pawl_store *store, pawl_code code, const char *name,
+                                size_t count, size_t count_max, pawl_error *error)
+{
+    if (code != PAWL_OK || count_max == 0 || count <= count_max)
+        return code;
+    return pawl_error_set(error, PAWL_EPERSIST, "driver '%s': %s answered %zu rows, limit %zu",
+                          store->ops->scheme, name, count, count_max);
+}
+
 /* ---- Checks of operations ------------------------------------------------ */
 
 pawl_code pawl__operation_lease(const char *what, int64_t lease, pawl_error *error)
@@ -142,6 +151,7 @@ pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *clai
 {
     *rows          = no_messages;
     pawl_code code = PAWL__CALL(queue_claim, claim, arena, rows);
+    code = pawl__store_call_fits(store, code, "queue_claim", rows->count, claim->count_max, error);
     return PAWL__CALL_END(code, rows, no_messages);
 }
 
@@ -156,6 +166,8 @@ pawl_code pawl_store_timeout_claim(pawl_store *store, const pawl_timeout_claim *
         code = pawl_error_set(error, PAWL_EINVAL, "claim of timeouts: the owner is zero");
     if (code == PAWL_OK)
         code = store->ops->timeout_claim(store, claim, arena, rows, error);
+    code =
+        pawl__store_call_fits(store, code, "timeout_claim", rows->count, claim->count_max, error);
     return PAWL__CALL_END(code, rows, no_timeouts);
 }
 
@@ -191,6 +203,8 @@ pawl_code pawl_store_leased_batch_claim(pawl_store *store, const pawl_leased_bat
         code = check_snapshot(claim, error);
     if (code == PAWL_OK)
         code = store->ops->leased_batch_claim(store, claim, arena, leased, error);
+    code = pawl__store_call_fits(store, code, "leased_batch_claim", leased->count, claim->count_max,
+                                 error);
     return PAWL__CALL_END(code, leased, no_snapshot);
 }
 
@@ -200,6 +214,7 @@ pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_ti
 {
     *rows          = no_outbox;
     pawl_code code = PAWL__CALL(outbox_claim, endpoint, now, count_max, arena, rows);
+    code = pawl__store_call_fits(store, code, "outbox_claim", rows->count, count_max, error);
     return PAWL__CALL_END(code, rows, no_outbox);
 }
 

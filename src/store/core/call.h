@@ -69,6 +69,11 @@ pawl__handle_state *pawl__store_state_of(pawl_store *store);
             (items)[at] = (none);               \
     } while (false)
 
+/* `code`, or PAWL_EPERSIST when the driver answered more rows than it was asked for: callers have room for no more.
+ * A limit of 0 is none. */
+pawl_code pawl__store_call_fits(const pawl_store *store, pawl_code code, const char *name,
+                                size_t count, size_t count_max, pawl_error *error);
+
 /* ---- Operations ---------------------------------------------------------- */
 
 /* A change set of one unit, which is a group: { PAWL__ONE_UNIT(now), ... }. */

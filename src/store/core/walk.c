@@ -83,5 +83,6 @@ pawl_code pawl_store_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *
         code = check(walk, error);
     if (code == PAWL_OK)
         code = store->ops->scan(store, walk, arena, rows, error);
+    code = pawl__store_call_fits(store, code, "scan", rows->count, walk->count_max, error);
     return PAWL__CALL_END(code, rows, none);
 }

@@ -102,9 +102,9 @@ LIST_CALL(aggregator_get, pawl_leased_batch,
 CALL(aggregator_count, pawl_aggregator_counts counts = {.all = 9},
      pawl_store_aggregator_counts(store, name, NULL, 0, NOW, &counts, error), counts.all == 0)
 LIST_CALL(flush_list, pawl_flush_rows,
-          pawl_store_flush_list(store, name, NOW, 1, NULL, &rows, error))
+          pawl_store_flush_list(store, name, NOW, 7, NULL, &rows, error))
 CALL(outbox_claim, pawl_outbox_rows rows = {.count = 9},
-     pawl_store_outbox_claim(store, name, NOW, 1, NULL, &rows, error),
+     pawl_store_outbox_claim(store, name, NOW, 7, NULL, &rows, error),
      rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
 CALL(lead, bool is_ours = true, pawl_store_lead(store, name, NOW, 1, &is_ours, error), !is_ours)
 LIST_CALL(subscriptions, pawl_subscriptions, pawl_store_subscriptions(store, NULL, &rows, error))
@@ -189,6 +189,42 @@ TEST(a_call_that_fails_answers_nothing)
     for (size_t i = 0; i < COUNT(calls); i++)
         expect(i, store, PAWL_EBUSY, "page 7 is damaged");
     assert_int_equal(called.calls, COUNT(calls));
+}
+
+/* The driver answers seven rows to each, for which a caller that asks for six has no room. */
+TEST(rows_over_what_was_asked_for_are_refused)
+{
+    pawl_store             *store  = called_open("called:");
+    pawl_queue_claim        claim  = {.count_max = 6};
+    pawl_timeout_claim      due    = {.owner = us, .count_max = 6, LEASE};
+    pawl_leased_batch_claim part   = {.session = us, .count_max = 6, LEASE};
+    pawl_scan               walk   = {.kind = PAWL_SCAN_QUEUE, .count_max = 6};
+    pawl_queue_query        query  = {.queue = name, .count_max = 6};
+    pawl_queue_rows         taken  = {.count = 0};
+    pawl_timeout_rows       leased = {.count = 0};
+    pawl_leased_batch       batch  = {.count = 0};
+    pawl_outbox_rows        sent   = {.count = 0};
+    pawl_scan_rows          rows   = {.count = 0};
+    pawl_queue_messages     found  = {.count = 0};
+#define REFUSED(name, call, answer)                                                            \
+    do {                                                                                       \
+        pawl_error error = PAWL_ERROR_INIT;                                                    \
+        assert_int_equal(call, PAWL_EPERSIST);                                                 \
+        assert_string_equal(error.text, "driver 'called': " name " answered 7 rows, limit 6"); \
+        assert_int_equal((answer).count, 0);                                                   \
+    } while (false)
+    REFUSED("queue_claim", pawl_store_queue_claim(store, &claim, NULL, &taken, &error), taken);
+    REFUSED("timeout_claim", pawl_store_timeout_claim(store, &due, NULL, &leased, &error), leased);
+    REFUSED("leased_batch_claim", pawl_store_leased_batch_claim(store, &part, NULL, &batch, &error),
+            batch);
+    REFUSED("outbox_claim", pawl_store_outbox_claim(store, name, NOW, 6, NULL, &sent, &error),
+            sent);
+    REFUSED("scan", pawl_store_scan(store, &walk, NULL, &rows, &error), rows);
+    REFUSED("queue_find", pawl_store_queue_find(store, &query, NULL, &found, &error), found);
+#undef REFUSED
+    claim.count_max = 7;
+    assert_int_equal(pawl_store_queue_claim(store, &claim, NULL, &taken, NULL), PAWL_OK);
+    assert_int_equal(taken.count, 7);
 }
 
 TEST(an_absent_entry_is_named)
