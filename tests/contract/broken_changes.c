@@ -257,6 +257,11 @@ static void a_remove_of_nothing_succeeds(edit *e)
 
 /* ---- Inbox, dead letters, queue ----------------------------------------- */
 
+static void a_remove_removes_nothing(edit *e)
+{
+    e->changes.aggregator_remove.count = 0;
+}
+
 static void marks_are_not_unique(edit *e)
 {
     pawl_changes *all  = &e->changes;
@@ -420,6 +425,7 @@ const defect broken_changes[] = {
     {"live key stored again", "A2", a_live_key_is_stored_again, {0}},
     {"remove takes all of an id", "A20", remove_takes_every_row_of_the_id, {0}},
     {"remove of nothing succeeds", "A22", a_remove_of_nothing_succeeds, {0}},
+    {"remove that removes nothing", "A20", a_remove_removes_nothing, {0}},
     {"inbox mark not unique", "O25", marks_are_not_unique, {0}},
     {"dead letter overwritten", "E34", a_dead_letter_is_overwritten, {0}},
     {"live message sent again", "E34", a_live_message_is_sent_again, {0}},

@@ -5,6 +5,8 @@
 #include "contract/broken_store.h"
 #include "support/tests.h"
 
+#include <unistd.h>
+
 #define SELF (&pawl__memory_driver)
 
 #define SWAP(type, a, b)        \
@@ -458,6 +460,22 @@ static pawl_code bury_the_living(pawl_store *store, pawl_arena *arena, pawl_work
     return code;
 }
 
+static pawl_code wait_whatever_is_ready(pawl_store *store, int64_t microseconds, int wake_fd,
+                                        pawl_error *error)
+{
+    (void)wake_fd;
+    return SELF->wait(store, microseconds, -1, error);
+}
+
+/* The byte that ends a wait is the caller's, who would miss it. */
+static pawl_code take_the_byte(pawl_store *store, int64_t microseconds, int wake_fd,
+                               pawl_error *error)
+{
+    char      byte;
+    pawl_code code = SELF->wait(store, microseconds, wake_fd, error);
+    return wake_fd >= 0 && read(wake_fd, &byte, 1) < 0 ? PAWL_EPERSIST : code;
+}
+
 /* Retried rows are not told. */
 BROKEN_FIND(tell_no_retries, PAWL_FIND_RETRIED, , found->count = 0)
 
@@ -503,6 +521,8 @@ const defect broken_reads[] = {
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
     {"workers that live are told dead", "E26", NULL, {.worker_crashed = bury_the_living}},
+    {"wait ignores the descriptor", "O21", NULL, {.wait = wait_whatever_is_ready}},
+    {"wait takes what ends it", "O21", NULL, {.wait = take_the_byte}},
     {"retried rows are not told", "E3", NULL, {.find = tell_no_retries}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},
 };

@@ -57,6 +57,11 @@ expect 1 'failed; seed' pawl conformance --store careless: --case 'T5 ' --json
 is_json || die "not one object a line"
 grep -q '"item":"T5",.*"result":"fail","reason":"store/timeout.c' "$work/out" || die "no reason"
 
+# The one case that takes long is named before it ends.
+expect 1 'failed; seed' pawl conformance --store careless:slow --case 'timeout: T4 T5 '
+[ "$(grep -c '^pawl: case 1 of 1 takes longer than 10 s: timeout: T4 T5 ' "$work/err")" = 1 ] ||
+    die "the case that takes long is not named"
+
 echo "== a store that cannot be used"
 expect 3 'pawl has none of that name, but memory, sqlite, ' pawl conformance --store nowhere://x
 expect 2 'no store: give --store' pawl conformance

@@ -10,7 +10,9 @@
 #include "cli/cli.h"
 #include "conformance/suite/run.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +20,7 @@
 
 #define PREFIX_DEFAULT "pawl_conf_"
 #define PREFIX_SIZE_MAX 20 /* leaves room for the saga's name in every database */
+#define LONG_S 10 /* a case that takes longer is named before it ends, which it may never do */
 
 typedef struct verb_fields {
     pawl__store_fields at; /* store and prefix */
@@ -144,6 +147,59 @@ static pawl_code check_free(const verb_fields *fields, pawl_error *error)
                           prefix);
 }
 
+/* ---- Cases that take long -------------------------------------------------- */
+
+/* The case that runs, for a thread that looks at it. */
+typedef struct watch {
+    pthread_mutex_t mutex;
+    pthread_cond_t  changed;
+    suite_report    now; /* number 0: none yet */
+    bool            is_over;
+} watch;
+
+/* Not by stdio: a case may fork, and the child would find the stream locked. */
+static void name_long(const suite_report *now)
+{
+    char line[500];
+    int size = snprintf(line, sizeof line, "%spawl: case %u of %u takes longer than %d s: %s: %s\n",
+                        isatty(STDERR_FILENO) ? "\r\033[K" : "", now->number, now->count, LONG_S,
+                        now->noun, now->name);
+    ssize_t written = write(STDERR_FILENO, line, (size_t)size);
+    (void)written;
+}
+
+static void *watch_cases(void *context)
+{
+    watch   *w    = context;
+    unsigned told = 0;
+    pthread_mutex_lock(&w->mutex);
+    while (!w->is_over) {
+        unsigned        number = w->now.number;
+        int             code   = 0;
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += LONG_S;
+        while (code == 0 && !w->is_over && w->now.number == number)
+            code = pthread_cond_timedwait(&w->changed, &w->mutex, &until);
+        if (code == ETIMEDOUT && number != told)
+            name_long(&w->now);
+        told = code == ETIMEDOUT ? number : told;
+    }
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
+/* NULL: the last one has ended. */
+static void watch_next(watch *w, const suite_report *begun)
+{
+    pthread_mutex_lock(&w->mutex);
+    w->is_over = begun == NULL;
+    if (begun != NULL)
+        w->now = *begun;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->mutex);
+}
+
 /* ---- Results -------------------------------------------------------------- */
 
 /* Results of an item over all its cases. */
@@ -157,6 +213,7 @@ typedef struct results {
     item_sum           items[SUITE_ITEM_COUNT];
     suite_item         list[SUITE_ITEM_COUNT];
     unsigned           cases[SUITE_RESULT_COUNT];
+    watch              watch;
 } results;
 
 static void item_name(const suite_item *item, char name[16])
@@ -192,6 +249,12 @@ static void show_progress(const results *all, const suite_report *report)
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%u of %u cases, %u failed: %s: %.50s", report->number,
                 report->count, all->cases[SUITE_FAIL], report->noun, report->name);
+}
+
+static void take_begin(const suite_report *report, void *context)
+{
+    results *all = context;
+    watch_next(&all->watch, report);
 }
 
 static void take_report(const suite_report *report, void *context)
@@ -280,10 +343,18 @@ static int run(const verb_fields *fields)
     const suite_options options                   = {.filter  = fields->filter,
                                                      .seed    = (uint64_t)fields->seed,
                                                      .report  = take_report,
+                                                     .begin   = take_begin,
                                                      .context = all};
-    all->fields                                   = fields;
+    pthread_t           watcher;
+    all->fields = fields;
     suite_items_make(all->list);
-    unsigned failed = suite_run(&ground, &options);
+    pthread_mutex_init(&all->watch.mutex, NULL);
+    pthread_cond_init(&all->watch.changed, NULL);
+    bool     is_watched = pthread_create(&watcher, NULL, watch_cases, &all->watch) == 0;
+    unsigned failed     = suite_run(&ground, &options);
+    watch_next(&all->watch, NULL);
+    if (is_watched)
+        pthread_join(watcher, NULL);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");
     print_items(all, items);

@@ -266,7 +266,7 @@ static void remove_all_takes_every_row_of_the_partition(suite *s)
     EXPECT_OK(s, pawl_store_aggregator_remove_all(b, BILLS, SUITE_NOW, &s->error));
 }
 
-enum { WRITERS = 4, KEYS = 25, MATCHES = 6 };
+enum { WRITERS = 4, KEYS = 25, MATCHES = 6, TRIES_MAX = 20000 };
 
 static void insert_and_count(suite_thread *thread)
 {
@@ -295,7 +295,7 @@ static void remove_matches(suite_thread *thread)
     suite      *s       = thread->s;
     unsigned   *removed = thread->context;
     pawl_store *store   = suite_open(s);
-    for (;;) {
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
         pawl_code code = try_remove(s, store, "Bills", "c");
         if (code == PAWL_EBUSY)
             continue;
@@ -303,8 +303,9 @@ static void remove_matches(suite_thread *thread)
             EXPECT_EQ(s, code, PAWL_ECONFLICT);
             return;
         }
-        removed[thread->index]++;
+        EXPECT(s, removed[thread->index]++ < MATCHES);
     }
+    suite_fail(s, __FILE__, __LINE__, "the store is busy after %d tries", TRIES_MAX);
 }
 
 static void one_of_several_removers_finds_a_row(suite *s)

@@ -56,7 +56,7 @@ static void settle_rows(suite_thread *thread)
         for (size_t i = 0; i < rows.count; i++) {
             unsigned number = number_of(rows.items[i].message.id);
             EXPECT(s, number < ROWS);
-            atomic_fetch_add(&t->seen[number], 1);
+            EXPECT_EQ(s, atomic_fetch_add(&t->seen[number], 1), 0);
         }
         pawl_arena_rewind(s->arena, start);
     }
@@ -99,7 +99,7 @@ static void put_rows_back(suite_thread *thread)
             unsigned number = number_of(rows.items[i].message.id);
             EXPECT(s, number < ROWS);
             EXPECT_EQ(s, rows.items[i].attempts, 0);
-            atomic_fetch_add(&t->seen[number], 1);
+            EXPECT_EQ(s, atomic_fetch_add(&t->seen[number], 1), 0);
             ADD(&set, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
                 .seq = rows.items[i].seq, .due = SUITE_NOW + 1, .attempts = 1);
         }
@@ -263,6 +263,7 @@ static void one_of_many_leads(suite *s)
 
 #define SAGAS 20
 #define STEPS 25
+#define TRIES_MAX 20000
 
 static int64_t count_in(pawl_text data)
 {
@@ -275,7 +276,7 @@ static int64_t count_in(pawl_text data)
 /* Load, add one, save; again from the load when another was faster. */
 static void raise_one(suite *s, pawl_store *store, unsigned number)
 {
-    for (;;) {
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
         pawl_refusals refused;
         suite_set     set = suite_changes(s);
         pawl_saga_row row = suite_load(s, store, SUITE_ORDER, PAWL_SAGA_BY_MAIN,
@@ -290,6 +291,7 @@ static void raise_one(suite *s, pawl_store *store, unsigned number)
             return;
         EXPECT_EQ(s, refused.items[0].reason, PAWL_ECONFLICT);
     }
+    suite_fail(s, __FILE__, __LINE__, "another was faster in %d tries", TRIES_MAX);
 }
 
 static void raise_some(suite_thread *thread)
@@ -409,7 +411,7 @@ static void claim_timeouts(suite_thread *thread)
             const uint8_t *bytes  = rows.items[i].id.uuid.bytes;
             unsigned       number = bytes[14] * 256u + bytes[15];
             EXPECT(s, number < ROWS);
-            atomic_fetch_add(&c->tally.seen[number], 1);
+            EXPECT_EQ(s, atomic_fetch_add(&c->tally.seen[number], 1), 0);
         }
     }
 }

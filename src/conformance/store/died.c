@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TRIES_MAX 20000
+#define TRIES_MAX 400 /* 20 s of waits */
 
 typedef void last_words(suite *s, pawl_store *store);
 
@@ -88,6 +88,12 @@ static found list_died(suite *s, pawl_store *store)
 }
 
 /* A server takes a moment to notice that a session is gone. */
+static void wait_a_moment(suite *s, pawl_store *store, unsigned tries)
+{
+    int64_t time = PAWL_MILLISECONDS(tries < 50 ? 1 + (int64_t)tries : 50);
+    EXPECT_OK(s, pawl_store_wait(store, time, -1, &s->error));
+}
+
 static found await_died(suite *s, pawl_store *store)
 {
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
@@ -96,7 +102,7 @@ static found await_died(suite *s, pawl_store *store)
         if (rows.count > 0)
             return rows;
         pawl_arena_rewind(s->arena, start);
-        EXPECT_OK(s, pawl_store_wait(store, 1000, -1, &s->error));
+        wait_a_moment(s, store, tries);
     }
     suite_fail(s, __FILE__, __LINE__, "no worker died in %d tries", TRIES_MAX);
 }
@@ -151,7 +157,7 @@ static void close_and_await(suite *s, pawl_store *store, pawl_store *living)
         if (count == 1)
             return;
         pawl_arena_rewind(s->arena, start);
-        EXPECT_OK(s, pawl_store_wait(living, 1000, -1, &s->error));
+        wait_a_moment(s, living, tries);
     }
     suite_fail(s, __FILE__, __LINE__, "two workers live after %d tries", TRIES_MAX);
 }

@@ -7,6 +7,8 @@
 
 #include "pawl/pawl.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -265,27 +267,9 @@ static void a_forked_handle_is_refused(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 1);
 }
 
-/* The descriptor is ready, so that nothing is waited for; it stays ready. */
-static void wait_ends_when_the_descriptor_is_ready(suite *s)
-{
-    pawl_store *a = suite_open(s);
-    int         ends[2];
-    char        byte = 'x', read_back = 0;
-    EXPECT_EQ(s, pipe(ends), 0);
-    ssize_t   written = write(ends[1], &byte, 1);
-    pawl_code code    = pawl_store_wait(a, PAWL_MINUTES(10), ends[0], &s->error);
-    ssize_t   got     = read(ends[0], &read_back, 1);
-    close(ends[0]);
-    close(ends[1]);
-    EXPECT_EQ(s, written, 1);
-    EXPECT_OK(s, code);
-    EXPECT_EQ(s, got, 1);
-    EXPECT_EQ(s, read_back, 'x');
-    EXPECT_OK(s, pawl_store_wait(a, 0, -1, &s->error));
-}
-
 typedef struct waiting {
     pawl_store *store;
+    int         wake_fd;
     pawl_code   code;
     atomic_bool is_done;
 } waiting;
@@ -293,15 +277,49 @@ typedef struct waiting {
 static void *wait_long(void *context)
 {
     waiting *w = context;
-    w->code    = pawl_store_wait(w->store, PAWL_SECONDS(10), -1, NULL);
+    w->code    = pawl_store_wait(w->store, PAWL_SECONDS(10), w->wake_fd, NULL);
     atomic_store(&w->is_done, true);
     return NULL;
+}
+
+/* Half a wait is more than a thread needs to begin. */
+static bool is_done_soon(waiting *w)
+{
+    for (unsigned tries = 0; tries < 500 && !atomic_load(&w->is_done); tries++)
+        (void)poll(NULL, 0, 10);
+    return atomic_load(&w->is_done);
+}
+
+/* The descriptor is ready, so that nothing is waited for; it stays ready. */
+static void wait_ends_when_the_descriptor_is_ready(suite *s)
+{
+    waiting   w = {.store = suite_open(s)};
+    int       ends[2];
+    char      byte = 'x', read_back = 0;
+    pthread_t thread;
+    EXPECT_EQ(s, pipe(ends), 0);
+    w.wake_fd       = ends[0];
+    ssize_t written = write(ends[1], &byte, 1);
+    int     begun   = pthread_create(&thread, NULL, wait_long, &w);
+    bool    is_soon = begun == 0 && is_done_soon(&w);
+    if (begun == 0)
+        pthread_join(thread, NULL);
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    ssize_t got = read(ends[0], &read_back, 1);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_EQ(s, written, 1);
+    EXPECT_OK(s, w.code);
+    EXPECT(s, is_soon);
+    EXPECT_EQ(s, got, 1);
+    EXPECT_EQ(s, read_back, 'x');
+    EXPECT_OK(s, pawl_store_wait(w.store, 0, -1, &s->error));
 }
 
 static void interrupt_ends_a_wait(suite *s)
 {
     pawl_store *a = suite_open(s);
-    waiting     w = {.store = a, .code = PAWL_OK};
+    waiting     w = {.store = a, .wake_fd = -1};
     pthread_t   thread;
     atomic_init(&w.is_done, false);
     /* Takes note of what was committed until now, so that the long one waits. */

@@ -212,10 +212,16 @@ unsigned suite_run(const suite_ground *ground, const suite_options *options)
             if (!is_chosen(all_cases[i]->noun, item, options->filter) ||
                 (options->one_of != 0 && (number + options->seed) % options->one_of != 0))
                 continue;
-            suite_result result =
-                run_case(ground, item, number, options->seed, reason, sizeof reason);
-            failed += result == SUITE_FAIL;
-            suite_report report = {all_cases[i]->noun, item->name, result, reason, ++run, count};
+            suite_report report = {.noun   = all_cases[i]->noun,
+                                   .name   = item->name,
+                                   .reason = "",
+                                   .number = ++run,
+                                   .count  = count};
+            if (options->begin != NULL)
+                options->begin(&report, options->context);
+            report.result = run_case(ground, item, number, options->seed, reason, sizeof reason);
+            report.reason = reason;
+            failed += report.result == SUITE_FAIL;
             options->report(&report, options->context);
         }
     }

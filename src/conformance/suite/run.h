@@ -77,6 +77,7 @@ typedef struct suite_options {
     uint64_t    seed;   /* of the random cases */
     unsigned    one_of; /* of so many cases one is run, which one depends on the seed; 0: all */
     suite_report_fn *report; /* after each case */
+    suite_report_fn *begin;  /* before each, without a result; NULL: nobody asks */
     void            *context;
 } suite_options;
 

@@ -1,6 +1,6 @@
 /* careless.c - a driver module with a defect: the memory store, whose claims
  * leave out a timeout at exactly its due time. For tests of `pawl conformance`,
- * which must find it.
+ * which must find it. The first claim of "careless:slow" takes eleven seconds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,15 +8,21 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const pawl_store_ops    pawl__memory_driver;
 PAWL_API extern pawl_store_ops pawl_store_driver;
 pawl_store_ops                 pawl_store_driver;
+static unsigned                slow_s; /* how long the next claim takes */
 
 static pawl_code careless_open(pawl_store *store, const char *url,
                                const pawl_store_options *options, pawl_error *error)
 {
-    char memory_url[200];
+    static bool was_slow;
+    char        memory_url[200];
+    if (strcmp(url, "careless:slow") == 0 && !was_slow)
+        slow_s = 11;
+    was_slow |= slow_s != 0;
     snprintf(memory_url, sizeof memory_url, "memory:%s", strchr(url, ':') + 1);
     return pawl__memory_driver.open(store, memory_url, options, error);
 }
@@ -26,6 +32,8 @@ static pawl_code careless_claim(pawl_store *store, const pawl_timeout_claim *cla
 {
     pawl_timeout_claim changed = *claim;
     changed.due_max--;
+    sleep(slow_s);
+    slow_s = 0;
     return pawl__memory_driver.timeout_claim(store, &changed, arena, rows, error);
 }
 
