@@ -369,6 +369,16 @@ static pawl_code claim_outbox_by_id(pawl_store *store, pawl_text endpoint, pawl_
     return code;
 }
 
+static pawl_code claim_outbox_unretried(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                        size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                        pawl_error *error)
+{
+    pawl_code code = SELF->outbox_claim(store, endpoint, now, count_max, arena, rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        rows->items[i].attempts_before = 0;
+    return code;
+}
+
 BROKEN_FIND(no_attempts, PAWL_FIND_ATTEMPTS, , found->count = found->count > 1 ? 1 : found->count)
 
 static pawl_code sweep_young_rows(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
@@ -509,6 +519,7 @@ const defect broken_reads[] = {
     {"marks compare without case", "D20", mark_lower, {.inbox_known = know_any_case}},
     {"retry before its time", "O10", NULL, {.outbox_claim = claim_outbox_early}},
     {"outbox by id and not sequence", "O8", NULL, {.outbox_claim = claim_outbox_by_id}},
+    {"claims forget an operator's retry", "O19", NULL, {.outbox_claim = claim_outbox_unretried}},
     {"attempts overwritten", "O15", NULL, {.find = no_attempts}},
     {"sweep of young rows", "O19", NULL, {.sweep = sweep_young_rows}},
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},

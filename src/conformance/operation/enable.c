@@ -26,12 +26,17 @@ static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query quer
     return rows;
 }
 
-static size_t due(suite *s, pawl_store *store, pawl_time now)
+static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
     EXPECT_OK(s, pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
                                          s->arena, &rows, &s->error));
-    return rows.count;
+    return rows;
+}
+
+static size_t due(suite *s, pawl_store *store, pawl_time now)
+{
+    return claim(s, store, now).count;
 }
 
 static void expect_line(suite *s, const pawl_attempt_rows *lines, size_t at,
@@ -69,6 +74,7 @@ static void an_enabled_row_is_due_again(suite *s)
     EXPECT_MESSAGE(s, &row.message, &before.message);
     EXPECT_EQ(s, due(s, a, SUITE_NOW + MINUTE - 1), 0);
     EXPECT_EQ(s, due(s, a, SUITE_NOW + MINUTE), 1);
+    EXPECT_EQ(s, claim(s, a, SUITE_NOW + MINUTE).items[0].attempts_before, 3);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).items[0].attempts_before, 3);
     pawl_attempt_rows lines = suite_attempts(s, a, row.id);
     EXPECT_EQ(s, lines.count, 3);
