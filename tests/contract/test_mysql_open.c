@@ -567,6 +567,27 @@ ON_BOTH(a_connection_that_is_not_fit_is_refused, ground *p)
     mysql_close(own);
 }
 
+/* A mistake that no later try mends; the caller's own reads go on. */
+ON_BOTH(a_transaction_that_is_read_only_is_refused, ground *p)
+{
+    apply(p);
+    pawl_store     *store   = open_worker(p, p->url);
+    MYSQL          *own     = raw_connect(p, p->database);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
+    raw_run(own, "start transaction read only");
+    for (int tries = 0; tries < 2; tries++) {
+        expect_code(p, pawl_store_enlist(store, own, &changes, &p->error), PAWL_EINVAL);
+        expect_text(p, "your transaction is read only");
+        assert_null(strstr(p->error.text, "rolled back"));
+    }
+    raw_run(own, "commit");
+    raw_run(own, "begin");
+    ok(p, pawl_store_enlist(store, own, &changes, &p->error));
+    raw_run(own, "commit");
+    mysql_close(own);
+}
+
 int main(void)
 {
     char path[100]; /* where the library looks for a socket, read when it begins */

@@ -207,6 +207,19 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
     assert_int_equal(queued(p->pg), 0);
 }
 
+/* A mistake that no later try mends; the caller's own reads go on. */
+ON_GROUND(a_transaction_that_is_read_only_is_refused, ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    raw_run(p->pg, "begin read only");
+    expect_no_enlist(p, store, p->pg, "your transaction is read only");
+    assert_int_equal(queued(p->pg), 0);
+    expect_no_enlist(p, store, p->pg, "your transaction is read only");
+    raw_run(p->pg, "commit; begin");
+    ok(p, enlist_one(p, store, p->pg, "m-1"));
+    raw_run(p->pg, "rollback");
+}
+
 /* The caller's session is gone: an error, whose rows went with the session. */
 ON_GROUND(a_lost_connection_is_told, ground *p)
 {

@@ -55,6 +55,8 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
     unsigned  number     = failures->states == NULL ? last.number : 0;
     session->is_unsure   = pawl__odbc_commit_code_of(failures, &last) == PAWL_EUNKNOWN;
     session->is_deferred = failures->states != NULL && pawl__sql_is_deferred(code, last.state);
+    if (session->is_callers && strcmp(last.state, "25006") == 0)
+        return pawl__sql_session_read_only(session, error);
     if (is_dead(connection, &last)) {
         code = PAWL_ELOST;
         left = PAWL__SQL_CONNECTION_LOST;

@@ -398,6 +398,7 @@ pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *ch
         connection->dialect      = store->main.dialect;
         connection->deadline_ms  = store->sql.base.deadline_ms;
         connection->interrupt_fd = -1;
+        connection->is_callers   = true;
         code                     = pawl__pg_execute(connection, "savepoint pawl_enlist", error);
     }
     if (code == PAWL_OK) {

@@ -149,6 +149,7 @@ typedef struct pawl__pg_connection {
     bool             is_read_only;   /* a write was refused: the host may be another server's */
     bool             is_unconfirmed; /* a commit is durable here, on no synchronous standby */
     bool             is_handlers;    /* a handler had it for SQL of its own */
+    bool             is_callers;     /* of an enlist */
     int64_t          session_number; /* share.h: of the session's own advisory lock; 0: none */
     struct pawl__pg_connection *next_idle;
 } pawl__pg_connection;

@@ -106,6 +106,8 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
         code = pawl_error_set(&error, p->why,
                               "postgres: the call took longer than %lld ms, its deadline",
                               (long long)connection->deadline_ms);
+    else if (connection->is_callers && pawl__pg_is_read_only(result))
+        code = pawl_error_set(&error, PAWL_EINVAL, "postgres: your transaction is read only");
     if (connection->failed == PAWL_OK) {
         connection->failed       = code;
         connection->failed_error = error;

@@ -40,6 +40,13 @@ pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, p
     return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
 }
 
+pawl_code pawl__sql_session_read_only(pawl__sql_session *session, pawl_error *error)
+{
+    session->is_null = false;
+    return pawl_error_set(error, PAWL_EINVAL, "%s: your transaction is read only",
+                          session->store->base.scheme);
+}
+
 bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code)
 {
     return code != PAWL_EBUSY && code != PAWL_ETIMEOUT && !session->is_lost &&

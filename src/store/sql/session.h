@@ -143,6 +143,8 @@ pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *err
 /* The failure of a call as an error, and what it left as the session's state; a `number` of 0 is none. */
 pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
                                    unsigned number, const char *text, pawl_error *error);
+/* The same of a write in a caller's transaction that only reads: his mistake, and the savepoint undoes it. */
+pawl_code pawl__sql_session_read_only(pawl__sql_session *session, pawl_error *error);
 /* Whether the transaction can go on behind that failure of a statement. */
 bool                    pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code);
 static inline pawl_code pawl__sql_query(pawl__sql_session *session, const char *text,
