@@ -187,6 +187,10 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
     expect_refused(p->pg, "select 1/0", "22012", "division");
     expect_no_enlist(p, store, p->pg, "no open transaction that could be committed");
     raw_run(p->pg, "rollback; begin");
+    assert_int_equal(PQsendQuery(p->pg, "select 1"), 1);
+    expect_no_enlist(p, store, p->pg, "runs a statement: read its results first");
+    for (PGresult *result; (result = PQgetResult(p->pg)) != NULL;)
+        PQclear(result);
     assert_int_equal(PQenterPipelineMode(p->pg), 1);
     expect_no_enlist(p, store, p->pg, "in pipeline mode: leave it first");
     assert_int_equal(PQexitPipelineMode(p->pg), 1);

@@ -367,6 +367,10 @@ static pawl_code check_native(const pawl__pg *store, const PGconn *pg, pawl_erro
     if (PQpipelineStatus(pg) != PQ_PIPELINE_OFF)
         return pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection is in pipeline mode: leave it first");
+    if (PQtransactionStatus(pg) == PQTRANS_ACTIVE)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection runs a statement: read its results first "
+                              "(PQgetResult)");
     if (PQtransactionStatus(pg) != PQTRANS_INTRANS)
         return pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the connection has no open transaction that could be "
