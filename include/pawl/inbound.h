@@ -97,6 +97,9 @@ struct pawl_inbound_ops {
  * PAWL_EDUPLICATE: another one has the scheme; the same again changes nothing. The table is borrowed
  * for the life of the program. */
 PAWL_API pawl_code pawl_inbound_register(const pawl_inbound_ops *ops, pawl_error *error);
+/* The same from a module that exports a `const pawl_inbound_ops` named PAWL_INBOUND_DRIVER_SYMBOL.
+ * PAWL_EUNREACHABLE: it cannot be loaded; PAWL_ECONFIG: it has no such table. */
+PAWL_API pawl_code pawl_inbound_load(const char *path, pawl_error *error);
 #define PAWL_INBOUND_DRIVER_SYMBOL "pawl_inbound_driver"
 /* The inbound transport for the URL's scheme. PAWL_ECONFIG: there is none, and why. */
 PAWL_API pawl_code pawl_inbound_find(const char *url, const pawl_inbound_ops **ops,

@@ -126,6 +126,31 @@ static pawl_code find_or_load(registry *all, const char *scheme, size_t size, co
     return code;
 }
 
+static pawl_code load_file(registry *all, const char *path, pawl_error *error)
+{
+    char        here[PAWL__MODULE_PATH_SIZE];
+    void       *module = NULL;
+    const void *table  = NULL;
+    if (path == NULL || *path == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "the path of the %s to load is empty", all->noun);
+    /* Without a slash the system would look in its own folders. */
+    int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    if (size >= (int)sizeof here)
+        return pawl_error_set(error, PAWL_ELIMIT,
+                              "path of an %s: it has %zu bytes, the limit is %d", all->noun,
+                              strlen(path), PAWL__MODULE_PATH_SIZE - 1);
+    pawl_code code = pawl__module_open(here, all->symbol, all->ops_size, &module, &table, error);
+    if (code == PAWL_OK) {
+        code = check_and_add(all, table, error);
+        if (code != PAWL_OK)
+            code = pawl_error_wrap(error, code, "%s", here);
+    }
+    if (code == PAWL_OK)
+        return code;
+    pawl__module_close(module);
+    return pawl_error_wrap(error, code, "load of an %s", all->noun);
+}
+
 /* ---- Outbound ----------------------------------------------------------------------- */
 
 static bool look_outbound(const void *table, const char **scheme)
@@ -150,29 +175,7 @@ pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *err
 
 pawl_code pawl_transport_load(const char *path, pawl_error *error)
 {
-    char here[PAWL__MODULE_PATH_SIZE];
-    if (path == NULL || *path == '\0')
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "the path of the outbound transport to load is empty");
-    /* Without a slash the system would look in its own folders. */
-    int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
-    if (size >= (int)sizeof here)
-        return pawl_error_set(error, PAWL_ELIMIT,
-                              "path of an outbound transport: it has %zu bytes, the limit is %d",
-                              strlen(path), PAWL__MODULE_PATH_SIZE - 1);
-    void       *module = NULL;
-    const void *table  = NULL;
-    pawl_code   code   = pawl__module_open(here, PAWL_TRANSPORT_DRIVER_SYMBOL,
-                                           sizeof(pawl_transport_ops), &module, &table, error);
-    if (code == PAWL_OK) {
-        code = pawl_transport_register(table, error);
-        if (code != PAWL_OK)
-            code = pawl_error_wrap(error, code, "%s", here);
-    }
-    if (code == PAWL_OK)
-        return code;
-    pawl__module_close(module);
-    return pawl_error_wrap(error, code, "load of an outbound transport");
+    return load_file(&outbound, path, error);
 }
 
 const pawl_transport_ops *pawl_transport_find(const char *url)
@@ -198,13 +201,18 @@ static bool look_inbound(const void *table, const char **scheme)
 static registry inbound = {.noun     = "inbound transport",
                            .symbol   = PAWL_INBOUND_DRIVER_SYMBOL,
                            .ops_size = sizeof(pawl_inbound_ops),
-                           .needed   = "open, close, take, settle, leave and an intake_size",
+                           .needed   = "open, close, take, settle, leave and an inbound_size",
                            .size_min = sizeof(pawl_inbound),
                            .look     = look_inbound};
 
 pawl_code pawl_inbound_register(const pawl_inbound_ops *ops, pawl_error *error)
 {
     return check_and_add(&inbound, ops, error);
+}
+
+pawl_code pawl_inbound_load(const char *path, pawl_error *error)
+{
+    return load_file(&inbound, path, error);
 }
 
 pawl_code pawl_inbound_find(const char *url, const pawl_inbound_ops **ops, pawl_error *error)

@@ -1,9 +1,10 @@
 /* tiny.c - a driver module with as little in it as a driver may have: what
- * pawl_store_load is tried on. Nothing is stored.
+ * pawl_store_load is tried on, and transports of the same scheme. Nothing is stored or
+ * carried.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store_driver.h"
+#include "pawl/driver.h"
 
 #include <string.h>
 
@@ -73,4 +74,75 @@ const pawl_store_ops pawl_store_driver = {
     .worker_close = tiny_worker_close,
     .commit       = tiny_commit,
     .resolve      = tiny_resolve,
+};
+
+/* ---- Transports ---------------------------------------------------------- */
+
+static pawl_code tiny_route_open(pawl_transport *transport, const char *url,
+                                 const char *system_prefix, pawl_error *error)
+{
+    (void)transport, (void)url, (void)system_prefix, (void)error;
+    return PAWL_OK;
+}
+
+static void tiny_route_close(pawl_transport *transport)
+{
+    (void)transport;
+}
+
+static pawl_code tiny_deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
+                              pawl_arena *arena, pawl_error *error)
+{
+    (void)transport, (void)items, (void)count, (void)arena, (void)error;
+    return PAWL_OK;
+}
+
+PAWL_API extern const pawl_transport_ops pawl_transport_driver;
+
+const pawl_transport_ops pawl_transport_driver = {
+    .ops_size       = sizeof(pawl_transport_ops),
+    .transport_size = sizeof(pawl_transport),
+    .scheme         = "tiny",
+    .open           = tiny_route_open,
+    .close          = tiny_route_close,
+    .deliver        = tiny_deliver,
+};
+
+static pawl_code tiny_inbound_open(pawl_inbound *inbound, const char *url,
+                                   const pawl_inbound_options *options, pawl_error *error)
+{
+    (void)inbound, (void)url, (void)options, (void)error;
+    return PAWL_OK;
+}
+
+static void tiny_inbound_close(pawl_inbound *inbound)
+{
+    (void)inbound;
+}
+
+static pawl_code tiny_take(pawl_inbound *inbound, const pawl_take *by, pawl_arena *arena,
+                           pawl_takings *takings, pawl_error *error)
+{
+    (void)inbound, (void)by, (void)arena, (void)takings, (void)error;
+    return PAWL_OK;
+}
+
+static pawl_code tiny_settle(pawl_inbound *inbound, const pawl_taken *items, size_t count,
+                             pawl_error *error)
+{
+    (void)inbound, (void)items, (void)count, (void)error;
+    return PAWL_OK;
+}
+
+PAWL_API extern const pawl_inbound_ops pawl_inbound_driver;
+
+const pawl_inbound_ops pawl_inbound_driver = {
+    .ops_size     = sizeof(pawl_inbound_ops),
+    .inbound_size = sizeof(pawl_inbound),
+    .scheme       = "tiny",
+    .open         = tiny_inbound_open,
+    .close        = tiny_inbound_close,
+    .take         = tiny_take,
+    .settle       = tiny_settle,
+    .leave        = tiny_inbound_close,
 };

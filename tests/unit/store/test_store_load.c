@@ -1,11 +1,10 @@
-/* test_store_load.c - driver modules by their path: pawl_store_load.
+/* test_store_load.c - driver modules by their path: pawl_store_load, and the same of transports.
  *
  * The modules are those of tests/support/driver, built beside the tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store_driver.h"
-#include "pawl/transport.h"
+#include "pawl/driver.h"
 #include "support/tests.h"
 
 #include <link.h>
@@ -143,11 +142,51 @@ TEST(a_loaded_driver_opens_stores)
     assert_string_equal(error.text, "tiny: it is closed");
 }
 
+TEST(a_module_may_carry_messages_as_well)
+{
+    const pawl_inbound_ops *inbound = NULL;
+    pawl_error              error   = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_inbound_find("tiny:x", &inbound, &error), PAWL_ECONFIG);
+    for (int i = 0; i < 2; i++) { /* the second time changes nothing */
+        must(pawl_inbound_load(path_of("tiny"), world_error()));
+        must(pawl_transport_load(path_of("tiny"), world_error()));
+    }
+    must(pawl_inbound_find("tiny:x", &inbound, world_error()));
+    assert_string_equal(inbound->scheme, "tiny");
+    assert_string_equal(pawl_transport_find("tiny:x")->scheme, "tiny");
+    must(pawl_transport_load(path_of("deaf"), world_error()));
+    assert_string_equal(pawl_transport_find("deaf:x")->scheme, "deaf");
+}
+
+static void expect_inbound_refused(const char *path, pawl_code expected, const char *part)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_inbound_load(path, &error), expected);
+    if (strstr(error.text, part) == NULL)
+        fail_msg("'%s' lacks '%s'", error.text, part);
+}
+
+TEST(an_inbound_module_that_is_none_is_refused)
+{
+    static char longest[5000];
+    memset(longest, 'x', sizeof longest - 1);
+    expect_inbound_refused(NULL, PAWL_EINVAL, "the path of the inbound transport to load is empty");
+    expect_inbound_refused("", PAWL_EINVAL, "is empty");
+    expect_inbound_refused(longest, PAWL_ELIMIT,
+                           "path of an inbound transport: it has 4999 bytes, the limit is 4095");
+    expect_inbound_refused(path_of("missing"), PAWL_EUNREACHABLE, "load of an inbound transport: ");
+    expect_inbound_refused(path_of("nameless"), PAWL_ECONFIG, "has no symbol pawl_inbound_driver");
+    expect_inbound_refused(path_of("deaf"), PAWL_ECONFIG,
+                           "deaf.so: inbound transport 'deaf': open, close, take, settle, leave "
+                           "and an inbound_size of at least ");
+}
+
 /* "driver.so" is a file here, not one of the system's folders. */
 TEST(a_bare_name_is_a_file_of_this_folder)
 {
     assert_int_equal(chdir(folder), 0);
     must(pawl_store_load("tiny.so", world_error()));
+    must(pawl_inbound_load("tiny.so", world_error()));
     expect_refused("libc.so.6", PAWL_EUNREACHABLE, "./libc.so.6");
 }
 
