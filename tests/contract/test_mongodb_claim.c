@@ -1,5 +1,6 @@
 /* test_mongodb_claim.c - memory that is missing: a claim of a queue that fails behind its stamp, whose messages are free
- * for the next one, and a commit; and a commit between the looks of a claim of the outbox.
+ * for the next one, and a commit; a commit between the looks of a claim of the outbox. A look for retried messages
+ * reads no others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +14,7 @@
 
 #include "pawl/store_calls.h"
 #include "pawl/store_dead.h"
+#include "store/mongo/mongo.h"
 
 #define MESSAGES 40
 
@@ -200,6 +202,114 @@ ON_GROUND(a_row_that_is_settled_while_it_is_claimed_is_left_out, ground *p)
         assert_true(pawl_text_equal(rows.items[i].destination, TEXT("bank")));
     }
     pawl_arena_destroy(arena);
+}
+
+/* ---- Retried messages --------------------------------------------------------- */
+
+typedef struct seen {
+    ground     *p;
+    long long   size; /* of all answers */
+    const char *goes; /* messages that are gone before the next command of that name; or NULL */
+    const char *before;
+    const char *rest; /* gone before the next aggregate then; or NULL */
+} seen;
+
+static void on_command(const mongoc_apm_command_started_t *event)
+{
+    char  text[200];
+    seen *by = mongoc_apm_command_started_get_context(event);
+    if (by->goes == NULL ||
+        strcmp(mongoc_apm_command_started_get_command_name(event), by->before) != 0)
+        return;
+    snprintf(text, sizeof text,
+             "{\"delete\": \"pawl_queue\", \"deletes\": [{\"q\": {%s}, \"limit\": 0}]}", by->goes);
+    (void)raw_number(by->p->raw, by->p->database, json(text), "n");
+    *by = (seen){.p = by->p, .goes = by->rest, .before = "aggregate"};
+}
+
+static void on_answer(const mongoc_apm_command_succeeded_t *event)
+{
+    seen *by = mongoc_apm_command_succeeded_get_context(event);
+    by->size += mongoc_apm_command_succeeded_get_reply(event)->len;
+}
+
+#define BODY_SIZE 10000
+
+/* All but m-1 are retried, in the order of their ids, in which they were not sent. */
+static pawl_store *retry_all(ground *p, seen *by)
+{
+    static char     body[BODY_SIZE];
+    pawl_store     *store = open_worker(p, p->url);
+    pawl_queue_rows rows;
+    memset(body, 'x', sizeof body);
+    for (int i = MESSAGES - 1; i >= 0; i--) {
+        char            id[14];
+        pawl_queue_send send = {
+            .queue   = TEXT("orders"),
+            .due     = NOW - MESSAGES + i,
+            .message = {.type = TEXT("t"), .body = {.data = body, .size = sizeof body}}};
+        snprintf(id, sizeof id, "m-%d", i);
+        send.message.id      = pawl_text_of(id);
+        pawl_changes changes = {.queue_send = {.items = &send, .count = 1}};
+        commit(p, store, &changes);
+    }
+    ok(p, claim(p, store, p->arena, &rows));
+    for (size_t i = 0; i < rows.count; i++) {
+        pawl_queue_settle settle  = {.action   = PAWL_QUEUE_RETRY,
+                                     .queue    = TEXT("orders"),
+                                     .seq      = rows.items[i].seq,
+                                     .due      = NOW + (int64_t)i,
+                                     .attempts = i != 1};
+        pawl_changes      changes = {.queue_settle = {.items = &settle, .count = 1}};
+        commit(p, store, &changes);
+    }
+    mongoc_apm_callbacks_t *callbacks = mongoc_apm_callbacks_new();
+    mongoc_apm_set_command_started_cb(callbacks, on_command);
+    mongoc_apm_set_command_succeeded_cb(callbacks, on_answer);
+    *by = (seen){.p = p};
+    assert_true(mongoc_client_set_apm_callbacks(pawl__mongo_of(store)->client, callbacks, by));
+    mongoc_apm_callbacks_destroy(callbacks);
+    return store;
+}
+
+/* The ids, and "." behind each. */
+static void expect_retried(ground *p, pawl_store *store, size_t scan_max, size_t count_max,
+                           const char *ids)
+{
+    char                     text[1000] = "";
+    pawl_queue_rows          rows;
+    const pawl_retried_query query = {
+        .queue = TEXT("orders"), .type = TEXT("t"), .scan_max = scan_max, .count_max = count_max};
+    ok(p, pawl_store_queue_retried(store, &query, p->arena, &rows, &p->error));
+    for (size_t i = 0; i < rows.count; i++) {
+        size_t size = strlen(text);
+        snprintf(text + size, sizeof text - size, "%.*s.",
+                 PAWL_TEXT_ARGS(rows.items[i].message.id));
+        assert_int_equal(rows.items[i].message.body.size, BODY_SIZE);
+    }
+    assert_string_equal(text, ids);
+}
+
+/* Of the messages that it looks at it reads those that it returns. */
+ON_GROUND(a_look_for_retried_messages_reads_what_it_returns, ground *p)
+{
+    seen        by;
+    pawl_store *store = retry_all(p, &by);
+    expect_retried(p, store, MESSAGES, 2, "m-0.m-2.");
+    if (by.size > 3 * BODY_SIZE)
+        fail_msg("%lld bytes were read for two messages", by.size);
+    expect_retried(p, store, 4, 9, "m-0.m-2.m-3.");
+}
+
+/* Fewer messages than were asked for would say that there are no others. */
+ON_GROUND(a_retried_message_that_goes_meanwhile_makes_room, ground *p)
+{
+    seen        by;
+    pawl_store *store = retry_all(p, &by);
+    by                = (seen){.p = p, .goes = "\"message_id\": \"m-0\"", .before = "find"};
+    expect_retried(p, store, MESSAGES, 2, "m-2.m-3.");
+    by = (seen){.p = p, .goes = "\"message_id\": \"m-2\"", .before = "find", .rest = ""};
+    expect_retried(p, store, MESSAGES, 2, "");
 }
 
 int main(void)

@@ -417,9 +417,10 @@ static void oldest_leaves_out_waiting_and_retried_rows(suite *s)
     expect_oldest(s, a, LATE, NULL, 0, &rows.items[2]);
 }
 
-static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, size_t count)
+static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, size_t scan,
+                               size_t count)
 {
-    const pawl_retried_query query = {QUEUE, TEXT("type"), after, 1000, count};
+    const pawl_retried_query query = {QUEUE, TEXT("type"), after, scan, count};
     pawl_queue_rows          rows  = {.count = 0};
     EXPECT_OK(s, pawl_store_queue_retried(store, &query, s->arena, &rows, &s->error));
     return rows;
@@ -429,7 +430,7 @@ static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, siz
 static void retried_rows_are_found_by_type_claimed_or_not(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    EXPECT_EQ(s, retried(s, a, PAWL_TIME_MIN, 9).count, 0);
+    EXPECT_EQ(s, retried(s, a, PAWL_TIME_MIN, 1000, 9).count, 0);
     for (int i = 0; i < 5; i++) {
         const char *const ids[]   = {"m-0", "m-1", "waits", "other", "fresh"};
         pawl_message      message = suite_message(s, pawl_text_of(ids[i]));
@@ -443,7 +444,7 @@ static void retried_rows_are_found_by_type_claimed_or_not(suite *s)
         COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE,
                    .seq = rows.items[i].seq, .due = SUITE_NOW + 40 - 10 * (int64_t)i,
                    .attempts = i != 2, .waiting_since = i == 2 ? SUITE_NOW : 0);
-    pawl_queue_rows found = retried(s, b, PAWL_TIME_MIN, 9);
+    pawl_queue_rows found = retried(s, b, PAWL_TIME_MIN, 1000, 9);
     EXPECT_EQ(s, found.count, 2);
     EXPECT_TEXT(s, found.items[0].message.id, TEXT("m-0"));
     EXPECT_EQ(s, found.items[0].due, SUITE_NOW + 40);
@@ -451,11 +452,14 @@ static void retried_rows_are_found_by_type_claimed_or_not(suite *s)
     EXPECT_EQ(s, found.items[0].placed, SUITE_NOW - 9);
     EXPECT_TEXT(s, found.items[0].message.body, TEXT("{}"));
     EXPECT_TEXT(s, found.items[1].message.id, TEXT("m-1"));
-    EXPECT_EQ(s, retried(s, b, SUITE_NOW + 30, 9).count, 1);
-    EXPECT_EQ(s, retried(s, b, SUITE_NOW + 40, 9).count, 0);
-    EXPECT_EQ(s, retried(s, b, PAWL_TIME_MIN, 1).count, 1);
+    EXPECT_EQ(s, retried(s, b, SUITE_NOW + 30, 1000, 9).count, 1);
+    found = retried(s, b, PAWL_TIME_MIN, 4, 9); /* of five */
+    EXPECT_EQ(s, found.count != 0, true);
+    EXPECT_TEXT(s, found.items[found.count - 1].message.id, TEXT("m-1"));
+    EXPECT_EQ(s, retried(s, b, SUITE_NOW + 40, 1000, 9).count, 0);
+    EXPECT_EQ(s, retried(s, b, PAWL_TIME_MIN, 1000, 1).count, 1);
     EXPECT_EQ(s, suite_claim(s, a, QUEUE, SUITE_NOW + 40, 10).count, 5);
-    EXPECT_EQ(s, retried(s, b, PAWL_TIME_MIN, 9).count, 2);
+    EXPECT_EQ(s, retried(s, b, PAWL_TIME_MIN, 1000, 9).count, 2);
 }
 
 static pawl_time next_queue(suite *s, pawl_store *store)

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-#define CLAIM_TRIES_MAX 10
+#define TRIES_MAX 10 /* while others take what was found */
 
 /* A message, first, and what a claim and a settle look at. */
 typedef struct queue_row {
@@ -155,7 +155,7 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
     if (pawl__mongo_of(store)->is_fenced)
         return pawl__why_fenced(store, "mongodb", error);
     pawl_code code = free_stray(store, error);
-    for (unsigned tries = 0; code == PAWL_OK && stamped == 0 && tries < CLAIM_TRIES_MAX; tries++) {
+    for (unsigned tries = 0; code == PAWL_OK && stamped == 0 && tries < TRIES_MAX; tries++) {
         code = find_wanted(store, claim, arena, &found, error);
         if (code != PAWL_OK || found.count == 0)
             break;
@@ -192,19 +192,36 @@ static int by_place(const void *left, const void *right)
                                   : (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-/* Looks at the queue in the order of its due times, and takes the bounded number of rows. */
+static const pawl__field_list  number     = PAWL__MONGO_NUMBER("seq");
+static const pawl__mongo_table as_numbers = PAWL__MONGO_TABLE("queue", "seq", number, int64_t);
+
+/* Looks at the first rows in the order of due times, and reads the messages of those alone that it returns. Fewer than were
+ * asked for say that there are no more: where some went between the two reads, all are read again. */
 pawl_code pawl__mongo_find_retried(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                    pawl_found *found, pawl_error *error)
 {
-    pawl_code code = pawl__mongo_read(
-        store, &as_rows, arena, &found->items, &found->count, error,
-        "filter: {queue: %t, due: {$gt: %i}, attempts: {$gt: 0}, type: %t}, sort: {due: 1, _id: 1}, "
-        "limit: %i",
-        asked->retried.queue, asked->retried.due_after, asked->retried.type, asked->scan_max);
+    pawl_code code = PAWL_OK;
+    for (int i = 0; code == PAWL_OK && i < TRIES_MAX; i++) {
+        int64_t *numbers;
+        size_t   count;
+        found->count = 0;
+        code         = pawl__mongo_read(
+                    store, &as_numbers, arena, &numbers, &count, error,
+                    "pipeline: [{$match: {queue: %t, due: {$gt: %i}}}, {$sort: {due: 1, _id: 1}}, {$limit: %i}, "
+                            "{$project: {attempts: 1, type: 1, placed: 1}}, {$match: {attempts: {$gt: 0}, type: %t}}, "
+                            "{$sort: {placed: 1, _id: 1}}, {$limit: %i}]",
+                    asked->retried.queue, asked->retried.due_after, asked->scan_max, asked->retried.type,
+                    asked->limit);
+        if (code != PAWL_OK || count == 0)
+            return code;
+        code =
+            pawl__mongo_read(store, &as_rows, arena, &found->items, &found->count, error,
+                             "filter: {_id: {$in: %l}}", PAWL__MONGO_VALUES(numbers, count, INT));
+        if (found->count == count)
+            break;
+    }
     if (code == PAWL_OK && found->count > 1)
         qsort(found->items, found->count, sizeof(pawl_queue_row), by_place);
-    if (found->count > (uint64_t)asked->limit)
-        found->count = (size_t)asked->limit;
     return code;
 }
 
