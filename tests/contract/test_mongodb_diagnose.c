@@ -11,6 +11,7 @@
 #include "pawl/loop.h"
 #include "pawl/pawl.h"
 #include "pawl/store_calls.h"
+#include "store/mongo/mongo.h"
 
 /* The finding about the clock of a caller whose own is so much behind the server's. */
 static pawl_finding clock_behind(ground *p, pawl_store *store, int64_t behind)
@@ -44,6 +45,23 @@ ON_GROUND(a_clock_that_is_off, ground *p)
         assert_in_range(found.value - llabs(clocks[i].behind) + PAWL_SECONDS(1), 0,
                         PAWL_SECONDS(2));
     }
+}
+
+static void forbid_hello(const mongoc_apm_command_started_t *event)
+{
+    const char *name = mongoc_apm_command_started_get_command_name(event);
+    if (strcmp(name, "hello") == 0)
+        fail_msg("MongoDB 4.4.0 and 4.4.1 do not know it");
+}
+
+ON_GROUND(the_clock_of_every_server_of_mongodb_4_4_is_read, ground *p)
+{
+    pawl_store             *store     = open_store(p, p->url);
+    mongoc_apm_callbacks_t *callbacks = mongoc_apm_callbacks_new();
+    mongoc_apm_set_command_started_cb(callbacks, forbid_hello);
+    assert_true(mongoc_client_set_apm_callbacks(pawl__mongo_of(store)->client, callbacks, NULL));
+    mongoc_apm_callbacks_destroy(callbacks);
+    (void)clock_behind(p, store, 0);
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

@@ -228,7 +228,7 @@ pawl_code pawl__mongo_server_time(pawl_store *store, pawl_time *time, pawl_error
     bson_t      command = BSON_INITIALIZER, reply;
     bson_iter_t at;
     *time = PAWL_TIME_MIN;
-    (void)pawl__mongo_put(&command, "hello: 1");
+    (void)pawl__mongo_put(&command, "isMaster: 1"); /* "hello" came with MongoDB 4.4.2 */
     pawl_code code = pawl__mongo_command(store, &command, 0, &reply, error);
     if (code == PAWL_OK && bson_iter_init_find(&at, &reply, "localTime") &&
         BSON_ITER_HOLDS_DATE_TIME(&at))
