@@ -54,14 +54,15 @@ typedef struct pawl_outbox_result {
  * the row in the same commit:
  *
  *     SUCCESS    dispatched, with the time (O9)
- *     TRANSIENT  pending, attempts + 1, not before next_attempt (O10); the later
- *                rows of its ordering key are blocked until it is settled (O14). At
- *                attempts_max: dead, its outcome poison (O12).
+ *     TRANSIENT  pending, attempts + 1, not before next_attempt (O10); all rows of
+ *                its ordering key that were never tried are blocked until it is
+ *                settled (O14). At attempts_max: dead, its outcome poison (O12).
  *     REJECTED   dead at once (O11)
  *     POISON     dead at once, whatever attempts are left (O13)
  *
  * On PAWL_OK `row` has its new state, attempts and next_attempt; a dead row
- * blocks nothing (O14).
+ * blocks nothing (O14). Rows of one ordering key are settled in the order of their
+ * claim: those behind a TRANSIENT one are blocked, and refused with PAWL_EGONE.
  *
  * PAWL_EGONE   the row is not pending any more, or is gone; nothing is recorded.
  * PAWL_EINVAL  a next_attempt that is not after `now` (O10), a negative limit. */

@@ -262,6 +262,26 @@ static void a_waiting_row_holds_back_its_source_alone(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 0);
 }
 
+/* Ids need not follow versions: version 3 has the smallest id. */
+static void a_waiting_row_holds_back_later_rows_of_any_id(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    insert(s, a, 3, "Order/1");
+    insert(s, a, 1, "Order/1");
+    insert(s, a, 2, "Order/1");
+    pawl_outbox_row row = due(s, a, SUITE_NOW).items[0];
+    EXPECT_EQ(s, row.version, 1);
+    EXPECT_OK(s, try_settle(s, a, &row, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW + SECOND));
+    EXPECT_EQ(s, due(s, a, SUITE_NOW).count, 0);
+    row = only_due(s, a, SUITE_NOW + SECOND);
+    EXPECT_EQ(s, row.version, 1);
+    EXPECT_OK(s, try_settle(s, a, &row, PAWL_ATTEMPT_SUCCESS, 0));
+    pawl_outbox_rows rows = due(s, a, SUITE_NOW);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_EQ(s, rows.items[0].version, 2);
+    EXPECT_EQ(s, rows.items[1].version, 3);
+}
+
 /* As after an operator's retry, which counts from the beginning while the history stays. */
 static void an_attempt_whose_number_is_there_is_numbered_on(suite *s)
 {
@@ -336,6 +356,8 @@ static const suite_case cases[] = {
     {"O8 of several states the first rows are found", of_several_states_the_first_are_found},
     {"O14 a hold without a source holds nothing", a_hold_without_a_source_holds_nothing},
     {"O14 a waiting row holds back its source alone", a_waiting_row_holds_back_its_source_alone},
+    {"O8 O14 a waiting row holds back later rows of any id",
+     a_waiting_row_holds_back_later_rows_of_any_id},
 };
 
 const suite_cases cases_op_outbox = SUITE_CASES("operation outbox", cases);

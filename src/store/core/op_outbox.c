@@ -79,10 +79,10 @@ pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
         code = decide(row, result, now, &change, error);
     if (code != PAWL_OK)
         return code;
-    /* A first success or rejection has held nothing back. */
+    /* A first success or rejection has held nothing back. Of any id: ids need not follow versions. */
     bool              is_waiting = change.state == PAWL_OUTBOX_PENDING;
-    pawl_outbox_block hold = {.source = row->source, .after = row->id, .is_unblock = !is_waiting};
-    pawl_changes      changes = {PAWL__ONE_UNIT(now), .outbox_settle = {&change, 1}};
+    pawl_outbox_block hold       = {.source = row->source, .after = 0, .is_unblock = !is_waiting};
+    pawl_changes      changes    = {PAWL__ONE_UNIT(now), .outbox_settle = {&change, 1}};
     if (row->source.size != 0 && (is_waiting || row->attempts > 0)) {
         changes.outbox_block.items = &hold;
         changes.outbox_block.count = 1;
