@@ -216,6 +216,27 @@ static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl
         pawl__outlived_gone(worker, &batch->units[refusal->unit], refusal->text);
 }
 
+/* A log line for all of a commit. */
+static void say_lost(const pawl__worker *worker, const pawl_refusals *refused)
+{
+    const pawl_refusal *last  = NULL;
+    size_t              count = 0;
+    for (size_t i = 0; i < refused->count; i++)
+        if (is_lost(&refused->items[i])) {
+            last = &refused->items[i];
+            count++;
+        }
+    if (count == 0)
+        return;
+    const pawl_message *message = &worker->batch->units[last->unit].message;
+    pawl_log(
+        PAWL_LOG_WARNING,
+        "endpoint %s: %zu claims were gone at their commit, which left their messages and timeouts out: another "
+        "worker has them, or they were cancelled, moved or set anew: the last one was %.*s of type %.*s: %.*s",
+        worker->endpoint->model->endpoint.data, count, PAWL_TEXT_ARGS(message->id),
+        PAWL_TEXT_ARGS(message->type), PAWL_TEXT_ARGS(last->text));
+}
+
 /* Does the unit have to run again? Not when its claim was lost: another worker has the message. A
  * refused flush is left to the next check of the partitions. */
 static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
@@ -309,6 +330,7 @@ static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused
         pawl__hot_note(worker, refused, fates);
     for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
         take_refusal(worker, &refused->items[i], fates);
+    say_lost(worker, refused);
     if (code == PAWL_OK)
         code = keep_again(worker, fates, outcome);
     if (code != PAWL_OK)

@@ -126,12 +126,16 @@ static pawl_code handle_copy(hook_point point, void *context)
 /* The other was first: this one's effects are not there, and it is dropped. */
 ON_ALL_STORES(o26_a_second_copy_in_hand_is_refused_and_dropped, const char *url)
 {
-    world *it = open_world(hook_url(url));
+    test_lines lost;
+    world     *it = open_world(hook_url(url));
     hook_set(handle_copy, NULL);
     around = it;
     post_order(it, "m", 1);
     post_order(it, "other", 2);
+    test_listen(&lost, PAWL_LOG_WARNING, "claims were gone");
     pawl_step step = world_drain(it);
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(lost.count, 0);
     assert_string_equal(seen.text, "order1 order2 ");
     assert_int_equal(step.refused, 1);
     assert_int_equal(step.handled, 1);

@@ -313,6 +313,7 @@ static void lose_claim(const char *url, int64_t lease, int32_t attempts)
     fault_plan_set(&steal);
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
     assert_true(fault_is_met());
+    assert_int_equal(gate_said("endpoint works: 2 claims were gone at their commit"), 1);
     assert_int_equal(t.runs[1], attempts > 0 ? 1 : 2);
     assert_int_equal(t.runs[2], 2);
     assert_int_equal(world_timeouts(&t.it).count, attempts);
@@ -332,6 +333,25 @@ ON_STORES(a_claim_that_is_gone_counts_as_an_attempt, const char *url)
 ON_STORES(a_claim_that_lasts_much_longer_than_its_handler_counts_none, const char *url)
 {
     lose_claim(url, PAWL_MINUTES(5), 0);
+}
+
+/* Without a handler that was slow; those that are sent have none. */
+ON_STORES(e13_lost_leases_of_a_batch_are_logged_once, const char *url)
+{
+    static const fault_plan steal = {.kind = FAULT_STEAL, .op = fault_op_timeout_claim, .n = 2};
+    begin(url, NULL);
+    for (unsigned char i = 1; i <= 2; i++)
+        MUST_COMMIT(t.it.store, timeout_set, pawl_clock_now(t.it.machine), .id = {{{i}}},
+                    .name = PAWL_TEXT("remind"), .destination = PAWL_TEXT("vans"),
+                    .due = world_now(&t.it));
+    fault_plan_set(&steal); /* the first claim is of the endpoint's own */
+    assert_int_equal(drain(), 0);
+    assert_true(fault_is_met());
+    assert_int_equal(gate_said("endpoint works: 2 claims were gone at their commit"), 1);
+    assert_int_equal(gate_said("of type remind: "), 1);
+    assert_int_equal(go(PAWL_MINUTES(1)), 0);
+    assert_int_equal(world_queue(&t.it, "vans").count, 2);
+    assert_int_equal(gate_said("gone at their commit"), 1);
 }
 
 static pawl_code wait_in_vain(hook_point point, void *context)
