@@ -150,20 +150,30 @@ static void touch_at(world *it, int seconds, const char *lamp, const char *scrip
 
 /* ---- Set, re-armed, cancelled ---------------------------------------------------- */
 
+/* Two messages of one batch: each timeout has the headers of its own. */
 ON_ALL_STORES(e12_a_timeout_carries_what_set_it, const char *url)
 {
-    pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START,
-                                 .correlation_id = "talk"};
-    world            *it      = open_world(url);
-    must(pawl_sender_send(
-        it->sender, "house", &options,
-        PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l"), .script = PAWL_TEXT("+a:60")),
-        world_error()));
+    static const char *const tenants[] = {"north", "south"};
+    static const char *const scripts[] = {"+a:60", "+a:70"};
+    world                   *it        = open_world(url);
+    for (size_t i = 0; i < 2; i++) {
+        const pawl_header headers[] = {{"tenant", tenants[i]}, {NULL, NULL}};
+        pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START,
+                                       .correlation_id = "talk", .headers = headers};
+        must(pawl_sender_send(it->sender, "house", &options,
+                              PAWL_MESSAGE(switch_on, .lamp = pawl_text_of(tenants[i]),
+                                           .script = pawl_text_of(scripts[i])),
+                              world_error()));
+    }
     must(pawl_sender_commit(it->sender, world_error()));
     pawl_step         step = world_drain(it);
     pawl_timeout_rows rows = world_timeouts(it);
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(60));
+    assert_int_equal(rows.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(rows.items[i].due, WORLD_START + PAWL_SECONDS(i == 0 ? 60 : 70));
+        assert_true(world_says(rows.items[i].headers, tenants[i]));
+        assert_false(world_says(rows.items[i].headers, tenants[1 - i]));
+    }
     assert_true(pawl_text_equal(rows.items[0].correlation_id, PAWL_TEXT("talk")));
     assert_true(pawl_text_equal(rows.items[0].destination, PAWL_TEXT("house")));
     assert_true(pawl_text_equal(rows.items[0].name, PAWL_TEXT("a")));

@@ -1,6 +1,6 @@
 /* test_runtime_alone.c - messages that run alone, and what a drain sums up: how many are claimed
- * beside one that has its transaction open, a stream that is lost again and again (E35, O4), and
- * dead letters of several batches (E26).
+ * beside one that has its transaction open, the handlers that share this transaction (E24), a stream
+ * that is lost again and again (E35, O4), and dead letters of several batches (E26).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,8 @@
 #define NUMBERED(F) F(INT32, number)
 PAWL_RECORD(alone, NUMBERED);
 PAWL_RECORD(bad, NUMBERED);
+PAWL_RECORD(order, NUMBERED);
+PAWL_RECORD_WITH(gift, NUMBERED, .base = PAWL_RECORD_OF(order));
 #define PUT(F)   \
     F(TEXT, box) \
     F(INT64, number)
@@ -34,6 +36,7 @@ static struct {
     int         ran;   /* handlers since the last commit */
     int         alone; /* commits of one of the two messages */
     const char *url;
+    pawl_code   second; /* answer of the second handler that writes a row */
 } t;
 
 static pawl_code on_alone(pawl_context *ctx, const alone *message)
@@ -52,6 +55,26 @@ static pawl_code on_alone(pawl_context *ctx, const alone *message)
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_alone, alone);
+
+static pawl_code write_row(pawl_context *ctx, const char *sql)
+{
+    pawl_code code = native_in(ctx, t.url, sql);
+    return code == PAWL_OK && ++t.handled == 2 ? t.second : code;
+}
+
+static pawl_code on_order(pawl_context *ctx, const order *message)
+{
+    (void)message;
+    return write_row(ctx, "insert into {own_rows} values (1)");
+}
+PAWL_MESSAGE_HANDLER(on_order, order);
+
+static pawl_code on_gift(pawl_context *ctx, const gift *message)
+{
+    (void)message;
+    return write_row(ctx, "insert into {own_rows} values (2)");
+}
+PAWL_MESSAGE_HANDLER(on_gift, gift);
 
 static pawl_code on_bad(pawl_context *ctx, const bad *message)
 {
@@ -84,7 +107,10 @@ static const pawl_endpoint_spec boxes       = {.name     = "boxes",
 static const pawl_application   application = APPLICATION("boxes", &boxes);
 
 static const pawl_endpoint_spec single = {
-    .name = "single", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_alone), .own_sql = true})};
+    .name     = "single",
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_alone), .own_sql = true},
+                        {.handle = PAWL_HANDLE(on_order), .own_sql = true},
+                        {.handle = PAWL_HANDLE(on_gift), .own_sql = true})};
 static const pawl_application own_application = APPLICATION("single", &single);
 
 /* ---- Tests ---------------------------------------------------------------------------- */
@@ -109,6 +135,28 @@ ON_STORE(e35_who_runs_alone_leaves_the_rest_to_others, const char *url, "sqlite"
     pawl_store_worker_close(it->store, world_now(it), NULL);
     (void)world_drain(it);
     assert_int_equal(t.handled, 4);
+}
+
+/* Of the message's own type and of its base type: their rows stand or fall together. */
+ON_SQL_STORES(e24_all_handlers_of_a_message_share_a_transaction, const char *url)
+{
+    static const struct {
+        pawl_code second;
+        int       runs, rows;
+    } cases[] = {{PAWL_REJECT, 2, 0}, {PAWL_RETRY, 4, 2}};
+    world *it = world_begin(url, &own_application, NULL, NULL);
+    native_exec(url, "create table {own_rows} (number integer)");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        memset(&t, 0, sizeof t);
+        t.url    = url;
+        t.second = cases[i].second;
+        world_post(it, NULL, PAWL_MESSAGE(gift, .number = 1));
+        (void)world_drain(it);
+        assert_int_equal(t.handled, cases[i].runs);
+        assert_int_equal(native_number(url, "select count(*) from {own_rows}"), cases[i].rows);
+        assert_int_equal(native_number(url, "select count(distinct number) from {own_rows}"),
+                         cases[i].rows);
+    }
 }
 
 ON_ALL_STORES(e26_a_drain_counts_the_dead_of_all_batches, const char *url)
