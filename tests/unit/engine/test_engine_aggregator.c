@@ -95,8 +95,12 @@ static const pawl_aggregator parcels = {
 static const pawl_aggregator letters = {.name = "Letters", .handle = PAWL_HANDLE(on_letters)};
 static const pawl_aggregator cards   = {
       .name = "Cards", .handle = PAWL_HANDLE(on_cards), .max = 4, .period = PAWL_SECONDS(60)};
-static const pawl_aggregator crates = {
-    .name = "Crates", .handle = PAWL_HANDLE(on_crates), .size = 2, .max = 2, .attempts_max = 2};
+static const pawl_aggregator crates = {.name         = "Crates",
+                                       .handle       = PAWL_HANDLE(on_crates),
+                                       .size         = 2,
+                                       .max          = 2,
+                                       .period       = PAWL_SECONDS(60),
+                                       .attempts_max = 2};
 
 static const pawl_aggregator sacks = {
     .name = "Sacks", .handle = PAWL_HANDLE(on_sacks), .size = 3, .period = PAWL_SECONDS(60)};
@@ -325,6 +329,23 @@ ON_ALL_STORES(a10_e20_too_few_by_size_keep_their_period, const char *url)
     assert_int_equal(world_aggregated(it, "Sacks", "sack").all, 2);
 }
 
+/* The one that is left when two of three are handed over. */
+ON_ALL_STORES(e20_a_flush_by_size_begins_a_new_period, const char *url)
+{
+    world *it = open_world(url);
+    for (int32_t i = 1; i <= 3; i++)
+        world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(i == 1 ? 0 : 30),
+                      PAWL_MESSAGE(crate, .number = i));
+    world_go(it, PAWL_SECONDS(30));
+    assert_string_equal(seen.text, "crates:2,1,2 ");
+    assert_int_equal(world_aggregated(it, "Crates", "crate").flush_due,
+                     WORLD_START + PAWL_SECONDS(90));
+    world_go(it, PAWL_SECONDS(60) - 1);
+    assert_string_equal(seen.text, "crates:2,1,2 ");
+    world_go(it, 1);
+    assert_string_equal(seen.text, "crates:2,1,2 crates:1,3 ");
+}
+
 ON_ALL_STORES(a10_e20_a_period_hands_over_what_decodes, const char *url)
 {
     world *it = open_world(url);
@@ -427,6 +448,7 @@ ON_ALL_STORES(e21_a_failing_callback_releases_and_tries_again, const char *url)
     assert_int_equal(counts.ready, 3);
     assert_int_equal(counts.flush_attempts, 1);
     assert_false(counts.flush_is_dead);
+    assert_true(world_says(error_of_partition(it, "Parcels/a"), "the van is late"));
     assert_int_equal(world_queue(it, "vans").count, 0);
     /* The messages themselves are done with. */
     assert_int_equal(world_queue(it, "yard").count, 0);

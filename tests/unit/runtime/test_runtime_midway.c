@@ -1,6 +1,6 @@
-/* test_runtime_midway.c - an endpoint in the middle of its work, while code of the
- * application stands still: a commit does not wait for a sink, and a stop gives back what
- * was claimed with the message in hand. E16, O22.
+/* test_runtime_midway.c - an endpoint in the middle of its work, while code of the application
+ * stands still, or when the time of a batch is over: a commit does not wait for a sink, and what was
+ * claimed with the message in hand is given back. E16, O22.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,8 @@
 PAWL_RECORD(slow_work, WORK);
 PAWL_RECORD(abroad, WORK);
 PAWL_RECORD(notice, WORK);
+PAWL_RECORD(begin, WORK);
+PAWL_RECORD(shift, WORK);
 
 static pawl_code on_slow_work(pawl_context *ctx, const slow_work *message)
 {
@@ -26,8 +28,32 @@ static pawl_code on_abroad(pawl_context *ctx, const abroad *message)
 }
 PAWL_MESSAGE_HANDLER(on_abroad, abroad);
 
+static pawl_code on_begin(pawl_context *ctx, shift *state, const begin *message)
+{
+    (void)state, (void)message;
+    pawl_timeout(ctx, "first", PAWL_SECONDS(1));
+    return pawl_timeout(ctx, "second", PAWL_SECONDS(1));
+}
+PAWL_HANDLER(on_begin, shift, begin);
+
+static pawl_code on_due(pawl_context *ctx, shift *state)
+{
+    (void)ctx, (void)state;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_due, shift);
+
+static const pawl_saga shift_saga = {
+    .name        = "Shift",
+    .state       = PAWL_RECORD_OF(shift),
+    .correlation = "number",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
+                           {.handle = PAWL_HANDLE(on_due), .timeout = "first"},
+                           {.handle = PAWL_HANDLE(on_due), .timeout = "second"})};
+
 static const pawl_endpoint_spec mill = {
     .name     = "mill",
+    .sagas    = PAWL_SAGAS(&shift_saga),
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work)}, {.handle = PAWL_HANDLE(on_abroad)})};
 static const pawl_application application = APPLICATION("midway", &mill);
 
@@ -137,4 +163,23 @@ ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed, const char *url)
     assert_int_equal(test_stats(p.store, p.arena).counters.failures, 0);
     runner_destroy(&p.endpoint);
     close_ground(&p);
+}
+
+/* The time of the batch is over behind the first of two timeouts: the other is free while its worker lives. */
+ON_ALL_STORES(e16_a_timeout_for_which_there_is_no_time_is_free_at_once, const char *url)
+{
+    const pawl_endpoint_options hasty = {
+        .options_size = sizeof hasty, .store = url, .batch_time_max = 1, .no_service = true};
+    pawl_endpoint *endpoint = NULL;
+    world         *it       = world_begin(url, &application, NULL, NULL);
+    world_post(it, NULL, PAWL_MESSAGE(begin, .number = 1));
+    world_drain(it);
+    assert_int_equal(world_timeouts(it).count, 2);
+    must(pawl_endpoint_create(&application, NULL, &hasty, &endpoint, world_error()));
+    must(pawl_endpoint_step(endpoint, NULL, world_error()));
+    pawl_timeout_rows rows = world_timeouts(it);
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
+    assert_int_equal(rows.items[0].attempts, 0);
+    pawl_endpoint_destroy(endpoint);
 }
