@@ -27,7 +27,7 @@ static const pawl_session_id  us    = {.uuid = {.bytes = {1}}};
 static const pawl_saga_table  table = {.type = {.data = "Order", .size = 5}};
 static const pawl_value       value = {.type = PAWL_VALUE_UUID};
 static const pawl_queue_claim queue_claim;
-static const pawl_stream_read stream;
+static const pawl_stream_read stream = {.stream = PAWL_TEXT_INIT("Account/1")};
 static const pawl_sweep       nothing_old;
 static const pawl_changes     no_changes;
 static const pawl_diagnosis   no_diagnosis;
