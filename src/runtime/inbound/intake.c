@@ -4,7 +4,8 @@
  * the same commit twice is as good as once.
  *
  * For an ordered endpoint each commit raises a checkpoint to the last due time that it gave: the process that reads the
- * broker next goes on from there, if its clock is up to BEHIND_MAX behind. The checkpoint refuses nothing but itself: a
+ * broker next goes on from there, if its clock is up to BEHIND_MAX behind; one further behind sets it back, as the clock
+ * that raised it was wrong. The checkpoint refuses nothing but itself: a
  * commit that comes late has messages that the broker hands out once more.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -229,16 +230,17 @@ static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, p
 {
     pawl_refusals       refused = {.arena = it->arena};
     uint32_t            units   = (uint32_t)count;
-    pawl_checkpoint_set raise   = {.unit  = units,
-                                   .group = units,
-                                   .name  = it->place_name,
-                                   .from  = it->place,
-                                   .to    = it->due_last,
-                                   .at    = changes->now};
+    pawl_checkpoint_set raise   = {.unit    = units,
+                                   .group   = units,
+                                   .name    = it->place_name,
+                                   .from    = it->place,
+                                   .to      = it->due_last,
+                                   .at      = changes->now,
+                                   .is_back = it->due_last < it->place};
     if (count == 0)
         return PAWL_OK;
     changes->checkpoint_set.items = &raise;
-    changes->checkpoint_set.count = it->has_place && raise.to > raise.from;
+    changes->checkpoint_set.count = it->has_place && raise.to != raise.from && raise.to > 0;
     changes->group_count = changes->unit_count = units + (uint32_t)changes->checkpoint_set.count;
     pawl_code code = pawl_store_commit(it->store, changes, &refused, error);
     /* A connection that broke while nothing came is noticed only now: that is worth one more try at once. */

@@ -190,25 +190,40 @@ static void fails_to_store(reading *r)
     assert_int_equal(step(r, &count), PAWL_EFULL);
 }
 
+static void expect_place(reading *r, int64_t expected)
+{
+    int64_t place = -1;
+    must(pawl_store_checkpoint_get(r->it.store, PAWL_TEXT("intake/reader"), &place, world_error()));
+    assert_int_equal(place, expected);
+}
+
 /* Two processes of an ordered endpoint. The second one's clock is behind, and it was connected before the first took anything. */
 ON_ALL_STORES(the_next_reader_of_an_ordered_endpoint_goes_on_from_the_last_due_time,
               const char *url)
 {
     static const struct {
         const char *id;
-        int         reader, clock, due; /* milliseconds */
+        int         reader, clock, due, place; /* milliseconds */
         enum { STAYS, LEAVES, LOSES, FAILS } then;
-    } steps[] = {
-        {NULL, 1, 0, 0, STAYS},         {"m-1", 0, 1000, 1000, LOSES},
-        {"m-2", 1, 0, 1000, LOSES},     {"m-3", 0, 2000, 2000, STAYS},
-        {"m-4", 1, 0, 2000, LEAVES},    {"m-5", 0, 3000, 3000, STAYS},
-        {"m-6", 1, 2500, 3000, STAYS},  {"m-7", 0, 3100, 3100, STAYS}, /* both read the broker */
-        {"m-8", 1, 3050, 3050, STAYS},  {"m-9", 1, 3050, 3100, STAYS},
-        {"m-10", 0, 6000, 6000, STAYS}, {"m-11", 1, 3500, 3500, STAYS},
-        {"m-12", 1, 3500, 3500, STAYS}, /* so far ahead the first clock was wrong */
-        {"m-13", 0, 7000, 0, FAILS},    {"m-13", 1, 6500, 6500, LEAVES},
-        {NULL, 0, 7000, 0, STAYS},      {"m-14", 1, 6500, 7000, STAYS},
-        {"m-15", 1, 7500, 7500, STAYS}, {"m-16", 0, 7000, 7500, STAYS}};
+    } steps[]        = {{NULL, 1, 0, 0, 0, STAYS},
+                        {"m-1", 0, 1000, 1000, 1000, LOSES},
+                        {"m-2", 1, 0, 1000, 1000, LOSES},
+                        {"m-3", 0, 2000, 2000, 2000, STAYS},
+                        {"m-4", 1, 0, 2000, 2000, LEAVES},
+                        {"m-5", 0, 3000, 3000, 3000, STAYS},
+                        {"m-6", 1, 2500, 3000, 3000, STAYS},
+                        {"m-7", 0, 3100, 3100, 3100, STAYS}, /* both read the broker */
+                        {"m-8", 1, 3050, 3050, 3100, STAYS},
+                        {"m-9", 1, 3050, 3100, 3100, STAYS},
+                        {"m-10", 0, 6000, 6000, 6000, STAYS},
+                        {"m-11", 1, 3500, 3500, 6000, STAYS},
+                        {"m-12", 1, 3500, 3500, 3500, STAYS}, /* so far ahead the first clock was wrong */
+                        {"m-13", 0, 7000, 0, 3500, FAILS},
+                        {"m-13", 1, 6500, 6500, 6500, LEAVES},
+                        {NULL, 0, 7000, 0, 7000, STAYS},
+                        {"m-14", 1, 6500, 7000, 7000, STAYS},
+                        {"m-15", 1, 7500, 7500, 7500, STAYS},
+                        {"m-16", 0, 7000, 7500, 7500, STAYS}};
     reading       *r = open_reading(url, &(pawl_endpoint_options){.ordered = "property:number"});
     pawl_endpoint *endpoint  = r->it.endpoint;
     pawl_time      begin     = pawl__business_now(endpoint);
@@ -223,12 +238,12 @@ ON_ALL_STORES(the_next_reader_of_an_ordered_endpoint_goes_on_from_the_last_due_t
         pawl_clock_set(clocks[steps[i].reader], begin + PAWL_MILLISECONDS(steps[i].clock));
         if (steps[i].id != NULL && strcmp(steps[i].id, last) != 0)
             put(last = steps[i].id, "note", "{\"number\":1}");
-        if (steps[i].then == FAILS) {
+        if (steps[i].then == FAILS)
             fails_to_store(r);
-            continue;
-        }
-        takes_in(r, steps[i].id != NULL);
-        if (steps[i].id != NULL)
+        else
+            takes_in(r, steps[i].id != NULL);
+        expect_place(r, steps[i].place > 0 ? begin + PAWL_MILLISECONDS(steps[i].place) : 0);
+        if (steps[i].id != NULL && steps[i].then != FAILS)
             assert_int_equal(due_of(r, steps[i].id) - begin, PAWL_MILLISECONDS(steps[i].due));
         if (steps[i].then == LEAVES)
             pawl__intake_leave(r->inbound);
@@ -243,10 +258,23 @@ ON_ALL_STORES(the_next_reader_of_an_ordered_endpoint_goes_on_from_the_last_due_t
 
 ON_STORES(without_an_order_no_checkpoint_is_kept, const char *url)
 {
-    int64_t  place = -1;
-    reading *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
+    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     put("m-1", "note", "{\"number\":1}");
     takes_in(r, 1);
-    must(pawl_store_checkpoint_get(r->it.store, PAWL_TEXT("intake/reader"), &place, world_error()));
-    assert_int_equal(place, 0);
+    expect_place(r, 0);
+}
+
+/* A checkpoint is 0 or positive. */
+ON_STORES(before_1970_no_checkpoint_is_kept, const char *url)
+{
+    reading    *r     = open_reading(url, &(pawl_endpoint_options){.ordered = "property:number"});
+    pawl_clock *clock = r->it.endpoint->settings.business;
+    pawl_clock *early = pawl_clock_create(-PAWL_SECONDS(10));
+    r->it.endpoint->settings.business = early;
+    put("m-1", "note", "{\"number\":1}");
+    takes_in(r, 1);
+    expect_place(r, 0);
+    assert_int_equal(due_of(r, "m-1"), -PAWL_SECONDS(10));
+    r->it.endpoint->settings.business = clock;
+    pawl_clock_destroy(early);
 }
