@@ -170,8 +170,8 @@ typedef struct pawl_saga {
     const char     *correlation;  /* property of the state that is unique; NULL: none */
     const char     *transitional; /* a second one, while the first is being replaced */
     const pawl_on  *on;
-    /* The row is locked at load, in a batch of one, which waits for it up to the deadline
-     * of a store call; then the message fails, with retries (S32). */
+    /* The row is locked at load, in a batch of one, which waits for it up to a store call's deadline;
+     * then the message fails, with retries (S32). MongoDB and memory lock none, as a warning says. */
     bool is_pessimistic;
     /* Members with default values are written, too, for those who read the row with SQL (S25). */
     bool stores_defaults;

@@ -116,6 +116,22 @@ static pawl_code refuse_sql(const pawl_endpoint *endpoint, const char *what, con
         endpoint->model->endpoint.data, what, name, pawl_store_scheme(endpoint->worker->store));
 }
 
+/* Of several sagas the first is named. */
+static void warn_unlocked(const pawl_endpoint *endpoint)
+{
+    const pawl__model *model = endpoint->model;
+    for (size_t i = 0; i < model->saga_count; i++)
+        if (model->sagas[i].saga->is_pessimistic) {
+            pawl_log(
+                PAWL_LOG_WARNING,
+                "endpoint %s: saga %s says .is_pessimistic, and a %s store keeps no row locked while a handler "
+                "runs: a second handler runs meanwhile, and its save is refused by the version",
+                model->endpoint.data, model->sagas[i].saga->name,
+                pawl_store_scheme(endpoint->worker->store));
+            return;
+        }
+}
+
 /* A handler with its own SQL needs a store that has SQL. In the test kit others of the application
  * are tested all the same: there it fails when it asks for the connection (engine/native.c). */
 static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
@@ -124,6 +140,7 @@ static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
     const pawl__model *model = endpoint->model;
     if (endpoint->is_test || (pawl_store_promises(store) & PAWL_STORE_HAS_SQL) != 0)
         return PAWL_OK;
+    warn_unlocked(endpoint);
     for (size_t i = 0; i < model->projection_count; i++)
         if (model->projections[i].own_sql)
             return refuse_sql(endpoint, "projection", model->projections[i].name.data, error);

@@ -452,6 +452,17 @@ ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still, const char *url)
     assert_int_equal(locks_counted().commits, before.commits + 2);
 }
 
+/* Where no row can be locked, a program that asks for it is told. */
+ON_ALL_STORES(s32_a_store_without_row_locks_says_so, const char *url)
+{
+    test_lines said;
+    test_listen(&said, PAWL_LOG_WARNING, "saga Safe says .is_pessimistic");
+    world *it = hot_open(url);
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    bool has_sql = (pawl_store_promises(it->store) & PAWL_STORE_HAS_SQL) != 0;
+    assert_int_equal(said.count, has_sql ? 0 : 1);
+}
+
 /* The id that a finder names is read with its lock, like a key. */
 ON_SQL_STORES(s32_a_pessimistic_saga_is_locked_for_a_finder, const char *url)
 {
