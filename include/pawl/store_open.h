@@ -26,11 +26,13 @@ typedef enum pawl_open_mode {
 } pawl_open_mode;
 
 typedef struct pawl_store_options {
-    size_t                        options_size; /* sizeof(pawl_store_options) */
-    pawl_open_mode                mode;
-    const char                   *system_prefix; /* NULL: "pawl_" */
-    int64_t                       deadline;      /* of one call, microseconds; 0: 30 s */
-    const pawl_saga_table *const *tables;        /* saga tables of CREATE and CHECK */
+    size_t         options_size; /* sizeof(pawl_store_options) */
+    pawl_open_mode mode;
+    const char    *system_prefix; /* NULL: "pawl_" */
+    /* Of one call, microseconds; 0: 30 s. A commit whose answer does not come may take about three times as long: it connects
+     * again, and looks up what became of it. */
+    int64_t                       deadline;
+    const pawl_saga_table *const *tables; /* saga tables of CREATE and CHECK */
     size_t                        table_count;
     /* How long a transaction may rest while a handler runs, where the server ends one that rests;
      * microseconds; 0: the driver's own limit, a minute or more. */
