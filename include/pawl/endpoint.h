@@ -244,7 +244,8 @@ PAWL_API pawl_code pawl_sender_open(const char *url, const pawl_store_options *o
                                     pawl_sender **sender, pawl_error *error);
 /* In the caller's own transaction on `native` (sqlite3 *, PGconn *, MYSQL *, SQLHDBC, mongoc_client_session_t *): each send is written
  * at once and commits or rolls back with the caller's rows. The store handle
- * is borrowed and must be open on the same database. */
+ * is borrowed and must be open on the same database: another one is refused, but on PostgreSQL only by its name, and on
+ * MongoDB not at all, so that the message goes to the server of the caller's connection. */
 PAWL_API pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **sender,
                                pawl_error *error);
 PAWL_API pawl_code pawl_sender_send(pawl_sender *sender, const char *queue,
