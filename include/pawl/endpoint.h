@@ -235,7 +235,8 @@ PAWL_API void pawl_run_stop(pawl_run *run);
  *
  * Threads: a sender belongs to one thread at a time, as a store handle does; each thread opens one of
  * its own. Two senders may be used at the same time. In a child process of fork() a commit and an
- * enlisted send are refused with PAWL_EINVAL: the child opens its own. */
+ * enlisted send are refused with PAWL_EINVAL: the child opens its own. On SQLite it cannot, where the parent had
+ * the file open when it forked. */
 typedef struct pawl_sender pawl_sender;
 
 /* On a store handle of its own. NULL options: all defaults, but the mode PAWL_OPEN_EXISTING: a misspelt URL is an error, and
