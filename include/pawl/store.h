@@ -71,6 +71,8 @@ PAWL_API pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes,
 /* The check that commit begins with: every name, id and size within its limit, every
  * unit and group in range, no NUL in names, ids and headers. */
 PAWL_API pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error);
+/* A driver module exports a `const pawl_store_ops` of this name. */
+#define PAWL_STORE_DRIVER_SYMBOL "pawl_store_driver"
 /* Loads a driver module, a shared object that exports PAWL_STORE_DRIVER_SYMBOL,
  * and registers it: it stays loaded until the program ends. A path without '/' is
  * a file of the current folder. Loading the same one again changes nothing.

@@ -238,9 +238,6 @@ struct pawl_store_ops {
     /* Append below. */
 };
 
-/* A driver module exports one symbol, a `const pawl_store_ops` of this name. */
-#define PAWL_STORE_DRIVER_SYMBOL "pawl_store_driver"
-
 /* Adds a driver of your own; the scheme must be free. Before any open. */
 PAWL_API pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error);
 

@@ -406,7 +406,7 @@ static void print_troubles(const help_page *page)
 
 static const char *const overview[] = {
     "`pawl help VERB` says more, `pawl help VERB ACTION` of one action. The store is --store URL, else the variable PAWL_STORE.",
-    "--load adds a store driver or an outbound transport of your own, before the verb. Drivers are looked for",
+    "--load adds a store driver or transports of your own, before the verb. Drivers are looked for",
     "beside the library, then in the folders of the variable PAWL_DRIVER_PATH.",
 };
 

@@ -5,6 +5,8 @@
 #include "cli/base/child.h"
 #include "cli/cli.h"
 
+#include "base/object.h"
+#include "pawl/inbound.h"
 #include "pawl/transport.h"
 
 #include <fcntl.h>
@@ -131,11 +133,36 @@ static int finish(int exit_code)
     return exit_code != 0 ? exit_code : pawl__fail(PAWL_EFULL, &error);
 }
 
-/* A module is a store driver or a sink. */
+/* The tables that a module may have. */
+static const struct {
+    const char *symbol;
+    pawl_code (*load)(const char *path, pawl_error *error);
+} tables[] = {{PAWL_STORE_DRIVER_SYMBOL, pawl_store_load},
+              {PAWL_TRANSPORT_DRIVER_SYMBOL, pawl_transport_load},
+              {PAWL_INBOUND_DRIVER_SYMBOL, pawl_inbound_load}};
+
+/* Loads each table that the module has. */
 static pawl_code load_module(const char *path, pawl_error *error)
 {
-    pawl_code code = pawl_store_load(path, error);
-    return code == PAWL_ECONFIG && pawl_transport_load(path, NULL) == PAWL_OK ? PAWL_OK : code;
+    char  here[PAWL_URL_SIZE_MAX];
+    void *module = NULL;
+    bool  is_any = false;
+    int   size   = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    if (*path == '\0' || size >= (int)sizeof here)
+        return pawl_store_load(path, error); /* says what is wrong with it */
+    pawl_code code = pawl__object_open(here, &module, error);
+    for (size_t i = 0; code == PAWL_OK && i < sizeof tables / sizeof tables[0]; i++) {
+        if (dlsym(module, tables[i].symbol) == NULL)
+            continue;
+        is_any = true;
+        code   = tables[i].load(here, error);
+    }
+    if (code == PAWL_OK && !is_any)
+        code = pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s, %s or %s", here,
+                              tables[0].symbol, tables[1].symbol, tables[2].symbol);
+    if (module != NULL)
+        dlclose(module);
+    return code;
 }
 
 /* `pawl --load ./driver.so ... VERB`: drivers of others, loaded before the verb

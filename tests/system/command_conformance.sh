@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # command_conformance.sh - `pawl conformance`: the contract suite on a store of
-# the user's own.
+# the user's own, and modules of one's own that `pawl --load` loads.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -48,7 +48,19 @@ cp "$build_dir/tests/support/driver/careless.so" "$work/libpawl-careless.so"
 cp "$build_dir/tests/support/driver/careless.so" "$work/own.so"
 expect 1 'failed; seed' pawl --load "$work/own.so" conformance --store careless: --seed 5
 expect 2 '^pawl: --load needs the path of a driver$' pawl --load
+expect 2 'the path of the driver to load is empty$' pawl --load '' stats --store memory:
+expect 2 'path of a driver: it has 5000 bytes, limit ' pawl --load "$(printf 'x%.0s' {1..5000})" stats --store memory:
 expect 3 'no-such' pawl --load "$work/no-such.so" stats --store careless:
+
+# All tables of a module are loaded, and a bad one is refused with its own reason.
+modules=$build_dir/tests/support/driver
+reads=(run "$build_dir/orders.so" --store memory: --transport tiny:x --show-options)
+expect 2 "no broker is known by the scheme 'tiny'" pawl "${reads[@]}"
+expect 0 'transport +tiny:x' pawl --load "$modules/tiny.so" "${reads[@]}"
+expect 2 'deaf.so: inbound transport .deaf.: open, close, take, settle, leave and an inbound_size of ' \
+    pawl --load "$modules/deaf.so" stats --store memory:
+expect 2 'nameless.so has no symbol pawl_store_driver, pawl_transport_driver or pawl_inbound_driver$' \
+    pawl --load "$modules/nameless.so" stats --store memory:
 export PAWL_DRIVER_PATH=$work:${PAWL_DRIVER_PATH:-}
 expect 1 '^pawl: [1-9][0-9]* cases? failed; seed 5$' pawl conformance --store careless: --seed 5
 grep -qE '^T5 +fail +[1-9]' "$work/out" || die "T5 did not fail"
