@@ -200,6 +200,11 @@ static void one_correlation_id_may_have_many_rows(suite *s)
                .correlation_id = TEXT("conversation-1"));
     rows = suite_rows(s, a, BILLS);
     expect_keys(s, &rows, (const char *const[]){"key-2", "key-3"}, 2);
+    add(s, a, "Bills", "key-0", SUITE_NOW - 1); /* the oldest, though it comes last */
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
+               .correlation_id = TEXT("conversation-1"));
+    rows = suite_rows(s, a, BILLS);
+    expect_keys(s, &rows, (const char *const[]){"key-2", "key-3"}, 2);
     COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
                .correlation_id = TEXT("CONVERSATION-1"));
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 2);

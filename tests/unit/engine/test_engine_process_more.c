@@ -462,7 +462,7 @@ ON_ALL_STORES_IN_TIME(o1_a_unit_that_fails_leaves_the_others_of_its_stream, cons
     assert_true(world_says(pawl_text_of(seen.text), "a+1=7"));
 }
 
-/* ---- The warning ---------------------------------------------------------------------------- */
+/* ---- What is remembered, and the warning ------------------------------------------------------- */
 
 static world_log said;
 
@@ -473,15 +473,50 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
         world_note(&said, "%s", text);
 }
 
+static void name_dispatch(int number, char id[40])
+{
+    snprintf(id, 40, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", number);
+}
+
 static void post_dispatches(world *it, int first, int count)
 {
     for (int i = first; i < first + count; i++) {
         char id[40];
-        snprintf(id, sizeof id, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", i);
+        name_dispatch(i, id);
         post_add(it, id, "a", 1, "");
         world_drain(it);
         world_go_both(it, PAWL_SECONDS(1));
     }
+}
+
+#define REMEMBERED 1024 /* where nobody says another number */
+
+/* The stream has as many events as it remembers ids: the first is known until another one comes. */
+ON_ALL_STORES_IN_TIME(o17_a_thousand_and_some_ids_are_remembered, const char *url)
+{
+    static pawl_event_append events[REMEMBERED];
+    char                     id[40];
+    world                   *it = open_program(url, &folding, -1);
+    for (int i = 0; i < REMEMBERED; i++) {
+        events[i] = (pawl_event_append){.stream   = PAWL_TEXT("Tally/a"),
+                                        .version  = i + 1,
+                                        .is_first = i == 0,
+                                        .event    = {.type           = PAWL_TEXT("added"),
+                                                     .type_version   = 1,
+                                                     .body           = PAWL_TEXT("{\"amount\":1}"),
+                                                     .message_id     = PAWL_TEXT("other"),
+                                                     .correlation_id = PAWL_TEXT("other"),
+                                                     .at             = WORLD_START}};
+        name_dispatch(i + 1, id);
+        must(pawl_uuid_parse(pawl_text_of(id), &events[i].event.dispatch_id.uuid, world_error()));
+    }
+    pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
+                            .event_append = {.items = events, .count = REMEMBERED}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    post_dispatches(it, 1, 1); /* known */
+    post_dispatches(it, REMEMBERED + 1, 2);
+    post_dispatches(it, 2, 1); /* not any more */
+    assert_string_equal(seen.text, "a+1=1025 a+1=1026 a+1=1027 ");
 }
 
 /* The process remembers three dispatches, one a second. */
