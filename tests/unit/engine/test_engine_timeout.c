@@ -1,12 +1,13 @@
 /* test_engine_timeout.c - timeouts: set, re-armed, cancelled, due in order.
  *
- * E12 to E14 and the second half of E35. A message's script says what
+ * E12 to E14, T14 and the second half of E35. A message's script says what
  * the handler does: "+name:seconds" sets, "-name" cancels, "!" completes, "?"
  * fails; "~" completes in the first run only, and lets another worker write the
  * saga before the commit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_store.h"
 #include "support/world.h"
 
 /* ---- The application -------------------------------------------------------- */
@@ -508,4 +509,18 @@ ON_ALL_STORES(e35_a_refused_end_keeps_the_timeout, const char *url)
     assert_string_equal(seen.text, "on0 touch50 on50 touch50 on50 a60 ");
     world_json_equal(it, world_saga_text(it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
     assert_int_equal(world_timeouts(it).count, 0);
+}
+
+/* ---- Leases that are over ----------------------------------------------------------- */
+
+ON_ALL_STORES(t14_leases_are_reaped_at_each_quarter_of_one, const char *url)
+{
+    fault_bind("reaped", url);
+    world *it =
+        open_world_with("fault:reaped", (pawl_endpoint_options){.timeout_lease = PAWL_MINUTES(4)});
+    world_drain(it);
+    fault_plan_set(NULL);
+    for (int i = 0; i < 24; i++)
+        world_go_machine(it, PAWL_SECONDS(10));
+    assert_int_equal(fault_counts_now().by_op[fault_op_timeout_reap], 4);
 }

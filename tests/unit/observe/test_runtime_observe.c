@@ -3,12 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/lean.h"
 #include "support/observed.h"
 
 #include "pawl/operations.h"
 #include "runtime/operate/observe/observe.h"
 
+#include <time.h>
 #include <yyjson.h>
 
 static const pawl_observe_options served = {.options_size = sizeof(pawl_observe_options),
@@ -43,6 +45,32 @@ ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome, const char *url)
     assert_true(exposition_value(page, "pawl_outbox_dispatch_duration_seconds_count{endpoint="
                                        "\"left\"}") == 3);
     assert_true(exposition_value(page, "pawl_store_up") == 1);
+}
+
+#define DELIVERY_MS 5
+
+static pawl_code deliver_slowly(hook_point at, void *context)
+{
+    const struct timespec pause = {.tv_nsec = DELIVERY_MS * 1000000L};
+    (void)context;
+    if (at == HOOK_BEFORE_COMMIT)
+        (void)nanosleep(&pause, NULL);
+    return PAWL_OK;
+}
+
+ON_MODULE_AND_STORES(o23_the_histogram_has_the_time_of_deliveries, const char *url)
+{
+    observed *p = observed_open(url, served, (pawl_endpoint_options){0});
+    hook_set(deliver_slowly, NULL);
+    (void)observed_send(p, 1);
+    pawl_outbox_rows rows = world_outbox(&p->it, PAWL_OUTBOX_DISPATCHED);
+    assert_int_equal(rows.count, 1);
+    pawl_attempt_rows attempts = world_attempts(&p->it, rows.items[0].id);
+    assert_int_equal(attempts.count, 1);
+    assert_true(attempts.items[0].duration >= PAWL_MILLISECONDS(DELIVERY_MS));
+    assert_true(exposition_value(observed_metrics(p),
+                                 "pawl_outbox_dispatch_duration_seconds_sum{endpoint=\"left\"}") >=
+                DELIVERY_MS / 1000.0);
 }
 
 ON_MODULE_AND_STORES(o23_deleted_rows_are_counted, const char *url)

@@ -6,6 +6,7 @@
 #include "pawl/store_calls.h"
 #include "pawl/store_dead.h"
 #include "pawl/store_driver.h"
+#include "support/fault_store.h"
 #include "support/world.h"
 
 #include "runtime/retention/retention.h"
@@ -427,6 +428,32 @@ static bool is_marked(pawl_store *store, const char *id)
     bool      known = false;
     must(pawl_store_inbox_known(store, PAWL_TEXT("billing"), &text, 1, &known, world_error()));
     return known;
+}
+
+/* Minute by minute; of a name, a record that is old comes before each. */
+static long count_sweeps(world *it, const char *old)
+{
+    char id[20];
+    fault_plan_set(NULL);
+    for (int i = 0; i < 10; i++) {
+        (void)snprintf(id, sizeof id, "%s%d", old != NULL ? old : "", i);
+        if (old != NULL)
+            mark(it->store, 1, id, pawl_clock_now(it->machine) - PAWL_DAYS(8));
+        world_go_machine(it, PAWL_MINUTES(1));
+    }
+    return fault_counts_now().by_op[fault_op_sweep];
+}
+
+/* Each minute; on PostgreSQL each five minutes, until one finds something. */
+ON_ALL_STORES(o28_an_idle_server_is_swept_less_often, const char *url)
+{
+    bool is_rare = strncmp(url, "postgres", 8) == 0;
+    fault_bind("swept", url);
+    world *it = world_begin("fault:swept", &shared, "billing", NULL);
+    world_drain(it);
+    assert_int_equal(count_sweeps(it, NULL), is_rare ? 2 : 10);
+    assert_int_equal(count_sweeps(it, "old"), is_rare ? 6 : 10);
+    assert_int_equal(count_sweeps(it, NULL), is_rare ? 2 : 10);
 }
 
 /* By the records of the file the clock is eight days ahead, until a thousand others say the same. */
