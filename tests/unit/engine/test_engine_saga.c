@@ -44,11 +44,11 @@ static pawl_code do_as_told(pawl_context *ctx, order_state *order, pawl_text how
     }
     if (text_is(how, "change"))
         order->order_id = PAWL_TEXT("another");
-    if (text_is(how, "send"))
-        return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 2));
-    if (text_is(how, "same"))
+    if (text_is(how, "same") || text_is(how, "send, same") || text_is(how, "late, same"))
         order->steps--;
-    return PAWL_OK;
+    if (text_is(how, "send") || text_is(how, "send, same"))
+        return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 2));
+    return text_is(how, "late, same") ? pawl_timeout(ctx, "late", PAWL_SECONDS(1)) : PAWL_OK;
 }
 
 static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
@@ -97,8 +97,8 @@ PAWL_MESSAGE_HANDLER(on_ask_missing, ask);
 
 static pawl_code on_late(pawl_context *ctx, order_state *order)
 {
-    (void)ctx, (void)order;
-    return PAWL_OK;
+    (void)order;
+    return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 3));
 }
 PAWL_TIMEOUT_HANDLER(on_late, order_state);
 
@@ -353,11 +353,20 @@ ON_ALL_STORES(a_saga_with_effects_only_is_written, const char *url)
     world_drain(it);
     world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 1);
-    post_pay(it, "o1", "send");
+    post_pay(it, "o1", "send, same");
     world_drain(it);
     world_saga_text(it, "Order", "o1", &version);
     assert_int_equal(version, 2);
     assert_int_equal(world_queue(it, "elsewhere").count, 1);
+    post_pay(it, "o1", "late, same");
+    world_drain(it);
+    world_saga_text(it, "Order", "o1", &version);
+    assert_int_equal(version, 3);
+    world_go(it, PAWL_SECONDS(1)); /* a timeout's handler that sends and changes nothing */
+    world_json_equal(it, world_saga_text(it, "Order", "o1", &version),
+                     "{\"order_id\":\"o1\",\"total\":5,\"steps\":1}");
+    assert_int_equal(version, 4);
+    assert_int_equal(world_queue(it, "elsewhere").count, 2);
 }
 
 /* Memory that a handler leaves in the state need live only until it returns. */
