@@ -60,9 +60,9 @@ struct pawl_store_ops {
     unsigned    promises;
     unsigned    abi; /* PAWL_ABI that the driver was built with */
 
-    /* Connects; with CREATE makes what is missing, else checks it. After a
-     * failed open the core still calls close(). PAWL_EUNREACHABLE, EDENIED,
-     * ENOTSTORE, ESCHEMA, ECONFIG. */
+    /* Connects; with CREATE makes what is missing, else checks it. With SCHEMA it reads the URL alone, so that a
+     * program that starts does not wait for the servers of its routes, and schema() connects. After a
+     * failed open the core still calls close(). PAWL_EUNREACHABLE, EDENIED, ENOTSTORE, ESCHEMA, ECONFIG. */
     pawl_code (*open)(pawl_store *store, const char *url, const pawl_store_options *options,
                       pawl_error *error);
     void (*close)(pawl_store *store);

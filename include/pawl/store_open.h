@@ -22,7 +22,7 @@ typedef enum pawl_open_mode {
     PAWL_OPEN_CREATE,   /* make what is missing (memory, sqlite, mongodb); servers check only */
     PAWL_OPEN_CHECK,    /* PAWL_ESCHEMA when something is missing, older or newer */
     PAWL_OPEN_EXISTING, /* as CHECK; a file that does not exist is PAWL_EUNREACHABLE */
-    PAWL_OPEN_SCHEMA,   /* connect only: for pawl_store_schema */
+    PAWL_OPEN_SCHEMA,   /* read the URL only: pawl_store_schema connects */
 } pawl_open_mode;
 
 typedef struct pawl_store_options {

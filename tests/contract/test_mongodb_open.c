@@ -354,21 +354,50 @@ static int64_t now_ms(void)
 }
 
 /* Its port takes connections, and nothing comes. */
+static int silent_server(char url[100])
+{
+    struct sockaddr_in at     = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t          size   = sizeof at;
+    int                server = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    assert_true(bind(server, (struct sockaddr *)&at, sizeof at) == 0 && listen(server, 9) == 0);
+    assert_true(getsockname(server, (struct sockaddr *)&at, &size) == 0);
+    snprintf(url, 100, "mongodb://127.0.0.1:%d/test", (int)ntohs(at.sin_port));
+    return server;
+}
+
 ON_GROUND(a_server_that_says_nothing_is_unreachable_at_the_deadline, ground *p)
 {
-    struct sockaddr_in at      = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t          size    = sizeof at;
-    int                server  = socket(AF_INET, SOCK_STREAM, 0);
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     char               url[100];
-    assert_true(bind(server, (struct sockaddr *)&at, sizeof at) == 0 && listen(server, 9) == 0);
-    assert_true(getsockname(server, (struct sockaddr *)&at, &size) == 0);
-    snprintf(url, sizeof url, "mongodb://127.0.0.1:%d/test", (int)ntohs(at.sin_port));
-    options.deadline = PAWL_MILLISECONDS(500);
-    int64_t begun    = now_ms();
+    int                server = silent_server(url);
+    options.deadline          = PAWL_MILLISECONDS(500);
+    int64_t begun             = now_ms();
     expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_EUNREACHABLE);
     assert_in_range(now_ms() - begun, 400, 5000);
+    close(server);
+}
+
+/* The start of a program reads the URLs of its routes, and waits for nobody. */
+ON_GROUND(a_route_to_a_server_is_checked_without_a_connection, ground *p)
+{
+    static const pawl_endpoint_spec  spec        = {.name = "works"};
+    static const pawl_endpoint_spec *endpoints[] = {&spec, NULL};
+    const pawl_application           application = {PAWL_APPLICATION_HEAD, .name = "factory",
+                                                    .endpoints = endpoints};
+    pawl_endpoint_options            options     = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint                   *endpoint    = NULL;
+    char                             url[100];
+    int                              server = silent_server(url);
+    options.store                           = "memory:routes";
+    options.routes = PAWL_ROUTES({.name = "far", .url = url}, {.name = "too", .url = url});
+    must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
+    assert_int_equal(accept(server, NULL, NULL), -1);
+    pawl_endpoint_destroy(endpoint);
+    expect_code(p,
+                pawl_store_schema("mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=100",
+                                  PAWL_SCHEMA_VERIFY, NULL, NULL, NULL, &p->error),
+                PAWL_EUNREACHABLE);
     close(server);
 }
 

@@ -183,7 +183,7 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
                               "is_outbox",
                               route->name);
     if (route->url != NULL)
-        return pawl__sink_try(route, error);
+        return pawl__sink_try(endpoint, route, error);
     return route->outbound != NULL ? check_sink(route, error) : PAWL_OK;
 }
 

@@ -80,9 +80,9 @@ static inline bool pawl__route_is_remote(const pawl_route *route)
 {
     return route->url != NULL || route->outbound != NULL || route->is_outbox;
 }
-/* Opens and closes a sink for the route's URL. Fails only when the URL itself is wrong, not when whoever it
- * names is away. */
-pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error);
+/* Opens and closes a sink for the route's URL, unless a route before it had the same one; a store's URL is only read. Fails
+ * only when the URL itself is wrong, not when whoever it names is away. */
+pawl_code pawl__sink_try(const pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error);
 
 /* leader.c: does this process deliver the endpoint's outbox now? From any thread. */
 bool pawl__leader_is(const pawl_endpoint *endpoint);

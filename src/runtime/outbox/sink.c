@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define TRY_TIME PAWL_SECONDS(1) /* of a connection that is made for the URL's sake */
-
 const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)
 {
     for (size_t i = 0; i < endpoint->route_count; i++)
@@ -75,14 +73,13 @@ static pawl_code open_sink(pawl__sink *outbound, pawl_error *error)
     return PAWL_OK;
 }
 
-/* For the schema alone a store is opened without a connection, except for MongoDB's: its driver reads the URL, and no more. */
+/* For its schema alone a store is opened without a connection: the driver reads the URL, and no more. */
 static pawl_code try_store(const pawl_route *route, pawl_error *error)
 {
     const pawl_store_ops *driver;
     pawl_store           *store;
     pawl_store_options    options = PAWL_STORE_OPTIONS_INIT;
     options.mode                  = PAWL_OPEN_SCHEMA;
-    options.deadline              = TRY_TIME;
     options.system_prefix         = route->system_prefix;
     if (pawl__driver_find(route->url, &driver, error) != PAWL_OK)
         return PAWL_ECONFIG;
@@ -91,11 +88,22 @@ static pawl_code try_store(const pawl_route *route, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__sink_try(const pawl_route *route, pawl_error *error)
+static bool is_tried(const pawl_endpoint *endpoint, const char *url)
+{
+    for (size_t i = 0; i < endpoint->route_count; i++)
+        if (endpoint->routes[i].url != NULL && strcmp(endpoint->routes[i].url, url) == 0)
+            return true;
+    return false;
+}
+
+pawl_code pawl__sink_try(const pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error)
 {
     pawl__sink tried = {.route = route};
-    pawl_code  code  = ops_of(&tried) == &pawl_transport_store ? try_store(route, error)
-                                                               : open_sink(&tried, error);
+    pawl_code  code  = PAWL_OK;
+    if (ops_of(&tried) == &pawl_transport_store)
+        code = try_store(route, error);
+    else if (!is_tried(endpoint, route->url))
+        code = open_sink(&tried, error);
     close_sink(&tried);
     if (code != PAWL_ECONFIG && code != PAWL_EINVAL && code != PAWL_ENOMEM)
         return PAWL_OK;

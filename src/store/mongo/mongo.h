@@ -32,7 +32,9 @@
 #define PAWL__MONGO_TRIES_MAX 20  /* of a transaction that others wrote into */
 
 typedef struct pawl__mongo {
-    pawl_store               base;
+    pawl_store    base;
+    mongoc_uri_t *uri;
+    /* NULL: the store is opened for its schema alone, and not connected yet. */
     mongoc_client_t         *client;
     mongoc_client_session_t *session; /* for transactions; made at open */
     /* The client and the open transaction that finds and bulks go to; an enlist sets them to the
@@ -223,6 +225,8 @@ void pawl__mongo_interrupt(pawl_store *store);
 
 pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_options *options,
                            pawl_error *error);
+/* Done by open(), but for the schema alone by schema(). */
+pawl_code pawl__mongo_connect(pawl_store *store, pawl_error *error);
 void      pawl__mongo_close(pawl_store *store);
 pawl_code pawl__mongo_ready(pawl_store *store, pawl_error *error);
 pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,

@@ -237,11 +237,11 @@ static pawl_code refuse_uri(const bson_error_t *why, pawl_error *error)
                           "mongodb: the URL cannot be followed: %s", why->message);
 }
 
-static pawl_code connect_client(pawl_store *store, const mongoc_uri_t *uri, pawl_error *error)
+pawl_code pawl__mongo_connect(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self = pawl__mongo_of(store);
     bson_error_t why;
-    self->client    = mongoc_client_new_from_uri_with_error(uri, &why);
+    self->client    = mongoc_client_new_from_uri_with_error(self->uri, &why);
     self->at_client = self->client;
     if (self->client == NULL)
         return refuse_uri(&why, error);
@@ -256,8 +256,6 @@ static pawl_code connect_client(pawl_store *store, const mongoc_uri_t *uri, pawl
 static pawl_code make_or_check(pawl_store *store, const pawl_store_options *options,
                                pawl_error *error)
 {
-    if (store->mode == PAWL_OPEN_SCHEMA)
-        return PAWL_OK;
     if (store->mode == PAWL_OPEN_CREATE)
         return pawl__mongo_schema_make(store, options->tables, options->table_count, error);
     return pawl__mongo_schema_check(store, options->tables, options->table_count, NULL, NULL,
@@ -267,22 +265,20 @@ static pawl_code make_or_check(pawl_store *store, const pawl_store_options *opti
 pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_options *options,
                            pawl_error *error)
 {
-    pawl__mongo  *self         = pawl__mongo_of(store);
-    mongoc_uri_t *uri          = NULL;
-    bool          is_create_no = false;
+    pawl__mongo *self         = pawl__mongo_of(store);
+    bool         is_create_no = false;
     (void)pthread_once(&once, start);
     pawl_code code = pawl__wait_open(&self->wait, "mongodb", error);
     if (code != PAWL_OK)
         return code;
-    code = read_url(store, url, &is_create_no, &uri, error);
+    code = read_url(store, url, &is_create_no, &self->uri, error);
     if (is_create_no && store->mode == PAWL_OPEN_CREATE)
         store->mode = PAWL_OPEN_CHECK;
     if (code == PAWL_OK)
-        code = connect_client(store, uri, error);
-    if (code == PAWL_OK)
-        warn_of_tls(store, url, uri);
-    if (uri != NULL)
-        mongoc_uri_destroy(uri);
+        warn_of_tls(store, url, self->uri);
+    if (code != PAWL_OK || store->mode == PAWL_OPEN_SCHEMA)
+        return code; /* schema() connects when it is called */
+    code = pawl__mongo_connect(store, error);
     return code == PAWL_OK ? make_or_check(store, options, error) : code;
 }
 
@@ -296,8 +292,11 @@ void pawl__mongo_close(pawl_store *store)
         mongoc_client_session_destroy(self->session);
     if (self->client != NULL)
         mongoc_client_destroy(self->client);
+    if (self->uri != NULL)
+        mongoc_uri_destroy(self->uri);
     self->session = NULL;
     self->client  = NULL;
+    self->uri     = NULL;
     pawl__wait_close(&self->wait);
 }
 

@@ -468,6 +468,9 @@ pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const paw
 {
     const builder doing   = {.store = store, .error = error};
     const builder telling = {.store = store, .line = line, .context = context, .error = error};
+    pawl_code     code    = verb != PAWL_SCHEMA_PRINT ? pawl__mongo_connect(store, error) : PAWL_OK;
+    if (code != PAWL_OK)
+        return code;
     switch (verb) {
     case PAWL_SCHEMA_APPLY: return apply(&doing, spec);
     case PAWL_SCHEMA_VERIFY:

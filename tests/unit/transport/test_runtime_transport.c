@@ -83,6 +83,7 @@ static world *open_world(const char *url, const pawl_route *routes)
 }
 
 static const pawl_route to_tower[]   = {{.name = "bell", .url = "bell:tower", .queue = "hour"},
+                                        {.name = "gong", .url = "bell:tower"},
                                         {.name = NULL}};
 static const pawl_route to_cracked[] = {{.name = "bell", .url = "bell:cracked"}, {.name = NULL}};
 
