@@ -98,6 +98,38 @@ ON_GROUND(a_password_that_cannot_be_read_is_not_shown, ground *p)
     }
 }
 
+/* By all names that libmongoc has, in any case; none of them is asked of a server. */
+ON_GROUND(an_option_that_libmongoc_does_not_know_is_refused, ground *p)
+{
+    static const struct {
+        const char *url, *part; /* NULL: it is taken */
+    } cases[] = {
+        {"mongodb://h/d?tsl=true", "unknown option 'tsl', libmongoc "},
+        {"mongodb://h/d?tls=true&colour=red&w=1", "unknown option 'colour'"},
+        {"mongodb://h/d?create=no&tlsx=1", "unknown option 'tlsx'"},
+        {"mongodb://u:cret@h/d?tls=true&slow=", "unknown option 'slow'"},
+        {"mongodb://app:1/x?cret=2@h/d", "unknown option '***'"},
+        {"mongodb://u:p@h/d?x=cret@h", "unknown option '***'"},
+        {"mongodb://h/d?create=no", NULL},
+        {"mongodb://h", NULL},
+        {"mongodb://h/d?TLS=true&tlsCAFile=x&connectTimeoutMS=5&wTimeoutMS=5", NULL},
+        {"mongodb://h/d?W=majority&readConcernLevel=majority&readPreference=secondary&"
+         "readPreferenceTags=a:b&compressors=zlib&authSource=q",
+         NULL},
+        {"mongodb://u:p@h/d?authMechanism=GSSAPI&authMechanismProperties=SERVICE_NAME:y", NULL},
+        {"mongodb://u:p@h/d?authMechanism=GSSAPI&gssapiServiceName=y&ssl=true", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (cases[i].part == NULL) {
+            if (open_as(p, cases[i].url, PAWL_OPEN_SCHEMA, NULL) != PAWL_OK)
+                fail_msg("%s: %s", cases[i].url, p->error.text);
+            continue;
+        }
+        refuse(p, cases[i].url, PAWL_OPEN_SCHEMA, NULL, PAWL_ECONFIG, cases[i].part);
+        assert_null(strstr(p->error.text, "cret"));
+    }
+}
+
 ON_GROUND(m9_a_server_without_transactions_is_refused, ground *p)
 {
     char url[500];

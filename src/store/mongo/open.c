@@ -167,6 +167,41 @@ static pawl_code refuse_url(char *text, pawl_error *error)
                           "and '@' in them must be written as %%25, %%3A, %%2F, %%3F and %%40");
 }
 
+static bool is_known(const char *option)
+{
+    static const char *const untyped[] = {
+        MONGOC_URI_AUTHMECHANISM,      MONGOC_URI_AUTHMECHANISMPROPERTIES,
+        MONGOC_URI_AUTHSOURCE,         MONGOC_URI_COMPRESSORS,
+        MONGOC_URI_GSSAPISERVICENAME,  MONGOC_URI_READCONCERNLEVEL,
+        MONGOC_URI_READPREFERENCETAGS, MONGOC_URI_W};
+    for (size_t i = 0; i < sizeof untyped / sizeof untyped[0]; i++)
+        if (strcasecmp(option, untyped[i]) == 0)
+            return true;
+    return mongoc_uri_option_is_int32(option) || mongoc_uri_option_is_bool(option) ||
+           mongoc_uri_option_is_utf8(option);
+}
+
+/* Libmongoc passes over what it does not know: with "tsl=true" nothing would be encrypted. `rest`, from the hosts on, is cut
+ * into its pieces. One with an '@' may end a password, and no name in it is shown. */
+static pawl_code check_options(char *rest, pawl_error *error)
+{
+    bool  is_shown = strchr(rest, '@') == NULL;
+    char *next     = strchr(rest, '?');
+    while (next != NULL) {
+        char *name = next + 1;
+        next       = strchr(name, '&');
+        if (next != NULL)
+            *next = '\0';
+        name[strcspn(name, "=")] = '\0';
+        if (*name != '\0' && !is_known(name))
+            return pawl_error_set(
+                error, PAWL_ECONFIG,
+                "mongodb: unknown option '%.60s', libmongoc %s has none of that name",
+                is_shown ? name : "***", mongoc_get_version());
+    }
+    return PAWL_OK;
+}
+
 static pawl_code read_url(pawl_store *store, const char *url, bool *is_create_no,
                           mongoc_uri_t **uri, pawl_error *error)
 {
@@ -175,11 +210,13 @@ static pawl_code read_url(pawl_store *store, const char *url, bool *is_create_no
     char        *user, *text = bson_strdup(url);
     pawl_code    code = PAWL_OK;
     *is_create_no     = take_create_no(text);
-    (void)user_size(text, &user, &is_well);
+    size_t size       = user_size(text, &user, &is_well);
     if (is_well)
         *uri = mongoc_uri_new_with_error(text, &why);
     if (*uri == NULL)
         code = refuse_url(text, error);
+    else
+        code = check_options(user + size + (size > 0), error);
     bson_free(text);
     if (code == PAWL_OK)
         code = check_uri(*uri, error);

@@ -269,6 +269,8 @@ TEST(options_are_checked_without_a_store)
          "route 'far': "},
         {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "postgres://x?foo=1"})),
          "route 'far': "},
+        {PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "far", .url = "mongodb://x/y?tsl=true"})),
+         "route 'far': "},
         {PAWL_OPTIONS(.audit = "sqlite:x?foo=1#y"),
          "option audit is 'sqlite:x?foo=1#y': route 'pawl.audit': "},
         {&(pawl_endpoint_options){.options_size = 0}, "options do not begin with"},
