@@ -240,7 +240,8 @@ PAWL_API void pawl_run_stop(pawl_run *run);
 typedef struct pawl_sender pawl_sender;
 
 /* On a store handle of its own. NULL options: all defaults, but the mode PAWL_OPEN_EXISTING: a misspelt URL is an error, and
- * no new store without an endpoint (but for memory:, where the first one to open it makes it). */
+ * no new store without an endpoint (but for memory:, where the first one to open it makes it). Older tables are
+ * PAWL_ESCHEMA. */
 PAWL_API pawl_code pawl_sender_open(const char *url, const pawl_store_options *options,
                                     pawl_sender **sender, pawl_error *error);
 /* In the caller's own transaction on `native` (sqlite3 *, PGconn *, MYSQL *, SQLHDBC, mongoc_client_session_t *): each send is written
