@@ -125,6 +125,14 @@ void pawl__app_call_set_reading(pawl__app_call *app_call, bool is_reading)
     pthread_mutex_unlock(&app_call->mutex);
 }
 
+pawl_code pawl__app_call_answer(pawl_code code, const char *whose, pawl_error *error)
+{
+    if (code != PAWL_OK && error->text[0] == '\0')
+        (void)pawl_error_set(error, code, "the %s transport does not say why (%s)", whose,
+                             pawl_code_name(code));
+    return code;
+}
+
 bool pawl__app_call_finish(pawl__app_call *app_call)
 {
     pthread_mutex_lock(&app_call->mutex);

@@ -56,6 +56,8 @@ void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store);
 void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats);
 /* Whether what the thread waits for outside of calls is a broker, and not its store. */
 void pawl__app_call_set_reading(pawl__app_call *app_call, bool is_reading);
+/* `code`, as a transport answered it: an error without a text says of whom. */
+pawl_code pawl__app_call_answer(pawl_code code, const char *whose, pawl_error *error);
 /* Says that the thread touches nothing shared any more. False: it was given up before. */
 bool pawl__app_call_finish(pawl__app_call *app_call);
 

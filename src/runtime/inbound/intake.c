@@ -368,7 +368,7 @@ pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t 
     pawl__app_call_set_reading(&it->app_call, false);
     if (code == PAWL_OK)
         set_unsettled(it, it->unsettled - count);
-    return code;
+    return pawl__app_call_answer(code, "inbound", error);
 }
 
 /* Each message in a commit of its own: one that the store does not take is a dead letter. */
@@ -496,7 +496,7 @@ static pawl_code open_driver(pawl__intake *it, pawl_error *error)
                                     .type_count   = it->endpoint->model->type_count,
                                     .prefetch   = (size_t)it->endpoint->settings.batch_messages * 2,
                                     .is_ordered = it->is_ordered};
-    return ops->open(it->driver, it->url, &options, error);
+    return pawl__app_call_answer(ops->open(it->driver, it->url, &options, error), "inbound", error);
 }
 
 pawl_code pawl__intake_create(pawl_endpoint *endpoint, pawl__intake **inbound, pawl_error *error)

@@ -100,7 +100,7 @@ static pawl_code take(pawl__intake *it, const pawl_take *by, pawl_arena *arena,
     pawl__app_call_set_reading(&it->app_call, true);
     pawl_code code = it->driver->ops->take(it->driver, by, arena, takings, error);
     pawl__app_call_set_reading(&it->app_call, false);
-    return code;
+    return pawl__app_call_answer(code, "inbound", error);
 }
 
 static pawl_code take_and_offer(pawl__intake *it, const pawl_take *by, size_t *count,

@@ -202,7 +202,7 @@ static pawl_code call(pawl__service *service, pawl__sink *outbound, pawl_deliver
     if (code == PAWL_OK)
         code = outbound->transport->ops->deliver(outbound->transport, items, count, service->arena,
                                                  error);
-    if (code != PAWL_OK)
+    if (pawl__app_call_answer(code, "outbound", error) != PAWL_OK)
         close_sink(outbound);
     (void)pawl__app_call_end(&service->app_call, service->endpoint);
     return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;

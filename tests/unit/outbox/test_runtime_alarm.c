@@ -57,6 +57,8 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
         assert_int_equal(step(t.two), PAWL_OK);
         return pawl_error_set(error, PAWL_EUNREACHABLE, "it was not there");
     }
+    if (*is_away && t.why == NULL)
+        return PAWL_EDENIED;
     return *is_away ? pawl_error_set(error, PAWL_EUNREACHABLE, "%s", t.why) : PAWL_OK;
 }
 
@@ -172,6 +174,17 @@ ON_ALL_STORES(o23_an_alarm_is_raised_again_through_the_next_handle, const char *
     t.is_away[0] = false;
     go(t.one, PAWL_MINUTES(1));
     expect_none();
+}
+
+/* "The store cannot be reached" would be said of a store that is there. */
+ON_STORE(o23_the_alarm_of_a_receiver_without_a_word_names_the_code, const char *url, "memory")
+{
+    open_two(url);
+    t.is_away[0] = true;
+    t.why        = NULL;
+    add_row("a");
+    go(t.one, PAWL_SECONDS(5));
+    expect_alarm(t.one, "route", "route 'a': the outbound transport does not say why (EDENIED)");
 }
 
 /* As after a commit in doubt, which the handle settled by itself. */

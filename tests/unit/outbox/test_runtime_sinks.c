@@ -43,8 +43,9 @@ typedef struct ear {
     pawl_attempt_outcome answers[8]; /* of the first deliveries; then SUCCESS */
     pawl_text            why;
     size_t               answered;
-    pawl_code            code; /* of the next call as a whole */
-    void (*before)(void);      /* in the next call, once */
+    pawl_code            code;      /* of the next call as a whole */
+    bool                 is_silent; /* which it does not explain */
+    void (*before)(void);           /* in the next call, once */
 } ear;
 
 static char heard[400]; /* by all ears: "a1 a2 |" is one call of ear a */
@@ -72,7 +73,7 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
     strcat(heard, "|");
     if (before != NULL)
         before();
-    return code == PAWL_OK ? code : pawl_error_set(error, code, "the ear is shut");
+    return code == PAWL_OK || it->is_silent ? code : pawl_error_set(error, code, "the ear is shut");
 }
 
 static const pawl_transport_ops plain   = PAWL_OUTBOUND(hear);
@@ -238,6 +239,17 @@ ON_STORE(an_operator_reads_what_a_sink_says, const char *url, "memory")
                                    : "the outbound transport does not say why");
         world_close(it);
     }
+}
+
+/* The text of the code alone may be about a store. */
+ON_STORE(a_call_that_fails_without_a_word_is_named, const char *url, "memory")
+{
+    world *it   = open_world(url, (pawl_endpoint_options){0});
+    a.code      = PAWL_EPERSIST;
+    a.is_silent = true;
+    advance_flow(it, "f", 1, "a");
+    assert_string_equal(only_attempt(it, PAWL_OUTBOX_PENDING).error.data,
+                        "the outbound transport does not say why (EPERSIST)");
 }
 
 ON_ALL_STORES(a_call_that_fails_is_transient_for_all, const char *url)

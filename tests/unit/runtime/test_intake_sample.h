@@ -61,6 +61,7 @@ static struct broker {
     bool                  breaks;         /* a take that waits loses the connection */
     const pawl__app_call *call;           /* of the intake; or NULL */
     int                   stopping_takes; /* while the endpoint stops */
+    bool                  is_silent;      /* failures have no text */
     int unmarked; /* calls during which it does not tell that it waits for a broker */
 } broker;
 
@@ -77,6 +78,8 @@ static inline pawl_code open_list(pawl_inbound *inbound, const char *url,
                                   const pawl_inbound_options *options, pawl_error *error)
 {
     (void)inbound;
+    if (strcmp(url, "list://mute/") == 0)
+        return PAWL_EDENIED;
     if (strcmp(url, "list://here/") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "list: '%s' is not here", url);
     snprintf(broker.queue, sizeof broker.queue, "%s", options->queue);
@@ -125,7 +128,8 @@ static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_ar
     broker.wake_fd = by->wake_fd;
     if (broker.breaks && by->wait > 0) {
         atomic_fetch_add(&losses, 1);
-        return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
+        return broker.is_silent ? PAWL_ELOST
+                                : pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
     }
     if (count_settled() + count_out() == broker.count && by->wake_fd >= 0 && by->wait > 0)
         (void)poll(&(struct pollfd){.fd = by->wake_fd, .events = POLLIN}, 1, 1000);
@@ -158,7 +162,8 @@ static inline pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, s
     note_call();
     if (broker.settles_to_fail > 0) {
         broker.settles_to_fail--;
-        return pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
+        return broker.is_silent ? PAWL_ELOST
+                                : pawl_error_set(error, PAWL_ELOST, "list: the connection is lost");
     }
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(items[i].channel, broker.channel);

@@ -55,6 +55,24 @@ ON_ALL_STORES(e27_what_was_not_settled_comes_again_and_is_handled_once, const ch
     assert_string_equal(happened.text, "note(1) note(2) ");
 }
 
+/* Nothing else tells an operator what to look at. */
+ON_STORE(a_broker_that_fails_without_a_word_is_named, const char *url, "memory")
+{
+    static const char said[] = "the inbound transport does not say why (ELOST)";
+    size_t            count  = 0;
+    pawl_error        error  = PAWL_ERROR_INIT;
+    reading          *r      = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
+    broker.is_silent         = true;
+    put("m-1", "note", "{\"number\":1}");
+    broker.settles_to_fail = 1;
+    assert_int_equal(pawl__intake_step(r->inbound, 0, -1, &count, &error), PAWL_ELOST);
+    assert_string_equal(error.text, said);
+    error         = (pawl_error)PAWL_ERROR_INIT;
+    broker.breaks = true;
+    assert_int_equal(pawl__intake_step(r->inbound, 1, -1, &count, &error), PAWL_ELOST);
+    assert_string_equal(error.text, said);
+}
+
 ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store, const char *url)
 {
     reading *r    = open_reading(url, &(pawl_endpoint_options){.immediate_retries = -1,
@@ -530,6 +548,7 @@ TEST(a_transport_that_nobody_knows_is_refused)
     refuses("letters", "option transport: it is no URL");
     refuses("pigeon://roof/", "no broker is known by the scheme 'pigeon'");
     refuses("list://there/", "option transport: list: 'list://there/' is not here");
+    refuses("list://mute/", "option transport: the inbound transport does not say why (EDENIED)");
     refuses("list://here/?key=order.#.eu",
             "option transport: a '#' in a routing key is written %23: ");
     refuses("list://here/?key=order.#", "a '#' in a routing key");
