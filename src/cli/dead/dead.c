@@ -360,9 +360,11 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
                           PAWL_TEXT_ARGS(pawl__shell_word(letter->endpoint, arena)));
     shown->next = pawl__must_printf(
         arena, "nothing by itself: `%s` %s%.*s%s%s", pawl__shell_command(command, arena).data,
-        is_known ? (is_timeout ? "sets the timeout of its saga again, due now, for queue "
-                               : "sends it to queue ")
-                 : "removes it: it has no type or queue",
+        is_known
+            ? (is_timeout
+                   ? "sets the timeout of its saga again, unless the saga has, due now, for queue "
+                   : "sends it to queue ")
+            : "removes it: it has no type or queue",
         PAWL_TEXT_ARGS(letter->queue),
         !is_known || !pawl_text_equal(letter->code, PAWL_TEXT("EDECODE")) ? ""
         : is_timeout

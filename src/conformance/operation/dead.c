@@ -300,6 +300,14 @@ static void a_timeout_is_set_again_with_its_headers(suite *s)
     EXPECT_TEXT(s, timeouts.items[0].headers, TEXT("{\"a\":\"1\",\"b\":\"\xc3\xa9\"}"));
     EXPECT_TEXT(s, timeouts.items[0].correlation_id, TEXT("c-7"));
     EXPECT_TEXT(s, timeouts.items[0].name, message.type);
+    /* Another of this name: its own id is free, and its saga has one already. */
+    message.id = TEXT("01a20a97-1295-7006-ac35-ef034474ec02");
+    COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = message,
+               .code = TEXT("EPERSIST"), .error = TEXT("x"), .at = SUITE_NOW);
+    EXPECT_CODE(
+        s, pawl_store_dead_retry(a, ORDERS, message.id, ANN, TEXT(""), SUITE_NOW + 8, &s->error),
+        PAWL_EDUPLICATE);
+    EXPECT(s, strstr(s->error.text, "or its saga has set a timeout of this name") != NULL);
 }
 
 /* ---- Old bodies ---------------------------------------------------------- */

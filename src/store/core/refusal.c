@@ -144,7 +144,8 @@ pawl_code pawl__why_not_leased(const void *change, pawl_error *why)
 pawl_code pawl__why_timeout_exists(const void *change, pawl_error *why)
 {
     const pawl_timeout_set *set = change;
-    return say_timeout(set->id, PAWL_EDUPLICATE, "the id exists already", why);
+    return say_timeout(set->id, PAWL_EDUPLICATE,
+                       "its id exists already, or its saga has set a timeout of this name", why);
 }
 
 /* ---- The outbox --------------------------------------------------------- */
