@@ -239,7 +239,9 @@ refuse "1: recovery: expected NAME=VALUE, got 'never'$" 'recovery = code=EFULL n
 refuse "1: recovery: there is no 'delays'; did you mean delay" 'recovery = delays=1s'
 refuse "1: recovery: there is no code 'EUNREACHABEL' of a failure; did you mean EUNREACHABLE" 'recovery = code=EUNREACHABEL'
 refuse "1: recovery: there is no code 'OK' of a failure; valid are [^;]*EINVAL, " 'recovery = code=OK delayed=1'
+grep -qE "DISCARD|EVERSION|ECRASHED" "$work/err" && die "codes are valid that are refused"
 refuse "1: recovery: code DISCARD is no failure$" 'recovery = code=DISCARD delayed=1'
+refuse "1: recovery: code ECRASHED has a limit of its own, crashes_max, which no row changes$" 'recovery = code=ECRASHED immediate=2'
 refuse "1: recovery: immediate: 101 is not within 0 and 100, nor the word none$" 'recovery = immediate=101'
 refuse "1: recovery: delayed: '-1' is no whole number|1: recovery: delayed: -1 is not within 0 and 1000, nor the word none$" 'recovery = delayed=-1'
 refuse "1: recovery: delay: 0s is not within 1ms and 365d$" 'recovery = delay=0s'
@@ -259,7 +261,7 @@ refuse "1: option transport: no broker is known by the scheme 'pigeon'" 'transpo
 refuse "3: route 'bb': no driver " '[rests]' 'route = b=#b' 'route = bb=nope://x'
 show --config "$work/bad.conf" --endpoint works # what holds for another endpoint alone is not looked at
 refuse "1: route 'b{201}': its name has 201 bytes, the limit is 1 to 200$" "route = $(printf 'b%.0s' {1..201})=#x"
-refuse "1: option inbox_retention is 1 s, and delayed retries go on" 'inbox-retention = 1s' 'delayed-retries = 5'
+refuse "1: option inbox_retention is 1 s, and delayed retries by row 2 of option recovery go on" 'inbox-retention = 1s' 'delayed-retries = 5'
 refuse "2: health, queue_age: unhealthy from 1m is below degraded from 5m$" 'workers = 1' 'health = queue_age=5m/1m'
 refuse "1: health, outbox_lag: unhealthy from 5m is below degraded from 10m$" 'health = outbox_lag=10m'
 printf 'workers = 1\0\n' >"$work/bad.conf"
@@ -273,9 +275,9 @@ expect 2 "^pawl: --route: 'a\?': name: byte 1 is no UTF-8$" pawl run "$app" --sh
 expect 2 "^pawl: --route: 'a': queue: byte 0 is no UTF-8$" pawl run "$app" --show-options --route $'a=#\xff'
 expect 2 "a line of /dev/zero is over [0-9]+ bytes, the limit$" pawl run "$app" --show-options --config /dev/zero
 expect 2 "^pawl: --recovery: then: expected dead or discard, got 'x'$" pawl run "$app" --show-options --recovery then=x
-expect 2 "option inbox_retention is 604800 s, and delayed retries go on" \
+expect 2 "option inbox_retention is 604800 s, and delayed retries by row 1 of option recovery go on" \
     pawl run "$app" --store "memory:x" --recovery "delayed=1000"
-expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
+expect 2 "option inbox_retention is 1 s, and delayed retries by row 2 of option recovery go on" \
     pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
 expect 2 "^pawl: --transport names a queue, which one endpoint reads: give --endpoint" pawl run "$app" --show-options --transport 'amqp://a/#q'
 for verb in "--store sqlite:$work/bad.db" --show-options; do

@@ -100,13 +100,15 @@ static pawl_code read_code(const char *text, pawl_recovery *row, pawl_error *err
     size_t      count                 = 0;
     char        suggestion[600], shown[PAWL__WORD_SIZE];
     for (size_t i = 0; i < CODE_COUNT; i++) {
+        const pawl_recovery plain = {.code = codes[i]};
         if (codes[i] == PAWL_OK)
             continue;
-        names[count++] = pawl_code_name(codes[i]);
-        if (strcmp(names[count - 1], text) == 0) {
+        if (strcmp(pawl_code_name(codes[i]), text) == 0) {
             row->code = codes[i];
             return PAWL_OK;
         }
+        if (pawl__recovery_check_code(&plain, NULL) == PAWL_OK)
+            names[count++] = pawl_code_name(codes[i]);
     }
     pawl__suggest(text, "", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "there is no code '%s' of a failure%s",

@@ -11,6 +11,7 @@
 #include "runtime/endpoint/recovery.h"
 #include "store/core/core.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Numbers ---------------------------------------------------------------- */
@@ -117,18 +118,23 @@ static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
     return sum;
 }
 
-/* The longest that delayed retries go on, by the numbers or by a row of recovery. */
-static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl__recovery *recovery)
+/* The longest that delayed retries go on, by the numbers (row 0) or by a row of recovery. */
+static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl__recovery *recovery,
+                              size_t *longest_row)
 {
     static const pawl_recovery plain   = {.delay = 0};
     int64_t                    longest = 0;
+    *longest_row                       = 0;
     for (size_t i = 0; i <= recovery->count; i++) {
-        const pawl_recovery *row   = i < recovery->count ? &recovery->rows[i] : &plain;
+        const pawl_recovery *row   = i > 0 ? &recovery->rows[i - 1] : &plain;
         int32_t              tries = row->delayed != 0 ? row->delayed : settings->delayed_retries;
         int64_t              delay = row->delay != 0 ? row->delay : settings->retry_delay;
         int64_t last = row->delay_max != 0 ? row->delay_max : settings->retry_delay_max;
         int64_t sum  = sum_of_delays(tries, delay, last > delay ? last : delay);
-        longest      = sum > longest ? sum : longest;
+        if (sum <= longest)
+            continue;
+        longest      = sum;
+        *longest_row = i;
     }
     return longest;
 }
@@ -138,10 +144,14 @@ static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl_
 static pawl_code check_retention(const pawl_endpoint_options *settings,
                                  const pawl__recovery *recovery, pawl_error *error)
 {
-    static const char *const names[] = {"delayed retries", "tries of the outbox"};
-    const int64_t            spans[] = {sum_of_retries(settings, recovery),
-                                        sum_of_delays(settings->outbox_attempts - 1, settings->outbox_delay,
-                                                      settings->outbox_delay_max)};
+    char              retries[80] = "delayed retries";
+    const char *const names[]     = {retries, "tries of the outbox"};
+    size_t            row         = 0;
+    const int64_t     spans[]     = {sum_of_retries(settings, recovery, &row),
+                                     sum_of_delays(settings->outbox_attempts - 1, settings->outbox_delay,
+                                                   settings->outbox_delay_max)};
+    if (row > 0)
+        snprintf(retries, sizeof retries, "delayed retries by row %zu of option recovery", row);
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
         if (settings->inbox_retention < spans[i])
             return pawl_error_set(

@@ -57,6 +57,10 @@ static inline pawl_code pawl__recovery_check_code(const pawl_recovery *row, pawl
         return pawl_error_set(error, PAWL_ECONFIG,
                               "code EVERSION is no failure: its message waits for a program that "
                               "reads it, every version_delay");
+    if (row->code == PAWL_ECRASHED)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "code ECRASHED has a limit of its own, crashes_max, which no row changes");
     if (row->code == PAWL_RETRY_AFTER &&
         (row->immediate != 0 || row->delay != 0 || row->delay_max != 0))
         return pawl_error_set(error, PAWL_ECONFIG,

@@ -92,6 +92,7 @@ TEST(e37_a_bad_row_is_refused_by_its_number)
     refuse_row((pawl_recovery){.code = (pawl_code)9999}, "code 9999 is no code of pawl's");
     refuse_row((pawl_recovery){.code = PAWL_DISCARD}, "code DISCARD is no failure");
     refuse_row((pawl_recovery){.code = PAWL_EVERSION, .delayed = 1}, "code EVERSION is no failure");
+    refuse_row((pawl_recovery){.code = PAWL_ECRASHED, .immediate = 2}, "code ECRASHED has a limit");
     refuse_row((pawl_recovery){.code = PAWL_RETRY_AFTER, .delay = 1},
                "code RETRY_AFTER comes with");
     refuse_row((pawl_recovery){.code = PAWL_RETRY_AFTER, .delay_max = 1}, "code RETRY_AFTER comes");
@@ -135,12 +136,14 @@ TEST(e37_marks_outlast_the_delays_of_each_row)
 {
     refuse(PAWL_RECOVERY(
                {.type = "job", .delayed = 10, .delay = PAWL_DAYS(1), .delay_max = PAWL_DAYS(1)}),
-           NULL, "and delayed retries go on for up to 950400 s");
+           NULL, "and delayed retries by row 1 of option recovery go on for up to 950400 s");
     refuse(PAWL_RECOVERY({.type = "job", .delayed = 10, .delay = PAWL_DAYS(1)}), NULL,
-           "and delayed retries go on for up to 950400 s");
-    refuse(PAWL_RECOVERY({.type = "job", .delayed = 1000}), NULL, "and delayed retries go on for");
+           "and delayed retries by row 1 of option recovery go on for up to 950400 s");
+    refuse(PAWL_RECOVERY({.type = "a", .immediate = 1}, {.type = "job", .delayed = 1000},
+                         {.type = "b", .delayed = 1000}),
+           NULL, "and delayed retries by row 2 of option recovery go on for");
     refuse(PAWL_RECOVERY({.type = "job", .delay = PAWL_DAYS(2)}), NULL,
-           "and delayed retries go on for up to 950400 s");
+           "and delayed retries by row 1 of option recovery go on for up to 950400 s");
 }
 
 TEST(e37_a_type_that_nothing_handles_is_said)
