@@ -72,6 +72,15 @@ expect 0 '^\{"message_id":"m-0","endpoint":"billing","queue":"billing","type":"c
 ids 'm-0 m-1 m-2 m-3 m-4 m-5 '
 ids 'm-0 m-3 ' --type charge
 ids 'm-2 m-5 ' --code EUNREACHABLE
+[ ! -s "$work/err" ] || die "a code is warned of: $(cat "$work/err")"
+for code in PURGED '?'; do
+    ids '' --code "$code"
+    [ ! -s "$work/err" ] || die "a code is warned of: $(cat "$work/err")"
+done
+ids '' --code EUNREACHABEL
+grep -qx "pawl: warning: --code: no code of this version is 'EUNREACHABEL'; did you mean EUNREACHABLE?" "$work/err" || die "no warning"
+expect 0 '^would be discarded: 0 dead letters' pawl dead discard --all --code OK --dry-run
+grep -q "^pawl: warning: --code: no code of this version is 'OK'; valid are RETRY, " "$work/err" || die "no warning"
 ids 'm-2 m-5 ' --error 'route to'
 ids 'm-1 m-4 ' --error closed --type parcel --endpoint billing
 ids '' --endpoint other

@@ -131,6 +131,26 @@ const pawl__report pawl__dead_verb_reports[] = {
 
 /* ---- Finding --------------------------------------------------------------- */
 
+/* Codes of letters: PAWL_OK, which is the first, is none, and a handler's own number is "?". */
+static const char *const code_names[] = {
+#define CODE_NAME(symbol, number, retry, exit_code, text) #symbol,
+    PAWL_CODES(CODE_NAME)
+#undef CODE_NAME
+        PAWL_TAKE_CODE,
+    "?", NULL};
+
+/* A code that is not known matches nothing, unless another version wrote it: no error. */
+static void warn_of_code(const char *code)
+{
+    const char *const *names = code_names + 1;
+    char               suggestion[600], word[PAWL__WORD_SIZE];
+    if (code == NULL || names[pawl__choice_of(names, pawl_text_of(code))] != NULL)
+        return;
+    pawl__suggest(code, "", names, suggestion, sizeof suggestion);
+    fprintf(stderr, "pawl: warning: --code: no code of this version is '%s'%s\n",
+            pawl__shown(code, word), suggestion);
+}
+
 /* --app and --saga of list, retry and discard go together. */
 static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
 {
@@ -427,6 +447,8 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl_code code     = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
     if (code == PAWL_OK)
         code = check_saga(fields, error);
+    if (code == PAWL_OK)
+        warn_of_code(fields->code);
     return code != PAWL_OK || fields->saga == NULL ? code
                                                    : pawl__saga_book_open(&fields->book, error);
 }
