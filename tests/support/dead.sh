@@ -137,6 +137,27 @@ expect 0 '^\{"retried":0,"no_longer_dead":0,"already_queued":1,"unsendable":0\}$
 left 5
 handle
 
+echo "== letters whose time is over: a worker would drop them"
+over="the time of 1 of the dead letters is over (header pawl.expires): a worker drops it"
+for year in 2026 2126; do
+    expect 0 '' pawl send --to late --type parcel --body '{"n":4}' --id "y-$year" --header "pawl.expires=$year-01-01T00:00:00Z"
+done
+says_over()
+{
+    expect 0 '' pawl queue purge late --yes
+    expect 0 '' pawl dead "$@"
+    grep -qF "pawl: warning: $over" "$work/err" || die "no warning of the time: dead $*"
+}
+says_over retry y-2026 y-2126
+says_over retry --all --type parcel --endpoint late --yes
+says_over edit y-2026 --body-file <(printf '{"n":5}')
+expect 0 '' pawl queue purge late --yes
+expect 0 '' pawl dead discard y-2026
+[ ! -s "$work/err" ] || die "a discard warns: $(cat "$work/err")"
+expect 0 '' pawl dead retry y-2126
+grep -q 'is over' "$work/err" && die "a time to come is over"
+expect 0 '' pawl queue purge late --yes --discard
+
 echo "== edit"
 printf '{"n":' >"$work/bad.json"
 printf '{"m":7}' >"$work/other.json"

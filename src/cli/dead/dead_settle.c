@@ -83,6 +83,26 @@ static void warn(const pawl__text_set *names, pawl_store *store)
         pawl__reader_warn(store, names->items[i], names->arena);
 }
 
+/* ---- Letters whose time is over ------------------------------------------------ */
+
+static bool is_expired(const pawl_dead_row *letter, pawl_arena *arena)
+{
+    pawl_time end  = 0;
+    pawl_text text = pawl__must_header(letter->message.headers, PAWL_HEADER_EXPIRES, arena);
+    return text.size > 0 && pawl_time_parse(text, &end, NULL) == PAWL_OK &&
+           end <= pawl_clock_now(NULL);
+}
+
+static void warn_expired(int64_t count)
+{
+    if (count > 0)
+        fprintf(
+            stderr,
+            "pawl: warning: the time of %lld of the dead letters is over (header " PAWL_HEADER_EXPIRES
+            "): a worker drops %s\n",
+            (long long)count, count == 1 ? "it" : "them");
+}
+
 /* ---- Letters that are named ---------------------------------------------------- */
 
 static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_settle *settle,
@@ -93,6 +113,7 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
     pawl__text_set  named  = {.arena = arena};
     pawl__text_set  queues = {.arena = arena};
     size_t          count  = 0;
+    int64_t         over   = 0;
     pawl_code       code   = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
         if (pawl__text_set_add(&named, pawl_text_of(fields->words.ids.items[i])))
@@ -102,9 +123,12 @@ static pawl_code settle_named(const pawl__dead_fields *fields, const pawl_dead_s
     if (code == PAWL_OK)
         code = pawl_store_dead_settle(store, letters, count, settle, pawl_clock_now(NULL), NULL,
                                       error);
-    for (size_t i = 0; code == PAWL_OK && i < count && is_retry(fields); i++)
+    for (size_t i = 0; code == PAWL_OK && i < count && is_retry(fields); i++) {
         add_queue(&queues, letters[i].queue);
+        over += is_expired(&letters[i], arena);
+    }
     warn(&queues, store);
+    warn_expired(over);
     loop.did = count;
     return code == PAWL_OK ? pawl__bulk_loop_print(&loop) : code;
 }
@@ -151,15 +175,20 @@ static pawl_code count_and_warn(bulk *it, pawl_error *error)
 {
     pawl__dead_cursor cursor  = it->cursor;
     bool              is_last = false;
+    int64_t           over    = 0;
     pawl_code         code    = PAWL_OK;
     while (code == PAWL_OK && !is_last) {
         code = read_page(it, &cursor, PAWL__BULK_PAGE, &is_last, error);
         it->loop.total += it->found.count;
-        for (size_t i = 0; code == PAWL_OK && i < it->found.count && is_retry(it->fields); i++)
+        for (size_t i = 0; code == PAWL_OK && i < it->found.count && is_retry(it->fields); i++) {
             add_queue(&it->queues, it->found.items[i].queue);
+            over += is_expired(&it->found.items[i], it->arena);
+        }
     }
     if (code == PAWL_OK)
         warn(&it->queues, it->cursor.store);
+    if (code == PAWL_OK)
+        warn_expired(over);
     it->fits = PAGE_FIRST; /* from the first letter again */
     return code;
 }
@@ -362,6 +391,8 @@ static pawl_code edit(const pawl__dead_fields *fields, pawl_store *store,
         code = pawl_store_dead_settle(store, letter, 1, &settle, pawl_clock_now(NULL), NULL, error);
     if (code == PAWL_OK)
         pawl__reader_warn(store, letter->queue, arena);
+    if (code == PAWL_OK)
+        warn_expired(is_expired(letter, arena));
     pawl__input_close(&input);
     pawl__bulk_loop loop = loop_of(fields, "edited");
     loop.did             = 1;
