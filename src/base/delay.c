@@ -55,6 +55,9 @@ pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, p
 {
     char text[PAWL_TIME_TEXT_SIZE + 1];
     bool is_seconds = is_near(time, PAWL_SECONDS(1), now);
+    if (time < PAWL_TIME_MIN || time > PAWL_TIME_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, "%s%s is at %lld, outside the years 1 to 9999",
+                              kind, name, (long long)time);
     if (now < PAWL_DAYS(3650) || (!is_seconds && !is_near(time, PAWL_MILLISECONDS(1), now)))
         return PAWL_OK;
     pawl_time_format(time, text);

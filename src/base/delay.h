@@ -41,8 +41,8 @@ static inline pawl_time pawl__after_delay(pawl_time now, int64_t delay)
 {
     return delay > 0 ? pawl_time_add(now, delay) : now;
 }
-/* Refuses a time of 1970 that lies in these years if it is read as seconds, as time() counts, or as milliseconds. The
- * error names it by the two texts. */
+/* Refuses a time that no store takes, and one of 1970 that lies in these years if it is read as seconds, as time()
+ * counts, or as milliseconds. The error names it by the two texts. */
 pawl_code pawl__check_time(const char *kind, const char *name, pawl_time time, pawl_time now,
                            pawl_error *error);
 

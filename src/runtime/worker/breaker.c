@@ -134,20 +134,23 @@ static void count_probe(pawl_endpoint *endpoint, const pawl__unit *failed, move 
  * who debugs. */
 static void say(const pawl_endpoint *endpoint, const pawl__unit *failed, const move *made)
 {
-    const char *name    = endpoint->model->endpoint.data;
-    long long   seconds = (long long)(made->time / PAWL_SECONDS(1));
+    const char *name     = endpoint->model->endpoint.data;
+    long long   seconds  = (long long)(made->time / PAWL_SECONDS(1));
+    bool        is_whole = made->time % PAWL_SECONDS(1) == 0;
+    long long   pause    = is_whole ? seconds : (long long)(made->time / PAWL_MILLISECONDS(1));
+    const char *unit     = is_whole ? "s" : "ms";
     switch (made->what) {
     case MOVE_NONE: break;
     case MOVE_OPENED:
         pawl_log(PAWL_LOG_WARNING,
                  "endpoint %s: %d of the last %d messages failed, the last of type %.*s with %s: "
-                 "%.*s; its breaker is open: nothing is claimed for %lld s, then a probe",
+                 "%.*s; its breaker is open: nothing is claimed for %lld %s, then a probe",
                  name, (int)made->failures, (int)made->count, PAWL_TEXT_ARGS(failed->message.type),
-                 pawl_code_name(failed->code), PAWL_TEXT_ARGS(failed->error), seconds);
+                 pawl_code_name(failed->code), PAWL_TEXT_ARGS(failed->error), pause, unit);
         break;
     case MOVE_REOPENED:
-        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: its breaker's probe failed; the next one in %lld s",
-                 name, seconds);
+        pawl_log(PAWL_LOG_DEBUG, "endpoint %s: its breaker's probe failed; the next one in %lld %s",
+                 name, pause, unit);
         break;
     case MOVE_CLOSED:
         pawl_log(PAWL_LOG_INFO, "endpoint %s: its breaker is closed again, after %lld s", name,

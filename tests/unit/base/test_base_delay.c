@@ -64,12 +64,22 @@ TEST(a_time_of_seconds_is_refused)
     assert_non_null(strstr(error.text, "of milliseconds it is PAWL_MILLISECONDS(1700000000900)"));
 }
 
+TEST(a_time_that_no_store_takes_is_refused)
+{
+    const pawl_time bad[] = {PAWL_TIME_MAX + 1, INT64_MAX, PAWL_TIME_MIN - 1, INT64_MIN};
+    pawl_error      error = PAWL_ERROR_INIT;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(pawl__check_time("timeout ", "t", bad[i], 0, &error), PAWL_EINVAL);
+    assert_string_equal(error.text,
+                        "timeout t is at -9223372036854775808, outside the years 1 to 9999");
+}
+
 /* Old logs, and clocks of tests. */
 TEST(other_times_of_1970_are_times)
 {
     const pawl_time now = PAWL_DAYS(20000), far = INT64_C(17279999999999);
-    const pawl_time good[] = {0,   -5,           INT64_MIN, 1, PAWL_DAYS(1), far, PAWL_DAYS(365),
-                              now, PAWL_TIME_MAX};
+    const pawl_time good[] = {
+        0, -5, PAWL_TIME_MIN, 1, PAWL_DAYS(1), far, PAWL_DAYS(365), now, PAWL_TIME_MAX};
     for (size_t i = 0; i < COUNT(good); i++)
         assert_int_equal(pawl__check_time("", "", good[i], now, NULL), PAWL_OK);
     assert_int_equal(pawl__check_time("", "", 1700000900, PAWL_DAYS(3), NULL), PAWL_OK);

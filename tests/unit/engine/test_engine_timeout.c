@@ -251,6 +251,18 @@ ON_ALL_STORES(a_cancel_without_a_name_is_refused, const char *url)
     assert_int_equal(world_timeouts(it).count, 2);
 }
 
+/* The message's own failure, not one of the commit, which would run all of the batch again. */
+ON_ALL_STORES(a_time_outside_of_the_calendar_is_refused, const char *url)
+{
+    world *it = open_world(url);
+    on_at(it, 0, "l", "@9223372036854775807", "");
+    on_at(it, 1, "m", "@5", "");
+    world_go(it, PAWL_SECONDS(20));
+    assert_int_equal(world_dead(it).count, 1);
+    assert_string_equal(world_dead(it).items[0].error.data,
+                        "timeout a is at 9223372036854775807, outside the years 1 to 9999");
+}
+
 /* As time() tells it: it would have fired at once. */
 ON_ALL_STORES(a_time_in_seconds_is_refused, const char *url)
 {

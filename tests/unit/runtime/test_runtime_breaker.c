@@ -154,6 +154,16 @@ ON_STORES(a_rate_of_failures_opens_it, const char *url)
                      1);
 }
 
+ON_STORES(a_short_pause_is_said_in_milliseconds, const char *url)
+{
+    pawl_endpoint_options options = half_of_ten;
+    options.breaker_pause         = PAWL_MILLISECONDS(1500);
+    world *it                     = open_world(url, options);
+    post(it, "ask", 20);
+    world_drain(it);
+    assert_int_equal(gate_said("nothing is claimed for 1500 ms, then a probe"), 1);
+}
+
 ON_STORES(without_one_all_of_them_run, const char *url)
 {
     pawl_endpoint_options none = {.immediate_retries = -1, .retry_delay = PAWL_HOURS(1)};
