@@ -67,7 +67,6 @@ typedef struct pawl__audit {
     /* A copy has the id of its message. In the queue of a store it has an id of its own: there the same
      * event, handled by two endpoints, would be one message. */
     bool keeps_id;
-    pawl_time (*now)(void *runtime); /* machine time, asked for each message */
 } pawl__audit;
 
 /* Of a text, for tables in memory. */
@@ -107,6 +106,10 @@ typedef struct pawl__engine {
     void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
     int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked while is_timed */
+    /* The clocks as they are now: behind handlers that ran for long, machine_now and business_now are long over. A virtual
+     * business clock may be far ahead of business_now, which is then the time of the unit. */
+    pawl_time (*machine)(void *runtime);
+    pawl_time (*business)(void *runtime);
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
@@ -132,7 +135,6 @@ typedef struct pawl__engine {
     pawl__unread unread[PAWL__UNREAD_COUNT];
     pawl_time    unread_until; /* machine time; "no saga" is not final before */
     pawl_time    machine_now, business_now;
-    pawl_time    clock_now; /* of the business clock; later than business_now in a virtual flush */
 } pawl__engine;
 
 #endif

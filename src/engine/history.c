@@ -24,7 +24,7 @@ void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         return; /* the letter has the last error in any case */
     unit->attempts = grown;
     unit->attempts[unit->attempt_count++] =
-        (pawl__attempt){code, error, batch->engine->machine_now};
+        (pawl__attempt){code, error, batch->engine->machine(batch->engine->runtime)};
 }
 
 /* NULL when out of memory. */

@@ -153,7 +153,7 @@ static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code c
     unit->end   = PAWL__END_RETRY;
     unit->code  = code;
     unit->error = error;
-    unit->due   = pawl_time_add(engine->machine_now, delay);
+    unit->due   = pawl_time_add(engine->machine(engine->runtime), delay);
 }
 
 bool pawl__is_news(pawl__engine *engine, pawl_text type)
@@ -177,8 +177,8 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
     unit->error    = error;
     /* By the clock, which a test may set far ahead of the unit's own time: the unit would come back as often as the delay
      * fits in between. */
-    unit->due =
-        pawl_time_add(engine->clock_now, pawl__jittered(engine->version_delay, engine->random));
+    unit->due            = pawl_time_add(engine->business(engine->runtime),
+                                         pawl__jittered(engine->version_delay, engine->random));
     engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
     if (pawl__is_news(engine, type))
         pawl_log(PAWL_LOG_WARNING,
@@ -227,8 +227,9 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     unit->end   = PAWL__END_RETRY;
     unit->code  = code;
     unit->error = error;
-    unit->due =
-        pawl_time_add(unit->now, asked_delay >= 0 ? asked_delay : back_off(engine, row, attempts));
+    /* From the failure on, which slow runs and other units of the batch may have put far behind the unit's time. */
+    unit->due = pawl_time_add(engine->is_virtual ? unit->now : engine->business(engine->runtime),
+                              asked_delay >= 0 ? asked_delay : back_off(engine, row, attempts));
 }
 
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
@@ -253,7 +254,7 @@ bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
     while (delay < waited && delay < WAIT_LAST)
         delay *= 2;
     unit->end = PAWL__END_WAIT;
-    unit->due = pawl_time_add(is_unread ? engine->clock_now : unit->now,
+    unit->due = pawl_time_add(is_unread ? engine->business(engine->runtime) : unit->now,
                               delay < WAIT_LAST ? delay : WAIT_LAST);
     return false;
 }

@@ -547,7 +547,7 @@ static bool fail_outlived(pawl__batch *batch, pawl__unit *unit)
 static int64_t note_begin(const pawl__engine *engine, pawl__unit *unit)
 {
     if (engine->audit != NULL)
-        unit->started = engine->audit->now(engine->runtime);
+        unit->started = engine->machine(engine->runtime);
     return engine->clock(engine->runtime);
 }
 

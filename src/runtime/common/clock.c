@@ -83,7 +83,6 @@ void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now)
     worker->engine.store        = worker->store;
     worker->engine.machine_now  = pawl__machine_now(worker->endpoint);
     worker->engine.business_now = business_now;
-    worker->engine.clock_now    = pawl__business_now(worker->endpoint);
     worker->engine.has_hot      = worker->hot_until > worker->engine.machine_now;
 }
 

@@ -74,12 +74,6 @@ static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_er
     return code == PAWL_OK ? code : refuse(endpoint, why.text, error);
 }
 
-static pawl_time machine_now(void *runtime)
-{
-    const pawl__worker *worker = runtime;
-    return pawl__machine_now(worker->endpoint);
-}
-
 /* A name that is longer than the system's own limit is cut. */
 static pawl_text find_machine(pawl__auditing *auditing)
 {
@@ -103,8 +97,7 @@ pawl_code pawl__audit_take(pawl_endpoint *endpoint, pawl_error *error)
         return code;
     bool is_store = route.is_outbox || pawl_transport_find(route.url) == &pawl_transport_store;
     endpoint->routes[endpoint->route_count++] = route;
-    auditing->copies =
-        (pawl__audit){.machine = find_machine(auditing), .keeps_id = !is_store, .now = machine_now};
-    auditing->is_on = true;
+    auditing->copies = (pawl__audit){.machine = find_machine(auditing), .keeps_id = !is_store};
+    auditing->is_on  = true;
     return PAWL_OK;
 }

@@ -319,6 +319,18 @@ static bool is_time_over(void *runtime)
            (!worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end);
 }
 
+static pawl_time machine_now(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return pawl__machine_now(worker->endpoint);
+}
+
+static pawl_time business_now(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return pawl__business_now(worker->endpoint);
+}
+
 /* Stands still under a virtual clock, so that a run repeats. */
 static int64_t clock_now(void *runtime)
 {
@@ -357,6 +369,8 @@ void pawl__engine_callbacks_set(pawl__worker *worker)
         .oldest_without_row = oldest_without_row,
         .begin_time         = begin_time,
         .is_time_over       = is_time_over,
+        .machine            = machine_now,
+        .business           = business_now,
         .clock              = clock_now,
         .audit       = worker->endpoint->auditing.is_on ? &worker->endpoint->auditing.copies : NULL,
         .has_history = settings->history > 0,

@@ -12,10 +12,13 @@ PAWL_RECORD(job, JOB);
 #define SQL_JOB(F) F(TEXT, how)
 PAWL_RECORD(sql_job, SQL_JOB);
 
-static int runs, good_from;
+static int         runs, good_from;
+static pawl_clock *slowed; /* by a second with each run; or NULL */
 
 static pawl_code fail_again(pawl_context *ctx)
 {
+    if (slowed != NULL)
+        pawl_clock_set(slowed, pawl_clock_now(slowed) + PAWL_SECONDS(1));
     if (++runs >= good_from)
         return PAWL_OK;
     return pawl_fail(ctx, runs % 2 == 0 ? PAWL_EBUSY : PAWL_RETRY, "run %d of \"it\"", runs);
@@ -47,6 +50,7 @@ static world *open_world(const char *url, const pawl_application *used,
 {
     runs      = 0;
     good_from = INT32_MAX;
+    slowed    = NULL;
     return world_begin(url, used, NULL, &options);
 }
 
@@ -97,6 +101,21 @@ ON_ALL_STORES(e26_a_dead_letter_tells_of_each_attempt, const char *url)
                                     "{\"attempt\":3,\"at\":\"2026-01-01T10:00:00.000000Z\","));
     assert_non_null(strstr(history, "\"code\":\"EBUSY\",\"error\":\"run 6 of \\\"it\\\"\"}]"));
     assert_int_equal(count_of(history, "\"at\":\"2026-01-01T09:00:00.000000Z\""), 2);
+}
+
+/* Runs at once one behind the other: the first one's time is not that of all. */
+ON_STORES(e26_each_attempt_has_the_time_at_which_it_failed, const char *url)
+{
+    world *it = open_world(url, &application,
+                           (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = -1});
+    slowed    = it->machine;
+    world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(it);
+    const char *history = dead_history(it);
+    expect_attempts(history, 3);
+    assert_non_null(strstr(history, "{\"attempt\":1,\"at\":\"2026-01-01T09:00:01.000000Z\""));
+    assert_non_null(strstr(history, "{\"attempt\":2,\"at\":\"2026-01-01T09:00:02.000000Z\""));
+    assert_non_null(strstr(history, "{\"attempt\":3,\"at\":\"2026-01-01T09:00:03.000000Z\""));
 }
 
 /* A message refused at once has one attempt, at the time of the machine whatever the business

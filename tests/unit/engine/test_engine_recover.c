@@ -7,6 +7,8 @@
 
 #include "support/hook.h"
 
+#include <unistd.h>
+
 /* ---- The application -------------------------------------------------------- */
 
 #define CASE_STATE(F) \
@@ -29,6 +31,8 @@ static pawl_saga_id the_id;       /* the finder's answer */
 static int          nones;        /* but first this often: none */
 static pawl_code    answers[100]; /* of the next runs of attempt's handler */
 static size_t       runs;
+static useconds_t   naps;  /* of attempt's handler */
+static pawl_time    awoke; /* behind its last nap */
 
 static pawl_code on_open_case(pawl_context *ctx, case_state *the_case, const open_case *message)
 {
@@ -83,6 +87,9 @@ static pawl_code on_attempt(pawl_context *ctx, const attempt *message)
     (void)message;
     pawl_code code = answers[runs++];
     world_note(&seen, "%d", pawl_attempts(ctx));
+    if (naps > 0)
+        (void)usleep(naps);
+    awoke = pawl_clock_now(NULL);
     if (code == PAWL_RETRY_AFTER)
         return pawl_retry_after(ctx, PAWL_SECONDS(3));
     return code;
@@ -114,6 +121,7 @@ static world *open_world(const char *url, pawl_endpoint_options options)
     world_forget(&seen);
     runs   = 0;
     nones  = 0;
+    naps   = 0;
     the_id = (pawl_saga_id){{{0}}};
     memset(answers, 0, sizeof answers);
     return world_begin(url, &application, NULL, &options);
@@ -240,6 +248,24 @@ ON_ALL_STORES(retry_after_discard_and_errors, const char *url)
     assert_true(world_is_marked(it, "m"));
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "office").count, 0);
+}
+
+/* By the clock of the system a delay begins with the failure, not with the batch: of several slow handlers each message
+ * has its pause. */
+ON_STORES(e26_a_delay_begins_when_the_handler_has_failed, const char *url)
+{
+    world                      *it       = open_world(url, (pawl_endpoint_options){0});
+    pawl_endpoint              *endpoint = NULL;
+    const pawl_endpoint_options timely   = {
+          .options_size = sizeof timely, .store = url, .batch_messages = 1, .no_service = true};
+    naps       = 50000;
+    answers[0] = PAWL_RETRY_AFTER;
+    post_attempt(it, "m");
+    must(pawl_endpoint_create(&application, NULL, &timely, &endpoint, world_error()));
+    must(pawl_endpoint_step(endpoint, NULL, world_error()));
+    assert_int_equal(runs, 1);
+    assert_true(world_queue(it, "office").items[0].due >= awoke + PAWL_SECONDS(3));
+    pawl_endpoint_destroy(endpoint);
 }
 
 /* PAWL_EPERSIST has immediate and delayed retries, and an end. */

@@ -27,6 +27,22 @@ ON_ALL_STORES(events_come_in_the_order_of_all_streams, const char *url)
     expect_seen("");
 }
 
+/* The pause is one behind the failure, however long the handler took. */
+ON_STORES(an_event_whose_handler_is_slow_waits_from_its_failure_on, const char *url)
+{
+    world              *it = begin(url, &application);
+    pawl_projection_row row;
+    plan.fails  = -1;
+    plan.number = 1;
+    plan.code   = PAWL_REJECT;
+    plan.slowed = it->machine;
+    append_many(it, "A/1", 1, 1);
+    (void)world_step(it);
+    must(pawl_store_projection_find(it->store, PAWL_TEXT("names"), pawl_clock_now(it->machine),
+                                    it->arena, &row, world_error()));
+    assert_int_equal(row.failure.next, pawl_clock_now(it->machine) + PAWL_SECONDS(1));
+}
+
 ON_ALL_STORES(what_an_entity_emits_is_projected, const char *url)
 {
     world *it  = begin(url, &box_application);

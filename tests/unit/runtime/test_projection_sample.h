@@ -43,6 +43,7 @@ static struct {
     pawl_code   code;
     int64_t     delay; /* that PAWL_RETRY_AFTER asks for */
     bool        sends, publishes, writes, discards_odd;
+    pawl_clock *slowed; /* by a minute with each failure; or NULL */
     const char *destination;
     const char *url;  /* of the rows to write */
     const char *ends; /* the event of `number`: SQL that ends the transaction */
@@ -56,6 +57,8 @@ static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
         return PAWL_OK;
     plan.fails -= plan.fails > 0;
     world_note(&seen, "fail(%d,%d)", number, (int)pawl_attempts(ctx));
+    if (plan.slowed != NULL)
+        pawl_clock_set(plan.slowed, pawl_clock_now(plan.slowed) + PAWL_MINUTES(1));
     if (plan.code == PAWL_DISCARD)
         return PAWL_DISCARD;
     if (plan.code == PAWL_RETRY_AFTER)
