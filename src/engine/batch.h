@@ -269,7 +269,10 @@ int32_t pawl__unit_attempts(const pawl__unit *unit);
 bool    pawl__code_is_hopeless(pawl_code code); /* every run of the message meets it again */
 /* How often the unit may run again at once, in memory, when it failed with `code`. */
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
-void    pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
+/* In place of another run at once while the endpoint is being stopped: the claim is freed, nothing is counted. False: an
+ * event, which fails as ever, and is never dead. */
+bool pawl__unit_leave(pawl__unit *unit);
+void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
 /* history.c: notes a run that failed. */
 void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
 /* All attempts, those of its row and those noted since: pawl_dead_set.history. */

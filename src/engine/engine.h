@@ -103,9 +103,10 @@ typedef struct pawl__engine {
     bool (*is_stopping)(void *runtime);
     /* When the oldest message without a row was placed, those of the batch left out; PAWL_TIME_MIN: one may be unseen. Or NULL. */
     pawl_time (*oldest_without_row)(void *runtime);
-    void (*begin_time)(void *runtime);   /* of the handlers: behind all loads */
-    bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
-    int64_t (*clock)(void *runtime);     /* microseconds, for durations; asked while is_timed */
+    void (*begin_time)(void *runtime); /* of the handlers: behind all loads */
+    bool (*is_time_over)(
+        void *runtime);              /* the batch has used its handler time, or a stop ends it */
+    int64_t (*clock)(void *runtime); /* microseconds, for durations; asked while is_timed */
     /* The clocks as they are now: behind handlers that ran for long, machine_now and business_now are long over. A virtual
      * business clock may be far ahead of business_now, which is then the time of the unit. */
     pawl_time (*machine)(void *runtime);

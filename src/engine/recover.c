@@ -1,6 +1,7 @@
 /* recover.c - ends of units that failed or have to wait.
  *
  *     immediate retries   in memory, in unit.c
+ *                         while the endpoint is being stopped: the claim is freed instead
  *     delayed retries     the row gets a later due time, doubling, with jitter
  *     dead letter         after these, unless the failure's row of pawl/recovery.h has it
  *                         discarded; at once for what can never succeed; an event of a
@@ -80,6 +81,14 @@ int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit
         return 0;
     return retries_of(row_of(engine, unit, code)->immediate,
                       is_worth_again(code) ? engine->immediate_retries : 0);
+}
+
+bool pawl__unit_leave(pawl__unit *unit)
+{
+    if (unit->kind == PAWL__UNIT_EVENT)
+        return false;
+    unit->end = PAWL__END_RELEASED;
+    return true;
 }
 
 /* ---- Later --------------------------------------------------------------------- */

@@ -480,6 +480,8 @@ static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *u
             *code != PAWL_EVERSION && (*code != PAWL_REJECT || !ctx->is_rejected);
         if (batch->has_sql || attempt >= immediate_limit(ctx, *code))
             return OUTCOME_FAILED;
+        if (batch->engine->is_stopping(batch->engine->runtime))
+            return pawl__unit_leave(unit) ? OUTCOME_ENDED : OUTCOME_FAILED;
         pawl_text why;
         describe(ctx, *code, &why);
         pawl__unit_note(batch, unit, *code, why);
@@ -505,6 +507,8 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
     }
     if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT &&
         unit->runs < immediate_limit(ctx, *code)) {
+        if (batch->engine->is_stopping(batch->engine->runtime) && pawl__unit_leave(unit))
+            return OUTCOME_ENDED;
         pawl__unit_note(batch, unit, *code, text);
         unit->end = PAWL__END_AGAIN;
         unit->runs++;

@@ -310,12 +310,12 @@ static void begin_time(void *runtime)
     worker->batch_end    = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
 }
 
-/* Has the batch used its handler time, or opened the breaker? Time is not looked at under a virtual
+/* Has the batch used its handler time, or opened the breaker, or is the endpoint being stopped? Time is not looked at under a virtual
  * clock, so that a run repeats. */
 static bool is_time_over(void *runtime)
 {
     pawl__worker *worker = runtime;
-    return pawl__breaker_is_over(worker) ||
+    return pawl__breaker_is_over(worker) || is_stopping(worker) ||
            (!worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end);
 }
 

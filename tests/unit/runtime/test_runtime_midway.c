@@ -15,9 +15,15 @@ PAWL_RECORD(notice, WORK);
 PAWL_RECORD(begin, WORK);
 PAWL_RECORD(shift, WORK);
 
+static atomic_int runs; /* of the handlers behind the gate */
+static bool       fails;
+
 static pawl_code on_slow_work(pawl_context *ctx, const slow_work *message)
 {
     gate_pass();
+    atomic_fetch_add(&runs, 1);
+    if (fails)
+        return PAWL_RETRY;
     return pawl_send(ctx, "noted", PAWL_MESSAGE(notice, .number = message->number));
 }
 PAWL_MESSAGE_HANDLER(on_slow_work, slow_work);
@@ -57,6 +63,10 @@ static const pawl_endpoint_spec mill = {
     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work)}, {.handle = PAWL_HANDLE(on_abroad)})};
 static const pawl_application application = APPLICATION("midway", &mill);
 
+static const pawl_endpoint_spec sql_mill = {
+    .name = "mill", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work), .own_sql = true})};
+static const pawl_application sql_application = APPLICATION("midway", &sql_mill);
+
 static atomic_int delivered;
 
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
@@ -89,6 +99,8 @@ static void open_ground(ground *p, const char *url)
     must(pawl_store_open(url, NULL, &p->store, world_error()));
     must(pawl_sender_open(url, NULL, &p->sender, world_error()));
     atomic_store(&delivered, 0);
+    atomic_store(&runs, 0);
+    fails = false;
     gate_close();
 }
 
@@ -163,6 +175,42 @@ ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed, const char *url)
     assert_int_equal(test_stats(p.store, p.arena).counters.failures, 0);
     runner_destroy(&p.endpoint);
     close_ground(&p);
+}
+
+/* A stop ends retries in memory and the batch: what failed in vain is not dead, though it has no delayed retry. */
+static void stop_in_failure(ground *p, const char *url, const pawl_application *used)
+{
+    open_ground(p, url);
+    fails = true;
+    for (int32_t i = 1; i <= 3; i++)
+        post(p, PAWL_MESSAGE(slow_work, .number = i));
+    runner_open(&p->endpoint, used, NULL, url,
+                (pawl_endpoint_options){
+                    .workers = 1, .batch_time_max = PAWL_MINUTES(1), .delayed_retries = PAWL_NONE});
+    gate_wait(1);
+    pawl_endpoint_stop(p->endpoint.endpoint);
+    gate_open();
+    runner_join(&p->endpoint);
+    world_ok(p->endpoint.code, &p->endpoint.error);
+    assert_int_equal(atomic_load(&runs), 1);
+    assert_int_equal(test_stats(p->store, p->arena).counters.failures, 1);
+    assert_int_equal(claim_all(p, "mill"), 3);
+    runner_destroy(&p->endpoint);
+    close_ground(p);
+}
+
+ON_ALL_STORES(e29_stopping_ends_immediate_retries, const char *url)
+{
+    ground p;
+    stop_in_failure(&p, url, &application);
+}
+
+TESTS(e29_stopping_ends_immediate_retries_with_own_sql, const char *url,
+      STORE_ROW(e29_stopping_ends_immediate_retries_with_own_sql, "sqlite"),
+      STORE_ROW(e29_stopping_ends_immediate_retries_with_own_sql, "postgres"))
+{
+    ground p;
+    stop_in_failure(&p, url, &sql_application);
 }
 
 /* The time of the batch is over behind the first of two timeouts: the other is free while its worker lives. */
