@@ -105,8 +105,9 @@ typedef struct pawl__engine {
     pawl_time (*oldest_without_row)(void *runtime);
     void (*begin_time)(void *runtime); /* of the handlers: behind all loads */
     bool (*is_time_over)(
-        void *runtime);              /* the batch has used its handler time, or a stop ends it */
-    int64_t (*clock)(void *runtime); /* microseconds, for durations; asked while is_timed */
+        void *runtime); /* the batch has used its handler time, or a stop ends it */
+    int64_t (*clock)(
+        void *runtime); /* microseconds, for durations; stands still under a virtual clock */
     /* The clocks as they are now: behind handlers that ran for long, machine_now and business_now are long over. A virtual
      * business clock may be far ahead of business_now, which is then the time of the unit. */
     pawl_time (*machine)(void *runtime);
@@ -129,6 +130,7 @@ typedef struct pawl__engine {
     bool                  is_virtual;  /* each unit has its own business time */
     int32_t               immediate_retries, delayed_retries;
     int64_t               retry_delay, retry_delay_max, not_found_wait, version_delay;
+    int64_t               handler_time_max;
     int32_t               conflict_retries;
     const pawl__recovery *recovery;  /* borrowed; NULL: no rows */
     int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */

@@ -464,10 +464,17 @@ static int32_t immediate_limit(const pawl_context *ctx, pawl_code code)
                : pawl__unit_runs_again(ctx->batch->engine, ctx->unit, code);
 }
 
+/* Have the runs since then used half of the time in which a claim lasts? Another one could outlive it. */
+static bool is_late(const pawl__engine *engine, int64_t begin)
+{
+    return engine->clock(engine->runtime) - begin >= engine->handler_time_max / 2;
+}
+
 /* Runs the unit once, and again while immediate retries are left for its failure. */
 static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit,
                             pawl_code *code)
 {
+    int64_t begin = batch->engine->clock(batch->engine->runtime);
     for (int32_t attempt = 0;; attempt++) {
         pawl_arena_reset(batch->engine->scratch);
         pawl__context_init(ctx, batch, unit);
@@ -478,7 +485,8 @@ static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *u
             return came_to;
         batch->counters.failures +=
             *code != PAWL_EVERSION && (*code != PAWL_REJECT || !ctx->is_rejected);
-        if (batch->has_sql || attempt >= immediate_limit(ctx, *code))
+        if (batch->has_sql || attempt >= immediate_limit(ctx, *code) ||
+            is_late(batch->engine, begin))
             return OUTCOME_FAILED;
         if (batch->engine->is_stopping(batch->engine->runtime))
             return pawl__unit_leave(unit) ? OUTCOME_ENDED : OUTCOME_FAILED;

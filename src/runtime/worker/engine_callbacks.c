@@ -384,6 +384,7 @@ void pawl__engine_callbacks_set(pawl__worker *worker)
         .retry_delay_max   = settings->retry_delay_max,
         .not_found_wait    = settings->not_found_wait,
         .version_delay     = settings->version_delay,
+        .handler_time_max  = settings->handler_time_max,
         .conflict_retries  = settings->conflict_retries,
         .recovery          = &worker->endpoint->recovery,
         .dispatch_retention =

@@ -268,6 +268,25 @@ ON_STORES(e26_a_delay_begins_when_the_handler_has_failed, const char *url)
     pawl_endpoint_destroy(endpoint);
 }
 
+/* Runs at once are those of one claim, which lasts for handler_time_max: a second slow one could outlive it. */
+ON_STORES(e26_no_run_at_once_follows_half_of_the_time, const char *url)
+{
+    world                      *it       = open_world(url, (pawl_endpoint_options){0});
+    pawl_endpoint              *endpoint = NULL;
+    const pawl_endpoint_options slow     = {.options_size     = sizeof slow,
+                                            .store            = url,
+                                            .handler_time_max = PAWL_MILLISECONDS(80),
+                                            .no_service       = true};
+    naps                                 = 50000;
+    always(PAWL_RETRY);
+    post_attempt(it, "m");
+    must(pawl_endpoint_create(&application, NULL, &slow, &endpoint, world_error()));
+    must(pawl_endpoint_step(endpoint, NULL, world_error()));
+    assert_int_equal(runs, 1);
+    assert_int_equal(world_queue(it, "office").items[0].attempts, 1);
+    pawl_endpoint_destroy(endpoint);
+}
+
 /* PAWL_EPERSIST has immediate and delayed retries, and an end. */
 ON_ALL_STORES(a_failed_store_is_tried_again_for_a_while, const char *url)
 {
