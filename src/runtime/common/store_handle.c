@@ -127,9 +127,11 @@ static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pa
     options.deadline                         = deadline;
     options.tables                           = endpoint->model->tables;
     options.table_count                      = endpoint->model->table_count;
-    options.handler_time_max                 = settings->handler_time_max;
-    options.claims_ahead                     = may_claim_ahead(settings);
-    pawl_code code                           = pawl__endpoint_process_check(endpoint, error);
+    /* Handlers of a batch may run one behind the other with no call of the store in between; the last one begins in
+     * the batch's time. */
+    options.handler_time_max = pawl_time_add(settings->handler_time_max, settings->batch_time_max);
+    options.claims_ahead     = may_claim_ahead(settings);
+    pawl_code code           = pawl__endpoint_process_check(endpoint, error);
     if (code == PAWL_OK)
         code = pawl_store_open(settings->store, &options, store, error);
     if (code == PAWL_OK)

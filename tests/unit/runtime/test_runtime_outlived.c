@@ -515,7 +515,24 @@ ON_STORES(a_timeout_and_a_flush_count_their_attempts, const char *url)
     assert_int_equal(t.runs[2], 2);
 }
 
-/* The server's own limit, which is the endpoint's; a server of MariaDB counts in seconds. */
+/* Short handlers of one batch, without a call of the store in between, take longer than one of them may. */
+TESTS(a_session_lasts_for_the_time_of_a_batch, const char *url,
+      STORE_ROW(a_session_lasts_for_the_time_of_a_batch, "postgres"),
+      STORE_ROW(a_session_lasts_for_the_time_of_a_batch, "mariadb"))
+{
+    begin(url, &(pawl_endpoint_options){.handler_time_max = PAWL_SECONDS(1),
+                                        .batch_time_max   = PAWL_SECONDS(10)});
+    t.sleeps = true;
+    for (int i = 1; i < NUMBERS; i++) {
+        t.slow[i] = PAWL_MILLISECONDS(350);
+        post(i);
+    }
+    assert_int_equal(drain(), 0);
+    for (int i = 1; i < NUMBERS; i++)
+        assert_int_equal(t.runs[i], 1);
+}
+
+/* The server's own limit, which is the endpoint's for a handler and a batch; a server of MariaDB counts in seconds. */
 TESTS(the_session_ends_when_a_handler_takes_too_long, const char *url,
       STORE_ROW(the_session_ends_when_a_handler_takes_too_long, "postgres"),
       STORE_ROW(the_session_ends_when_a_handler_takes_too_long, "mariadb"))
@@ -524,7 +541,7 @@ TESTS(the_session_ends_when_a_handler_takes_too_long, const char *url,
     int64_t limit       = is_postgres ? PAWL_MILLISECONDS(300) : PAWL_SECONDS(1);
     begin(url, &(pawl_endpoint_options){.handler_time_max = limit, .delayed_retries = -1});
     t.sleeps  = true;
-    t.slow[2] = 2 * limit + PAWL_MILLISECONDS(300);
+    t.slow[2] = 3 * limit + PAWL_MILLISECONDS(300);
     for (int i = 1; i <= 3; i++)
         post(i);
     (void)drain(); /* a session is found lost at the commit, or before it, and the claims with it */
