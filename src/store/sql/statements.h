@@ -249,7 +249,7 @@
     X(FLUSH_READY, PAWL__SQL_DUE("{aggregator_flush}", "[Dead] = 0 and [Name]"))                                                 \
     /* Dead letters and subscriptions. */                                                                                        \
     X(DEAD_FIND, PAWL__SQL_DEAD_ROW                                                                                              \
-      "where " PAWL__SQL_DEAD_FILTERS                                                                                            \
+      "{index:dead_at}where " PAWL__SQL_DEAD_FILTERS                                                                             \
       "and [At] >= ?6 and [At] <= ?7 order by [At], [Endpoint], [MessageId] {limit:?11}")                                        \
     /* A time that is compared like this leads to no index: the row is found by its key. */                                      \
     X(DEAD_FIND_ONE, PAWL__SQL_DEAD_ROW                                                                                          \
