@@ -60,7 +60,8 @@ PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_ta
  *                  it was, its version too (S10, S11). After a delete the value
  *                  may be inserted again (S12).
  * PAWL_EINVAL      a null correlation value in a column that the table has (S18,
- *                  S21), one of another type, or one over its limit (D19). */
+ *                  S21), one of another type, or one over its limit (D19); metadata
+ *                  or data that is no JSON object, or has a NUL, \u0000 too. */
 PAWL_API pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table,
                                           pawl_saga_row *row, pawl_time now, pawl_error *error);
 
@@ -74,7 +75,8 @@ PAWL_API pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_tab
  *                  is as it was, nothing is ever inserted, and the text names
  *                  the saga, its id and the version expected (S7, S9, S12).
  * PAWL_EDUPLICATE  the transitional value belongs to another row.
- * PAWL_EINVAL      a null transitional value where the table has one (S21). */
+ * PAWL_EINVAL      a null transitional value where the table has one (S21);
+ *                  metadata and data as at the insert. */
 PAWL_API pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table,
                                           pawl_saga_row *row, pawl_time now, pawl_error *error);
 

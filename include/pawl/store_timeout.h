@@ -37,7 +37,8 @@ extern "C" {
  * first anew, under its own id (E13).
  *
  * PAWL_EDUPLICATE  the id exists; the first row stays (T2).
- * PAWL_EINVAL      the id is zero, the destination empty. */
+ * PAWL_EINVAL      the id is zero, the destination empty; headers that are no
+ *                  JSON object, or have a NUL, \u0000 too. Empty ones are none. */
 PAWL_API pawl_code pawl_store_timeout_insert(pawl_store *store, const pawl_timeout_row *timeout,
                                              pawl_time now, pawl_error *error);
 

@@ -40,6 +40,21 @@ pawl_text pawl__text_behind(pawl_text text, const char *prefix)
     return (pawl_text){.data = text.data + size, .size = text.size - size};
 }
 
+bool pawl__text_has_nul_escape(pawl_text json, size_t *at)
+{
+    static const char nul[] = "\\u0000";
+    for (size_t i = 0; i < json.size; i += 2) {
+        const char *found = memchr(json.data + i, '\\', json.size - i);
+        if (found == NULL)
+            return false;
+        i   = (size_t)(found - json.data);
+        *at = i;
+        if (json.size - i >= sizeof nul - 1 && memcmp(found, nul, sizeof nul - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 void pawl__text_end_cut(char *text, size_t size)
 {
     size_t end = size - 4;

@@ -371,6 +371,41 @@ static void a_bad_value_is_refused(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 0);
 }
 
+static void expect_json_refused(suite *s, pawl_code code, const char *field)
+{
+    pawl_text path = suite_printf(s, "saga '%.*s': %s: ", PAWL_TEXT_ARGS(ORDER(s)->type), field);
+    EXPECT_EQ(s, code, PAWL_EINVAL);
+    EXPECT(s, suite_text_has(pawl_text_of(s->error.text), path));
+}
+
+/* A column of a type for JSON, which some stores have, does not take these. */
+static void what_no_column_for_json_takes_is_refused(suite *s)
+{
+    static const char *const wrong[] = {"not json",
+                                        "[1]",
+                                        "7",
+                                        "{\"a\":NaN}",
+                                        "{\"a\":\"x\\u0000y\"}",
+                                        "{\"a\\u0000\":1}",
+                                        "{\"a\":\"\\ud800\"}"};
+    pawl_store              *a       = suite_open(s);
+    pawl_saga_row            kept    = insert(s, a, "kept", "{\"a\":\"\\\\u0000\"}");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        pawl_saga_row row = order("new", wrong[i]);
+        expect_json_refused(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error),
+                            "data");
+        row          = order("new", "{}");
+        row.metadata = pawl_text_of(wrong[i]);
+        expect_json_refused(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error),
+                            "metadata");
+        expect_json_refused(s, try_update(s, a, &kept, wrong[i]), "data");
+        EXPECT_EQ(s, kept.version, 1);
+    }
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 1);
+    pawl_saga_row row = find(s, a, "kept");
+    expect_data(s, &row, 1, "{\"a\":\"\\\\u0000\"}");
+}
+
 static void expect_find_by_refused(suite *s, pawl_store *store, suite_table table,
                                    const char *property, const char *named)
 {
@@ -536,6 +571,8 @@ static const suite_case cases[] = {
     {"S16 S31 ids and values find the same row", ids_and_values_find_the_same_row},
     {"S17 a value becomes the column's type or is refused", a_value_becomes_the_columns_type},
     {"S18 D19 a bad value is refused", a_bad_value_is_refused},
+    {"S31 data and metadata are JSON objects without NUL",
+     what_no_column_for_json_takes_is_refused},
     {"S19 another property is refused naming the allowed one",
      another_property_is_refused_naming_the_allowed},
     {"S19 a saga without correlation lives by its id", a_saga_without_correlation_lives_by_its_id},

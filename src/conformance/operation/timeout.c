@@ -330,6 +330,23 @@ static void the_local_zone_means_nothing(suite *s)
     EXPECT_EQ(s, rows.next_due, SUITE_NOW + 1);
 }
 
+static void headers_are_an_object_without_nul(suite *s)
+{
+    static const char *const wrong[] = {"no json", "[]", "{\"h\":\"a\\u0000b\"}"};
+    pawl_store              *a       = suite_open(s);
+    pawl_timeout_row         timeout = timeout_of(1, SUITE_NOW);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        timeout.headers = pawl_text_of(wrong[i]);
+        EXPECT_CODE(s, pawl_store_timeout_insert(a, &timeout, SUITE_NOW, &s->error), PAWL_EINVAL);
+        EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("timeout: headers: ")));
+    }
+    timeout.headers = TEXT("{\"h\":\"a\\\\u0000\"}"); /* a backslash */
+    EXPECT_OK(s, pawl_store_timeout_insert(a, &timeout, SUITE_NOW, &s->error));
+    pawl_timeout_rows rows = batch(s, a, 70, SUITE_NOW, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].headers, timeout.headers);
+}
+
 static void a_handle_without_a_worker_is_given_one(suite *s)
 {
     pawl_store *a = suite_open_bare(s), *b = suite_open_bare(s);
@@ -340,6 +357,7 @@ static void a_handle_without_a_worker_is_given_one(suite *s)
 
 static const suite_case cases[] = {
     {"T1 a timeout comes back as it was inserted", it_comes_back_as_it_was_inserted},
+    {"T1 headers are a JSON object without NUL", headers_are_an_object_without_nul},
     {"T2 a known id is refused and the first row stays", a_known_id_is_refused_and_the_first_stays},
     {"T3 T4 T5 due rows only, earliest first", due_rows_only_earliest_first},
     {"T3 T15 a size or a lease that is not positive is refused",

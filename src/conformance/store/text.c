@@ -353,6 +353,47 @@ static void a_nul_is_refused_by_field(suite *s)
     }
 }
 
+/* A saga's text, which some stores keep as JSON, where the escape is the character. */
+static void expect_escape_refused(suite *s, pawl_store *store, const nul_field *field,
+                                  const char *text, unsigned at)
+{
+    pawl_refusals refused;
+    pawl_text     given = pawl_text_of(text);
+    suite_set     set   = suite_changes(s);
+    add_all(s, &set);
+    memcpy(change_at(&set, field->kind, field->index) + field->offset, &given, sizeof given);
+    EXPECT_EQ(s, suite_try(&set, store, &refused), PAWL_EINVAL);
+    EXPECT(s, suite_text_has(pawl_text_of(s->error.text),
+                             suite_printf(s, "%s %u: %s: byte %u is NUL",
+                                          pawl_change_kind_name(field->kind), field->index,
+                                          field->name, at)));
+}
+
+static void expect_text_taken(suite *s, const nul_field *field, const char *text)
+{
+    pawl_text given = pawl_text_of(text);
+    suite_set set   = suite_changes(s);
+    add_all(s, &set);
+    memcpy(change_at(&set, field->kind, field->index) + field->offset, &given, sizeof given);
+    EXPECT_OK(s, pawl_changes_check(&set.changes, &s->error));
+}
+
+static void an_escaped_nul_is_refused_in_a_sagas_text(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (size_t i = 0; i < sizeof nul_fields / sizeof nul_fields[0]; i++) {
+        const nul_field *field = &nul_fields[i];
+        if (strcmp(field->name, "metadata") == 0 || strcmp(field->name, "data") == 0) {
+            expect_escape_refused(s, a, field, "{\"a\":\"\\u0000\"}", 6);
+            expect_escape_refused(s, a, field, "{\"\\\\\\u0000\":1}", 4);
+            expect_text_taken(s, field, "{\"a\":\"\\\\u0000\"}");
+            expect_text_taken(s, field, "{\"a\":\"\\u000");
+        } else if (strcmp(field->name, "message.headers") == 0) {
+            expect_text_taken(s, field, "{\"a\":\"\\u0000\"}");
+        }
+    }
+}
+
 static void empty_texts_stay_empty(suite *s)
 {
     pawl_store  *a    = suite_open(s);
@@ -378,6 +419,8 @@ static const suite_case cases[] = {
     {"D19 A7 names reach their limits", names_reach_their_limits},
     {"D19 what is over a limit is refused and nothing written", what_is_over_a_limit_is_refused},
     {"D19 S31 a NUL is refused and its field named", a_nul_is_refused_by_field},
+    {"S31 an escaped NUL is refused in a saga's text, its field named",
+     an_escaped_nul_is_refused_in_a_sagas_text},
     {"E26 empty texts stay empty", empty_texts_stay_empty},
 };
 

@@ -85,6 +85,29 @@ yyjson_doc *pawl__texts_read(pawl_text text)
                             &json_memory, NULL);
 }
 
+pawl_code pawl__texts_check(const char *field, pawl_text json, pawl_error *error)
+{
+    yyjson_read_err wrong;
+    size_t          at = 0;
+    if (json.size == 0)
+        return PAWL_OK;
+    yyjson_doc *doc       = yyjson_read_opts((char *)(uintptr_t)json.data, json.size,
+                                             YYJSON_READ_BIGNUM_AS_RAW, &json_memory, &wrong);
+    bool        is_object = yyjson_is_obj(yyjson_doc_get_root(doc));
+    bool        is_json   = doc != NULL;
+    yyjson_doc_free(doc);
+    if (!is_json && wrong.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to check %s", field);
+    if (!is_json)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: no JSON at byte %zu of %zu: %s", field,
+                              wrong.pos, json.size, wrong.msg);
+    if (!is_object)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: it is no JSON object", field);
+    if (pawl__text_has_nul_escape(json, &at))
+        return pawl_error_set(error, PAWL_EINVAL, "%s: byte %zu is NUL, as \\u0000", field, at);
+    return PAWL_OK;
+}
+
 pawl_text pawl__texts_text(yyjson_val *object, const char *key, pawl_arena *arena)
 {
     yyjson_val *value = yyjson_obj_get(object, key);

@@ -40,6 +40,9 @@ pawl_text       pawl__texts_done(yyjson_mut_doc *doc, bool is_ok, pawl_arena *ar
 
 /* NULL: the text is no JSON, or out of memory. */
 yyjson_doc *pawl__texts_read(pawl_text text);
+/* Is it a JSON object without NUL, as every store's column for JSON takes it, or empty? Else PAWL_EINVAL, or
+ * PAWL_ENOMEM; `field` names it. */
+pawl_code pawl__texts_check(const char *field, pawl_text json, pawl_error *error);
 /* A copy of the member; data NULL: there is none. */
 pawl_text pawl__texts_text(yyjson_val *object, const char *key, pawl_arena *arena);
 /* The object without the members of `keys`, which end with NULL; "" where none is left. data NULL: out of memory. */

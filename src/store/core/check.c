@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/text.h"
 #include "pawl/change.h"
 #include "pawl/limits.h"
 #include "pawl/store_driver.h"
@@ -112,8 +113,13 @@ static pawl_code check_field(which at, const pawl__field *field, const char *ite
     const void *value = item + field->offset;
     if (field->form > PAWL__FORM_SET) {
         const pawl_text *text = value;
+        size_t           offset;
         *size += text->size;
-        return check_text(at, field->name, *text, field->form, error);
+        pawl_code code = check_text(at, field->name, *text, field->form, error);
+        if (code != PAWL_OK || field->wire != PAWL__WIRE_JSON ||
+            !pawl__text_has_nul_escape(*text, &offset))
+            return code;
+        return refuse(at, field->name, PAWL_EINVAL, error, "byte %zu is NUL, as \\u0000", offset);
     }
     if (field->wire == PAWL__WIRE_TIME)
         return check_time(at, field->name, *(const pawl_time *)value, error);

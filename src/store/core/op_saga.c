@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/action.h"
 #include "store/core/call.h"
 
 #include <stdio.h>
@@ -135,6 +136,17 @@ static pawl_code check_not_null(const pawl_saga_table *table, const char *what,
                           PAWL_TEXT_ARGS(table->type), what, PAWL_TEXT_ARGS(column->property));
 }
 
+static pawl_code check_json(const pawl_saga_table *table, const pawl_saga_row *row,
+                            pawl_error *error)
+{
+    pawl_code code = pawl__texts_check("metadata", row->metadata, error);
+    if (code == PAWL_OK)
+        code = pawl__texts_check("data", row->data, error);
+    return code == PAWL_OK
+               ? code
+               : pawl_error_wrap(error, code, "saga '%.*s'", PAWL_TEXT_ARGS(table->type));
+}
+
 /* An empty text is no JSON. */
 static pawl_text json_of(pawl_text json)
 {
@@ -150,6 +162,8 @@ pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table
     if (code == PAWL_OK)
         code =
             check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
+    if (code == PAWL_OK)
+        code = check_json(table, row, error);
     if (code != PAWL_OK)
         return code;
     pawl_saga_insert change = {
@@ -181,6 +195,8 @@ pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table
     if (code == PAWL_OK)
         code =
             check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
+    if (code == PAWL_OK)
+        code = check_json(table, row, error);
     if (code != PAWL_OK)
         return code;
     pawl_saga_update change = {

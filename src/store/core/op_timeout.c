@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/action.h"
 #include "store/core/call.h"
 
 #define WHAT "batch of timeouts"
@@ -21,7 +22,8 @@ pawl_code pawl_store_timeout_insert(pawl_store *store, const pawl_timeout_row *t
         .correlation_id = timeout->correlation_id,
         .is_new         = true,
     };
-    return PAWL__COMMIT_ONE(timeout_set, &change);
+    pawl_code code = pawl__texts_check("timeout: headers", timeout->headers, error);
+    return code == PAWL_OK ? PAWL__COMMIT_ONE(timeout_set, &change) : code;
 }
 
 static pawl_code check_batch(const pawl_store *store, const pawl_timeout_batch_options *options,
