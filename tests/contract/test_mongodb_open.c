@@ -266,6 +266,8 @@ ON_GROUND(m3_an_older_collection_is_reported_with_the_command, ground *p)
     (void)raw_number(p->raw, p->database, json("{\"create\": \"shop_A+B\"}"), "ok");
     refuse(p, p->url, PAWL_OPEN_CREATE, &plus, PAWL_ESCHEMA,
            "db.getCollection(\"shop_A+B\").renameCollection(\"shop_A_B\")");
+    refuse(p, p->url, PAWL_OPEN_CHECK, &plus, PAWL_ESCHEMA,
+           "db.getCollection(\"shop_A+B\").renameCollection(\"shop_A_B\")");
     char from[100], to[100];
     snprintf(from, sizeof from, "%s.shop_A+B", p->database);
     snprintf(to, sizeof to, "%s.shop_A_B", p->database);

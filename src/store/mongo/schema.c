@@ -323,6 +323,8 @@ static void check_saga(pawl_store *store, const found_marks *marks, const pawl_s
     bson_destroy(&shape.rule);
     const mark *known = find_mark(marks, shape.id);
     pawl_code   code  = check_mark(store, known, table, &is_done, &why);
+    if (code == PAWL_OK)
+        code = check_old_name(store, table, shape.name, &why);
     if (code != PAWL_OK)
         add_difference(v, code, &why);
     else if (!is_done)
