@@ -292,6 +292,22 @@ ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index, ground *p)
     }
 }
 
+/* A document has the names of its own values alone. */
+ON_GROUND(d31_all_properties_that_are_left_are_named, ground *p)
+{
+    pawl_saga_table order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
+    create(p, p->url, &order);
+    (void)raw_number(p->raw, p->database,
+                     json("{\"insert\": \"shop_Order\", \"documents\": ["
+                          "{\"_id\": 1, \"correlation\": {\"order_id\": \"1\"}},"
+                          "{\"_id\": 2, \"correlation\": {\"order_id\": \"2\"}},"
+                          "{\"_id\": 3, \"correlation\": {\"order\": \"3\"}}]}"),
+                     "n");
+    order.main.property = PAWL_TEXT("number");
+    refuse(p, p->url, PAWL_OPEN_CREATE, &order, PAWL_ESCHEMA,
+           "3 rows have a value of order_id or order and none of number");
+}
+
 ON_GROUND(open_creates_unless_it_is_told_not_to, ground *p)
 {
     char         url[600];

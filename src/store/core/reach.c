@@ -9,9 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* As a whole name: "order" is not in "order_id". */
+static bool is_named(const char *names, pawl_text property)
+{
+    char all[PAWL__REACH_NAMES_SIZE + 8], one[PAWL__REACH_NAMES_SIZE + 8];
+    (void)snprintf(all, sizeof all, " or %s or ", names);
+    (void)snprintf(one, sizeof one, " or %.*s or ", PAWL_TEXT_ARGS(property));
+    return strstr(all, one) != NULL;
+}
+
 void pawl__reach_name(char names[PAWL__REACH_NAMES_SIZE], pawl_text property)
 {
     size_t size = strlen(names);
+    if (is_named(names, property))
+        return;
     (void)snprintf(names + size, PAWL__REACH_NAMES_SIZE - size, "%s%.*s", size == 0 ? "" : " or ",
                    PAWL_TEXT_ARGS(property));
 }

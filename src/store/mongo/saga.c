@@ -120,8 +120,7 @@ static void name_others(const bson_t *document, char names[PAWL__REACH_NAMES_SIZ
     bool        is_ok =
         bson_iter_init_find(&at, document, "correlation") && bson_iter_recurse(&at, &inner);
     while (is_ok && bson_iter_next(&inner))
-        if (strstr(names, bson_iter_key(&inner)) == NULL)
-            pawl__reach_name(names, pawl_text_of(bson_iter_key(&inner)));
+        pawl__reach_name(names, pawl_text_of(bson_iter_key(&inner)));
 }
 
 pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *table,
