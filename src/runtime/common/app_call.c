@@ -118,10 +118,10 @@ void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats)
     pthread_mutex_unlock(&app_call->mutex);
 }
 
-void pawl__app_call_set_reading(pawl__app_call *app_call, bool is_reading)
+void pawl__app_call_set_waits(pawl__app_call *app_call, const char *waits)
 {
     pthread_mutex_lock(&app_call->mutex);
-    app_call->is_reading = is_reading;
+    app_call->waits = waits;
     pthread_mutex_unlock(&app_call->mutex);
 }
 
@@ -209,8 +209,8 @@ bool pawl__app_call_give_up(pawl__app_call *app_call, const pawl_endpoint *endpo
         describe(app_call, "is", now - app_call->begin, text);
     else if (is_given_up)
         snprintf(text, PAWL__APP_CALL_TEXT_SIZE, "%s",
-                 app_call->is_reading ? "the thread that reads the broker waits for it"
-                                      : "a thread waits for its store, which does not answer");
+                 app_call->waits != NULL ? app_call->waits
+                                         : "a thread waits for its store, which does not answer");
     pthread_mutex_unlock(&app_call->mutex);
     return is_given_up;
 }

@@ -31,10 +31,10 @@ typedef struct pawl__app_call {
     bool            is_told; /* the log has a line about this call */
     bool            is_given_up;
     bool            is_finished;
-    bool            has_beats;  /* the worker lives by heartbeats */
-    bool            is_reading; /* from a broker: it waits for that, and not for its store */
-    pawl_worker_id  worker;
-    pawl_store     *store; /* open, and used by the thread; NULL: none */
+    bool            has_beats; /* the worker lives by heartbeats */
+    const char *waits; /* a sentence: for whom the thread waits outside of calls; NULL: its store */
+    pawl_worker_id worker;
+    pawl_store    *store; /* open, and used by the thread; NULL: none */
 } pawl__app_call;
 
 void pawl__app_call_init(pawl__app_call *app_call);
@@ -54,8 +54,10 @@ void pawl__app_call_critical(pawl__app_call *app_call, const pawl_endpoint *endp
 void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store);
 /* Whether heartbeats alone tell that the worker lives. */
 void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats);
-/* Whether what the thread waits for outside of calls is a broker, and not its store. */
-void pawl__app_call_set_reading(pawl__app_call *app_call, bool is_reading);
+#define PAWL__WAITS_FOR_BROKER "the thread that reads the broker waits for it"
+#define PAWL__WAITS_FOR_READER "a worker waits for the thread that reads the broker"
+/* A static text says for whom the thread waits outside of calls. NULL: its store. */
+void pawl__app_call_set_waits(pawl__app_call *app_call, const char *waits);
 /* `code`, as a transport answered it: an error without a text says of whom. */
 pawl_code pawl__app_call_answer(pawl_code code, const char *whose, pawl_error *error);
 /* Says that the thread touches nothing shared any more. False: it was given up before. */

@@ -63,11 +63,13 @@ static void wait_for_reader(const pawl__thread *self)
     pawl__offers *offers = &self->endpoint->offers;
     int64_t       end    = pawl__monotonic_now() + READER_END;
     int64_t       rest   = READER_END;
+    pawl__app_call_set_waits(self->app_call, PAWL__WAITS_FOR_READER);
     while (rest > 0 && pawl__offers_is_on(offers)) {
         pawl__fd_wait(self->wake_fd, rest);
         (void)pawl__fd_clear(self->wake_fd);
         rest = end - pawl__monotonic_now();
     }
+    pawl__app_call_set_waits(self->app_call, NULL);
 }
 
 /* The thread's loop, and then its last commits and calls of sinks, and closing them: stopping can

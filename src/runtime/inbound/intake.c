@@ -363,9 +363,9 @@ static void say_without_id(pawl__intake *it, size_t count)
 pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t count,
                               pawl_error *error)
 {
-    pawl__app_call_set_reading(&it->app_call, true);
+    pawl__app_call_set_waits(&it->app_call, PAWL__WAITS_FOR_BROKER);
     pawl_code code = count > 0 ? it->driver->ops->settle(it->driver, items, count, error) : PAWL_OK;
-    pawl__app_call_set_reading(&it->app_call, false);
+    pawl__app_call_set_waits(&it->app_call, NULL);
     if (code == PAWL_OK)
         set_unsettled(it, it->unsettled - count);
     return pawl__app_call_answer(code, "inbound", error);

@@ -97,9 +97,9 @@ static pawl_code offer(pawl__intake *it, pawl__inbound_batch *batch, pawl_error 
 static pawl_code take(pawl__intake *it, const pawl_take *by, pawl_arena *arena,
                       pawl_takings *takings, pawl_error *error)
 {
-    pawl__app_call_set_reading(&it->app_call, true);
+    pawl__app_call_set_waits(&it->app_call, PAWL__WAITS_FOR_BROKER);
     pawl_code code = it->driver->ops->take(it->driver, by, arena, takings, error);
-    pawl__app_call_set_reading(&it->app_call, false);
+    pawl__app_call_set_waits(&it->app_call, NULL);
     return pawl__app_call_answer(code, "inbound", error);
 }
 
@@ -205,9 +205,9 @@ static pawl_code take_last(pawl__intake *it, pawl_error *error)
     size_t                  count = 0;
     if (it->store == NULL || ops->finish == NULL)
         return PAWL_OK;
-    pawl__app_call_set_reading(&it->app_call, true);
+    pawl__app_call_set_waits(&it->app_call, PAWL__WAITS_FOR_BROKER);
     pawl_code code = ops->finish(it->driver, error);
-    pawl__app_call_set_reading(&it->app_call, false);
+    pawl__app_call_set_waits(&it->app_call, NULL);
     do {
         count = 0;
         if (code == PAWL_OK)

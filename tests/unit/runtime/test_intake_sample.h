@@ -71,7 +71,7 @@ static atomic_int hanging; /* 1: a take does not return; 2: one does not */
 
 static inline void note_call(void)
 {
-    broker.unmarked += broker.call != NULL && !broker.call->is_reading;
+    broker.unmarked += broker.call != NULL && broker.call->waits == NULL;
 }
 
 static inline pawl_code open_list(pawl_inbound *inbound, const char *url,

@@ -220,9 +220,9 @@ TEST(e29_a_thread_without_a_call_waits_for_its_store)
     given_up result = give_up();
     assert_true(result.is_given_up);
     assert_string_equal(result.text, "a thread waits for its store, which does not answer");
-    pawl__app_call_set_reading(&t.hand, true);
+    pawl__app_call_set_waits(&t.hand, PAWL__WAITS_FOR_BROKER);
     assert_string_equal(give_up().text, "the thread that reads the broker waits for it");
-    pawl__app_call_set_reading(&t.hand, false);
+    pawl__app_call_set_waits(&t.hand, NULL);
     assert_string_equal(give_up().text, "a thread waits for its store, which does not answer");
 }
 

@@ -321,7 +321,7 @@ static const pawl_store_ops *behind_picky;
 static pawl_code commit_small(pawl_store *store, const pawl_changes *changes,
                               pawl_refusals *refused, pawl_error *error)
 {
-    assert_false(broker.call->is_reading);
+    assert_null(broker.call->waits);
     for (size_t i = 0; i < changes->queue_send.count; i++)
         if (pawl_text_equal(changes->queue_send.items[i].message.id, PAWL_TEXT("m-2")))
             return pawl_error_set(error, PAWL_ELIMIT, "a packet of 9 MB");

@@ -120,6 +120,9 @@ ON_MODULE(e29_a_reader_that_does_not_return_is_named, const char *url, "memory")
     assert_int_equal(it.code, PAWL_ETIMEOUT);
     if (strstr(it.error.text, "the thread that reads the broker waits for it") == NULL)
         fail_msg("'%s' does not name it", it.error.text);
+    if (strstr(it.error.text, "a worker waits for the thread that reads the broker") == NULL ||
+        strstr(it.error.text, "store") != NULL)
+        fail_msg("'%s' is not what the worker waits for", it.error.text);
     atomic_store(&hanging, 0);
     while (pawl_endpoint_abandoned(it.endpoint) != 0)
         patience_wait(&left, "the reader does not return");
