@@ -277,11 +277,11 @@ select count(*), min(`Due`) from (select `Due` from `pawl_aggregator_flush` wher
 
 -- DEAD_FIND
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
-`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where ? in ('',
-`Endpoint`) and (? = '' or `MessageId` = ?) and (? = '' or `Type` = ?) and (? = '' or `Code` = ?)
-and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`)) and (`At` > ? or (`At` = ? and
-(`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) and `At` >= ? and `At` <= ? order by
-`At`, `Endpoint`, `MessageId` limit ?;
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` force index
+(`pawl_dead_at`) where ? in ('', `Endpoint`) and (? = '' or `MessageId` = ?) and (? = '' or `Type` =
+?) and (? = '' or `Code` = ?) and (? = '' or length(replace(`Error`, ?, '')) <> length(`Error`)) and
+(`At` > ? or (`At` = ? and (`Endpoint` > ? or (`Endpoint` = ? and `MessageId` > ?)))) and `At` >= ?
+and `At` <= ? order by `At`, `Endpoint`, `MessageId` limit ?;
 
 -- DEAD_FIND_ONE
 select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,

@@ -253,11 +253,11 @@ select count(*), min("Due") from (select "Due" from "pawl_aggregator_flush" wher
 
 -- DEAD_FIND
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
-"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where ?1 in ('',
-"Endpoint") and (?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3) and (?4 = '' or "Code" =
-?4) and (?5 = '' or length(replace("Error", ?5, '')) <> length("Error")) and ("At" > ?8 or ("At" =
-?8 and ("Endpoint" > ?9 or ("Endpoint" = ?9 and "MessageId" > ?10)))) and "At" >= ?6 and "At" <= ?7
-order by "At", "Endpoint", "MessageId" limit ?11;
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" indexed by "pawl_dead_at"
+where ?1 in ('', "Endpoint") and (?2 = '' or "MessageId" = ?2) and (?3 = '' or "Type" = ?3) and (?4
+= '' or "Code" = ?4) and (?5 = '' or length(replace("Error", ?5, '')) <> length("Error")) and ("At"
+> ?8 or ("At" = ?8 and ("Endpoint" > ?9 or ("Endpoint" = ?9 and "MessageId" > ?10)))) and "At" >= ?6
+and "At" <= ?7 order by "At", "Endpoint", "MessageId" limit ?11;
 
 -- DEAD_FIND_ONE
 select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
