@@ -442,6 +442,24 @@ static pawl_code commit_unfenced(pawl_store *store, const pawl_changes *changes,
     return SELF->commit(store, changes, refused, error);
 }
 
+/* A commit that fails does not say why. */
+static pawl_code commit_without_a_word(pawl_store *store, const pawl_changes *changes,
+                                       pawl_refusals *refused, pawl_error *error)
+{
+    pawl_code code = SELF->commit(store, changes, refused, error);
+    if (code != PAWL_OK && error != NULL)
+        error->text[0] = '\0';
+    return code;
+}
+
+static void swap_ends(pawl_subscription *rows, size_t count)
+{
+    if (count > 1)
+        SWAP(pawl_subscription, rows[0], rows[count - 1]);
+}
+BROKEN_FIND(subscriptions_in_any_order, PAWL_FIND_SUBSCRIPTIONS, ,
+            swap_ends(found->items, found->count))
+
 static pawl_code nothing_ever_landed(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                      pawl_error *error)
 {
@@ -530,6 +548,8 @@ const defect broken_reads[] = {
     {"letters of another error", "E34", NULL, {.find = find_dead_of_any_error}},
     {"walks without pages", "S27", NULL, {.scan = walk_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
+    {"fence without a word", "O32", NULL, {.commit = commit_without_a_word}},
+    {"subscriptions in any order", "E9", NULL, {.find = subscriptions_in_any_order}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
     {"workers that live are told dead", "E26", NULL, {.worker_crashed = bury_the_living}},
     {"wait ignores the descriptor", "O21", NULL, {.wait = wait_whatever_is_ready}},

@@ -4,12 +4,20 @@
  */
 #include "conformance/suite/suite.h"
 
+static bool is_before(const pawl_subscription *a, const pawl_subscription *b)
+{
+    int order = pawl_text_compare(a->type, b->type);
+    return order != 0 ? order < 0 : pawl_text_compare(a->queue, b->queue) < 0;
+}
+
 static bool has(suite *s, pawl_store *store, const char *type, const char *queue, size_t count)
 {
     pawl_subscriptions list     = {0};
     bool               is_there = false;
     EXPECT_OK(s, pawl_store_subscriptions(store, s->arena, &list, &s->error));
     EXPECT_EQ(s, list.count, count);
+    for (size_t i = 1; i < list.count; i++)
+        EXPECT(s, is_before(&list.items[i - 1], &list.items[i]));
     for (size_t i = 0; i < list.count; i++)
         is_there |= pawl_text_equal(list.items[i].type, pawl_text_of(type)) &&
                     pawl_text_equal(list.items[i].queue, pawl_text_of(queue));

@@ -81,6 +81,19 @@ static void a_worker_names_its_program(suite *s)
     EXPECT_EQ(s, row->program_version.size, 0);
 }
 
+/* Not a microsecond off. */
+static void the_times_of_a_worker_are_the_callers(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_set   set = suite_changes(s);
+    EXPECT_EQ(s, row_of(s, b, a)->started, SUITE_NOW);
+    ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    set.changes.now = SUITE_NOW + 7;
+    COMMIT(&set, a);
+    EXPECT_EQ(s, row_of(s, b, a)->seen, SUITE_NOW + 7);
+    EXPECT_EQ(s, row_of(s, b, a)->started, SUITE_NOW);
+}
+
 static void data_outlives_the_handle_that_wrote_it(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -521,6 +534,7 @@ static const suite_case cases[] = {
     {"a worker names its program", a_worker_names_its_program},
     {"a handle that opened no worker outlives its row",
      a_handle_that_opened_no_worker_outlives_its_row},
+    {"the times of a worker are the caller's", the_times_of_a_worker_are_the_callers},
     {"a worker that is taken over is one of its new program",
      a_worker_that_is_taken_over_is_one_of_its_new_program},
     {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},

@@ -172,8 +172,12 @@ PAWL_CHANGE_KINDS(SUITE__KIND)
 
 pawl_code suite_try(suite_set *set, pawl_store *store, pawl_refusals *refused)
 {
-    *refused = (pawl_refusals){.arena = set->s->arena};
-    return pawl_store_commit(store, &set->changes, refused, &set->s->error);
+    *refused       = (pawl_refusals){.arena = set->s->arena};
+    set->s->error  = (pawl_error)PAWL_ERROR_INIT;
+    pawl_code code = pawl_store_commit(store, &set->changes, refused, &set->s->error);
+    if (code != PAWL_OK)
+        EXPECT(set->s, set->s->error.text[0] != '\0');
+    return code;
 }
 
 void suite_commit_at(suite_set *set, pawl_store *store, const char *file, int line)
