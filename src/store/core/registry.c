@@ -8,6 +8,7 @@
  */
 #include "store/core/core.h"
 #include "store/core/module.h"
+#include "store/core/url_read.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -56,15 +57,17 @@ static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
                               "the driver was built for another pawl: its table has %zu bytes, "
                               "at least %zu are needed",
                               ops->ops_size, TABLE_SIZE_MIN);
+    if (ops->ops_size % sizeof(void *) != 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "the driver's table has %zu bytes, which end within an entry",
+                              ops->ops_size);
     if (ops->abi != PAWL_ABI)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "the driver was built for ABI %u of pawl, this library has ABI %u",
                               ops->abi, PAWL_ABI);
-    char        url[PAWL_PREFIX_SIZE_MAX + 2];
-    const char *scheme = ops->scheme != NULL ? ops->scheme : "";
-    snprintf(url, sizeof url, "%s:", scheme);
-    if (*scheme == '\0' || pawl__url_scheme_size(url) != strlen(scheme))
-        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no scheme of a URL", scheme);
+    if (!pawl__url_is_scheme(ops->scheme))
+        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no scheme of a URL",
+                              ops->scheme != NULL ? ops->scheme : "");
     if (ops->store_size < sizeof(pawl_store))
         return pawl_error_set(error, PAWL_ECONFIG,
                               "driver '%s': its store has %zu bytes, at least %zu are needed",

@@ -15,6 +15,7 @@
 #include "store/core/core.h"
 #include "store/core/url_read.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -89,7 +90,16 @@ size_t pawl__url_scheme_size(const char *url)
     return url[size] == ':' && size < PAWL_PREFIX_SIZE_MAX ? size : 0;
 }
 
-/* The same where letters may be capital ones, which no driver takes. */
+bool pawl__url_is_scheme(const char *scheme)
+{
+    char url[PAWL_PREFIX_SIZE_MAX + 2];
+    if (scheme == NULL || *scheme == '\0')
+        return false;
+    (void)snprintf(url, sizeof url, "%s:", scheme);
+    return pawl__url_scheme_size(url) == strlen(scheme);
+}
+
+/* As pawl__url_scheme_size where letters may be capital ones, which no driver takes. */
 static size_t any_scheme_size(const char *url)
 {
     size_t size = 0;

@@ -16,6 +16,9 @@
 
 #include "pawl/base.h"
 
+/* Whether the whole text is one that a URL may begin with, before its colon. NULL is none. */
+bool pawl__url_is_scheme(const char *scheme);
+
 #define PAWL__URL_HOSTS_MAX 16
 #define PAWL__URL_OPTIONS_MAX 40 /* of a driver */
 

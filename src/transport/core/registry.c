@@ -8,6 +8,7 @@
 #include "pawl/transport.h"
 
 #include "store/core/module.h"
+#include "store/core/url_read.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -51,8 +52,9 @@ static pawl_code check(const registry *all, const void *ops, const char **scheme
                               "%s: its table has %zu bytes, this library needs %zu", all->noun,
                               size, all->ops_size);
     bool has_needed = all->look(ops, scheme);
-    if (*scheme == NULL || (*scheme)[0] == '\0' || strchr(*scheme, ':') != NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "%s: it names no scheme of URLs", all->noun);
+    if (!pawl__url_is_scheme(*scheme))
+        return pawl_error_set(error, PAWL_ECONFIG, "%s: '%s' is no scheme of a URL", all->noun,
+                              *scheme != NULL ? *scheme : "");
     if (!has_needed)
         return pawl_error_set(error, PAWL_ECONFIG, "%s '%s': %s of at least %zu are needed",
                               all->noun, *scheme, all->needed, all->size_min);

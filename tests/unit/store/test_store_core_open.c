@@ -428,6 +428,10 @@ TEST(a_drivers_sizes_have_limits)
              "needed",
              bad.ops_size, bad.ops_size + 1);
     is_no_driver(&bad, text);
+    bad.ops_size = offsetof(pawl_store_ops, queue_claim) + 1;
+    snprintf(text, sizeof text, "the driver's table has %zu bytes, which end within an entry",
+             bad.ops_size);
+    is_no_driver(&bad, text);
     bad            = fake_driver;
     bad.scheme     = "never";
     bad.store_size = sizeof(pawl_store) - 1;

@@ -153,8 +153,13 @@ TEST(a_bad_table_is_refused)
     pawl_transport_ops ops = bell;
     ops.scheme             = NULL;
     refuse(&ops, PAWL_ECONFIG, "no scheme");
-    ops.scheme = "gong:";
-    refuse(&ops, PAWL_ECONFIG, "no scheme");
+    static const char *const schemes[] = {"", "gong:", "GONG", "my gong", "9"};
+    for (size_t i = 0; i < COUNT(schemes); i++) {
+        char text[80];
+        ops.scheme = schemes[i];
+        snprintf(text, sizeof text, "outbound transport: '%s' is no scheme of a URL", schemes[i]);
+        refuse(&ops, PAWL_ECONFIG, text);
+    }
     ops.scheme  = "gong";
     ops.deliver = NULL;
     refuse(&ops, PAWL_ECONFIG, "outbound transport 'gong'");
