@@ -293,7 +293,7 @@ static void expect_retried(ground *p, pawl_store *store, size_t scan_max, size_t
 /* Of the messages that it looks at it reads those that it returns. */
 ON_GROUND(a_look_for_retried_messages_reads_what_it_returns, ground *p)
 {
-    seen        by;
+    static seen by; /* closing the store answers to it, too */
     pawl_store *store = retry_all(p, &by);
     expect_retried(p, store, MESSAGES, 2, "m-0.m-2.");
     if (by.size > 3 * BODY_SIZE)
@@ -304,7 +304,7 @@ ON_GROUND(a_look_for_retried_messages_reads_what_it_returns, ground *p)
 /* Fewer messages than were asked for would say that there are no others. */
 ON_GROUND(a_retried_message_that_goes_meanwhile_makes_room, ground *p)
 {
-    seen        by;
+    static seen by; /* closing the store answers to it, too */
     pawl_store *store = retry_all(p, &by);
     by                = (seen){.p = p, .goes = "\"message_id\": \"m-0\"", .before = "find"};
     expect_retried(p, store, MESSAGES, 2, "m-2.m-3.");
