@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/common/clock.h"
 #include "support/gate.h"
 
 /* ---- The application -------------------------------------------------------------- */
@@ -45,6 +46,8 @@ PAWL_HANDLER(on_begin, shift, begin);
 static pawl_code on_due(pawl_context *ctx, shift *state)
 {
     (void)ctx, (void)state;
+    for (int64_t since = pawl__monotonic_now(); pawl__monotonic_now() - since < 3;)
+        ; /* longer than the time of a hasty batch */
     return PAWL_OK;
 }
 PAWL_TIMEOUT_HANDLER(on_due, shift);
