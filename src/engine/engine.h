@@ -108,6 +108,7 @@ typedef struct pawl__engine {
         void *runtime); /* the batch has used its handler time, or a stop ends it */
     int64_t (*clock)(
         void *runtime); /* microseconds, for durations; stands still under a virtual clock */
+    int64_t (*watch)(void *runtime); /* the same, for durations of seconds: cheap */
     /* The clocks as they are now: behind handlers that ran for long, machine_now and business_now are long over. A virtual
      * business clock may be far ahead of business_now, which is then the time of the unit. */
     pawl_time (*machine)(void *runtime);

@@ -467,14 +467,14 @@ static int32_t immediate_limit(const pawl_context *ctx, pawl_code code)
 /* Have the runs since then used half of the time in which a claim lasts? Another one could outlive it. */
 static bool is_late(const pawl__engine *engine, int64_t begin)
 {
-    return engine->clock(engine->runtime) - begin >= engine->handler_time_max / 2;
+    return engine->watch(engine->runtime) - begin >= engine->handler_time_max / 2;
 }
 
 /* Runs the unit once, and again while immediate retries are left for its failure. */
 static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit,
                             pawl_code *code)
 {
-    int64_t begin = batch->engine->clock(batch->engine->runtime);
+    int64_t begin = batch->engine->watch(batch->engine->runtime);
     for (int32_t attempt = 0;; attempt++) {
         pawl_arena_reset(batch->engine->scratch);
         pawl__context_init(ctx, batch, unit);

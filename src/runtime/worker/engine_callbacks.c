@@ -338,6 +338,12 @@ static int64_t clock_now(void *runtime)
     return worker->engine.is_virtual ? 0 : pawl__monotonic_now();
 }
 
+static int64_t watch_now(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return worker->engine.is_virtual ? 0 : pawl__watch_now(worker->endpoint);
+}
+
 /* One worker at a time works an ordered queue. */
 static bool take(void *runtime, uint64_t hash)
 {
@@ -372,6 +378,7 @@ void pawl__engine_callbacks_set(pawl__worker *worker)
         .machine            = machine_now,
         .business           = business_now,
         .clock              = clock_now,
+        .watch              = watch_now,
         .audit       = worker->endpoint->auditing.is_on ? &worker->endpoint->auditing.copies : NULL,
         .has_history = settings->history > 0,
         .is_timed    = settings->history > 0 || worker->endpoint->auditing.is_on,
