@@ -5,8 +5,8 @@
  *
  * For an ordered endpoint each commit raises a checkpoint to the last due time that it gave: the process that reads the
  * broker next goes on from there, if its clock is up to BEHIND_MAX behind; one further behind sets it back, as the clock
- * that raised it was wrong. The checkpoint refuses nothing but itself: a
- * commit that comes late has messages that the broker hands out once more.
+ * that raised it was wrong. The checkpoint refuses nothing but itself: a commit that comes late has messages that the
+ * broker hands out once more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

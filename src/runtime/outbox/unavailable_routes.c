@@ -27,6 +27,7 @@
 
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define GO_BACK_PERIOD PAWL_SECONDS(30)
+
 static size_t number_of(const pawl__service *service, const pawl__sink *outbound)
 {
     return (size_t)(outbound - service->sinks) + 1;

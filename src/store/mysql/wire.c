@@ -120,9 +120,9 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
     pawl_code      code = pawl__sql_code_of(&pawl__mysql_failures, number, &left);
     connection->session.is_unsure =
         pawl__sql_commit_code_of(&pawl__mysql_failures, number) == PAWL_EUNKNOWN;
-    /* A server that can only be read: another host is tried. */
     if (number == 1792 && connection->session.is_callers)
         return pawl__sql_session_read_only(&connection->session, error);
+    /* A server that can only be read: another host is tried. */
     if (code == PAWL_EUNREACHABLE && !connection->session.is_callers &&
         pawl__mysql_store_of(connection)->url.parts.host_count > 1)
         left = PAWL__SQL_CONNECTION_LOST;

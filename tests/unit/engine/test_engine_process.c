@@ -103,7 +103,7 @@ ON_ALL_STORES(o1_a_command_that_fails_leaves_no_event, const char *url)
 ON_ALL_STORES(o18_a_command_without_an_event_leaves_no_trace, const char *url)
 {
     world *it = open_world(url);
-    /* One id, which the inbox takes for two: in one batch, the second runs as well. */
+    /* The same dispatch id in two spellings, which the inbox takes for two: in one batch, the second runs as well. */
     post_credit(it, "5b1a1f3c-7d7e-5c4e-9d5b-0c2f4e6a8b1c", "a", 1, "nothing");
     post_credit(it, "5B1A1F3C-7D7E-5C4E-9D5B-0C2F4E6A8B1C", "a", 1, "nothing");
     assert_int_equal(world_step(it).handled, 2);
