@@ -38,6 +38,14 @@ static inline pawl_time pawl__sooner(pawl_time left, pawl_time right)
     return left < right ? left : right;
 }
 
+/* By how much a clock may be behind a time that was given before. A larger difference says that the earlier clock was wrong. */
+#define PAWL__BEHIND_MAX PAWL_SECONDS(2)
+/* A queue is read by due time: `now`, or `last` where the clock is a little behind it. */
+static inline pawl_time pawl__go_on(pawl_time last, pawl_time now)
+{
+    return last > now && last - now <= PAWL__BEHIND_MAX ? last : now;
+}
+
 /* lease_name.c: KIND/NAME, or KIND/ and a uuid for a name that is too long. data NULL: no memory. */
 pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
 

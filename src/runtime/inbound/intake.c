@@ -4,7 +4,7 @@
  * the same commit twice is as good as once.
  *
  * For an ordered endpoint each commit raises a checkpoint to the last due time that it gave: the process that reads the
- * broker next goes on from there, if its clock is up to BEHIND_MAX behind; one further behind sets it back, as the clock
+ * broker next goes on from there, if its clock is up to PAWL__BEHIND_MAX behind; one further behind sets it back, as the clock
  * that raised it was wrong. The checkpoint refuses nothing but itself: a commit that comes late has messages that the
  * broker hands out once more.
  *
@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEHIND_MAX PAWL_SECONDS(2) /* a clock set back by more was wrong before */
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(100)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(30)
 
@@ -156,9 +155,8 @@ static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit,
  * changes the order of what an ordered endpoint takes. */
 static pawl_time due_of(pawl__intake *it)
 {
-    pawl_time now       = pawl__business_now(it->endpoint);
-    bool      is_behind = it->is_ordered && it->due_last > now && it->due_last - now <= BEHIND_MAX;
-    it->due_last        = is_behind ? it->due_last : now;
+    pawl_time now = pawl__business_now(it->endpoint);
+    it->due_last  = it->is_ordered ? pawl__go_on(it->due_last, now) : now;
     return it->due_last;
 }
 

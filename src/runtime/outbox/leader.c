@@ -34,7 +34,6 @@
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between searches for rows held without a row before them */
 #define ORPHAN_PAUSE 20               /* times as long as a search took, when that is more */
 #define TAKE_OVERS_MAX 5
-#define AHEAD_MAX PAWL_SECONDS(2) /* a clock further ahead than this was wrong */
 #define PAGE_COUNT 500
 
 /* ---- Clocks ----------------------------------------------------------------------- */
@@ -87,9 +86,7 @@ pawl_time pawl__leader_arrival(pawl__service *service)
 {
     if (service->endpoint->settings.business != NULL)
         return 0;
-    pawl_time now       = pawl__business_now(service->endpoint);
-    bool      is_behind = service->number > now && service->number - now <= AHEAD_MAX;
-    service->arrival    = is_behind ? service->number : now;
+    service->arrival = pawl__go_on(service->number, pawl__business_now(service->endpoint));
     return service->arrival;
 }
 
