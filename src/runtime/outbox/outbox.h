@@ -65,9 +65,10 @@ typedef struct pawl__unavailable {
     bool               is_page, is_last; /* the last read: behind `passed`; nothing is behind it */
     int64_t            page_end;         /* id of its last row */
     int64_t
-         tried_after; /* rows that were tried before are read from behind this id, and then from the first one */
-    bool is_behind; /* the last read: rows that were left may stand before the page */
-    bool is_full;   /* the limit was logged */
+                       tried_after; /* rows that were tried before are read from behind this id, and then from the first one */
+    bool               is_behind; /* the last read: rows that were left may stand before the page */
+    struct pawl__sink *tried;     /* the last read: the route whose try it is; NULL: no try */
+    bool               is_full;   /* the limit was logged */
 } pawl__unavailable;
 
 struct pawl__service;

@@ -339,6 +339,13 @@ static pawl_code read_try_page(pawl__service *service, const pawl__sink *outboun
     return code;
 }
 
+/* The reading looks for rows of the route, from the first one that was left. */
+static void read_on_from(pawl__service *service, pawl__sink *outbound)
+{
+    pawl__unavailable_go_back(service, outbound->first_left - 1);
+    outbound->first_left = 0;
+}
+
 /* Rows that were left for a route that is tried: behind those of the try before, as that which reached nobody may be due to
  * those rows, and others may arrive; else from the first one that was left. When that page has none of the route, the
  * reading looks for one from there. */
@@ -362,10 +369,10 @@ static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_e
                              error);
         outbound->tried_to = outbound->tried_to != 0 ? outbound->tried_to : last;
     }
-    if (code == PAWL_OK && !is_found) {
-        pawl__unavailable_go_back(service, outbound->first_left - 1);
-        outbound->first_left = 0;
-    }
+    if (code == PAWL_OK && !is_found)
+        read_on_from(service, outbound);
+    else
+        service->unavailable.tried = outbound;
     return code;
 }
 
@@ -397,6 +404,7 @@ pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_out
     pawl_code          code   = PAWL_OK;
     pawl__unavailable *routes = &service->unavailable;
     routes->is_page = routes->is_last = routes->is_behind = false;
+    routes->tried                                         = NULL;
     rows->count                                           = 0;
     begin_tries(service, now);
     const pawl__sink *tried = first_tried(service);
@@ -484,10 +492,13 @@ pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *roun
     int64_t            passed = routes->page_end;
     pawl_code          code   = PAWL_OK;
     bool               is_all = true;
-    if (!routes->is_page)
-        return PAWL_OK;
     for (size_t i = 0; i < round->count; i++)
         is_all &= round->rows[i].state == PAWL__ROW_AWAY;
+    /* Rows of the tried route wait for those of another one: the same page would come again at once. */
+    if (routes->tried != NULL && is_all && !is_away(routes->tried))
+        read_on_from(service, routes->tried);
+    if (!routes->is_page)
+        return PAWL_OK;
     for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
         const pawl__round_row *row = &round->rows[i];
         bool                   may_pass =

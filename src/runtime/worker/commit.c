@@ -216,13 +216,20 @@ static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl
         pawl__outlived_gone(worker, &batch->units[refusal->unit], refusal->text);
 }
 
+/* Row locks end with each refused commit's rollback, and other workers claim its messages then: nothing to tell. */
+static bool is_lease_lost(const pawl__worker *worker, const pawl_refusal *refusal)
+{
+    return is_lost(refusal) && (refusal->kind == pawl_change_timeout_settle ||
+                                (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) == 0);
+}
+
 /* A log line for all of a commit. */
 static void say_lost(const pawl__worker *worker, const pawl_refusals *refused)
 {
     const pawl_refusal *last  = NULL;
     size_t              count = 0;
     for (size_t i = 0; i < refused->count; i++)
-        if (is_lost(&refused->items[i])) {
+        if (is_lease_lost(worker, &refused->items[i])) {
             last = &refused->items[i];
             count++;
         }
@@ -230,7 +237,7 @@ static void say_lost(const pawl__worker *worker, const pawl_refusals *refused)
         return;
     const pawl_message *message = &worker->batch->units[last->unit].message;
     pawl_log(
-        PAWL_LOG_WARNING,
+        PAWL_LOG_INFO,
         "endpoint %s: %zu claims were gone at their commit, which left their messages and timeouts out: another "
         "worker has them, or they were cancelled, moved or set anew: the last one was %.*s of type %.*s: %.*s",
         worker->endpoint->model->endpoint.data, count, PAWL_TEXT_ARGS(message->id),

@@ -123,6 +123,22 @@ static void advance_flow(world *it, const char *name, int32_t number, const char
     world_drain(it);
 }
 
+static void advance_flows(world *it, int first, int count)
+{
+    char name[20];
+    for (int i = first; i < first + count; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        advance_flow(it, name, i, "a");
+    }
+}
+
+/* Steps that a lease outlasts, so that what is known of rows is kept. */
+static void go_on(world *it, int minutes)
+{
+    for (int i = 0; i < 12 * minutes; i++)
+        world_go_machine(it, PAWL_SECONDS(5));
+}
+
 /* An operator's word: the only pending row is dead. */
 static void bury(world *it)
 {
@@ -224,8 +240,7 @@ ON_ALL_STORES(o14_the_row_that_failed_is_not_blocked_by_itself, const char *url)
     a.busy = 1;
     world_drain(it);
     assert_heard("");
-    for (int i = 0; i < 5; i++)
-        world_go_machine(it, PAWL_MINUTES(2));
+    go_on(it, 10);
     assert_heard("a1 a2 ");
 }
 
@@ -233,13 +248,9 @@ ON_ALL_STORES(o14_the_row_that_failed_is_not_blocked_by_itself, const char *url)
 
 ON_ALL_STORES(o14_other_routes_go_on_behind_many_rows, const char *url)
 {
-    char   name[20];
     world *it = open_world(url);
     a.code    = PAWL_EUNREACHABLE;
-    for (int i = 0; i < 21; i++) {
-        snprintf(name, sizeof name, "f%d", i);
-        advance_flow(it, name, i, "a");
-    }
+    advance_flows(it, 0, 21);
     advance_flow(it, "g", 100, "bb");
     assert_heard("b100 b101 ");
     advance_flow(it, "h", 200, "b");
@@ -342,6 +353,21 @@ ON_ALL_STORES(o8_a_row_that_waits_for_another_route_is_not_overtaken, const char
     assert_heard("c20 b70 ");
 }
 
+/* The row that a route was tried with is gone, and its others wait behind those of another route: nothing is read for ever. */
+ON_ALL_STORES(a_try_ends_when_its_rows_wait_for_another_route, const char *url)
+{
+    world *it = open_world(url);
+    a.code = b.code = PAWL_EUNREACHABLE;
+    advance_flow(it, "f", 1, "a");
+    bury(it);
+    advance_flow(it, "g", 10, "ba");
+    world_go_machine(it, PAWL_SECONDS(5));
+    assert_int_equal(a.calls, 1);
+    a.code = b.code = PAWL_OK;
+    world_go_machine(it, PAWL_MINUTES(1));
+    assert_heard("b10 a11 ");
+}
+
 /* ---- Beside failures that count -------------------------------------------------------- */
 
 /* A program that steps is told when the next attempt is due, and does not spin when it is over. */
@@ -402,8 +428,7 @@ ON_ALL_STORES(a_receiver_may_take_some_of_a_call, const char *url)
     a.is_each = a.may_any = true;
     advance_flow(it, "f", 1, "ooo");
     advance_flow(it, "g", 10, "o");
-    for (int i = 0; i < 4; i++)
-        world_go_machine(it, PAWL_MINUTES(1));
+    go_on(it, 4);
     assert_heard("a1 a2 a3 a10 ");
     assert_untried(it, 0);
     a.may_any = false;
@@ -436,22 +461,6 @@ TEST(a_warning_names_the_route_of_messages_that_failed)
 }
 
 /* ---- Some of a route's rows arrive, and others never ---------------------------------------- */
-
-/* Steps that a lease outlasts, so that what is known of rows is kept. */
-static void go_on(world *it, int minutes)
-{
-    for (int i = 0; i < 12 * minutes; i++)
-        world_go_machine(it, PAWL_SECONDS(5));
-}
-
-static void advance_flows(world *it, int first, int count)
-{
-    char name[20];
-    for (int i = first; i < first + count; i++) {
-        snprintf(name, sizeof name, "f%d", i);
-        advance_flow(it, name, i, "a");
-    }
-}
 
 /* The rows that never arrive fill many pages; a source of them has a later row that would arrive. */
 ON_ALL_STORES(o12_a_row_behind_many_that_never_arrive_is_tried, const char *url)

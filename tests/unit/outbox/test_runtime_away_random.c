@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/outbox/dispatcher.h"
 #include "unit/outbox/test_outbox_sample.h"
 
 static const pawl_endpoint_spec source      = {.name     = "source",
@@ -20,7 +21,7 @@ static struct {
     pawl_random    random;
     int            made[SOURCES], arrived[SOURCES];
     bool           is_away[3];
-    int            stops; /* of a leader in a call, during which the other one may lead */
+    int            stops; /* of a leader in a call, or two that lead: a message may come twice */
     bool           is_stopped, is_other; /* the other one steps */
 } r;
 
@@ -122,6 +123,13 @@ static void add_some(void)
     must(pawl_store_commit(r.it.store, &changes, NULL, world_error()));
 }
 
+/* A lease that was over is one again by the clock that was set back; a real one counts by a clock that never is. */
+static void set_back(int64_t duration)
+{
+    world_set_back(&r.it, duration);
+    r.stops += pawl__leader_is(r.it.endpoint) && pawl__leader_is(r.other);
+}
+
 static void act(void)
 {
     switch (draw(7)) {
@@ -129,7 +137,7 @@ static void act(void)
     case 1: r.is_away[draw(3)] ^= true; break;
     case 2: world_go_machine(&r.it, (int64_t)draw(PAWL_SECONDS(40))); break;
     case 3: step_other(); break;
-    case 4: world_set_back(&r.it, draw(6) == 0 ? PAWL_SECONDS(1 + draw(20)) : 0); break;
+    case 4: set_back(draw(6) == 0 ? PAWL_SECONDS(1 + draw(20)) : 0); break;
     default: world_step(&r.it);
     }
 }
@@ -138,7 +146,7 @@ ON_ALL_STORES(o8_routes_and_leaders_come_and_go_at_random, const char *url)
 {
     const char *given = getenv("PAWL_TEST_SEED");
     uint64_t    first = given != NULL ? strtoull(given, NULL, 10) : 1;
-    uint64_t    last  = given != NULL ? first : strncmp(url, "memory:", 7) == 0 ? 300 : 2;
+    uint64_t    last  = first + (strncmp(url, "memory:", 7) == 0 ? 299 : given == NULL);
     for (uint64_t seed = first; seed <= last; seed++) {
         char own[1000], scheme[20];
         memset(&r, 0, sizeof r);

@@ -354,6 +354,21 @@ ON_STORES(e13_lost_leases_of_a_batch_are_logged_once, const char *url)
     assert_int_equal(gate_said("gone at their commit"), 1);
 }
 
+/* A row is handed out once more behind its settling: row locks that are gone are nothing to tell. */
+ON_ALL_STORES(a_lost_row_lock_is_not_logged, const char *url)
+{
+    static const fault_plan again = {.kind = FAULT_AGAIN, .op = fault_op_queue_claim, .n = 1};
+    begin(url, NULL);
+    fault_plan_set(&again);
+    post(1);
+    assert_int_equal(drain(), 0);
+    assert_int_equal(t.runs[1], 1);
+    assert_true(fault_is_met());
+    bool has_row_locks = (pawl_store_promises(t.it.store) & PAWL_STORE_ROW_LOCKS) != 0;
+    assert_int_equal(gate_said("endpoint works: 1 claims were gone at their commit"),
+                     has_row_locks ? 0 : 1);
+}
+
 static pawl_code wait_in_vain(hook_point point, void *context)
 {
     (void)context;
