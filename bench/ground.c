@@ -62,7 +62,7 @@ static pawl_code check_url(const char *url, pawl_error *error)
 static pawl_code load_kind(const char *url, size_t scheme_size, const pawl__bench_kind **kind,
                            pawl_error *error)
 {
-    char        name[KIND_NAME_SIZE], path[PAWL__MODULE_PATH_SIZE], absent[sizeof error->text];
+    char        name[KIND_NAME_SIZE], path[PAWL__OBJECT_PATH_SIZE], absent[sizeof error->text];
     const void *table = NULL;
     name_kind(url, scheme_size, name);
     if (!pawl__module_find(name, path))

@@ -20,6 +20,8 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,8 +40,26 @@ static inline bool pawl__object_is_cut(const char *path, uint64_t size)
            (uint64_t)header.e_shnum * header.e_shentsize > size - header.e_shoff;
 }
 
-/* PAWL_EUNREACHABLE: it is no file, it is cut off, or the loader does not take it. `path` has a '/', else the
- * loader looks in the system's folders. */
+#define PAWL__OBJECT_PATH_SIZE 4096 /* the system's own limit of a path */
+
+/* The path for the loader, which would look for a name without a slash in the system's folders. `noun`: what is to be loaded.
+ * PAWL_EINVAL: the path is NULL or empty; PAWL_ELIMIT: it is too long. */
+static inline pawl_code pawl__object_path(const char *path, const char *noun,
+                                          char here[PAWL__OBJECT_PATH_SIZE], pawl_error *error)
+{
+    if (path == NULL || *path == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "the path of the %s to load is empty", noun);
+    int size =
+        snprintf(here, PAWL__OBJECT_PATH_SIZE, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    return size < PAWL__OBJECT_PATH_SIZE
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ELIMIT,
+                                "the path of the %s to load has %zu bytes, the limit is %d", noun,
+                                strlen(path), PAWL__OBJECT_PATH_SIZE - 1);
+}
+
+/* PAWL_EUNREACHABLE: it is no file, it is cut off, or the loader does not take it. `path`: of
+ * pawl__object_path. */
 static inline pawl_code pawl__object_open(const char *path, void **module, pawl_error *error)
 {
     struct stat about;

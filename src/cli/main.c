@@ -144,13 +144,12 @@ static const struct {
 /* Loads each table that the module has. */
 static pawl_code load_module(const char *path, pawl_error *error)
 {
-    char  here[PAWL_URL_SIZE_MAX];
-    void *module = NULL;
-    bool  is_any = false;
-    int   size   = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
-    if (*path == '\0' || size >= (int)sizeof here)
-        return pawl_store_load(path, error); /* says what is wrong with it */
-    pawl_code code = pawl__object_open(here, &module, error);
+    char      here[PAWL__OBJECT_PATH_SIZE];
+    void     *module = NULL;
+    bool      is_any = false;
+    pawl_code code   = pawl__object_path(path, "driver", here, error);
+    if (code == PAWL_OK)
+        code = pawl__object_open(here, &module, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof tables / sizeof tables[0]; i++) {
         if (dlsym(module, tables[i].symbol) == NULL)
             continue;

@@ -49,7 +49,7 @@ cp "$build_dir/tests/support/driver/careless.so" "$work/own.so"
 expect 1 'failed; seed' pawl --load "$work/own.so" conformance --store careless: --seed 5
 expect 2 '^pawl: --load needs the path of a driver$' pawl --load
 expect 2 'the path of the driver to load is empty$' pawl --load '' stats --store memory:
-expect 2 'path of a driver: it has 5000 bytes, limit ' pawl --load "$(printf 'x%.0s' {1..5000})" stats --store memory:
+expect 2 'the path of the driver to load has 5000 bytes, the limit is 4095' pawl --load "$(printf 'x%.0s' {1..5000})" stats --store memory:
 expect 3 'no-such' pawl --load "$work/no-such.so" stats --store careless:
 
 # All tables of a module are loaded, and a bad one is refused with its own reason.

@@ -10,18 +10,14 @@
 
 typedef const pawl_application *export_fn(void);
 
-/* A name without '/' gets "./" before it: the loader would look in the system's folders, people
- * mean the file in this folder. */
 static void *open_library(const char *path, pawl_error *error)
 {
-    char        local[PAWL_URL_SIZE_MAX];
-    const char *name = path;
-    if (strchr(path, '/') == NULL) {
-        snprintf(local, sizeof local, "./%s", path);
-        name = local;
-    }
-    void *library = NULL;
-    if (pawl__object_open(name, &library, error) != PAWL_OK)
+    char      here[PAWL__OBJECT_PATH_SIZE];
+    void     *library = NULL;
+    pawl_code code    = pawl__object_path(path, "application", here, error);
+    if (code == PAWL_OK)
+        code = pawl__object_open(here, &library, error);
+    if (code != PAWL_OK)
         (void)pawl_error_wrap(error, PAWL_ECONFIG, "cannot load %s", path);
     return library;
 }

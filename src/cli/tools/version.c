@@ -110,7 +110,7 @@ static void add_library(yyjson_mut_doc *doc, yyjson_mut_val *list, void *module,
 /* The module stays loaded until the process ends, as one does that a store has loaded. */
 static void add_driver(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name)
 {
-    char       path[PAWL__MODULE_PATH_SIZE];
+    char       path[PAWL__OBJECT_PATH_SIZE];
     void      *module = NULL;
     pawl_error error  = PAWL_ERROR_INIT;
     if (!pawl__module_find(name, path))

@@ -24,7 +24,7 @@ typedef bool folder_fn(void *context, const char *folder, size_t size);
 
 /* The folder that the library was loaded from; false when the loader does not say. The address is that of a function
  * which the library exports, because the command and modules have copies of this file. */
-static bool own_folder(char folder[PAWL__MODULE_PATH_SIZE])
+static bool own_folder(char folder[PAWL__OBJECT_PATH_SIZE])
 {
     Dl_info info;
     if (dladdr((const void *)(uintptr_t)pawl_code_name, &info) == 0 || info.dli_fname == NULL)
@@ -33,18 +33,18 @@ static bool own_folder(char folder[PAWL__MODULE_PATH_SIZE])
     if (slash == NULL)
         return false;
     size_t size = slash == info.dli_fname ? 1 : (size_t)(slash - info.dli_fname);
-    int    used = snprintf(folder, PAWL__MODULE_PATH_SIZE, "%.*s", (int)size, info.dli_fname);
+    int    used = snprintf(folder, PAWL__OBJECT_PATH_SIZE, "%.*s", (int)size, info.dli_fname);
     /* Programs of an installation name it as /opt/x/bin/../lib. */
-    char *plain = used < PAWL__MODULE_PATH_SIZE ? realpath(folder, NULL) : NULL;
+    char *plain = used < PAWL__OBJECT_PATH_SIZE ? realpath(folder, NULL) : NULL;
     if (plain != NULL)
-        (void)snprintf(folder, PAWL__MODULE_PATH_SIZE, "%s", plain);
+        (void)snprintf(folder, PAWL__OBJECT_PATH_SIZE, "%s", plain);
     free(plain);
-    return used < PAWL__MODULE_PATH_SIZE;
+    return used < PAWL__OBJECT_PATH_SIZE;
 }
 
 static bool visit_built_in(folder_fn *visit, void *context)
 {
-    char folder[PAWL__MODULE_PATH_SIZE + sizeof "/pawl/4294967295"];
+    char folder[PAWL__OBJECT_PATH_SIZE + sizeof "/pawl/4294967295"];
     bool is_same = false;
     if (own_folder(folder)) {
         if (visit(context, folder, strlen(folder)))
@@ -75,18 +75,18 @@ static bool visit_given(const char *folders, folder_fn *visit, void *context)
 
 typedef struct search {
     const char *name;
-    char       *path; /* of PAWL__MODULE_PATH_SIZE */
+    char       *path; /* of PAWL__OBJECT_PATH_SIZE */
 } search;
 
 static bool has_module(void *context, const char *folder, size_t size)
 {
     const search *s = context;
     int           length =
-        snprintf(s->path, PAWL__MODULE_PATH_SIZE, "%.*s/libpawl-%s.so", (int)size, folder, s->name);
-    return length < PAWL__MODULE_PATH_SIZE && access(s->path, F_OK) == 0;
+        snprintf(s->path, PAWL__OBJECT_PATH_SIZE, "%.*s/libpawl-%s.so", (int)size, folder, s->name);
+    return length < PAWL__OBJECT_PATH_SIZE && access(s->path, F_OK) == 0;
 }
 
-bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE])
+bool pawl__module_find(const char *name, char path[PAWL__OBJECT_PATH_SIZE])
 {
     search s = {.name = name, .path = path};
     return visit_built_in(has_module, &s) ||

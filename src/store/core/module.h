@@ -25,12 +25,11 @@
 #ifndef PAWL_STORE_CORE_MODULE_H
 #define PAWL_STORE_CORE_MODULE_H
 
+#include "base/object.h"
 #include "pawl/base.h"
 
-#define PAWL__MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
-
 /* The path of libpawl-NAME.so, or NAME when it is linked in, for pawl__module_open; false when there is none. */
-bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
+bool pawl__module_find(const char *name, char path[PAWL__OBJECT_PATH_SIZE]);
 
 /* The end of an error's text when there is none: "install the package libpawl5-driver-NAME, or load one of your
  * own; looked for ...". `other` is the part behind the name. Returns `text`, cut to `size`. */

@@ -7,7 +7,7 @@
 pawl_code pawl__module_load(const char *name, const char *what, const char *symbol, size_t size,
                             const void **table, pawl_error *error)
 {
-    char        path[PAWL__MODULE_PATH_SIZE];
+    char        path[PAWL__OBJECT_PATH_SIZE];
     char        absent[sizeof error->text];
     void       *module = NULL;
     const void *found  = NULL;

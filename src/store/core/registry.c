@@ -177,16 +177,12 @@ static pawl_code load_file(const char *path, pawl_error *error)
 
 pawl_code pawl_store_load(const char *path, pawl_error *error)
 {
-    char here[PAWL__MODULE_PATH_SIZE];
-    if (path == NULL || *path == '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "the path of the driver to load is empty");
-    /* Without a slash the system would look in its own folders. */
-    int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
-    if (size >= (int)sizeof here)
-        return pawl_error_set(error, PAWL_ELIMIT, "path of a driver: it has %zu bytes, limit %d",
-                              strlen(path), PAWL__MODULE_PATH_SIZE - 1);
+    char      here[PAWL__OBJECT_PATH_SIZE];
+    pawl_code code = pawl__object_path(path, "driver", here, error);
+    if (code != PAWL_OK)
+        return code;
     pthread_mutex_lock(&mutex);
-    pawl_code code = load_file(here, error);
+    code = load_file(here, error);
     pthread_mutex_unlock(&mutex);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "load of a driver");
 }
@@ -210,7 +206,7 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
                               pawl_error *error)
 {
     char given[PAWL_PREFIX_SIZE_MAX + 1];
-    char path[PAWL__MODULE_PATH_SIZE];
+    char path[PAWL__OBJECT_PATH_SIZE];
     char absent[sizeof error->text];
     snprintf(given, sizeof given, "%.*s", (int)size, url);
     const char *scheme = driver_of(given);

@@ -45,11 +45,11 @@ static const struct {
     const void *table;
 } linked[] = {PAWL_LINKED{NULL, NULL, NULL}};
 
-bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE])
+bool pawl__module_find(const char *name, char path[PAWL__OBJECT_PATH_SIZE])
 {
     for (size_t i = 0; linked[i].name != NULL; i++)
         if (strcmp(linked[i].name, name) == 0)
-            return snprintf(path, PAWL__MODULE_PATH_SIZE, "%s", name) > 0;
+            return snprintf(path, PAWL__OBJECT_PATH_SIZE, "%s", name) > 0;
     return false;
 }
 

@@ -130,18 +130,13 @@ static pawl_code find_or_load(registry *all, const char *scheme, size_t size, co
 
 static pawl_code load_file(registry *all, const char *path, pawl_error *error)
 {
-    char        here[PAWL__MODULE_PATH_SIZE];
+    char        here[PAWL__OBJECT_PATH_SIZE];
     void       *module = NULL;
     const void *table  = NULL;
-    if (path == NULL || *path == '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "the path of the %s to load is empty", all->noun);
-    /* Without a slash the system would look in its own folders. */
-    int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
-    if (size >= (int)sizeof here)
-        return pawl_error_set(error, PAWL_ELIMIT,
-                              "path of an %s: it has %zu bytes, the limit is %d", all->noun,
-                              strlen(path), PAWL__MODULE_PATH_SIZE - 1);
-    pawl_code code = pawl__module_open(here, all->symbol, all->ops_size, &module, &table, error);
+    pawl_code   code   = pawl__object_path(path, all->noun, here, error);
+    if (code != PAWL_OK)
+        return code;
+    code = pawl__module_open(here, all->symbol, all->ops_size, &module, &table, error);
     if (code == PAWL_OK) {
         code = check_and_add(all, table, error);
         if (code != PAWL_OK)

@@ -123,7 +123,7 @@ TEST(a_path_over_the_limit_is_refused)
 {
     static char path[5000];
     memset(path, 'x', sizeof path - 1);
-    expect_refused(path, PAWL_ELIMIT, "4999 bytes, limit 4095");
+    expect_refused(path, PAWL_ELIMIT, "4999 bytes, the limit is 4095");
 }
 
 TEST(a_loaded_driver_opens_stores)
@@ -172,8 +172,9 @@ TEST(an_inbound_module_that_is_none_is_refused)
     memset(longest, 'x', sizeof longest - 1);
     expect_inbound_refused(NULL, PAWL_EINVAL, "the path of the inbound transport to load is empty");
     expect_inbound_refused("", PAWL_EINVAL, "is empty");
-    expect_inbound_refused(longest, PAWL_ELIMIT,
-                           "path of an inbound transport: it has 4999 bytes, the limit is 4095");
+    expect_inbound_refused(
+        longest, PAWL_ELIMIT,
+        "path of the inbound transport to load has 4999 bytes, the limit is 4095");
     expect_inbound_refused(path_of("missing"), PAWL_EUNREACHABLE, "load of an inbound transport: ");
     expect_inbound_refused(path_of("nameless"), PAWL_ECONFIG, "has no symbol pawl_inbound_driver");
     expect_inbound_refused(path_of("deaf"), PAWL_ECONFIG,

@@ -18,7 +18,7 @@
 #define CASE(name) TESTS(name, void **state, cmocka_unit_test_setup_teardown(name, make, clean))
 
 /* The library's own look at a file, which the program takes the place of. */
-static char   looks[12][PAWL__MODULE_PATH_SIZE];
+static char   looks[12][PAWL__OBJECT_PATH_SIZE];
 static size_t look_count;
 
 PAWL_API int access(const char *path, int mode)
@@ -29,14 +29,14 @@ PAWL_API int access(const char *path, int mode)
 }
 
 typedef struct folders {
-    char  build[PAWL__MODULE_PATH_SIZE]; /* folder of the library */
+    char  build[PAWL__OBJECT_PATH_SIZE]; /* folder of the library */
     char  given[30]; /* has tiny, older, nameless, and a bench and an other that are none */
     char *before;    /* PAWL_DRIVER_PATH */
 } folders;
 
 static void put(const folders *f, const char *driver, const char *name)
 {
-    char from[PAWL__MODULE_PATH_SIZE + 100], to[100];
+    char from[PAWL__OBJECT_PATH_SIZE + 100], to[100];
     snprintf(from, sizeof from, "%s/tests/support/driver/%s.so", f->build, driver);
     snprintf(to, sizeof to, "%s/libpawl-%s.so", f->given, name);
     assert_int_equal(symlink(from, to), 0);
@@ -86,7 +86,7 @@ static int clean(void **state)
 
 static void expect_found(const char *name, const char *folder)
 {
-    char path[PAWL__MODULE_PATH_SIZE], expected[PAWL__MODULE_PATH_SIZE + 100];
+    char path[PAWL__OBJECT_PATH_SIZE], expected[PAWL__OBJECT_PATH_SIZE + 100];
     assert_true(pawl__module_find(name, path));
     snprintf(expected, sizeof expected, "%s/libpawl-%s.so", folder, name);
     assert_string_equal(path, expected);
@@ -106,7 +106,7 @@ CASE(each_folder_of_the_variable_is_looked_into)
     const folders *f = *state;
     set_path("::/nonexistent:/proc/self:", f);
     expect_found("tiny", f->given);
-    char path[PAWL__MODULE_PATH_SIZE];
+    char path[PAWL__OBJECT_PATH_SIZE];
     assert_false(pawl__module_find("missing", path));
     unsetenv("PAWL_DRIVER_PATH");
     assert_false(pawl__module_find("tiny", path));
@@ -115,8 +115,8 @@ CASE(each_folder_of_the_variable_is_looked_into)
 CASE(a_path_over_the_limit_is_passed_over)
 {
     const folders *f = *state;
-    static char    slashes[PAWL__MODULE_PATH_SIZE + 100]; /* names the folder, and is too long */
-    char           path[PAWL__MODULE_PATH_SIZE];
+    static char    slashes[PAWL__OBJECT_PATH_SIZE + 100]; /* names the folder, and is too long */
+    char           path[PAWL__OBJECT_PATH_SIZE];
     memset(slashes, '/', sizeof slashes - 50);
     strcat(slashes, f->given + 1);
     setenv("PAWL_DRIVER_PATH", slashes, 1);
@@ -125,7 +125,7 @@ CASE(a_path_over_the_limit_is_passed_over)
 
 static void expect_look(size_t index, const char *folder)
 {
-    char path[PAWL__MODULE_PATH_SIZE + 100];
+    char path[PAWL__OBJECT_PATH_SIZE + 100];
     snprintf(path, sizeof path, "%s/libpawl-missing.so", folder);
     assert_in_range(index, 0, look_count - 1);
     assert_string_equal(looks[index], path);
@@ -135,7 +135,7 @@ static void expect_look(size_t index, const char *folder)
 CASE(the_folders_are_looked_into_in_their_order)
 {
     const folders *f = *state;
-    char           path[PAWL__MODULE_PATH_SIZE], beside[PAWL__MODULE_PATH_SIZE + 20];
+    char           path[PAWL__OBJECT_PATH_SIZE], beside[PAWL__OBJECT_PATH_SIZE + 20];
     setenv("PAWL_DRIVER_PATH", "::/first::/second:/first:", 1);
     look_count = 0;
     assert_false(pawl__module_find("missing", path));
@@ -152,8 +152,8 @@ CASE(the_folders_are_looked_into_in_their_order)
 /* "/xxx/libpawl-missing.so" of so many bytes. */
 static size_t looks_for_a_path_of(size_t size)
 {
-    static char folder[PAWL__MODULE_PATH_SIZE + 100];
-    char        path[PAWL__MODULE_PATH_SIZE];
+    static char folder[PAWL__OBJECT_PATH_SIZE + 100];
+    char        path[PAWL__OBJECT_PATH_SIZE];
     memset(folder, 'x', sizeof folder);
     folder[0]                                    = '/';
     folder[size - strlen("/libpawl-missing.so")] = '\0';
@@ -174,7 +174,7 @@ CASE(a_path_has_4095_bytes_at_most)
 CASE(the_folders_are_named_in_their_order)
 {
     const folders *f = *state;
-    char           text[500], beginning[PAWL__MODULE_PATH_SIZE * 2 + 100];
+    char           text[500], beginning[PAWL__OBJECT_PATH_SIZE * 2 + 100];
     snprintf(beginning, sizeof beginning, "looked for libpawl-x.so in %s, %s/pawl/%u, /", f->build,
              f->build, PAWL_ABI);
     setenv("PAWL_DRIVER_PATH", "::/first::/second:", 1);
