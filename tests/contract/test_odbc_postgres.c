@@ -1,5 +1,5 @@
 /* test_odbc_postgres.c - PostgreSQL behind an ODBC driver: what is refused at open, and in which words;
- * an add to a partition while a flush ends it.
+ * an add to a partition while a flush ends it; connections of other time zones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -196,6 +196,96 @@ TEST(a_deferred_constraint_fails_the_commit)
     must(pawl_store_commit(store, &changes, NULL, world_error()));
     pawl_store_close(store);
     must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+}
+
+/* ---- Time zones ---------------------------------------------------------------- */
+
+static pawl_store *open_applied(char url[ODBC_URL_SIZE])
+{
+    pawl_schema_spec spec = {.system_prefix = PREFIX};
+    assert_true(odbc_postgres_url("", url));
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
+    return open_ending(url);
+}
+
+static void close_dropped(pawl_store *store, const char *url)
+{
+    pawl_schema_spec spec = {.system_prefix = PREFIX};
+    pawl_store_close(store);
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+}
+
+#define JULY INT64_C(1689336000123456)    /* 2023-07-14T12:00:00.123456Z */
+#define JANUARY INT64_C(1673697600000000) /* 2023-01-14T12:00:00Z */
+
+/* A row of a transaction whose session has these settings has the times that were given. */
+static void enlist_with(pawl_store *store, const char *url, const char *settings, pawl_time due)
+{
+    char                text[PAWL_TIME_TEXT_SIZE + 1], sql[200];
+    pawl_aggregator_add add;
+    pawl_changes        changes = add_of(&add, "first");
+    pawl_queue_send     send    = {
+               .queue   = PAWL_TEXT("zones"),
+               .due     = due,
+               .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
+    SQLHENV env = NULL;
+    SQLHDBC dbc = odbc_dial(&env, url);
+    assert_non_null(dbc);
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
+    odbc_run(dbc, settings);
+    must(pawl_store_enlist(store, dbc, &changes, world_error()));
+    pawl_time_format(due, text);
+    snprintf(sql, sizeof sql, "select 1 / count(*) from " PREFIX "queue where \"Due\" = '%s'",
+             text);
+    odbc_run(dbc, sql);
+    pawl_time_format(NOW, text);
+    snprintf(sql, sizeof sql,
+             "select 1 / count(*) from " PREFIX "aggregator_flush where \"Due\" = '%s'", text);
+    odbc_run(dbc, sql);
+    SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK);
+    SQLDisconnect(dbc), SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
+TEST(t19_enlisted_times_are_the_same_in_every_zone)
+{
+    static const char *const settings[] = {
+        "set time zone 'UTC'",
+        "set time zone 'Europe/London'",
+        "set time zone 'Asia/Kathmandu'",
+        "set time zone 'America/New_York'; set datestyle = 'German'",
+    };
+    char        url[ODBC_URL_SIZE];
+    pawl_store *store = open_applied(url);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        enlist_with(store, url, settings[i], JULY);
+        enlist_with(store, url, settings[i], JANUARY);
+    }
+    close_dropped(store, url);
+}
+
+/* A handler's own SQL sets the zone of pawl's session: what is written and read behind it is the same. */
+TEST(t19_own_sql_does_not_change_the_zone_of_times)
+{
+    char                url[ODBC_URL_SIZE];
+    pawl_aggregator_add add;
+    pawl_flush_rows     rows;
+    pawl_store         *store   = open_applied(url);
+    pawl_arena         *arena   = pawl_arena_create(0);
+    pawl_changes        changes = add_of(&add, "first");
+    add.due                     = JULY;
+    must(pawl_store_handler_transaction_begin(store, world_error()));
+    odbc_run(pawl_store_native(store, "SQLHDBC"),
+             "set time zone 'Asia/Kathmandu'; set datestyle = 'German'");
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
+    must(pawl_store_flush_list(store, PAWL_TEXT("bills"), PAWL_TIME_MAX, 9, arena, &rows,
+                               world_error()));
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, JULY);
+    pawl_arena_destroy(arena);
+    close_dropped(store, url);
 }
 
 int main(void)

@@ -35,6 +35,8 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
                 "ByteaAsLongVarBinary=1;TextAsLongVarchar=1;MaxLongVarcharSize=0;KeepaliveTime=%lld;"
                 "KeepaliveInterval=%lld",
             .has_casts        = true,
+            .times_as_texts   = true,
+            .has_zones        = true,
             .as_digits        = true,
             .text_type        = SQL_C_CHAR,
             .kill             = "select pg_cancel_backend(%lld)",

@@ -47,8 +47,10 @@ typedef struct pawl__odbc_kind {
      * seconds, longer than any call may take. */
     const char *attributes;
     bool        has_casts; /* a parameter says its type in the text */
-    /* Times are sent as texts: FreeTDS counts the days before March 1600 wrongly, and 1 January 1 as -1. */
+    /* Times are sent as texts: FreeTDS counts the days before March 1600 wrongly, and 1 January 1 as -1. PostgreSQL takes
+     * a time without a zone for one of the session's zone, which may be a caller's. */
     bool times_as_texts;
+    bool has_zones; /* such a text ends with its zone */
     /* Columns are not described, and are read as texts, bytes as two digits each: psqlODBC asks the server for all
      * columns of a table before it describes one, and loses the memory with the connection. */
     bool as_digits;

@@ -172,13 +172,14 @@ static void put_number(parameter *to, const pawl__odbc_kind *kind, int64_t numbe
 }
 
 /* "2024-01-01T12:00:00.123", for a server that makes a time of it where it meets one; with six decimals only where
- * they say more, as a column of the older type datetime refuses them. */
+ * they say more, as a column of the older type datetime refuses them; or "2024-01-01T12:00:00.123456Z". */
 static void put_time_text(parameter *to, const pawl__odbc_kind *kind, pawl_time time)
 {
+    size_t size = time % 1000 != 0 ? TIME_SIZE : TIME_SIZE - 3;
+    if (kind->has_zones)
+        size = PAWL_TIME_TEXT_SIZE;
     pawl_time_format(time, to->as.text);
-    put_text(to, kind,
-             (pawl_text){.data = to->as.text, .size = time % 1000 != 0 ? TIME_SIZE : TIME_SIZE - 3},
-             false);
+    put_text(to, kind, (pawl_text){.data = to->as.text, .size = size}, false);
 }
 
 static void put_time(parameter *to, const pawl__odbc_kind *kind, pawl_time time)

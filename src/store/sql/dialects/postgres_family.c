@@ -121,32 +121,38 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
     return pawl__sql_set_session(session, error);
 }
 
+#define TIME_SETTINGS "set time zone 'UTC'; set datestyle = 'ISO'"
+
 /* Statistics of tables that were empty a moment ago mislead a planner: every read has its index. A transaction
  * that rests too long is ended. */
 static const char settings[] =
-    "set client_encoding = 'UTF8'; set time zone 'UTC'; set datestyle = 'ISO'; "
+    "set client_encoding = 'UTF8'; " TIME_SETTINGS "; "
     "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
     "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; "
     "set enable_mergejoin = off; set client_min_messages = warning; set lock_timeout = %lld; "
     "set idle_in_transaction_session_timeout = %lld; "
     "set default_transaction_isolation = 'read committed'";
 
+/* The start as a number: a time is printed in the zone and style of the session, which may be a caller's. */
 static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
                              pawl_error *error)
 {
-    return pawl__sql_ask_text(
-        session,
-        "select md5(concat_ws('/', current_setting('port'), pg_postmaster_start_time(), "
-        "current_database(), current_schema()))",
-        id, PAWL__SQL_DATABASE_ID_SIZE, error);
+    return pawl__sql_ask_text(session,
+                              "select md5(concat_ws('/', current_setting('port'), "
+                              "extract(epoch from pg_postmaster_start_time()), "
+                              "current_database(), current_schema()))",
+                              id, PAWL__SQL_DATABASE_ID_SIZE, error);
 }
 
-/* Of a caller's, a savepoint is refused outside of it. */
+/* Of a caller's, a savepoint is refused outside of it. Of a handler's, its settings of times end with it. */
 static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
 {
     pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = session->is_callers ? pawl__sql_query(session, "savepoint pawl_open", &why)
-                                          : PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, &why);
+    pawl_code  code = pawl__sql_query(session,
+                                     session->is_callers ? "savepoint pawl_open"
+                                                          : "release savepoint " PAWL__SQL_MARK
+                                                           "; " TIME_SETTINGS,
+                                      &why);
     *is_open        = code == PAWL_OK;
     if (code == PAWL_OK)
         return session->is_callers ? pawl__sql_query(session, "release savepoint pawl_open", error)
