@@ -120,7 +120,8 @@ static const scripted_dialect dialects[] = {
      .save     = "savepoint pawl_enlist",
      .undo     = "rollback to savepoint*",
      .release  = "release savepoint*",
-     .is_open  = "on select @@in_transaction or not @@autocommit\n  row '1'\n"},
+     .is_open  = "on select @@in_transaction or not @@autocommit\n  row '1'\n"
+                 "on select if(@@character_set_client*\n  row 'utf8mb4'\n"},
     {.name     = "postgres",
      .driver   = "psqlodbca.so",
      .rules    = rules_postgres,
@@ -130,7 +131,8 @@ static const scripted_dialect dialects[] = {
      .save     = "savepoint pawl_enlist",
      .undo     = "rollback to savepoint pawl_enlist",
      .release  = "release savepoint pawl_enlist",
-     .is_open  = "on savepoint pawl_open\non release savepoint pawl_open\n"},
+     .is_open  = "on savepoint pawl_open\non release savepoint pawl_open\n"
+                 "on select case when pg_client_encoding()*\n  row 'UTF8'\n"},
     {.name     = "mssql",
      .driver   = "libtdsodbc.so",
      .rules    = rules_mssql,

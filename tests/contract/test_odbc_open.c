@@ -223,6 +223,25 @@ ON_MARIADB(messages_are_sent_with_ones_own_transaction)
     SQLFreeHandle(SQL_HANDLE_ENV, env);
 }
 
+/* Texts would be stored as other ones. */
+ON_MARIADB(a_connection_of_another_character_set_is_refused)
+{
+    char url[ODBC_URL_SIZE], other[ODBC_URL_SIZE];
+    url_with(p, "", url);
+    url_with(p, ";CHARSET=latin1", other);
+    pawl_store *store = open_applied(p, url, 5000);
+    SQLHENV     env   = NULL;
+    SQLHDBC     dbc   = odbc_dial(&env, other);
+    assert_non_null(dbc);
+    SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
+    enlist_one(p, store, dbc, PAWL_EINVAL);
+    expect_text(p, "the connection's character set is latin1, utf8mb4 is needed");
+    SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK);
+    SQLDisconnect(dbc);
+    SQLFreeHandle(SQL_HANDLE_DBC, dbc);
+    SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
 int main(void)
 {
     char path[200];

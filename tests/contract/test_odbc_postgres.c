@@ -288,6 +288,41 @@ TEST(t19_own_sql_does_not_change_the_zone_of_times)
     close_dropped(store, url);
 }
 
+/* ---- Encodings ----------------------------------------------------------------- */
+
+static void enlist_in(pawl_store *store, const char *url, const char *encoding, pawl_code expected)
+{
+    char                sql[100];
+    pawl_aggregator_add add;
+    pawl_error          error   = PAWL_ERROR_INIT;
+    pawl_changes        changes = add_of(&add, "\xc3\xa9"); /* an e with an acute */
+    SQLHENV             env     = NULL;
+    SQLHDBC             dbc     = odbc_dial(&env, url);
+    assert_non_null(dbc);
+    SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
+    snprintf(sql, sizeof sql, "set client_encoding = '%s'", encoding);
+    odbc_run(dbc, sql);
+    assert_int_equal(pawl_store_enlist(store, dbc, &changes, &error), expected);
+    if (expected == PAWL_OK)
+        odbc_run(dbc,
+                 "select 1 / count(*) from " PREFIX "aggregator where \"MessageId\" = U&'\\00e9'");
+    else
+        assert_non_null(strstr(error.text, "client_encoding is LATIN1, UTF8 is needed"));
+    SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK);
+    SQLDisconnect(dbc), SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
+/* With SQL_ASCII the server, whose encoding is UTF8, converts nothing. */
+TEST(a_connection_of_another_encoding_is_refused)
+{
+    char        url[ODBC_URL_SIZE];
+    pawl_store *store = open_applied(url);
+    enlist_in(store, url, "LATIN1", PAWL_EINVAL);
+    enlist_in(store, url, "SQL_ASCII", PAWL_OK);
+    enlist_in(store, url, "UTF8", PAWL_OK);
+    close_dropped(store, url);
+}
+
 int main(void)
 {
     char url[ODBC_URL_SIZE];

@@ -158,6 +158,24 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
     return code == PAWL_OK ? ask_cluster(remote, session, error) : code;
 }
 
+/* Of an application's. Without a character set of results texts arrive as they are stored, in utf8mb4. */
+static pawl_code check_charset(pawl__sql_session *session, pawl_error *error)
+{
+    char      charset[100] = "";
+    pawl_code code =
+        pawl__sql_ask_text(session,
+                           "select if(@@character_set_client <> 'utf8mb4', @@character_set_client, "
+                           "if(@@character_set_results <> 'utf8mb4', @@character_set_results, "
+                           "@@character_set_connection))",
+                           charset, sizeof charset, error);
+    if (code != PAWL_OK || strcmp(charset, "utf8mb4") == 0)
+        return code;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "enlist: the connection's character set is %s, utf8mb4 is needed: "
+                          "CHARSET=utf8mb4 in its connection string",
+                          charset);
+}
+
 static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *error)
 {
     int64_t   number = 0;
@@ -166,7 +184,7 @@ static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *er
         code = pawl__sql_ask_number(session, "select @@in_transaction or not @@autocommit", &number,
                                     error);
         *is_it = code == PAWL_OK && number != 0;
-        return code;
+        return *is_it ? check_charset(session, error) : code;
     }
     code   = PAWL__SQL_SAY(session, release, PAWL__SQL_MARK, error);
     *is_it = code == PAWL_OK;

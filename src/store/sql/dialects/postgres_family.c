@@ -144,6 +144,24 @@ static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATAB
                               id, PAWL__SQL_DATABASE_ID_SIZE, error);
 }
 
+/* Of an application's. With SQL_ASCII, which its driver chooses by the locale "C", nothing is converted. */
+static pawl_code check_encoding(pawl__sql_session *session, pawl_error *error)
+{
+    char      encoding[100] = "";
+    pawl_code code          = pawl__sql_ask_text(
+                 session,
+                 "select case when pg_client_encoding() = 'SQL_ASCII' and "
+                          "current_setting('server_encoding') in ('UTF8', 'SQL_ASCII') then 'UTF8' "
+                          "else pg_client_encoding()::text end",
+                 encoding, sizeof encoding, error);
+    if (code != PAWL_OK || strcmp(encoding, "UTF8") == 0)
+        return code;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "enlist: the connection's client_encoding is %s, UTF8 is needed: "
+                          "set client_encoding = 'UTF8'",
+                          encoding);
+}
+
 /* Of a caller's, a savepoint is refused outside of it. Of a handler's, its settings of times end with it. */
 static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
 {
@@ -154,9 +172,10 @@ static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pa
                                                            "; " TIME_SETTINGS,
                                       &why);
     *is_open        = code == PAWL_OK;
-    if (code == PAWL_OK)
-        return session->is_callers ? pawl__sql_query(session, "release savepoint pawl_open", error)
-                                   : PAWL_OK;
+    if (code == PAWL_OK && session->is_callers)
+        code = pawl__sql_query(session, "release savepoint pawl_open", error);
+    if (*is_open)
+        return code == PAWL_OK && session->is_callers ? check_encoding(session, error) : code;
     if (!session->is_lost)
         return PAWL_OK;
     return pawl_error_set(error, code, "%s", why.text);
