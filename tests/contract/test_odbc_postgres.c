@@ -323,6 +323,32 @@ TEST(a_connection_of_another_encoding_is_refused)
     close_dropped(store, url);
 }
 
+/* ---- A lost session ------------------------------------------------------------- */
+
+/* The driver finds it where it prepares, and says it in a general state. */
+TEST(a_session_that_is_gone_before_a_first_run_is_lost)
+{
+    char            url[ODBC_URL_SIZE];
+    pawl_flush_rows rows;
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_store     *store = open_applied(url);
+    pawl_arena     *arena = pawl_arena_create(0);
+    SQLHENV         env   = NULL;
+    SQLHDBC         dbc   = odbc_dial(&env, url);
+    assert_non_null(dbc);
+    odbc_run(pawl_store_native(store, "SQLHDBC"), "set application_name = 'pawl_gone'");
+    odbc_run(dbc, "select pg_terminate_backend(pid, 10000) from pg_stat_activity "
+                  "where application_name = 'pawl_gone'");
+    assert_int_equal(
+        pawl_store_flush_list(store, PAWL_TEXT("bills"), PAWL_TIME_MAX, 9, arena, &rows, &error),
+        PAWL_ELOST);
+    must(pawl_store_flush_list(store, PAWL_TEXT("bills"), PAWL_TIME_MAX, 9, arena, &rows,
+                               world_error()));
+    SQLDisconnect(dbc), SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQLFreeHandle(SQL_HANDLE_ENV, env);
+    pawl_arena_destroy(arena);
+    close_dropped(store, url);
+}
+
 int main(void)
 {
     char url[ODBC_URL_SIZE];

@@ -29,12 +29,13 @@ void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_d
     }
 }
 
-/* FreeTDS has no number for a link that is dead (HY000, "Unknown error"): the driver is asked, which answers without
- * the server. One that cannot say it is taken for lost, since nothing says that the statement alone was undone. */
+/* FreeTDS has no number for a link that is dead (HY000, "Unknown error"), nor has psqlODBC where it prepares: the driver
+ * is asked, which answers without the server. One that cannot say it is taken for lost, since nothing says that the
+ * statement alone was undone. */
 static bool is_dead(const pawl__odbc_connection *connection, const pawl__odbc_diagnosis *last)
 {
     SQLUINTEGER dead = SQL_CD_TRUE;
-    if (!pawl__odbc_is_vague(last))
+    if (!pawl__odbc_is_vague(connection->session.store->family->failures, last))
         return false;
     SQLRETURN asked =
         SQLGetConnectAttr(connection->made.dbc, SQL_ATTR_CONNECTION_DEAD, &dead, sizeof dead, NULL);

@@ -140,7 +140,7 @@ pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
                                     const pawl__odbc_diagnosis *diagnosis)
 {
     pawl__sql_left left;
-    if (pawl__odbc_is_vague(diagnosis))
+    if (pawl__odbc_is_vague(failures, diagnosis))
         return PAWL_EUNKNOWN;
     if (diagnosis->state[0] != '\0' && diagnosis->number != 0 && failures->states == NULL)
         return pawl__sql_commit_code_of(failures, diagnosis->number);

@@ -44,10 +44,13 @@ typedef struct pawl__odbc_diagnosis {
     char     text[400]; /* for people */
 } pawl__odbc_diagnosis;
 
-/* A driver's general failure without a number: the state says nothing of what became of the statement. */
-static inline bool pawl__odbc_is_vague(const pawl__odbc_diagnosis *diagnosis)
+/* A driver's general failure without a number of the server's: the state says nothing of what became of the statement.
+ * psqlODBC, whose servers have no numbers, puts one of its own there. */
+static inline bool pawl__odbc_is_vague(const pawl__sql_failures   *failures,
+                                       const pawl__odbc_diagnosis *diagnosis)
 {
-    return diagnosis->number == 0 && strcmp(diagnosis->state, "HY000") == 0;
+    return strcmp(diagnosis->state, "HY000") == 0 &&
+           (diagnosis->number == 0 || failures->states != NULL);
 }
 
 /* The native number decides, or the state where the servers have no numbers. Where there is none the driver, or the
