@@ -19,8 +19,11 @@ int main(void)
 
 #include "contract/odbc_ground.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define ON_MARIADB(function) TESTS(function, ground *p, ON_SERVER_OF(function, "mariadb"))
 
@@ -61,6 +64,27 @@ ON_MARIADB(a_refusal_says_why)
                  "Can't open lib '/nowhere.so'");
     refused_with(p, "odbc:pawl none?dialect=mysql", PAWL_EUNREACHABLE, "IM002");
     refused_with(p, "odbc:DSN=pawl none;PWD=secret?dialect=mysql", PAWL_EUNREACHABLE, "PWD=***");
+}
+
+#define PATIENCE_S 30
+
+/* The kernel accepts for it: a driver that waits without end is ended by the alarm. */
+ON_MARIADB(connecting_to_a_silent_server_ends_at_the_deadline)
+{
+    char               url[ODBC_URL_SIZE], more[100];
+    struct sockaddr_in at     = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t          size   = sizeof at;
+    pawl_store        *store  = NULL;
+    int                silent = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(silent, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(silent, 8), 0);
+    assert_int_equal(getsockname(silent, (struct sockaddr *)&at, &size), 0);
+    snprintf(more, sizeof more, ";Server=127.0.0.1;Port=%u", ntohs(at.sin_port));
+    url_with(p, more, url);
+    (void)alarm(PATIENCE_S);
+    expect_code(p, open_at(p, url, 1000, &store), PAWL_EUNREACHABLE);
+    (void)alarm(0);
+    close(silent);
 }
 
 /* ---- Sessions -------------------------------------------------------------- */

@@ -15,13 +15,15 @@
 
 /* ---- The tables -------------------------------------------------------------- */
 
-/* OPTION 2: an update counts the rows that it found, not those that it changed. Protocol 7.4-0: the driver
+/* OPTION 2: an update counts the rows that it found, not those that it changed. CONN_TIMEOUT: MariaDB's driver takes
+ * SQL_ATTR_LOGIN_TIMEOUT, and waits without end for a server that is silent at the handshake. Protocol 7.4-0: the driver
  * neither rolls back nor makes savepoints by itself. LFConversion 0: line ends stay as they are. */
 const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
     [PAWL__ODBC_MYSQL] =
         {
             .family     = &pawl__mysql_family,
-            .attributes = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld",
+            .attributes = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld;"
+                          "CONN_TIMEOUT=%lld",
             .text_type  = SQL_C_BINARY,
             .kill       = "kill query %lld",
             .rest       = "do 0",

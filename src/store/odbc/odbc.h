@@ -44,7 +44,7 @@ typedef struct pawl__odbc_watch {
 typedef struct pawl__odbc_kind {
     const pawl__sql_family *family;
     /* Put behind every connection string; each driver passes over what is none of its own. %lld is a number of
-     * seconds, longer than any call may take. */
+     * seconds: the first two are longer than any call may take, the third is for connecting. */
     const char *attributes;
     bool        has_casts; /* a parameter says its type in the text */
     /* Times are sent as texts: FreeTDS counts the days before March 1600 wrongly, and 1 January 1 as -1. PostgreSQL takes

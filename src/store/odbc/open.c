@@ -44,7 +44,7 @@ static SQLRETURN dial(const pawl__odbc *store, SQLHDBC dbc, int64_t seconds)
     char text[CONNECTION_SIZE + 300], rest[300];
     (void)snprintf(rest, sizeof rest, store->kind->attributes,
                    (long long)seconds + PAWL__ODBC_SILENCE_S,
-                   (long long)seconds + PAWL__ODBC_SILENCE_S);
+                   (long long)seconds + PAWL__ODBC_SILENCE_S, (long long)seconds);
     (void)snprintf(text, sizeof text, "%s%s", store->url.connection, rest);
     (void)SQLSetConnectAttr(dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds,
                             SQL_IS_UINTEGER);
