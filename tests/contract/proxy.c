@@ -17,6 +17,7 @@
 
 #define RELAYS_MAX 64
 #define CHUNK_SIZE 65536
+#define BEGIN_SIZE 40
 
 typedef struct relay {
     int          client; /* -1: gone */
@@ -28,6 +29,7 @@ typedef struct relay {
     long         asked_at;   /* requests when the cut was asked for */
     bool         is_started; /* connecting loses nothing */
     bool         is_losing_answer;
+    size_t       begun;   /* bytes of the answer that is lost, without its rest */
     bool         is_kept; /* the server's side alone */
 } relay;
 
@@ -121,7 +123,7 @@ static size_t read_requests(proxy *p, relay *r, const unsigned char *data, size_
     for (size_t i = 0; i < size; i++) {
         bool is_it =
             p->loss != PROXY_LOSES_NOTHING && r->is_started && r->requests >= last_of(p, r) - 1;
-        r->is_losing_answer |= is_it && p->loss == PROXY_LOSES_ANSWER;
+        r->is_losing_answer |= is_it && p->loss != PROXY_LOSES_REQUEST;
         kept += !is_it || p->loss != PROXY_LOSES_REQUEST;
         r->requests += p->protocol->request(&r->from_client, data[i]);
         if (r->requests - r->asked_at > p->most)
@@ -166,7 +168,8 @@ static size_t read_answers(const proxy *p, relay *r, unsigned char *data, size_t
         r->is_started |= is_told;
         if (p->protocol->is_early)
             is_after = r->answers >= last_of(p, r);
-        kept += !(r->is_losing_answer && is_after);
+        kept += !(r->is_losing_answer && is_after) ||
+                (p->loss == PROXY_LOSES_REST && r->begun++ < BEGIN_SIZE);
     }
     return kept;
 }

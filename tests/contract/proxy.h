@@ -23,6 +23,7 @@ typedef enum proxy_loss {
     PROXY_LOSES_NOTHING,
     PROXY_LOSES_REQUEST, /* the server never gets it */
     PROXY_LOSES_ANSWER,  /* the server has done it */
+    PROXY_LOSES_REST,    /* the same: the client gets the answer's first bytes */
 } proxy_loss;
 
 /* NULL: no connection to the server, or no socket. */

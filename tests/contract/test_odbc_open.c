@@ -15,7 +15,7 @@ int main(void)
 }
 #else
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_proxy.h"
 
 #include "contract/odbc_ground.h"
 
@@ -123,6 +123,27 @@ ON_MARIADB(a_lost_session_is_made_anew)
     if (code != PAWL_OK)
         ok(p, send_body(p, store, "m-2", TEXT("{}")));
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 2);
+}
+
+/* MariaDB's driver crashes where it reads the answer to a text that is not prepared. */
+ON_MARIADB(a_link_may_be_lost_within_an_answer)
+{
+    char        url[ODBC_URL_SIZE], more[100];
+    proxy      *between = open_proxy(p);
+    pawl_store *store;
+    int         number = 0;
+    apply(p);
+    snprintf(more, sizeof more, ";Server=127.0.0.1;Port=%d;SSLMODE=DISABLED", proxy_port(between));
+    url_with(p, more, url);
+    do {
+        proxy_cut(between, PROXY_LOSES_REST, ++number, false);
+        if (open_at(p, url, 5000, &store) == PAWL_OK)
+            test_now(store);
+    } while (proxy_was_cut(between));
+    assert_true(number > 5);
+    ok(p, open_at(p, url, 5000, &store));
+    test_now(store);
+    proxy_close(between);
 }
 
 /* ---- Calls that wait --------------------------------------------------------- */

@@ -191,13 +191,28 @@ static pawl_code give_rows(pawl__odbc_connection *connection, SQLHSTMT rows, paw
     return code;
 }
 
+/* After PAWL_OK the call is under way. */
+static pawl_code send_asked(pawl__odbc_connection *connection, const char *sql, bool is_prepared,
+                            SQLHSTMT *rows, pawl_error *error)
+{
+    pawl_code code =
+        pawl__odbc_send(connection, is_prepared ? SQLPrepare : SQLExecDirect, sql, rows, error);
+    SQLRETURN ran = code == PAWL_OK && is_prepared ? SQLExecute(*rows) : SQL_SUCCESS;
+    if (SQL_SUCCEEDED(ran) || ran == SQL_NO_DATA)
+        return code;
+    code = pawl__odbc_failed(connection, SQL_HANDLE_STMT, *rows, error);
+    pawl__odbc_free(*rows);
+    return code;
+}
+
 /* A text of several statements has several results, of which a later one may be the failure. */
 pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
                          void *context, pawl_error *error)
 {
-    pawl__odbc_connection *connection = pawl__odbc_connection_of(session);
-    SQLHSTMT               rows       = NULL;
-    pawl_code              code = pawl__odbc_send(connection, SQLExecDirect, sql, &rows, error);
+    pawl__odbc_connection *connection  = pawl__odbc_connection_of(session);
+    SQLHSTMT               rows        = NULL;
+    bool                   is_prepared = each != NULL && pawl__odbc_kind_of(session)->asks_prepared;
+    pawl_code              code        = send_asked(connection, sql, is_prepared, &rows, error);
     if (code != PAWL_OK)
         return code;
     for (SQLRETURN next = SQL_SUCCESS; code == PAWL_OK && next != SQL_NO_DATA;) {

@@ -21,13 +21,14 @@
 const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
     [PAWL__ODBC_MYSQL] =
         {
-            .family     = &pawl__mysql_family,
-            .attributes = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld;"
-                          "CONN_TIMEOUT=%lld",
-            .text_type  = SQL_C_BINARY,
-            .kill       = "kill query %lld",
-            .rest       = "do 0",
-            .encrypted  = "show session status like 'Ssl_cipher'",
+            .family        = &pawl__mysql_family,
+            .attributes    = ";CHARSET=utf8mb4;OPTION=2;READ_TIMEOUT=%lld;WRITE_TIMEOUT=%lld;"
+                             "CONN_TIMEOUT=%lld",
+            .asks_prepared = true,
+            .text_type     = SQL_C_BINARY,
+            .kill          = "kill query %lld",
+            .rest          = "do 0",
+            .encrypted     = "show session status like 'Ssl_cipher'",
         },
     [PAWL__ODBC_POSTGRES] =
         {

@@ -47,6 +47,9 @@ typedef struct pawl__odbc_kind {
      * seconds: the first two are longer than any call may take, the third is for connecting. */
     const char *attributes;
     bool        has_casts; /* a parameter says its type in the text */
+    /* Texts with rows are prepared: MariaDB's driver 3.1 crashes where the link is lost within the answer to one that is
+     * not. */
+    bool asks_prepared;
     /* Times are sent as texts: FreeTDS counts the days before March 1600 wrongly, and 1 January 1 as -1. PostgreSQL takes
      * a time without a zone for one of the session's zone, which may be a caller's. */
     bool times_as_texts;
