@@ -91,6 +91,22 @@ static inline void expect_does_not_sleep(ground *p, pawl_store *store)
     assert_true(clock_ms() - begin < WAIT_SECONDS * 1000);
 }
 
+/* ---- A NOTIFY that is refused ------------------------------------------------- */
+
+/* On its sessions pg_notify fails as it does when the server's queue of notifications is full. */
+static inline pawl_store *open_unheard(ground *p)
+{
+    char        url[1400];
+    pawl_store *store = NULL;
+    apply_schema(p, p->url, order_tables, 1);
+    raw_run(p->pg, "create function pg_notify(text, text) returns void language plpgsql as $$ "
+                   "begin raise 'too many notifications in the queue' "
+                   "using errcode = '54000'; end $$");
+    snprintf(url, sizeof url, "%s&options=-c%%20search_path%%3D%s,pg_catalog", p->url, p->schema);
+    ok(p, open_with(p, url, order_tables, 1, &store));
+    return store;
+}
+
 /* ---- The sleepers' lock, seen from outside ------------------------------------ */
 
 static inline int64_t lock_of(pawl_store *store)

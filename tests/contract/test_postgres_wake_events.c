@@ -115,6 +115,20 @@ ON_GROUND(others_are_not_called, ground *p)
     assert_false(pawl__pg_of(other)->sleeps);
 }
 
+/* The positions are committed before. */
+ON_GROUND(positions_are_given_where_notify_is_refused, ground *p)
+{
+    test_lines  h;
+    pawl_store *reader = open_reader(p), *other = open_unheard(p);
+    append_event(p, reader, 1);
+    test_listen(&h, PAWL_LOG_WARNING, "NOTIFY after a commit failed");
+    give_positions(p, other, 1);
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.last, "too many notifications in the queue [54000]"));
+    expect_events(p, reader, 0, 1);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -77,14 +77,16 @@ static int64_t begin_scan(pawl__pg_numbering *n)
     return 0;
 }
 
-/* NOTIFY for the readers of the journal: the events can be read by position now. */
-static pawl_code tell_readers(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+/* NOTIFY for the readers of the journal: the events can be read by position now. The positions are committed, so a
+ * failure here is none of theirs. */
+static void tell_readers(pawl__pg *store, pawl__pg_connection *connection)
 {
+    pawl_error       why = PAWL_ERROR_INIT;
     pawl__pg_request request;
-    pawl__pg_send_notify_events(store, connection, &request, error);
-    pawl_code code = pawl__pg_await(connection, error);
+    pawl__pg_send_notify_events(store, connection, &request, &why);
+    pawl_code code = pawl__pg_await(connection, &why);
     pawl__pg_end(&request);
-    return code;
+    pawl__pg_notified(store, connection, code, &why);
 }
 
 pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *count,
@@ -105,5 +107,7 @@ pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *cou
         return code;
     pawl__pg_horizon_move(&store->numbering.horizon, &l.sight);
     *count = l.count;
-    return l.count > 0 ? tell_readers(store, connection, error) : PAWL_OK;
+    if (l.count > 0)
+        tell_readers(store, connection);
+    return PAWL_OK;
 }

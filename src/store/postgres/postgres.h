@@ -147,6 +147,7 @@ typedef struct pawl__pg {
     int     busy_claims;
     int64_t poll_ms;
     int64_t history_place; /* of the next sweep */
+    int64_t warned_ms;     /* monotonic: when a NOTIFY that failed was last logged; 0: never */
     int64_t beat_ms; /* monotonic: when a pooled worker last wrote into its row that it lives */
 } pawl__pg;
 
@@ -241,8 +242,11 @@ int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text 
 bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
                           pawl__pg_request *request, const pawl_changes *changes);
 /* NOTIFY for those that read the journal. */
-void      pawl__pg_send_notify_events(pawl__pg *store, pawl__pg_connection *connection,
-                                      pawl__pg_request *request, pawl_error *error);
+void pawl__pg_send_notify_events(pawl__pg *store, pawl__pg_connection *connection,
+                                 pawl__pg_request *request, pawl_error *error);
+/* After a NOTIFY behind a commit, which is durable whatever `code` is: logs a failure, once a minute at most. */
+void      pawl__pg_notified(pawl__pg *store, const pawl__pg_connection *connection, pawl_code code,
+                            const pawl_error *why);
 pawl_code pawl__pg_stop_sleeping(pawl__pg *store, pawl_error *error);
 /* After a claim: an empty one leads to sleep, many full ones end it. */
 void pawl__pg_note_claim(pawl__pg *store, bool is_empty);

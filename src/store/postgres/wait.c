@@ -34,6 +34,7 @@
 #define POLL_MS_MIN 20
 #define POLL_MS_MAX 1000
 #define BEAT_MS 5000
+#define WARN_MS 60000   /* between two warnings of a handle */
 #define OTHERS_MS 10000 /* between checks of rows that others have: they may have died */
 
 int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text name)
@@ -181,6 +182,21 @@ bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
         pawl__pg_put_ints(request, locks, count);
     pawl__pg_send(request);
     return true;
+}
+
+/* A connection that was lost is logged when it is made again. */
+void pawl__pg_notified(pawl__pg *store, const pawl__pg_connection *connection, pawl_code code,
+                       const pawl_error *why)
+{
+    int64_t now = pawl__clock_ms();
+    if (code == PAWL_OK || connection->is_lost ||
+        (store->warned_ms != 0 && now - store->warned_ms < WARN_MS))
+        return;
+    store->warned_ms = now;
+    pawl_log(PAWL_LOG_WARNING,
+             "postgres: %s: a NOTIFY after a commit failed, so sleeping workers find what was "
+             "committed at their next check, up to a minute later: %s",
+             store->given, why->text);
 }
 
 /* ---- The sleepers' locks ------------------------------------------------ */
