@@ -61,6 +61,27 @@ ON_GROUND(a_session_that_may_not_write, ground *p)
                    "set default_transaction_read_only = off");
 }
 
+ON_GROUND(a_notify_that_is_refused, ground *p)
+{
+    static const char *const states[][2] = {
+        {"54000", "select pg_notification_queue_usage()"},
+        {"42501", "grant execute on function pg_notify(text, text) to public"}};
+    char        sql[300], more[200];
+    pawl_store *store = NULL;
+    snprintf(more, sizeof more, "&options=-c%%20search_path%%3D%s,pg_catalog", p->schema);
+    store = open_at(p, more);
+    for (size_t i = 0; i < COUNT(states); i++) {
+        snprintf(sql, sizeof sql,
+                 "create or replace function pg_notify(text, text) returns void language plpgsql "
+                 "as $$ begin raise 'not today' using errcode = '%s'; end $$",
+                 states[i][0]);
+        raw_run(p->pg, sql);
+        pawl_finding_rows rows = diagnose(p, store);
+        expect_finding(&rows, "notify", PAWL_FINDING_FAIL,
+                       "refuses LISTEN or NOTIFY: ", states[i][1]);
+    }
+}
+
 /* By the name that it gave itself, and by its age. */
 ON_GROUND(a_transaction_that_stays_open, ground *p)
 {

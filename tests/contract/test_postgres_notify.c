@@ -158,6 +158,24 @@ ON_GROUND(each_sleeps_for_what_it_claims, ground *p)
     PQfinish(ear);
 }
 
+/* ---- Refused ---------------------------------------------------------------------- */
+
+/* The commit is durable, and what is wrong is logged once a minute. */
+ON_GROUND(a_commit_whose_notify_is_refused, ground *p)
+{
+    test_lines  h;
+    pawl_store *worker = open_sleeper(p, "orders"), *store = open_unheard(p);
+    test_listen(&h, PAWL_LOG_WARNING, "NOTIFY after a commit failed");
+    ok(p, send_one(p, store, "orders", "first"));
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.last, "too many notifications in the queue [54000]"));
+    ok(p, send_one(p, store, "orders", "second"));
+    append_event(p, store, 1);
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(h.count, 1);
+    assert_int_equal(claim_some(p, worker, "orders", NOW, 10).count, 2);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

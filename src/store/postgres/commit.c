@@ -198,6 +198,7 @@ static pawl_code commit(pawl__sql_writer *writer)
     pawl__pg_request     end, peek, notify = {.result = NULL}, notify_events = {.result = NULL};
     pawl_code            code     = pawl__sql_apply_rest(writer);
     bool                 is_tried = code == PAWL_OK;
+    pawl_error           why      = PAWL_ERROR_INIT;
     pawl__pg_begin(&end, connection, PAWL__PG_TRANSACTION_COMMIT, writer->error);
     if (is_tried)
         pawl__pg_send(&end);
@@ -208,12 +209,17 @@ static pawl_code commit(pawl__sql_writer *writer)
     }
     bool is_ahead =
         is_tried && may_go_ahead(writer) && pawl__pg_ahead_send(store, writer->changes, &peek);
-    pawl_code answered = pawl__pg_await(connection, writer->error);
+    pawl_code answered = pawl__pg_await(connection, &why);
+    if (answered != PAWL_OK && writer->error != NULL)
+        *writer->error = why;
     if (is_ahead)
         pawl__pg_ahead_end(store, &peek);
     code = is_tried ? outcome(writer, &end, answered) : code;
     if (is_ahead && code == PAWL_OK)
         store->claims.count = 0; /* all are settled, and none is taken for one of the next */
+    if (code == PAWL_OK)
+        pawl__pg_notified(store, connection,
+                          notify.code != PAWL_OK ? notify.code : notify_events.code, &why);
     pawl__pg_end(&notify);
     pawl__pg_end(&notify_events);
     pawl__pg_end(&end);

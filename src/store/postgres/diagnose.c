@@ -46,6 +46,14 @@ static bool await_notify(pawl__pg_connection *connection, int64_t limit_ms)
 
 #define NOTIFY_MS 2000
 
+/* By the function that commits call, which a role may have no right to. */
+static pawl_code notify_ourselves(pawl__pg *store, pawl_error *why)
+{
+    char text[80];
+    (void)snprintf(text, sizeof text, "select pg_notify('pawl_doctor_%d', '')", store->backend_pid);
+    return pawl__pg_execute(&store->main, text, why);
+}
+
 /* A NOTIFY to ourselves goes the way of all others: through the server's queue. */
 static pawl_code check_notify(pawl__sql_doctor *doctor)
 {
@@ -54,28 +62,32 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
     if (store->is_pooled)
         return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
                                "not used through a pooler: workers poll");
-    char    texts[3][60];
+    char    texts[2][60];
     int64_t begun = pawl__clock_ms();
     (void)snprintf(texts[0], sizeof texts[0], "listen pawl_doctor_%d", store->backend_pid);
-    (void)snprintf(texts[1], sizeof texts[1], "notify pawl_doctor_%d", store->backend_pid);
-    (void)snprintf(texts[2], sizeof texts[2], "unlisten pawl_doctor_%d", store->backend_pid);
+    (void)snprintf(texts[1], sizeof texts[1], "unlisten pawl_doctor_%d", store->backend_pid);
     pawl_code code = pawl__pg_execute(&store->main, texts[0], &why);
     if (code == PAWL_OK)
-        code = pawl__pg_execute(&store->main, texts[1], &why);
+        code = notify_ourselves(store, &why);
     /* A standby refuses LISTEN; the connection is there. */
     if (code == PAWL_EUNREACHABLE && !store->main.is_lost)
         return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
                                "not used on a server that can only be read");
     bool has_come = code == PAWL_OK && await_notify(&store->main, NOTIFY_MS);
     if (code == PAWL_OK)
-        code = pawl__pg_execute(&store->main, texts[2], &why);
+        code = pawl__pg_execute(&store->main, texts[1], &why);
     if (pawl__sql_is_gone(code))
         return pawl_error_set(doctor->error, code, "%s", why.text);
-    if (code != PAWL_OK || !has_come)
+    if (code != PAWL_OK)
+        return pawl__sql_findf(doctor, "notify", PAWL_FINDING_FAIL,
+                               code == PAWL_EDENIED
+                                   ? "grant execute on function pg_notify(text, text) to public"
+                                   : "select pg_notification_queue_usage()",
+                               "the server refuses LISTEN or NOTIFY: %s", why.text);
+    if (!has_come)
         return pawl__sql_findf(doctor, "notify", PAWL_FINDING_FAIL,
                                "select pg_notification_queue_usage()",
-                               "a NOTIFY did not come back within %d ms%s%s", NOTIFY_MS,
-                               why.text[0] != '\0' ? ": " : "", why.text);
+                               "a NOTIFY did not come back within %d ms", NOTIFY_MS);
     return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
                            "LISTEN and a NOTIFY took %lld ms",
                            (long long)(pawl__clock_ms() - begun));
