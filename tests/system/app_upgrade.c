@@ -20,6 +20,7 @@
  *     NO_TIMEOUT      the saga knows its timeout no more
  *     NO_SAGA         the saga is called Purchase
  *     SLASHED         it is called Shop/Order
+ *     TWICE           desk has sagas of the type, too
  *     NO_EVENT        the process does not know posted
  *     NO_AGGREGATOR   sums is called totals
  *     MANY            four more endpoints handle cancel, and a projection reads posted
@@ -261,13 +262,18 @@ CANCELS(west);
 #define PROJECTIONS NULL
 #define ENDPOINTS PAWL_ENDPOINTS(&desk, &shop)
 #endif
-static const pawl_endpoint_spec shop        = {.name        = "shop",
-                                               .sagas       = PAWL_SAGAS(&order_saga),
-                                               .aggregators = PAWL_AGGREGATORS(&sums),
-                                               .processes   = PAWL_PROCESSES(&ledger_process),
-                                               .projections = PROJECTIONS};
-static const pawl_endpoint_spec desk        = {.name     = "desk",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
-static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
-                                               .endpoints = ENDPOINTS, .version = PROGRAM_VERSION};
+#ifdef TWICE
+#define DESK_SAGAS PAWL_SAGAS(&order_saga)
+#else
+#define DESK_SAGAS NULL
+#endif
+static const pawl_endpoint_spec shop = {.name        = "shop",
+                                        .sagas       = PAWL_SAGAS(&order_saga),
+                                        .aggregators = PAWL_AGGREGATORS(&sums),
+                                        .processes   = PAWL_PROCESSES(&ledger_process),
+                                        .projections = PROJECTIONS};
+static const pawl_endpoint_spec desk = {
+    .name = "desk", .sagas = DESK_SAGAS, .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
+static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
+                                             .endpoints = ENDPOINTS, .version = PROGRAM_VERSION};
 PAWL_EXPORT_APPLICATION(application);

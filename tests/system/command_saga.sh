@@ -29,7 +29,10 @@ for word in Order Order/ /o-1; do
 done
 expect 2 'TYPE/VALUE: byte 6 is no UTF-8' pawl saga show $'Order/\xff' --app "$work/old.so" "${at[@]}"
 expect 2 "is empty: leave it out" pawl saga list --type '' --app "$work/old.so" "${at[@]}"
-expect 2 "give --type TYPE" pawl saga list --after x --app "$work/old.so" "${at[@]}"
+expect 2 "give TABLE/ID, or --type TYPE" pawl saga list --after x --app "$work/old.so" "${at[@]}"
+expect 2 "'x' is no id of a saga" pawl saga list --after shop_Order/x --app "$work/old.so" "${at[@]}"
+expect 2 "old.so has no table 'shop_Orders' of sagas" \
+    pawl saga list --after shop_Orders/01a213f8-2546-7001-b8d7-efe6e10c5328 --app "$work/old.so" "${at[@]}"
 expect 2 "'x' is no id of a saga" pawl saga list --after x --type Order --app "$work/old.so" "${at[@]}"
 expect 3 'none.db' pawl saga list --app "$work/old.so" --store "sqlite:$work/none.db"
 expect 3 '^pawl: ' pawl saga verify-upgrade --app "$work/old.so" --store "sqlite:$work/none.db"
@@ -106,6 +109,29 @@ expect 2 "^pawl: --resume: .*$work/no/f" \
 expect 0 '' pawl saga list --app "$work/old.so" "${at[@]}"
 lines 101
 grep -q '^these are 100; there are more' "$work/err" || die "no word about the rest"
+
+echo "== page by page through two tables"
+app twice -DTWICE
+store=sqlite:$work/twice.db at=(--store "sqlite:$work/twice.db" --app "$work/twice.so")
+expect 0 '' pawl schema apply "${at[@]}"
+start twice "$work/twice.so" --store "$store"
+for i in 1 2 3 4 5 6; do # the later ones stand in the first table
+    expect 0 '' pawl send --store "$store" --to "$([ "$i" -gt 3 ] && echo desk || echo shop)" --type place --body "{\"order_id\":\"o-$i\",\"number\":$i}"
+done
+all_begun() { pawl saga list --json "${at[@]}" >"$work/sagas" && [ "$(wc -l <"$work/sagas")" = 6 ]; }
+poll 20 all_begun || die "$(wc -l <"$work/sagas") sagas are listed, not 6"
+stop "$pid" TERM 0
+for type in '' Order; do
+    after=() pages=0
+    : >"$work/paged"
+    while [ "$pages" -lt 9 ] && expect 0 '' pawl saga list --json --limit 2 "${at[@]}" ${type:+--type "$type"} "${after[@]}" && [ -s "$work/out" ]; do
+        cat "$work/out" >>"$work/paged"
+        after=(--after "$(sed -nE '$s|.*"table":"([^"]*)".*"id":"([^"]*)".*|\1/\2|p' "$work/out")")
+        pages=$((pages + 1))
+    done
+    [ "$pages" = 3 ] || die "$pages pages of two, not 3"
+    cmp -s "$work/paged" "$work/sagas" || die "pages ${type:+of a type }have other sagas: $(cat "$work/paged")"
+done
 
 echo "== a transitional property that is secret"
 app hidden -DHIDDEN

@@ -49,7 +49,8 @@ const pawl__argument pawl__saga_verb_arguments[] = {
 
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__saga_verb_options[] = {
-    OPTION("after", TEXT, after, "ID", FOR_LIST, "those behind this id; with --type"),
+    OPTION("after", TEXT, after, "TABLE/ID", FOR_LIST,
+           "those behind this saga, by its table and id; or an ID, with --type"),
     OPTION(
         "app", TEXT, book.app, "APP.so", 0,
         "the program that has the sagas, all but history need it; verify-upgrade: the one that is to "
@@ -241,13 +242,31 @@ static pawl_code add_page(table_walk *it, size_t count_max, pawl_arena *arena, s
 
 /* ---- List ------------------------------------------------------------------ */
 
-/* The walk of one table after another; --after counts in each table of the type. */
+/* The walk of one table after another; --after ID counts in each table of the type. */
 static void enter_table(table_walk *it)
 {
-    it->is_behind = it->fields->after != NULL;
-    it->after     = (pawl_scan_row){.number = 0};
+    const char *after = it->fields->after;
+    it->is_behind     = after != NULL && strchr(after, '/') == NULL;
+    it->after         = (pawl_scan_row){.number = 0};
     if (it->is_behind)
-        (void)pawl_uuid_parse(pawl_text_of(it->fields->after), &it->after.id, NULL);
+        (void)pawl_uuid_parse(pawl_text_of(after), &it->after.id, NULL);
+}
+
+/* --after TABLE/ID begins in that table, behind the id. */
+static pawl_code enter_first(table_walk *it, pawl_error *error)
+{
+    const char *after = it->fields->after, *slash = after != NULL ? strrchr(after, '/') : NULL;
+    enter_table(it);
+    if (slash == NULL)
+        return PAWL_OK;
+    pawl_text table = {.data = after, .size = (size_t)(slash - after)};
+    for (; it->at < it->fields->book.tables.count; it->at++)
+        if (pawl_text_equal(table_of(it)->name, table)) {
+            it->is_behind = true;
+            return pawl_uuid_parse(pawl_text_of(slash + 1), &it->after.id, error);
+        }
+    return pawl_error_set(error, PAWL_EINVAL, "--after: %s has no table '%.*s' of sagas",
+                          it->fields->book.app, PAWL_TEXT_ARGS(table));
 }
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
@@ -277,7 +296,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_code  code = PAWL_OK;
     if (it.fields->type != NULL)
         code = check_type(it.fields, pawl_text_of(it.fields->type), error);
-    enter_table(&it);
+    if (code == PAWL_OK)
+        code = enter_first(&it, error);
     return code == PAWL_OK ? pawl__rows_list(&view, it.fields->limit, next_page, &it, error) : code;
 }
 
@@ -424,16 +444,18 @@ static pawl_code delete (const void *context, pawl_store *store, pawl_arena *are
 
 static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *error)
 {
-    pawl_uuid id;
-    if (fields->after == NULL)
+    const char *after = fields->after, *slash = after != NULL ? strrchr(after, '/') : NULL;
+    pawl_uuid   id;
+    if (after == NULL)
         return PAWL_OK;
-    if (fields->type == NULL)
+    if (slash == NULL && fields->type == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "--after: sagas are listed by type and id: give --type TYPE");
-    return pawl_uuid_parse(pawl_text_of(fields->after), &id, NULL) == PAWL_OK
+                              "--after: sagas are listed by table and id: give TABLE/ID, or --type "
+                              "TYPE");
+    return pawl_uuid_parse(pawl_text_of(slash != NULL ? slash + 1 : after), &id, NULL) == PAWL_OK
                ? PAWL_OK
                : pawl_error_set(error, PAWL_EINVAL, "--after: '%.60s' is no id of a saga",
-                                fields->after);
+                                slash != NULL ? slash + 1 : after);
 }
 
 /* Of list, show and delete, which need an application: it has the tables of their sagas. */

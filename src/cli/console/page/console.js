@@ -239,7 +239,8 @@ function troublePage() {
 
 // ---- Lists --------------------------------------------------------------------------
 
-// Of each noun: its list, its row's page, and what may be done with a row. `key` makes the arguments of a row.
+// Of each noun: its list, its row's page, and what may be done with a row. `key` makes the arguments of a row, `after` what the
+// next page begins behind.
 const nouns = {
   dead: {
     title: "Dead letters", list: "dead/list", show: "dead/show", reveal: true, none: "There is no dead letter.",
@@ -259,7 +260,7 @@ const nouns = {
     filters: ["endpoint"], key: (row) => ({ arg: row.id }), actions: [],
   },
   outbox: {
-    title: "Outbox", list: "outbox/list", show: "outbox/show", reveal: true, after: "id", none: "There is no such row.",
+    title: "Outbox", list: "outbox/list", show: "outbox/show", reveal: true, after: (row) => row.id, none: "There is no such row.",
     columns: ["id", "state", "destination", "source", "type", "message_id", "attempts", "at", "due"],
     filters: ["state", "destination", "type", "source"], key: (row) => ({ arg: row.id }),
     actions: [{ name: "retry", done: "Retry" }, { name: "discard", done: "Discard" }],
@@ -287,7 +288,7 @@ const nouns = {
     key: (row) => ({ arg: row.partition }), actions: [{ name: "run-now", done: "Flush now" }],
   },
   saga: {
-    title: "Sagas", list: "saga/list", show: "saga/show", after: "id", needsApp: true, none: "There is no such saga.",
+    title: "Sagas", list: "saga/list", show: "saga/show", after: (row) => `${row.table}/${row.id}`, needsApp: true, none: "There is no such saga.",
     columns: ["saga", "type", "id", "version", "begun", "state_size"], filters: ["type"],
     key: (row) => ({ arg: `${row.type}/${row.id}` }), actions: [],
   },
@@ -296,7 +297,7 @@ const nouns = {
     columns: ["id", "state", "done", "total", "command", "started", "by", "reason"], filters: [], key: (row) => ({ arg: row.id }), actions: [],
   },
   events: {
-    title: "Events", list: "events/list", show: "events/show", reveal: true, after: "seq", none: "There is no such event.",
+    title: "Events", list: "events/list", show: "events/show", reveal: true, after: (row) => row.seq, none: "There is no such event.",
     columns: ["seq", "at", "stream", "version", "type", "message_id", "correlation_id"], fixed: { backward: "true" },
     filters: ["stream", "type", "message-id", "correlation-id"], key: (row) => ({ arg: [row.stream, row.version] }),
     actions: [],
@@ -490,7 +491,7 @@ async function listPage(noun, query) {
   const last = rows.at(-1);
   const older = answer.notes.map((text) => / older ones: --after (\d+)$/.exec(text)?.[1]).find(Boolean); // where a search stopped
   const more = older || (it.after && rows.length >= Number(limit))
-    ? el("p", null, link(older ? "Older ones" : "Next page", hash(noun, { ...query, after: older ?? last[it.after] }))) : null;
+    ? el("p", null, link(older ? "Older ones" : "Next page", hash(noun, { ...query, after: older ?? it.after(last) }))) : null;
   const cut = !it.after && withLimit.limit && rows.length >= Number(limit)
     ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
   show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
