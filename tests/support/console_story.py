@@ -105,6 +105,22 @@ def audit(page, address):
     page.wait("td a", "retried")
 
 
+def paged(page, address):
+    """The next page of a stream's events, which are listed by version, begins where this one ends."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => {
+        if (!path.includes("events/list")) return window.own(path, ...more);
+        const after = Number(/after=([0-9]+)/.exec(path)?.[1] ?? 153), rows = Array.from({ length: 100 }, (_, i) => after - 1 - i);
+        return new Response(JSON.stringify({ notes: [], items: rows.filter((version) => version > 0).map((version) =>
+          ({ seq: 1000 + version, at: null, stream: "s", version, type: "t" })) })); };
+        location.hash = "#/events?stream=s";""")
+    page.wait("td a", "1152")
+    page.click("a", "Next page")
+    page.wait("caption", "52 shown")
+    page.run("window.fetch = window.own")
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -347,7 +363,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

@@ -297,7 +297,7 @@ const nouns = {
     columns: ["id", "state", "done", "total", "command", "started", "by", "reason"], filters: [], key: (row) => ({ arg: row.id }), actions: [],
   },
   events: {
-    title: "Events", list: "events/list", show: "events/show", reveal: true, after: (row) => row.seq, none: "There is no such event.",
+    title: "Events", list: "events/list", show: "events/show", reveal: true, after: (row, query) => query.stream ? row.version : row.seq, none: "There is no such event.",
     columns: ["seq", "at", "stream", "version", "type", "message_id", "correlation_id"], fixed: { backward: "true" },
     filters: ["stream", "type", "message-id", "correlation-id"], key: (row) => ({ arg: [row.stream, row.version] }),
     actions: [],
@@ -491,7 +491,7 @@ async function listPage(noun, query) {
   const last = rows.at(-1);
   const older = answer.notes.map((text) => / older ones: --after (\d+)$/.exec(text)?.[1]).find(Boolean); // where a search stopped
   const more = older || (it.after && rows.length >= Number(limit))
-    ? el("p", null, link(older ? "Older ones" : "Next page", hash(noun, { ...query, after: older ?? it.after(last) }))) : null;
+    ? el("p", null, link(older ? "Older ones" : "Next page", hash(noun, { ...query, after: older ?? it.after(last, query) }))) : null;
   const cut = !it.after && withLimit.limit && rows.length >= Number(limit)
     ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
   show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
