@@ -121,6 +121,19 @@ def paged(page, address):
     page.run("window.fetch = window.own")
 
 
+def narrowed(page, address):
+    """Another filter joins those that the list came with; a list without a filter of its own has them, too."""
+    page.go(f"{address}/#/timeout?saga=Order/01a213f8-2546-7001-b8d7-efe6e10c5328&limit=7")
+    page.wait("main:not([aria-busy]) h1", "Timeouts")
+    page.fill("input[name=name]", "late")
+    page.click("form button", "Filter")
+    page.wait("main:not([aria-busy]) h1", "Timeouts")
+    words = page.run("return Object.fromEntries(new URLSearchParams(location.hash.split('?')[1]))")
+    must(words == {"name": "late", "saga": "Order/01a213f8-2546-7001-b8d7-efe6e10c5328", "limit": "7"}, f"the list has other filters: {words}")
+    page.wait("input[name=saga]")
+    must(not page.find("input[name=limit]"), "a limit is no filter")
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -363,7 +376,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

@@ -335,13 +335,15 @@ function table(noun, rows, chosen) {
     el("tbody", null, rows.map((row) => el("tr", null, chosen ? box(row) : null, it.columns.map((name, i) => cell(row, name, i)))))));
 }
 
+// A filter of the address that the list has no input for, such as the saga of a link, gets one.
 function filterForm(noun, query) {
   const it = nouns[noun];
-  if (!it.filters.length) return null;
-  const inputs = it.filters.map((name) => el("input", { type: "text", name, value: query[name] ?? "", spellcheck: "false" }));
+  const names = [...new Set([...it.filters, ...Object.keys(query)])].filter((name) => !["after", "limit"].includes(name));
+  if (!names.length) return null;
+  const inputs = names.map((name) => el("input", { type: "text", name, value: query[name] ?? "", spellcheck: "false" }));
   return el("form", { class: "row", role: "search", onsubmit: (event) => {
     event.preventDefault();
-    location.hash = hash(noun, Object.fromEntries(inputs.map((input) => [input.name, input.value])));
+    location.hash = hash(noun, { limit: query.limit, ...Object.fromEntries(inputs.map((input) => [input.name, input.value])) });
   } }, inputs.map((input) => el("label", null, input.name, input)), el("button", { type: "submit" }, "Filter"));
 }
 
