@@ -58,6 +58,8 @@ extern "C" {
 /* Of the handle, not of its driver: wait() itself looks for work from time to time, so that a caller need not wake up for
  * that. */
 #define PAWL_STORE_WAITS_LONG 256u
+/* The store is in the process, as a library is: a read costs microseconds. Of any other one an idle worker asks less often. */
+#define PAWL_STORE_IN_PROCESS 512u
 
 /* Bits of the driver's promises. */
 PAWL_API unsigned pawl_store_promises(const pawl_store *store);

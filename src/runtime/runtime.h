@@ -147,11 +147,16 @@ static inline bool pawl__refused_checkpoint(const pawl_refusals *refused)
     return false;
 }
 
-/* For stores that keep the reason of a wake-up until the handle claims again (PAWL_STORE_KEEPS_WAKE): a claim saved is a
- * statement saved. */
-static inline bool pawl__store_is_server(const pawl_store *store)
+/* For stores that keep the reason of a wake-up until the handle claims again: a claim saved is a statement saved. Not every
+ * server does: pawl__store_is_in_process tells whether a statement goes over a network. */
+static inline bool pawl__store_keeps_wake(const pawl_store *store)
 {
     return (pawl_store_promises(store) & PAWL_STORE_KEEPS_WAKE) != 0;
+}
+
+static inline bool pawl__store_is_in_process(const pawl_store *store)
+{
+    return (pawl_store_promises(store) & PAWL_STORE_IN_PROCESS) != 0;
 }
 
 static inline bool pawl__store_waits_long(const pawl_store *store)

@@ -178,7 +178,7 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
         pawl__fd_wait(self->endpoint->stop_fd, microseconds);
         return;
     }
-    int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
+    int64_t sleep_max = pawl__store_keeps_wake(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
     if (pawl__store_waits_long(store) && self->has_rested)
         sleep_max = SLEEP_MAX_LONG;
     if (microseconds > sleep_max)
@@ -224,7 +224,7 @@ static int64_t time_to_next(const pawl__thread *self)
 static bool only_checks(const pawl__thread *self)
 {
     pawl_time now = pawl__machine_now(self->endpoint);
-    return pawl__store_is_server(self->worker->store) &&
+    return pawl__store_keeps_wake(self->worker->store) &&
            self->endpoint->model->aggregator_count > 0 && now >= self->worker->flush_check &&
            now < self->check_due && time_to_next(self) > 0;
 }
@@ -322,7 +322,7 @@ static void sleep_service(pawl__thread *self)
     bool is_on_time = pawl__machine_now(self->endpoint) >= due;
     if (!is_on_time)
         pawl__projections_wake(service->projections);
-    if (service->is_leader && !(is_on_time && pawl__store_is_server(service->store)))
+    if (service->is_leader && !(is_on_time && pawl__store_keeps_wake(service->store)))
         service->outbox_due = PAWL_TIME_MIN;
 }
 

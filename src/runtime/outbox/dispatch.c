@@ -179,7 +179,7 @@ static pawl_code run_rows(pawl__service *service, const pawl_outbox_rows *rows, 
 static pawl_code take_wake_off(const pawl__service *service, pawl_time now, pawl_error *error)
 {
     pawl_outbox_rows rows = {.count = 0};
-    return pawl__store_is_server(service->store)
+    return pawl__store_keeps_wake(service->store)
                ? pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint, now, 1,
                                          service->arena, &rows, error)
                : PAWL_OK;

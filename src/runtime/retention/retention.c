@@ -247,7 +247,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     int64_t pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a virtual clock does not pass */
         pause = 0;
-    bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_is_server(service->store);
+    bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_keeps_wake(service->store);
     int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
     service->sweep_due = pawl_time_add(now, more && code == PAWL_OK ? pause : period);
     if (count > 0)

@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define ROUTE_TYPE "route:"
-#define CHECK_PERIOD PAWL_SECONDS(30) /* while the worker is busy, and on a server */
+#define CHECK_PERIOD PAWL_SECONDS(30) /* while the worker is busy, and of a server */
 #define STUCK_AFTER PAWL_MINUTES(10)
 #define STUCK_PERIOD PAWL_HOURS(1) /* between two lines of the log */
 
@@ -94,7 +94,7 @@ static bool is_check_due(const pawl__worker *worker, bool is_idle)
 {
     pawl_time now  = worker->engine.machine_now;
     pawl_time due  = atomic_load(&worker->endpoint->foreign_check);
-    bool      easy = worker->engine.is_virtual || !pawl__store_is_server(worker->store);
+    bool      easy = worker->engine.is_virtual || pawl__store_is_in_process(worker->store);
     /* The clock may have been set back, too. */
     return (is_idle && easy) || now >= due || due > pawl_time_add(now, CHECK_PERIOD);
 }

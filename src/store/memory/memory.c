@@ -156,7 +156,7 @@ const pawl_store_ops pawl__memory_driver = {
     .scheme     = "memory",
     .store_size = sizeof(memory_store),
     .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS |
-                PAWL_STORE_KNOWS_REFUSED,
+                PAWL_STORE_KNOWS_REFUSED | PAWL_STORE_IN_PROCESS,
     .open                      = pawl__memory_open,
     .close                     = pawl__memory_close,
     .schema                    = schema,

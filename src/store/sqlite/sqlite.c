@@ -93,7 +93,7 @@ const pawl_store_ops pawl_store_driver = {
     .scheme     = "sqlite",
     .store_size = sizeof(pawl__sqlite),
     .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE |
-                PAWL_STORE_FREE_CLAIMS | PAWL_STORE_KNOWS_REFUSED,
+                PAWL_STORE_FREE_CLAIMS | PAWL_STORE_KNOWS_REFUSED | PAWL_STORE_IN_PROCESS,
 
     .open           = pawl__sqlite_open,
     .close          = pawl__sqlite_close,

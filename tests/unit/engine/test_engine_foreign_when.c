@@ -1,5 +1,5 @@
 /* test_engine_foreign_when.c - when a worker looks for due timeouts of elsewhere, how many it takes,
- * and what follows when a look or the sending fails. E13.
+ * what follows when a look or the sending fails, and how often an idle worker looks. E13.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -169,4 +169,28 @@ ON_ALL_STORES(e13_a_store_that_cannot_say_sends_none, const char *url)
     assert_int_equal(world_drain(it).handled, 1);
     fault_plan_set(NULL);
     assert_int_equal(world_timeouts(it).count, 1);
+}
+
+/* ---- What idling costs ------------------------------------------------------------ */
+
+static long looks(void)
+{
+    return fault_counts_now().by_op[fault_op_timeout_foreign];
+}
+
+/* A step each second, as of a worker whose waits poll: a store in the process is asked at each of them, a server twice a
+ * minute. Under a virtual clock a worker would ask at each step. */
+ON_ALL_STORES(e13_an_idle_worker_asks_a_server_twice_a_minute, const char *url)
+{
+    bool   is_server = strncmp(url, "memory:", 7) != 0 && strncmp(url, "sqlite:", 7) != 0;
+    world *it        = world_begin(faulty(url), &application, NULL, NULL);
+    world_drain(it);
+    it->endpoint->worker->engine.is_virtual = false;
+    world_step(it);
+    long before = looks();
+    for (int i = 1; i < 120; i++) {
+        pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(i));
+        world_step(it);
+    }
+    assert_int_equal(looks() - before, is_server ? 3 : 119);
 }
