@@ -16,52 +16,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/aggregator/flush.h"
+#include "runtime/aggregator/flush_list.h"
 #include "runtime/worker/isolation/marker.h"
 
 #include <string.h>
 
 #define PARTITIONS_AT_ONCE 32
-#define CHECK_PERIOD PAWL_SECONDS(10)
 #define STRANGE_PERIOD PAWL_HOURS(1)
 /* Workers that took a full partition's rows from each other try again so often, then leave the
  * partition to the next check of all. */
 #define MEETINGS_MAX 50
 #define COUNTED_SELDOM 1000 /* rows of a partition that is shut */
 #define SHUT_PERIOD PAWL_SECONDS(5)
-#define NOT_READ ((pawl_text){.data = "", .size = 0})
-
-/* A partition to hand over. */
-typedef struct pawl__flush_target {
-    const pawl__aggregator_model *aggregator;
-    pawl_text                     partition;
-    pawl_text                     error; /* of its flush row, where that was read */
-    bool                          is_by_size;
-    bool                          is_checked; /* id_max was read */
-    int64_t                       id_max;     /* not by size: rows up to this one */
-    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
-    int                           meetings; /* snapshots released for too few rows, by size */
-    bool                          is_done;
-} target;
-
-/* Unless it is one of the first `known` items, in which it may be. */
-static pawl_code add_target(pawl__flush_list *list, size_t known,
-                            const pawl__aggregator_model *aggregator, pawl_text partition,
-                            pawl_text why, bool is_by_size)
-{
-    for (size_t i = list->first; i < known; i++)
-        if (!list->items[i].is_done && pawl_text_equal(list->items[i].partition, partition))
-            return PAWL_OK;
-    target   *grown = pawl_arena_grow(list->arena, list->items, list->count, &list->capacity,
-                                      sizeof list->items[0]);
-    pawl_text copy  = pawl_arena_text(list->arena, partition);
-    pawl_text told  = pawl_arena_text(list->arena, why);
-    if (grown == NULL || copy.data == NULL || told.data == NULL)
-        return PAWL_ENOMEM;
-    list->items                = grown;
-    list->items[list->count++] = (target){
-        .aggregator = aggregator, .partition = copy, .error = told, .is_by_size = is_by_size};
-    return PAWL_OK;
-}
 
 /* ---- One piece of one partition -------------------------------------------------- */
 
@@ -107,7 +73,7 @@ static void shut(pawl__worker *worker, pawl_text partition)
 
 /* Reads the gate: is there something to hand over? By size a dead partition is left alone, and so
  * is a partition that waits for its next try after a failure. */
-static pawl_code check_gate(pawl__worker *worker, target *item, pawl_error *error)
+static pawl_code check_gate(pawl__worker *worker, pawl__flush_target *item, pawl_error *error)
 {
     pawl_store             *store  = worker->store;
     pawl_aggregator_counts *counts = &item->gate;
@@ -134,7 +100,7 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_error *erro
 }
 
 /* Whether enough is left of a backlog for another piece. The gate, which counts all rows, is not read for each piece. */
-static bool is_open(const target *item)
+static bool is_open(const pawl__flush_target *item)
 {
     return item->gate.ready >= (item->is_by_size ? item->aggregator->size : 1);
 }
@@ -143,7 +109,8 @@ static bool is_open(const target *item)
  * unreadable, removed, or too few. Its flush row would stay the first due for ever. Too few for a flush by size are handed
  * over by the period, if there is one. Rows that another worker has leased are that worker's to flush. Those that could not
  * be decoded are leased, too, by a flush that has not failed: they are tried again when their leases are over. */
-static pawl_code put_off(pawl__worker *worker, const target *item, bool *did, pawl_error *error)
+static pawl_code put_off(pawl__worker *worker, const pawl__flush_target *item, bool *did,
+                         pawl_error *error)
 {
     const pawl_aggregator_counts *counts    = &item->gate;
     int64_t                       pause     = item->aggregator->period;
@@ -164,8 +131,8 @@ static pawl_code put_off(pawl__worker *worker, const target *item, bool *did, pa
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
-static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl_session_id session,
-                                  pawl_error *error)
+static pawl_code release_snapshot(pawl__worker *worker, const pawl__flush_target *item,
+                                  pawl_session_id session, pawl_error *error)
 {
     pawl_refusals             refused = {.arena = worker->read};
     pawl_leased_batch_release release = {.partition = item->partition, .session = session};
@@ -175,7 +142,7 @@ static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl
 }
 
 /* Leases a piece and adds it to the batch as a unit. */
-static pawl_code take_piece(pawl__worker *worker, target *item, pawl_error *error)
+static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, pawl_error *error)
 {
     pawl_store             *store   = worker->store;
     pawl_session_id         session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
@@ -238,7 +205,7 @@ static void end_failed(pawl__worker *worker, pawl__flush_list *list, bool is_ref
 
 /* Has the batch room for a piece? A handler with its own SQL has its transaction for itself: its
  * SQL stands or falls with its own flush. */
-static bool has_room(const pawl__worker *worker, const target *item)
+static bool has_room(const pawl__worker *worker, const pawl__flush_target *item)
 {
     const pawl__batch *batch = worker->batch;
     size_t limit = worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
@@ -288,7 +255,7 @@ static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_
     pawl__worker_clocks(worker, now);
     pawl_code code = PAWL_OK;
     for (size_t i = list->first; i < list->count && code == PAWL_OK; i++) {
-        target *item = &list->items[i];
+        pawl__flush_target *item = &list->items[i];
         if (item->is_done || !has_room(worker, item))
             continue;
         if (!is_open(item))
@@ -380,93 +347,20 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
     pawl_time now = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
     for (size_t i = 0; i < worker->grown_count && code == PAWL_OK; i++)
         if (worker->grown[i].aggregator->size > 0 && !is_shut(worker, worker->grown[i].partition))
-            code = add_target(&list, list.count, worker->grown[i].aggregator,
-                              worker->grown[i].partition, NOT_READ, true);
+            code = pawl__flush_list_add(&list, list.count, worker->grown[i].aggregator,
+                                        worker->grown[i].partition, PAWL__FLUSH_NOT_READ, true);
     if (code == PAWL_OK)
         code = flush_list(worker, &list, now, &did, step, error);
     begin_lists(worker);
     for (size_t i = list.first; i < list.count && code == PAWL_OK; i++)
         if (!list.items[i].is_done)
-            code = add_target(full, full->count, list.items[i].aggregator, list.items[i].partition,
-                              NOT_READ, true);
+            code = pawl__flush_list_add(full, full->count, list.items[i].aggregator,
+                                        list.items[i].partition, PAWL__FLUSH_NOT_READ, true);
     await_unsure(worker, &did, step);
     return code;
 }
 
 /* ---- By period, by request, after a crash ------------------------------------------------ */
-
-static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                          pawl_time due_max, bool is_by_size, pawl__flush_list *list,
-                          pawl_error *error)
-{
-    size_t          known = list->count;
-    pawl_flush_rows rows  = {.count = 0};
-    pawl_store     *store = worker->store;
-    pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
-                                                  worker->read, &rows, error);
-    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = add_target(list, known, aggregator, rows.items[i].partition, rows.items[i].error,
-                          is_by_size);
-    return code;
-}
-
-typedef struct requested {
-    pawl__flush_request items[PAWL__FLUSH_REQUESTS_MAX];
-    size_t              count;
-} requested;
-
-static void take_requests(pawl_endpoint *endpoint, requested *taken)
-{
-    pthread_mutex_lock(&endpoint->mutex);
-    taken->count = endpoint->request_count;
-    memcpy(taken->items, endpoint->requests, taken->count * sizeof taken->items[0]);
-    endpoint->request_count = 0;
-    pthread_mutex_unlock(&endpoint->mutex);
-}
-
-/* After a failure: the next step does what was asked for. Those for which there is no room were asked for anew. */
-static void put_requests_back(pawl_endpoint *endpoint, const requested *taken)
-{
-    pthread_mutex_lock(&endpoint->mutex);
-    for (size_t i = 0; i < taken->count && endpoint->request_count < PAWL__FLUSH_REQUESTS_MAX; i++)
-        endpoint->requests[endpoint->request_count++] = taken->items[i];
-    pthread_mutex_unlock(&endpoint->mutex);
-}
-
-static pawl_code list_requested(pawl__worker *worker, pawl_error *error)
-{
-    pawl__flush_list *list = &worker->flushes[PAWL__FLUSH_ASKED];
-    requested         taken;
-    pawl_code         code = PAWL_OK;
-    take_requests(worker->endpoint, &taken);
-    for (size_t i = 0; i < taken.count && code == PAWL_OK; i++) {
-        const pawl__flush_request *it = &taken.items[i];
-        code                          = it->partition[0] != '\0'
-                                            ? add_target(list, list->count, it->aggregator, pawl_text_of(it->partition),
-                                                         NOT_READ, false)
-                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, list, error);
-    }
-    if (code != PAWL_OK)
-        put_requests_back(worker->endpoint, &taken);
-    return code;
-}
-
-/* Is the check of all partitions this worker's? One worker of the endpoint makes it each period,
- * and each worker once at its start. */
-static bool take_check(pawl__worker *worker)
-{
-    pawl_endpoint *endpoint = worker->endpoint;
-    pawl_time      now      = worker->engine.machine_now;
-    pawl_time      next     = pawl_time_add(now, CHECK_PERIOD);
-    pawl_time      due      = atomic_load(&endpoint->flush_check);
-    if (now < worker->flush_check && worker->flush_check <= next) /* else the clock was set back */
-        return false;
-    bool is_first = worker->flush_check == PAWL_TIME_MIN;
-    bool is_ours  = (is_first || now >= due || due > next) &&
-                   atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
-    worker->flush_check = is_ours ? next : due;
-    return is_ours || is_first;
-}
 
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
 {
@@ -480,80 +374,10 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
     pthread_mutex_lock(&endpoint->mutex);
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
-    worker->has_check = take_check(worker);
+    worker->has_check = pawl__flush_list_takes_check(worker);
     worker->has_check |= worker->has_turn && pawl__isolation_take_partitions(endpoint);
     return is_requested || worker->has_check ||
            (!worker->engine.is_virtual && business_now >= worker->flush_due);
-}
-
-/* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
- * be full. */
-static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                           pawl_time due_max, pawl_error *error)
-{
-    pawl__flush_list *due       = &worker->flushes[PAWL__FLUSH_DUE];
-    pawl__flush_list *full      = &worker->flushes[PAWL__FLUSH_FULL];
-    size_t            due_known = due->count, full_known = full->count;
-    pawl_flush_rows   rows  = {.count = 0};
-    pawl_store       *store = worker->store;
-    pawl_code code = pawl_store_flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
-                                           worker->read, &rows, error);
-    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
-        pawl_text partition = rows.items[i].partition;
-        if (rows.items[i].due < worker->flush_due)
-            worker->flush_due = rows.items[i].due;
-        if (rows.items[i].due <= due_max)
-            code = add_target(due, due_known, aggregator, partition, rows.items[i].error,
-                              aggregator->period == 0);
-        if (code == PAWL_OK)
-            code = add_target(full, full_known, aggregator, partition, rows.items[i].error, true);
-    }
-    return code;
-}
-
-/* Reads when the next period ends, so that an idle worker sleeps no longer. */
-static pawl_code find_next(pawl__worker *worker, pawl_error *error)
-{
-    pawl_next_due next;
-    pawl_code     code = pawl__worker_next_due(worker, &next, error);
-    worker->flush_due  = next.flush;
-    return code;
-}
-
-static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, pawl_error *error)
-{
-    const pawl__model *model = worker->endpoint->model;
-    pawl_code          code  = PAWL_OK;
-    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++)
-        code = list_due(worker, &model->aggregators[i], due_max, model->aggregators[i].period == 0,
-                        &worker->flushes[PAWL__FLUSH_DUE], error);
-    return code;
-}
-
-/* Checks all partitions for full ones that were not flushed: a worker died after the commit, or a
- * failed flush waits for its next try. Idle workers do it every few seconds: one read for each
- * aggregator with a size, one for all others together, and these also tell when the next period
- * ends. */
-static pawl_code check_all(pawl__worker *worker, pawl_time due_max, pawl_error *error)
-{
-    const pawl__model *model       = worker->endpoint->model;
-    size_t             sized_count = 0;
-    pawl_code          code        = PAWL_OK;
-    for (size_t i = 0; i < model->aggregator_count; i++)
-        sized_count += model->aggregators[i].size > 0;
-    worker->flush_due = PAWL_TIME_MAX;
-    if (sized_count < model->aggregator_count)
-        code = find_next(worker, error);
-    bool is_due = worker->flush_due <= due_max;
-    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
-        const pawl__aggregator_model *aggregator = &model->aggregators[i];
-        if (aggregator->size > 0)
-            code = list_both(worker, aggregator, due_max, error);
-        else if (is_due)
-            code = list_due(worker, aggregator, due_max, aggregator->period == 0,
-                            &worker->flushes[PAWL__FLUSH_DUE], error);
-    }
-    return code;
 }
 
 /* By size, and what was asked for, at the time of the last unit; by period when the period ended. */
@@ -582,14 +406,15 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
     /* Nothing is listed while something is left; an isolated step hands over all. */
     if (worker->has_turn || !pawl__flush_is_left(worker)) {
         begin_lists(worker);
-        code = list_requested(worker, error);
+        code = pawl__flush_list_asked(worker, error);
         if (code == PAWL_OK)
-            code =
-                is_check ? check_all(worker, due_max, error) : list_all_due(worker, due_max, error);
+            code = is_check ? pawl__flush_list_checked(worker, due_max, error)
+                            : pawl__flush_list_due(worker, due_max, error);
     }
     if (code == PAWL_OK)
         code = flush_lists(worker, due_max, did, step, error);
     await_unsure(worker, did, step);
     bool is_over = !pawl__flush_is_left(worker);
-    return code == PAWL_OK && is_over && (!is_check || *did) ? find_next(worker, error) : code;
+    return code == PAWL_OK && is_over && (!is_check || *did) ? pawl__flush_list_next(worker, error)
+                                                             : code;
 }

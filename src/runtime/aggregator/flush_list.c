@@ -1,0 +1,169 @@
+/* flush_list.c - the partitions that flush.c hands over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/aggregator/flush_list.h"
+
+#include <string.h>
+
+#define CHECK_PERIOD PAWL_SECONDS(10)
+
+pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
+                               const pawl__aggregator_model *aggregator, pawl_text partition,
+                               pawl_text why, bool is_by_size)
+{
+    for (size_t i = list->first; i < known; i++)
+        if (!list->items[i].is_done && pawl_text_equal(list->items[i].partition, partition))
+            return PAWL_OK;
+    pawl__flush_target *grown = pawl_arena_grow(list->arena, list->items, list->count,
+                                                &list->capacity, sizeof list->items[0]);
+    pawl_text           copy  = pawl_arena_text(list->arena, partition);
+    pawl_text           told  = pawl_arena_text(list->arena, why);
+    if (grown == NULL || copy.data == NULL || told.data == NULL)
+        return PAWL_ENOMEM;
+    list->items                = grown;
+    list->items[list->count++] = (pawl__flush_target){
+        .aggregator = aggregator, .partition = copy, .error = told, .is_by_size = is_by_size};
+    return PAWL_OK;
+}
+
+/* ---- Periods and requests ------------------------------------------------------ */
+
+static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                          pawl_time due_max, bool is_by_size, pawl__flush_list *list,
+                          pawl_error *error)
+{
+    size_t          known = list->count;
+    pawl_flush_rows rows  = {.count = 0};
+    pawl_store     *store = worker->store;
+    pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
+                                                  worker->read, &rows, error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        code = pawl__flush_list_add(list, known, aggregator, rows.items[i].partition,
+                                    rows.items[i].error, is_by_size);
+    return code;
+}
+
+typedef struct requested {
+    pawl__flush_request items[PAWL__FLUSH_REQUESTS_MAX];
+    size_t              count;
+} requested;
+
+static void take_requests(pawl_endpoint *endpoint, requested *taken)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    taken->count = endpoint->request_count;
+    memcpy(taken->items, endpoint->requests, taken->count * sizeof taken->items[0]);
+    endpoint->request_count = 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* After a failure: the next step does what was asked for. Those for which there is no room were asked for anew. */
+static void put_requests_back(pawl_endpoint *endpoint, const requested *taken)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    for (size_t i = 0; i < taken->count && endpoint->request_count < PAWL__FLUSH_REQUESTS_MAX; i++)
+        endpoint->requests[endpoint->request_count++] = taken->items[i];
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+pawl_code pawl__flush_list_asked(pawl__worker *worker, pawl_error *error)
+{
+    pawl__flush_list *list = &worker->flushes[PAWL__FLUSH_ASKED];
+    requested         taken;
+    pawl_code         code = PAWL_OK;
+    take_requests(worker->endpoint, &taken);
+    for (size_t i = 0; i < taken.count && code == PAWL_OK; i++) {
+        const pawl__flush_request *it = &taken.items[i];
+        code                          = it->partition[0] != '\0'
+                                            ? pawl__flush_list_add(list, list->count, it->aggregator,
+                                                                   pawl_text_of(it->partition), PAWL__FLUSH_NOT_READ, false)
+                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, list, error);
+    }
+    if (code != PAWL_OK)
+        put_requests_back(worker->endpoint, &taken);
+    return code;
+}
+
+/* ---- The check of all partitions ------------------------------------------------ */
+
+bool pawl__flush_list_takes_check(pawl__worker *worker)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl_time      now      = worker->engine.machine_now;
+    pawl_time      next     = pawl_time_add(now, CHECK_PERIOD);
+    pawl_time      due      = atomic_load(&endpoint->flush_check);
+    if (now < worker->flush_check && worker->flush_check <= next) /* else the clock was set back */
+        return false;
+    bool is_first = worker->flush_check == PAWL_TIME_MIN;
+    bool is_ours  = (is_first || now >= due || due > next) &&
+                   atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
+    worker->flush_check = is_ours ? next : due;
+    return is_ours || is_first;
+}
+
+/* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
+ * be full. */
+static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                           pawl_time due_max, pawl_error *error)
+{
+    pawl__flush_list *due       = &worker->flushes[PAWL__FLUSH_DUE];
+    pawl__flush_list *full      = &worker->flushes[PAWL__FLUSH_FULL];
+    size_t            due_known = due->count, full_known = full->count;
+    pawl_flush_rows   rows  = {.count = 0};
+    pawl_store       *store = worker->store;
+    pawl_code code = pawl_store_flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
+                                           worker->read, &rows, error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
+        pawl_text partition = rows.items[i].partition;
+        if (rows.items[i].due < worker->flush_due)
+            worker->flush_due = rows.items[i].due;
+        if (rows.items[i].due <= due_max)
+            code = pawl__flush_list_add(due, due_known, aggregator, partition, rows.items[i].error,
+                                        aggregator->period == 0);
+        if (code == PAWL_OK)
+            code = pawl__flush_list_add(full, full_known, aggregator, partition,
+                                        rows.items[i].error, true);
+    }
+    return code;
+}
+
+pawl_code pawl__flush_list_next(pawl__worker *worker, pawl_error *error)
+{
+    pawl_next_due next;
+    pawl_code     code = pawl__worker_next_due(worker, &next, error);
+    worker->flush_due  = next.flush;
+    return code;
+}
+
+pawl_code pawl__flush_list_due(pawl__worker *worker, pawl_time due_max, pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_code          code  = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++)
+        code = list_due(worker, &model->aggregators[i], due_max, model->aggregators[i].period == 0,
+                        &worker->flushes[PAWL__FLUSH_DUE], error);
+    return code;
+}
+
+pawl_code pawl__flush_list_checked(pawl__worker *worker, pawl_time due_max, pawl_error *error)
+{
+    const pawl__model *model       = worker->endpoint->model;
+    size_t             sized_count = 0;
+    pawl_code          code        = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        sized_count += model->aggregators[i].size > 0;
+    worker->flush_due = PAWL_TIME_MAX;
+    if (sized_count < model->aggregator_count)
+        code = pawl__flush_list_next(worker, error);
+    bool is_due = worker->flush_due <= due_max;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
+        const pawl__aggregator_model *aggregator = &model->aggregators[i];
+        if (aggregator->size > 0)
+            code = list_both(worker, aggregator, due_max, error);
+        else if (is_due)
+            code = list_due(worker, aggregator, due_max, aggregator->period == 0,
+                            &worker->flushes[PAWL__FLUSH_DUE], error);
+    }
+    return code;
+}
