@@ -272,6 +272,16 @@ static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, paw
     return PAWL_OK;
 }
 
+/* The period begins anew with the last piece. Until then the partition stays due as it was: after a stop or a crash the
+ * next worker hands over the rest (E20). */
+static pawl_time next_flush(const pawl__unit *unit)
+{
+    int64_t period = unit->aggregator->period;
+    if (unit->has_more)
+        return unit->flush.due;
+    return period > 0 ? pawl_time_add(unit->now, period) : PAWL_TIME_MAX;
+}
+
 /* A partition out of attempts becomes dead: adds go on, no flush is due until an operator releases
  * it. */
 static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
@@ -285,13 +295,12 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
                                         .session   = unit->session};
     if (unit->end == PAWL__END_RELEASED)
         return PAWL_OK;
-    int64_t         period = unit->aggregator->period;
-    pawl_flush_set *set    = NEXT(batch, flush_set);
-    *set                   = (pawl_flush_set){.unit      = unit->index,
-                                              .group     = group,
-                                              .partition = unit->flush.partition,
-                                              .due = period > 0 ? pawl_time_add(unit->now, period) : PAWL_TIME_MAX,
-                                              .is_done = is_done};
+    pawl_flush_set *set = NEXT(batch, flush_set);
+    *set                = (pawl_flush_set){.unit      = unit->index,
+                                           .group     = group,
+                                           .partition = unit->flush.partition,
+                                           .due       = next_flush(unit),
+                                           .is_done   = is_done};
     if (is_done)
         return put_handed_over(batch, unit, set, group);
     set->due = unit->end == PAWL__END_DEAD ? PAWL_TIME_MAX : unit->due;

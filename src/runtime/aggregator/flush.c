@@ -95,6 +95,7 @@ static pawl_code check_gate(pawl__worker *worker, pawl__flush_target *item, pawl
     if (!item->is_by_size && !item->is_checked) {
         item->is_checked = true;
         item->id_max     = counts->id_last;
+        item->left       = counts->ready;
     }
     return PAWL_OK;
 }
@@ -164,22 +165,27 @@ static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, pawl
         return PAWL_OK;
     }
     item->gate.ready -= (int64_t)piece.count;
+    item->left -= (int64_t)piece.count;
     /* Two workers with too few rows each release them; the later release finds the gate open again. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
         item->is_done = ++item->meetings == MEETINGS_MAX;
         return release_snapshot(worker, item, session, error);
     }
-    pawl_flush_row flush = {.name      = item->aggregator->name,
-                            .partition = item->partition,
-                            .due       = item->gate.flush_due,
-                            .attempts  = item->gate.flush_attempts};
-    /* Another piece is taken when this one was handed over, which ends its tries and begins a new period. */
+    pawl_flush_row flush    = {.name      = item->aggregator->name,
+                               .partition = item->partition,
+                               .due       = item->gate.flush_due,
+                               .attempts  = item->gate.flush_attempts};
+    bool           has_more = !item->is_by_size && item->left > 0 && piece.count == claim.count_max;
+    /* Another piece is taken when this one was handed over, which ends its tries and, if it was the last, begins a new
+     * period. */
     item->gate.flush_attempts = 0;
-    item->gate.flush_due = item->aggregator->period > 0 ? pawl_time_add(worker->engine.business_now,
-                                                                        item->aggregator->period)
-                                                        : PAWL_TIME_MAX;
+    if (!has_more)
+        item->gate.flush_due =
+            item->aggregator->period > 0
+                ? pawl_time_add(worker->engine.business_now, item->aggregator->period)
+                : PAWL_TIME_MAX;
     return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
-                                 item->is_by_size);
+                                 item->is_by_size, has_more);
 }
 
 /* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused

@@ -21,7 +21,8 @@ typedef struct pawl__flush_target {
     bool                          is_by_size;
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
-    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
+    int64_t                       left; /* not by size: rows of these that are in no piece yet */
+    pawl_aggregator_counts        gate; /* as read; pieces taken since are not ready any more */
     int                           meetings; /* snapshots released for too few rows, by size */
     bool                          is_done;
 } pawl__flush_target;

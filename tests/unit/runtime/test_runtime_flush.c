@@ -269,6 +269,45 @@ ON_ALL_STORES(e20_e29_a_stop_ends_a_round_of_flushes, const char *url)
     assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
 }
 
+/* Another process, after a stop or a crash behind the first of three pieces: the partition is due as it was. Behind the
+ * last piece a new period begins. */
+ON_ALL_STORES(e20_e29_what_a_stop_left_is_due_in_another_process, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Cards", "card", 12);
+    in_each = stop;
+    step_of(it->endpoint);
+    assert_int_equal(flushes, 1);
+    in_each                       = NULL;
+    pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
+    assert_int_equal(counts.ready, 8);
+    assert_true(counts.flush_due == WORLD_START);
+    pawl_endpoint *endpoint = open_timed(url);
+    step_of(endpoint);
+    assert_int_equal(flushes, 3);
+    pawl_endpoint_destroy(endpoint);
+    assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
+}
+
+/* A message that is added behind the first piece waits for the next period, which the last piece begins. */
+static void add_late(world *it)
+{
+    in_each = NULL;
+    add_rows(it, "Cards", "card", 1);
+}
+
+ON_ALL_STORES(e20_the_last_piece_begins_the_next_period, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Cards", "card", 8);
+    in_each = add_late;
+    world_drain(it);
+    assert_int_equal(flushes, 2);
+    pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
+    assert_int_equal(counts.ready, 1);
+    assert_true(counts.flush_due == WORLD_START + PAWL_DAYS(1000));
+}
+
 /* Another process failed twice meanwhile: the counts are read again. */
 ON_ALL_STORES(e20_e26_a_breaker_that_opens_ends_a_round_of_flushes, const char *url)
 {
