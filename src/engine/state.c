@@ -143,5 +143,8 @@ pawl_code pawl__state_write(const pawl__saga_model *model, pawl_saga_id id, cons
     pawl_code code = pawl_record_encode(model->state, state, flags, arena, &json, error);
     if (code == PAWL_OK)
         code = write_stored(model, id, json, arena, data, error);
+    if (code == PAWL_OK && data->size > PAWL_STATE_SIZE_MAX)
+        code = pawl_error_set(error, PAWL_ELIMIT, "its state has %zu bytes, limit %d", data->size,
+                              PAWL_STATE_SIZE_MAX);
     return name_saga(model, id, pawl_record_version(model->state), code, error);
 }

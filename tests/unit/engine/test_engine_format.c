@@ -491,6 +491,28 @@ ON_ALL_STORES(s26_what_a_writer_makes_is_checked, const char *url)
     }
 }
 
+ON_ALL_STORES(s26_a_state_that_is_too_large_is_named, const char *url)
+{
+    static const char begins[] = "{\"sealed\":\"";
+    size_t            size     = PAWL_STATE_SIZE_MAX + 1;
+    char             *text     = malloc(size + 1);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    memcpy(text, begins, sizeof begins - 1);
+    memcpy(text + size - 2, "\"}", 3);
+    begin(url);
+    keys.made = text;
+    world *it = open_with(url, &sealed_1);
+    post_three(it);
+    assert_int_equal(world_saga_count(it, "Deal"), 2);
+    assert_int_equal(world_dead(it).count, 1);
+    assert_true(world_says(world_dead(it).items[0].error, "saga Deal "));
+    assert_true(world_says(world_dead(it).items[0].error,
+                           " of version 1: its state has 16777217 bytes, limit 16777216"));
+    keys.made = NULL;
+    free(text);
+}
+
 /* ---- The test kit --------------------------------------------------------------------------- */
 
 TEST(s26_the_test_kit_reads_by_the_format)
