@@ -40,6 +40,13 @@
 #include <stdatomic.h>
 
 enum { PAWL__FLUSH_REQUESTS_MAX = 64, PAWL__LOST_MAX = 16 };
+
+/* A worker of a closed handle whose row is still in the store; see store_handle.c. */
+typedef struct pawl__lost {
+    pawl_worker_id worker;
+    bool           is_taken; /* a thread is about to end it */
+} pawl__lost;
+
 enum { PAWL__OWN_MAX = PAWL_WORKERS_MAX + 2 }; /* the service's, and one that is given up */
 
 /* A request of pawl_endpoint_flush. */
@@ -91,7 +98,7 @@ struct pawl_endpoint {
     atomic_bool       is_taken;                   /* logged: another process works the queue */
     pthread_mutex_t   mutex;
     size_t            request_count, lost_count; /* under the mutex */
-    pawl_worker_id    lost[PAWL__LOST_MAX];      /* under the mutex; see store_handle.c */
+    pawl__lost        lost[PAWL__LOST_MAX];      /* under the mutex */
     pawl_worker_id    own[PAWL__OWN_MAX];        /* under the mutex: its open handles' workers */
     size_t            own_count;
     atomic_uint       workers_made;
@@ -133,6 +140,8 @@ pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, int64_t deadl
 
 /* Tries again to end the workers that could not be ended as their handles were lost. */
 void pawl__endpoint_end_lost(pawl_endpoint *endpoint);
+/* Whether it is a worker of this process whose row is to be ended: its process did not crash. */
+bool pawl__endpoint_is_lost(pawl_endpoint *endpoint, pawl_worker_id worker);
 
 /* Ends workers whose threads were given up, on a handle of its own: their claims are free,
  * and their commits refused from now on. A worker that cannot be ended is logged. */

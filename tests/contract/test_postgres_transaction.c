@@ -203,6 +203,44 @@ ON_TROUBLE(one_that_can_only_be_read_is_away_for_the_second_connection, ground *
     assert_int_equal(queue_count(p), 2);
 }
 
+/* ---- The end of a worker ------------------------------------------------- */
+
+/* While the condition holds. */
+static void refuse_ends(ground *p, const char *state, const char *condition)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "create function refuse() returns trigger language plpgsql as $$ begin if %s then "
+             "raise exception 'made' using errcode = '%s'; end if; return old; end $$",
+             condition, state);
+    raw_run(p->pg, sql);
+    raw_run(p->pg, "create trigger refusing before delete on pawl_workers for each row execute "
+                   "function refuse()");
+}
+
+/* Of the sessions of the ground's URL. */
+static int64_t count_locks(ground *p)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_locks as l join pg_stat_activity as a on a.pid = l.pid "
+             "where l.locktype = 'advisory' and a.application_name = '%s'",
+             p->schema);
+    return raw_number(p->pg, sql);
+}
+
+/* The lock that it lives by stays, too: before the session ends, nobody takes it for crashed. */
+ON_TROUBLE(the_row_of_a_worker_may_stay, ground *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    refuse_ends(p, "57014", "true");
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_ETIMEOUT);
+    assert_int_equal(count_locks(p), 1);
+    raw_run(p->pg, "drop trigger refusing on pawl_workers");
+    ok(p, pawl_store_worker_close(store, NOW, &p->error));
+    assert_int_equal(count_locks(p), 0);
+}
+
 /* A standby can be opened, and looked at. */
 ON_TROUBLE(a_standby_can_be_read, ground *p)
 {

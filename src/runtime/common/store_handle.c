@@ -35,13 +35,36 @@ static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
     return mode == PAWL_OPEN_CREATE && was_there ? PAWL_OPEN_CHECK : mode;
 }
 
-/* Remembers a worker to end. Without room for it, its leases end by time. */
+/* Under the endpoint's mutex. Without room for the worker its leases end by time. */
+static void add_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    if (endpoint->lost_count < PAWL__LOST_MAX)
+        endpoint->lost[endpoint->lost_count++] = (pawl__lost){worker, false};
+}
+
+/* Remembers a worker to end. */
 static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
 {
     pthread_mutex_lock(&endpoint->mutex);
-    if (endpoint->lost_count < PAWL__LOST_MAX)
-        endpoint->lost[endpoint->lost_count++] = worker;
+    add_lost(endpoint, worker);
     pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* Under the endpoint's mutex; NULL: the worker is not among them. */
+static pawl__lost *find_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    for (size_t i = 0; i < endpoint->lost_count; i++)
+        if (pawl_uuid_compare(endpoint->lost[i].worker.uuid, worker.uuid) == 0)
+            return &endpoint->lost[i];
+    return NULL;
+}
+
+bool pawl__endpoint_is_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_lost = find_lost(endpoint, worker) != NULL;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_lost;
 }
 
 /* An id that there is no room for counts as another process's: "no saga" is final later (connection_state.c). */
@@ -64,15 +87,36 @@ static void remove_own(pawl_endpoint *endpoint, pawl_worker_id worker)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* All that are remembered, PAWL__LOST_MAX at most. */
+/* Lost workers that no other thread has taken, PAWL__LOST_MAX at most. They stay remembered until they are ended. */
 static size_t take_lost(pawl_endpoint *endpoint, pawl_worker_id *lost)
 {
+    size_t count = 0;
     pthread_mutex_lock(&endpoint->mutex);
-    size_t count         = endpoint->lost_count;
-    endpoint->lost_count = 0;
-    memcpy(lost, endpoint->lost, count * sizeof *lost);
+    for (size_t i = 0; i < endpoint->lost_count; i++)
+        if (!endpoint->lost[i].is_taken) {
+            endpoint->lost[i].is_taken = true;
+            lost[count++]              = endpoint->lost[i].worker;
+        }
     pthread_mutex_unlock(&endpoint->mutex);
     return count;
+}
+
+/* Of those that were taken the first ones are ended. With `has_failed` the next one goes behind the others. */
+static void give_back_lost(pawl_endpoint *endpoint, const pawl_worker_id *lost, size_t count,
+                           size_t ended, bool has_failed)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    for (size_t i = 0; i < count; i++) {
+        pawl__lost *found = find_lost(endpoint, lost[i]);
+        found->is_taken   = false;
+        if (i < ended + has_failed) {
+            size_t behind = (size_t)(&endpoint->lost[endpoint->lost_count--] - found) - 1;
+            memmove(found, found + 1, behind * sizeof *found);
+        }
+    }
+    if (has_failed)
+        add_lost(endpoint, lost[ended]);
+    pthread_mutex_unlock(&endpoint->mutex);
 }
 
 static size_t count_lost(pawl_endpoint *endpoint)
@@ -93,13 +137,11 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
     pawl_code      code  = PAWL_OK;
     size_t         ended = 0;
     while (ended < count && code == PAWL_OK) {
-        pawl_store_worker_set(store, lost[ended++]);
+        pawl_store_worker_set(store, lost[ended]);
         code = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
+        ended += code == PAWL_OK;
     }
-    for (size_t i = ended; i < count; i++)
-        remember_lost(endpoint, lost[i]);
-    if (code != PAWL_OK) /* behind the others */
-        remember_lost(endpoint, lost[ended - 1]);
+    give_back_lost(endpoint, lost, count, ended, code != PAWL_OK);
     pawl_store_worker_set(store, own);
     return code == PAWL_EBUSY || code == PAWL_ETIMEOUT ? PAWL_OK : code;
 }

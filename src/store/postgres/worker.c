@@ -227,7 +227,8 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
         code              = end_worker(connection, base->worker.uuid, true, has_timeouts, error);
         code              = pawl__pg_stamp_end(connection, code, error);
     }
-    unlock(store);
+    if (code == PAWL_OK)
+        unlock(store);
     base->is_attached = false;
     return code;
 }

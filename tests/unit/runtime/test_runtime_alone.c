@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/runtime.h"
 #include "support/hook.h"
 #include "support/native.h"
 #include "support/world.h"
@@ -249,21 +250,26 @@ static size_t count_workers(world *it)
     return count;
 }
 
+static test_lines crashes;
+
 /* Its row is locked, so it still commits: the endpoint goes on with a worker of its own beside it, and ends it when it
- * can. */
+ * can. Its process lives, so that is no crash. */
 ON_ALL_STORES(a_lost_worker_that_still_commits_is_left_alone, const char *url)
 {
     static const pawl_code      busy[]  = {PAWL_EBUSY, PAWL_ETIMEOUT};
     const pawl_endpoint_options options = {.immediate_retries = -1, .delayed_retries = -1};
     world                      *it      = world_begin(hook_url(url), &application, NULL, &options);
     world_drain(it);
+    test_listen(&crashes, PAWL_LOG_WARNING, "of its workers crashed");
     for (size_t i = 0; i < COUNT(busy); i++) {
         loss      at   = {.claim = PAWL_ELOST, .end = busy[i]};
         pawl_step step = PAWL_STEP_INIT;
         hook_set(lose, &at);
         world_post(it, NULL, PAWL_MESSAGE(bad, .number = (int32_t)i));
         assert_int_equal(pawl_endpoint_drain(it->endpoint, &step, NULL), PAWL_ELOST);
+        pawl__crashes_check_soon(it->endpoint);
         must(pawl_endpoint_drain(it->endpoint, &step, world_error()));
+        assert_int_equal(crashes.count, 0);
         assert_int_equal(at.ends,
                          2); /* when it was lost, and before the next one: of several, one */
         hook_set(NULL, NULL);

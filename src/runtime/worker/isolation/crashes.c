@@ -177,7 +177,7 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for dead workers");
     for (size_t i = 0; i < count; i++) {
         is_new = false;
-        if (is_of(worker, &items[i]))
+        if (is_of(worker, &items[i]) && !pawl__endpoint_is_lost(worker->endpoint, items[i].id))
             note(worker, items[i].id, &is_new);
         if (is_new)
             pids[new_count++] = items[i].pid;
