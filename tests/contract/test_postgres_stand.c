@@ -124,6 +124,22 @@ ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once, ground *p)
 }
 
 /* The server works for the one; the other one is no commit. */
+/* Both looks for sessions to end read the workers: neither has the whole deadline again. */
+ON_TROUBLE(a_call_on_locked_workers_ends_soon_after_its_deadline, ground *p)
+{
+    const int64_t deadline_ms = 4000;
+    pawl_store   *store       = open_store(p, p->url);
+    raw_run(p->pg, "begin");
+    raw_run(p->pg, "lock table pawl_workers");
+    set_deadline(store, deadline_ms);
+    int64_t begun = clock_ms();
+    expect_code(p, send_one(p, store, "orders", "m"), PAWL_ETIMEOUT);
+    assert_true(clock_ms() - begun < 2 * deadline_ms);
+    raw_run(p->pg, "rollback");
+    set_deadline(store, ENOUGH_MS);
+    ok(p, send_one(p, store, "orders", "m"));
+}
+
 ON_TROUBLE(one_that_works_and_one_that_is_not_ours_are_left_alone, ground *p)
 {
     pair    it;

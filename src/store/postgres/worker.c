@@ -17,6 +17,8 @@
 #include <string.h>
 
 #define RAISE_LOCK_MS "2000"
+/* A call looks for sessions to end once its deadline is over: what it waited for may be the table that the look reads. */
+#define LOOK_MS 1000
 /* A slow client is waited for inside a commit as long as its waiter's deadline, within these
  * bounds. */
 #define STAND_MS_MIN 2000
@@ -279,13 +281,23 @@ static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
     return code;
 }
 
+static pawl_code run_briefly(pawl__pg_request *request)
+{
+    pawl__pg_connection *connection  = request->connection;
+    int64_t              deadline_ms = connection->deadline_ms;
+    connection->deadline_ms          = deadline_ms < LOOK_MS ? deadline_ms : LOOK_MS;
+    pawl_code code                   = pawl__pg_run(request);
+    connection->deadline_ms          = deadline_ms;
+    return code;
+}
+
 bool pawl__pg_end_commit_of(pawl__pg_connection *connection, pawl_uuid worker)
 {
     pawl__pg_request request;
-    pawl__pg_send_with(&request, connection, PAWL__PG_END_HOLDER_OF, &pawl__one_uuid, &worker,
-                       NULL);
-    bool is_ended = pawl__pg_await(connection, NULL) == PAWL_OK && pawl__pg_next(&request) &&
-                    pawl__pg_get_bool(&request);
+    pawl__pg_begin(&request, connection, PAWL__PG_END_HOLDER_OF, NULL);
+    pawl__pg_put_uuid(&request, worker);
+    bool is_ended =
+        run_briefly(&request) == PAWL_OK && pawl__pg_next(&request) && pawl__pg_get_bool(&request);
     pawl__pg_end(&request);
     return is_ended;
 }
@@ -305,7 +317,7 @@ void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection)
     pawl__pg_begin(&request, connection, PAWL__PG_END_STANDING_OF, NULL);
     pawl__pg_put_int(&request, stand_ms);
     pawl__pg_put_int(&request, pawl__pg_turn_number(store));
-    if (pawl__pg_run(&request) == PAWL_OK && pawl__pg_rows(&request) > 0)
+    if (run_briefly(&request) == PAWL_OK && pawl__pg_rows(&request) > 0)
         pawl_log(PAWL_LOG_WARNING,
                  "postgres: %s: %lld sessions stood still inside a commit for %lld ms and were "
                  "waited for: they were ended",
