@@ -241,6 +241,18 @@ ON_TROUBLE(the_row_of_a_worker_may_stay, ground *p)
     assert_int_equal(count_locks(p), 0);
 }
 
+/* As after a maintenance window, whose setting the session has kept. */
+ON_TROUBLE(a_worker_that_met_no_refusal_ends_on_a_new_session, ground *p)
+{
+    char        condition[60];
+    pawl_store *store = open_store(p, p->url);
+    snprintf(condition, sizeof condition, "pg_backend_pid() = %d", pid_of(store));
+    refuse_ends(p, "25006", condition);
+    ok(p, pawl_store_worker_close(store, NOW, &p->error));
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Epoch\" > 0"), 0);
+    assert_int_equal(count_locks(p), 0);
+}
+
 /* A standby can be opened, and looked at. */
 ON_TROUBLE(a_standby_can_be_read, ground *p)
 {

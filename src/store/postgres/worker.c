@@ -213,12 +213,10 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
     return code;
 }
 
-pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
+static pawl_code close_row(pawl_store *base, pawl_error *error)
 {
-    (void)now;
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    pawl__sql_handler_transaction_end(base);
     pawl__pg_rollback_transaction(&store->main);
     store->claims.count   = 0;
     store->has_worker_tid = false;
@@ -228,6 +226,21 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
         bool has_timeouts = store->has_leased || !base->is_attached;
         code              = end_worker(connection, base->worker.uuid, true, has_timeouts, error);
         code              = pawl__pg_stamp_end(connection, code, error);
+    }
+    return code;
+}
+
+/* A session keeps the setting default_transaction_read_only with which it began, and a worker that was idle has not met it. */
+pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
+{
+    (void)now;
+    pawl__pg *store = pawl__pg_of(base);
+    pawl__sql_handler_transaction_end(base);
+    pawl_code code = close_row(base, error);
+    if (code != PAWL_OK && store->main.is_read_only) {
+        code = pawl__pg_ready(base, error);
+        if (code == PAWL_OK)
+            code = close_row(base, error);
     }
     if (code == PAWL_OK)
         unlock(store);
