@@ -552,6 +552,27 @@ ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
     assert_int_equal(object_count(p), 0);
 }
 
+/* A role's setting that quotes all names counts neither for what is made nor for what is compared. */
+ON_GROUND(a_role_that_quotes_all_names, ground *p)
+{
+    lines out;
+    char  url[1400], sql[300];
+    snprintf(sql, sizeof sql,
+             "create role %s login superuser; alter role %s set quote_all_identifiers = on",
+             p->schema, p->schema);
+    raw_run(p->pg, sql);
+    snprintf(url, sizeof url, "%s&user=%s", p->url, p->schema);
+    apply_schema(p, url, order_tables, 1);
+    pawl_code by_role = run_schema(p, url, PAWL_SCHEMA_VERIFY, order_tables, 1, &out);
+    size_t    count   = out.count;
+    ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, &out));
+    snprintf(sql, sizeof sql, "drop owned by %s cascade; drop role %s", p->schema, p->schema);
+    raw_run(p->pg, sql);
+    ok(p, by_role);
+    assert_int_equal(count, 0);
+    assert_int_equal(out.count, 0);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

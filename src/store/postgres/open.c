@@ -33,13 +33,14 @@
 
 /* idle_in_transaction_session_timeout ends a session whose handler ran too long, or whose process stands still;
  * keepalives and tcp_user_timeout notice within half a minute that a client is gone, also while an
- * answer is still on its way to it. Statements outside of a transaction have the default isolation. */
+ * answer is still on its way to it. Statements outside of a transaction have the default isolation.
+ * The names of types and columns are compared without the quotes that they need not have. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
     "-c client_min_messages=warning -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
     "-c tcp_user_timeout=30000 -c idle_session_timeout=0 -c statement_timeout=0 -c lock_timeout=0 "
-    "-c default_transaction_isolation=read\\ committed "
+    "-c default_transaction_isolation=read\\ committed -c quote_all_identifiers=off "
     "-c idle_in_transaction_session_timeout=";
 
 /* ---- Connecting --------------------------------------------------------- */
