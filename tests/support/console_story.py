@@ -134,6 +134,23 @@ def narrowed(page, address):
     must(not page.find("input[name=limit]"), "a limit is no filter")
 
 
+def grouped(page, address):
+    """A group whose link leads to others as well says so: one without a code or an error, and one whose error is part of another."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""const letters = [["t", "X", "timeout"], ["t", "X", "timeout of b"], ["t", "X", null], ["u", null, null], ["u", "Y", "e"]];
+        window.own = window.fetch; window.fetch = async (path, ...more) => path.includes("dead/list")
+          ? new Response(JSON.stringify({ notes: [], items: letters.map(([type, code, error], i) => ({ message_id: `m-${i}`, type, code, error })) }))
+          : window.own(path, ...more);
+        location.hash = "#/dead";""")
+    page.wait(".card a", "t, X")
+    cards = page.run("return [...document.querySelectorAll('.card')].map((one) => [...one.querySelectorAll('p')].slice(1).map((p) => p.textContent).join(' | '))")
+    wanted = ["t, X | timeout | The link shows 1 more.", "t, X | timeout of b", "t, X | no error | The link shows 2 more.",
+              "u, no code | no error | The link shows 1 more.", "u, Y | e"]
+    must(cards == wanted, f"other groups: {cards}")
+    page.run("window.fetch = window.own")
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -376,7 +393,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

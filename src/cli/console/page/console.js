@@ -347,7 +347,8 @@ function filterForm(noun, query) {
   } }, inputs.map((input) => el("label", null, input.name, input)), el("button", { type: "submit" }, "Filter"));
 }
 
-// What many dead letters have in common, the most frequent first; a group leads to its rows.
+// What many dead letters have in common, the most frequent first; a group leads to its rows. An error is looked for as a part,
+// and what a letter has not cannot be looked for: the card says how many more the link shows.
 function groupsOf(noun, rows, query) {
   const it = nouns[noun], groups = new Map();
   for (const row of rows) {
@@ -359,8 +360,11 @@ function groupsOf(noun, rows, query) {
   return el("div", { class: "cards" }, sorted.slice(0, 12).map(([key, count]) => {
     const values = JSON.parse(key);
     const filter = Object.fromEntries(it.group.map((name, i) => [name, values[i]]));
+    const more = rows.filter((row) => it.group.every((name) => !filter[name] || row[name] === filter[name] ||
+      (name === "error" && row.error?.includes(filter.error)))).length - count;
     return el("div", { class: "card" }, el("p", { class: "figure" }, number(count)),
-      el("p", null, link(`${values[0]}, ${values[1]}`, hash(noun, { ...query, ...filter }))), el("p", { class: "name" }, values[2]));
+      el("p", null, link(`${values[0] || "no type"}, ${values[1] || "no code"}`, hash(noun, { ...query, ...filter }))),
+      el("p", { class: "name" }, values[2] || "no error"), more ? el("p", { class: "faint" }, `The link shows ${number(more)} more.`) : null);
   }));
 }
 
