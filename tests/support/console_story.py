@@ -151,6 +151,21 @@ def grouped(page, address):
     page.run("window.fetch = window.own")
 
 
+def cut(page, address):
+    """Every list that ends at its limit leads on, or says that there are more rows."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => path.includes("limit=3") && path.includes("/list")
+          ? new Response(JSON.stringify({ notes: [], items: ["a", "b", "c"].map((id) => ({ id, partition: id, message_id: id, seq: 1, action: id })) }))
+          : window.own(path, ...more);""")
+    for noun in ["dead", "outbox", "timeout", "aggregator", "events", "audit", "bulk"]:
+        page.run("location.hash = arguments[0]", f"#/{noun}?limit=3")
+        page.wait(f'nav a[aria-current][href="#/{noun}"]')
+        page.wait("main:not([aria-busy]) caption", "3 shown")
+        must("Only the first 3 are shown" in page.text() or page.find("a", "Next page"), f"{noun}: it seems to be all")
+    page.run("window.fetch = window.own")
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -393,7 +408,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

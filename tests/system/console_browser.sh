@@ -20,7 +20,7 @@ tell()
     expect 0 '' pawl send --to odd --type "<script>caught=1</script>" --id hostile --body-file "$work/body"
     expect 0 '' pawl queue purge odd --yes --reason "<b>bold</b>"
     console --write
-    story pages,trouble,hostile,hasty,audit,paged,narrowed,grouped,stopped,raced,uncounted,mend
+    story pages,trouble,hostile,hasty,audit,paged,narrowed,grouped,cut,stopped,raced,uncounted,mend
     stop "$pid" TERM 0
     expect 0 '"state":"open"' pawl bulk list --open --json
     console --write

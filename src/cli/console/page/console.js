@@ -490,7 +490,7 @@ async function listPage(noun, query) {
     return;
   }
   const limit = query.limit ?? (it.group ? 500 : 100);
-  const withLimit = ["dead", "outbox", "timeout", "saga", "events", "audit", "bulk"].includes(noun) ? { limit } : {};
+  const withLimit = ["dead", "outbox", "timeout", "saga", "aggregator", "events", "audit", "bulk"].includes(noun) ? { limit } : {};
   const answer = await get(it.list, { ...it.fixed, ...withLimit, ...query });
   const rows = answer.items, chosen = about.may_write && it.actions.length ? new Map() : null;
   if (chosen) chosen.boxes = new Map();
