@@ -166,6 +166,16 @@ def cut(page, address):
     page.run("window.fetch = window.own")
 
 
+def named(page, address):
+    """Each letter of an id that letters of two endpoints have is reached from the page that tells of both."""
+    for endpoint in ("left", "right"):
+        page.go("about:blank")
+        page.go(f"{address}/#/why?arg=both")
+        page.click("main a", f"The same id in dead letters of {endpoint}")
+        page.wait("h1", "Dead letters: both")
+        page.wait("dd", endpoint)
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -408,7 +418,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

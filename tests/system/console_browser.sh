@@ -19,8 +19,12 @@ tell()
     printf '{"name":"<img src=x onerror=caught=1>","long":"%s"}' "$(head -c 1000000 /dev/zero | tr '\0' x)" >"$work/body"
     expect 0 '' pawl send --to odd --type "<script>caught=1</script>" --id hostile --body-file "$work/body"
     expect 0 '' pawl queue purge odd --yes --reason "<b>bold</b>"
+    for queue in left right; do
+        expect 0 '' pawl send --to "$queue" --type both --id both --body '{}'
+        expect 0 '' pawl queue purge "$queue" --yes
+    done
     console --write
-    story pages,trouble,hostile,hasty,audit,paged,narrowed,grouped,cut,stopped,raced,uncounted,mend
+    story pages,trouble,hostile,hasty,audit,paged,narrowed,grouped,cut,named,stopped,raced,uncounted,mend
     stop "$pid" TERM 0
     expect 0 '"state":"open"' pawl bulk list --open --json
     console --write

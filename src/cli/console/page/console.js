@@ -661,8 +661,10 @@ async function whyPage(query) {
   const parts = [];
   if (query.arg) {
     const answer = await get("why", { arg: query.arg });
+    const letters = (await get("find", { arg: `id=${query.arg}`, in: "dead" }).catch(() => ({ items: [] }))).items.filter((one) => one.message_id);
     parts.push(notesOf(answer.notes), ...answer.items.map((item) => el("section", null, el("h2", null, `${item.place}: ${item.name ?? ""}`), details(item))),
-      el("p", null, link("The same id in dead letters", hash("dead/show", { arg: query.arg }))));
+      el("p", { class: "row" }, (letters.length ? letters : [{}]).map(({ endpoint }) => // of a settled one the actions are left
+        link(`The same id in dead letters${endpoint ? ` of ${endpoint}` : ""}`, hash("dead/show", { arg: query.arg, endpoint })))));
   }
   show(mine, el("h1", null, "Why"), form, ...parts);
 }
