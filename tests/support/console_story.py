@@ -176,6 +176,25 @@ def named(page, address):
         page.wait("dd", endpoint)
 
 
+def bytes_lost(page, address):
+    """Who edits a letter whose body is no text is told that its bytes do not come back."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => path.includes("dead/show?arg=raw")
+          ? new Response(JSON.stringify({ notes: [], items: [{ message_id: "raw", endpoint: "odd", body: "a\ufffdb", body_size: 3 }] }))
+          : window.own(path, ...more); location.hash = "#/dead/show?arg=raw";""")
+    page.wait("h1", "Dead letters: raw")
+    page.click("button", "Edit")
+    page.wait("dialog p", "would be lost")
+    page.click("dialog button", "Cancel")
+    page.run("window.fetch = window.own; location.hash = '#/dead/show?arg=hostile'")
+    page.wait("h1", "Dead letters: hostile")
+    page.click("button", "Edit")
+    page.wait("dialog p", "with this body")
+    must("would be lost" not in page.run("return document.getElementById('ask').textContent"), "a text loses bytes")
+    page.click("dialog button", "Cancel")
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -418,7 +437,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

@@ -534,8 +534,11 @@ function timeline(items) {
   }));
 }
 
+// Bytes that are no text come as U+FFFD, and would be sent back so.
 async function editDead(row, result) {
-  const values = await prompt(`Edit ${row.message_id}`, "The letter is retried with this body.",
+  const isText = !row.body?.includes("\uFFFD");
+  const values = await prompt(`Edit ${row.message_id}`, `The letter is retried with this body.${isText ? ""
+    : " Bytes of it that are no UTF-8 are shown as \uFFFD and would be lost: `pawl dead edit --body-file` keeps them."}`,
     [{ name: "body", label: "Body", type: "body", value: row.body ?? "" }, { name: "reason", label: "Reason" }], "Retry with this body");
   if (!values) return;
   try {
