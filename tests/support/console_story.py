@@ -195,6 +195,18 @@ def bytes_lost(page, address):
     page.click("dialog button", "Cancel")
 
 
+def left_alone(page, address):
+    """A question does not stand over the page that the user goes on to, and is answered with no."""
+    page.go(f"{address}/#/dead/show?arg=hostile")
+    page.click("button", "Retry")
+    page.wait("dialog h2", "Retry: hostile")
+    page.run("location.hash = '#/queue'")
+    page.wait("main:not([aria-busy]) h1", "Queues")
+    must(not page.run("return document.getElementById('ask').open"), "the question is still there")
+    page.go(f"{address}/#/dead/show?arg=hostile")
+    page.wait("button", "Retry")  # it is there as before
+
+
 def stopped(page, address):
     """What the command said beside its rows is shown, and where it did not say all, nothing says that there is none."""
     page.go(f"{address}/#/bulk")
@@ -437,7 +449,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

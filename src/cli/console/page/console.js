@@ -883,7 +883,13 @@ async function route() {
   if (mine === turn) view.removeAttribute("aria-busy");
 }
 
-window.addEventListener("hashchange", async () => { await route(); view.focus({ preventScroll: false }); });
+// A question about a row of the page before is over.
+window.addEventListener("hashchange", async () => {
+  const dialog = document.getElementById("ask");
+  if (dialog.open) dialog.dispatchEvent(new Event("cancel"));
+  await route();
+  view.focus({ preventScroll: false });
+});
 about = await get("about").catch((error) => { view.replaceChildren(failure(error)); return about; });
 document.getElementById("about").textContent = [about.store, about.user, about.may_write ? null : "read only"].filter(Boolean).join(" · ");
 listen();
