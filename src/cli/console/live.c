@@ -1,7 +1,7 @@
 /* live.c - the figures that every open page shows: asked for once, and sent to all browsers as server-sent events.
  *
  * `pawl stats` runs every two seconds and `pawl doctor` every twenty, while a browser reads the stream; without one
- * nothing is asked of the store.
+ * nothing is asked of the store. Where they take long the wait is longer: they run for about a tenth of the time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +12,21 @@
 #include <time.h>
 
 #define PERIOD_S 2
-#define DOCTOR_EACH 10 /* rounds */
+#define SHARE 10      /* the wait is as many times as long as the round took ... */
+#define WAIT_MAX_S 30 /* ... and no longer, */
+#define FAILURE_S 5   /* nor than this while the store does not answer */
+#define DOCTOR_S 20
 #define STREAMS_MAX 32 /* half of the connections that one address may have (observe/pages.c) */
 
 enum { STATS, DOCTOR };
 static const char *const names[] = {[STATS] = "stats", [DOCTOR] = "doctor"};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 static struct timespec seconds_from_now(int seconds)
 {
@@ -40,11 +50,11 @@ static void forget(pawl__console *console)
         release(console->news[i]);
         console->news[i] = NULL;
     }
-    console->rounds = 0;
+    console->doctor_ms = 0;
 }
 
-/* Runs the verb, with the words that a request of the API gives it, and makes its answer the news. A failure is news as well. */
-static void ask(pawl__console *console, int which)
+/* Runs the verb, with the words that a request of the API gives it, and makes its answer the news. A failure is news as well: false. */
+static bool ask(pawl__console *console, int which)
 {
     static const pawl_serve_request request = {.method = "GET"};
     char                            refusal[PAWL__CONSOLE_REFUSAL_SIZE];
@@ -53,7 +63,7 @@ static void ask(pawl__console *console, int which)
     pawl__console_call              call   = {.count = 0};
     pawl__child_result              result = {.exit_code = -1};
     if (arena == NULL)
-        return;
+        return false;
     bool is_well = pawl__console_words(console, &request, pawl__console_route_find(names[which]),
                                        arena, &call, refusal) &&
                    pawl__console_run(console, &call, arena, &result, &error) == PAWL_OK;
@@ -74,20 +84,31 @@ static void ask(pawl__console *console, int which)
     pthread_cond_broadcast(&console->is_news);
     pthread_mutex_unlock(&console->mutex);
     pawl_arena_destroy(arena);
+    return is_ok;
 }
 
-/* Waits for the next round; with nobody who watches, for the first of them. False: it is over. */
-static bool wait_for_round(pawl__console *console, bool *is_doctor)
+/* Seconds to the next round, behind one that took so long. */
+static int wait_after(int64_t took_ms, bool is_well)
 {
-    struct timespec when = seconds_from_now(PERIOD_S);
+    int64_t wait = took_ms * SHARE / 1000, most = is_well ? WAIT_MAX_S : FAILURE_S;
+    return (int)(wait < PERIOD_S ? PERIOD_S : wait < most ? wait : most);
+}
+
+/* Waits for the next round; with nobody who watches, for the first of them, who has not seen any news. False: it is over. */
+static bool wait_for_round(pawl__console *console, int seconds, bool *is_doctor)
+{
+    struct timespec soon = seconds_from_now(PERIOD_S), when = seconds_from_now(seconds);
     pthread_mutex_lock(&console->mutex);
     while (!console->is_over &&
-           pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
+           pthread_cond_timedwait(&console->is_news, &console->mutex,
+                                  console->doctor_ms == 0 ? &soon : &when) != ETIMEDOUT)
         continue;
     while (!console->is_over && console->streams == 0)
         pthread_cond_wait(&console->is_news, &console->mutex);
     bool goes_on = !console->is_over;
-    *is_doctor   = console->rounds++ % DOCTOR_EACH == 0;
+    *is_doctor   = console->doctor_ms <= now_ms();
+    if (*is_doctor)
+        console->doctor_ms = now_ms() + (int64_t)DOCTOR_S * 1000;
     pthread_mutex_unlock(&console->mutex);
     return goes_on;
 }
@@ -96,10 +117,13 @@ static void *run(void *context)
 {
     pawl__console *console   = context;
     bool           is_doctor = false;
-    while (wait_for_round(console, &is_doctor)) {
-        ask(console, STATS);
+    int            seconds   = PERIOD_S;
+    while (wait_for_round(console, seconds, &is_doctor)) {
+        int64_t begun   = now_ms();
+        bool    is_well = ask(console, STATS);
         if (is_doctor)
-            ask(console, DOCTOR);
+            (void)ask(console, DOCTOR);
+        seconds = wait_after(now_ms() - begun, is_well);
     }
     return NULL;
 }

@@ -11,7 +11,7 @@ int command_main(int argc, char **argv);
 #define main command_main
 #include "cli/main.c"
 #undef main
-/* The answers and bulk actions, with a run of this file's. */
+/* The answers, bulk actions and live figures, with a run of this file's. */
 #define pawl__console_answer answer_here
 #define pawl__console_run run_here
 #define say say_here
@@ -19,10 +19,24 @@ int command_main(int argc, char **argv);
 #define pawl__console_bulk_begin bulk_begin_here
 #define pawl__console_bulk_start bulk_start_here
 #define pawl__console_bulk_stop bulk_stop_here
+#define pawl__console_live_start live_start_here
+#define pawl__console_live_stop live_stop_here
+#define pawl__console_live_has_room live_has_room_here
+#define pawl__console_live_read live_read_here
 #include "cli/console/answer.c"
 #define run run_bulk
 #include "cli/console/bulk.c"
 #undef run
+#undef PERIOD_S
+#undef WAIT_MAX_S
+#define run run_live
+#define ask ask_live
+#define names live_names
+#define release release_news
+#include "cli/console/live.c"
+#undef run
+#undef ask
+#undef names
 #include "support/tests.h"
 
 #include <unistd.h>
@@ -340,6 +354,17 @@ TEST(a_list_that_was_late_is_no_list)
     ending.out     = PAWL_TEXT("{\"message_id\":\"m-1\"}\n");
     ending.is_late = false; /* stopped by somebody */
     assert_int_equal(ask("GET", "/api/dead/list", nothing, "", &said), 200);
+}
+
+/* ---- Live figures ------------------------------------------------------------------ */
+
+TEST(figures_that_take_long_are_asked_for_less_often)
+{
+    assert_int_equal(wait_after(0, true), 2);
+    assert_int_equal(wait_after(199, true), 2);
+    assert_int_equal(wait_after(1200, true), 12);
+    assert_int_equal(wait_after(5000, true), 30);
+    assert_int_equal(wait_after(10000, false), 5); /* so that a recovery is seen */
 }
 
 /* ---- Words of a shell ------------------------------------------------------------- */
