@@ -92,10 +92,10 @@ struct pawl_endpoint {
     bool                  has_run;     /* by who has it in use: run() began once */
     atomic_bool       is_stopping, had_store; /* had_store: a file that is gone is not made again */
     atomic_bool       has_worked, has_served; /* in run(): a worker, the service */
-    _Atomic pawl_time flush_check, foreign_check; /* machine times of the next ones */
-    pawl_time         begin;                      /* business time at which it was made */
-    _Atomic pawl_time strange_due, stuck_due;     /* machine times of log lines */
-    atomic_bool       is_taken;                   /* logged: another process works the queue */
+    _Atomic pawl_time flush_check, flush_full, foreign_check; /* machine times of the next ones */
+    pawl_time         begin;                  /* business time at which it was made */
+    _Atomic pawl_time strange_due, stuck_due; /* machine times of log lines */
+    atomic_bool       is_taken;               /* logged: another process works the queue */
     pthread_mutex_t   mutex;
     size_t            request_count, lost_count; /* under the mutex */
     pawl__lost        lost[PAWL__LOST_MAX];      /* under the mutex */

@@ -371,7 +371,7 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    worker->has_check       = false;
+    worker->has_check = worker->has_full_check = false;
     if (endpoint->model->aggregator_count == 0 ||
         (worker->was_flush && !worker->engine.is_virtual && !worker->has_turn))
         return false;
@@ -381,7 +381,8 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
     worker->has_check = pawl__flush_list_takes_check(worker);
-    worker->has_check |= worker->has_turn && pawl__isolation_take_partitions(endpoint);
+    if (worker->has_turn && pawl__isolation_take_partitions(endpoint))
+        worker->has_check = worker->has_full_check = true;
     return is_requested || worker->has_check ||
            (!worker->engine.is_virtual && business_now >= worker->flush_due);
 }

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define CHECK_PERIOD PAWL_SECONDS(10)
+#define FULL_PERIOD PAWL_MINUTES(1)
+#define AHEAD_MAX PAWL_MINUTES(2) /* of another machine's clock */
+#define SETS_AT_ONCE 100
 
 pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
                                const pawl__aggregator_model *aggregator, pawl_text partition,
@@ -87,6 +90,17 @@ pawl_code pawl__flush_list_asked(pawl__worker *worker, pawl_error *error)
 
 /* ---- The check of all partitions ------------------------------------------------ */
 
+/* Are all partitions read, which is once a minute, and once by each worker at its start? */
+static bool is_full_due(pawl_endpoint *endpoint, pawl_time now)
+{
+    pawl_time due  = atomic_load(&endpoint->flush_full);
+    pawl_time next = pawl_time_add(now, FULL_PERIOD);
+    if (now < due && due <= next) /* else the clock was set back */
+        return false;
+    atomic_store(&endpoint->flush_full, next);
+    return true;
+}
+
 bool pawl__flush_list_takes_check(pawl__worker *worker)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -98,8 +112,56 @@ bool pawl__flush_list_takes_check(pawl__worker *worker)
     bool is_first = worker->flush_check == PAWL_TIME_MIN;
     bool is_ours  = (is_first || now >= due || due > next) &&
                    atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
-    worker->flush_check = is_ours ? next : due;
+    worker->flush_check    = is_ours ? next : due;
+    worker->has_full_check = (is_ours && is_full_due(endpoint, now)) || is_first;
     return is_ours || is_first;
+}
+
+/* Writes the due times of some partitions. */
+static pawl_code set_due(pawl__worker *worker, pawl_flush_set *sets, size_t count,
+                         pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->read};
+    pawl_changes changes = {PAWL__ONE_UNIT(worker->engine.machine_now), .flush_set = {sets, count}};
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* A partition keeps the due time that its first message or its last flush gave it. One that is due later than a period
+ * from now got it from a program with a longer period or none, or from a clock that was ahead: it would wait until then,
+ * and begins its period now. */
+static pawl_code bring_forward(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                               pawl_flush_rows *rows, pawl_error *error)
+{
+    pawl_flush_set sets[SETS_AT_ONCE];
+    size_t         count  = 0;
+    pawl_time      due    = pawl_time_add(pawl__business_now(worker->endpoint), aggregator->period);
+    pawl_time      latest = pawl_time_add(due, AHEAD_MAX);
+    pawl_code      code   = PAWL_OK;
+    for (size_t i = 0; i < rows->count && code == PAWL_OK; i++) {
+        pawl_flush_row *row = &rows->items[i];
+        if (row->due <= latest || row->attempts > 0)
+            continue;
+        row->due      = due;
+        sets[count++] = (pawl_flush_set){
+            .partition = row->partition, .due = due, .is_done = true, .error = row->error};
+        if (count < SETS_AT_ONCE)
+            continue;
+        code  = set_due(worker, sets, count, error);
+        count = 0;
+    }
+    return code == PAWL_OK && count > 0 ? set_due(worker, sets, count, error) : code;
+}
+
+/* All partitions of the aggregator that are not dead. */
+static pawl_code list_all(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                          pawl_flush_rows *rows, pawl_error *error)
+{
+    *rows          = (pawl_flush_rows){.count = 0};
+    pawl_code code = pawl_store_flush_list(worker->store, aggregator->name, PAWL_TIME_MAX,
+                                           SIZE_MAX / 2, worker->read, rows, error);
+    return code == PAWL_OK && worker->has_full_check && aggregator->period > 0
+               ? bring_forward(worker, aggregator, rows, error)
+               : code;
 }
 
 /* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
@@ -110,10 +172,8 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
     pawl__flush_list *due       = &worker->flushes[PAWL__FLUSH_DUE];
     pawl__flush_list *full      = &worker->flushes[PAWL__FLUSH_FULL];
     size_t            due_known = due->count, full_known = full->count;
-    pawl_flush_rows   rows  = {.count = 0};
-    pawl_store       *store = worker->store;
-    pawl_code code = pawl_store_flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
-                                           worker->read, &rows, error);
+    pawl_flush_rows   rows;
+    pawl_code         code = list_all(worker, aggregator, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
         pawl_text partition = rows.items[i].partition;
         if (rows.items[i].due < worker->flush_due)
@@ -154,7 +214,12 @@ pawl_code pawl__flush_list_checked(pawl__worker *worker, pawl_time due_max, pawl
     for (size_t i = 0; i < model->aggregator_count; i++)
         sized_count += model->aggregators[i].size > 0;
     worker->flush_due = PAWL_TIME_MAX;
-    if (sized_count < model->aggregator_count)
+    pawl_flush_rows rows;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK && worker->has_full_check;
+         i++)
+        if (model->aggregators[i].size == 0)
+            code = list_all(worker, &model->aggregators[i], &rows, error);
+    if (code == PAWL_OK && sized_count < model->aggregator_count)
         code = pawl__flush_list_next(worker, error);
     bool is_due = worker->flush_due <= due_max;
     for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {

@@ -95,11 +95,12 @@ typedef struct pawl__worker {
     size_t             cut_count;         /* messages that their size or time allows, or 0 */
     bool               has_run;           /* a batch */
     pawl_time          virtual_now;       /* business time of the last unit */
-    pawl_time          flush_check; /* machine time of the next check of all partitions, unless
+    pawl_time          flush_check;    /* machine time of the next check of all partitions, unless
                                            another worker makes it; PAWL_TIME_MIN: its first */
-    bool               has_check;   /* this step makes that check */
-    pawl_time          flush_due;   /* business time of the next known period end */
-    pawl_time          foreign_due; /* of the next known foreign timeout */
+    bool               has_check;      /* this step makes that check */
+    bool               has_full_check; /* and reads all partitions */
+    pawl_time          flush_due;      /* business time of the next known period end */
+    pawl_time          foreign_due;    /* of the next known foreign timeout */
     int                wake_fd;
     bool               is_checking; /* the next step only checks the partitions */
     bool               has_turn,

@@ -17,6 +17,7 @@ PAWL_RECORD(card, CARD);
 #define COIN(F) F(INT32, number)
 PAWL_RECORD(coin, COIN);
 PAWL_RECORD(stamp, COIN);
+PAWL_RECORD(token, COIN);
 
 static world_log seen;
 static int       failures;           /* of the next calls */
@@ -76,9 +77,18 @@ static const pawl_aggregator coins  = {.name = "Coins", .handle = PAWL_HANDLE(on
 static const pawl_aggregator stamps = {
     .name = "Stamps", .handle = PAWL_HANDLE(on_stamps), .size = 2};
 
-static const pawl_endpoint_spec yard        = {.name        = "yard",
-                                               .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps)};
-static const pawl_application   application = APPLICATION("flushes", &yard);
+static pawl_code on_tokens(pawl_context *ctx, const token *messages, size_t count)
+{
+    (void)messages;
+    return hand_over(ctx, "tokens", NULL, count);
+}
+PAWL_BATCH_HANDLER(on_tokens, token);
+static const pawl_aggregator tokens = {
+    .name = "Tokens", .handle = PAWL_HANDLE(on_tokens), .size = 100, .period = PAWL_SECONDS(60)};
+
+static const pawl_endpoint_spec yard = {
+    .name = "yard", .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps, &tokens)};
+static const pawl_application application = APPLICATION("flushes", &yard);
 
 static world *open_world_with(const char *url, int64_t retry_delay)
 {
@@ -459,4 +469,39 @@ ON_ALL_STORES(e20_a_clock_that_was_set_back_does_not_put_off_the_check, const ch
     add_row(it, "Coins", "2", "coin", 0);
     world_go_machine(it, PAWL_SECONDS(11));
     assert_non_null(strstr(seen.text, "coins@"));
+}
+
+/* ---- A due time of another program ------------------------------------------------------ */
+
+/* By a program without a period, with a longer one, and by a clock that was ahead; at the start, and of a program that
+ * runs beside this one. */
+ON_ALL_STORES(e20_a_period_that_is_new_or_shorter_holds_for_what_is_there, const char *url)
+{
+    world *it = open_world(url);
+    add_row(it, "Cards", "1", "card", 0);
+    add_row(it, "Tokens", "2", "token", PAWL_DAYS(30));
+    world_drain(it);
+    assert_true(world_aggregated(it, "Cards", "card").flush_due ==
+                world_now(it) + PAWL_SECONDS(60));
+    world_go(it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:1,100 tokens@60:1 ");
+    add_row(it, "Tokens", "3", "token", 0);
+    world_go_machine(it, PAWL_MINUTES(1));
+    assert_true(world_aggregated(it, "Tokens", "token").flush_due ==
+                world_now(it) + PAWL_SECONDS(60));
+}
+
+/* Of a partition that waits for its next try, and of one that the clock of another machine may have planned. */
+ON_ALL_STORES(e20_other_due_times_stay, const char *url)
+{
+    world    *it  = open_world(url);
+    pawl_time due = world_now(it) + PAWL_SECONDS(170);
+    add_row(it, "Cards", "1", "card", PAWL_SECONDS(170));
+    add_row(it, "Tokens", "2", "token", PAWL_SECONDS(60));
+    MUST_COMMIT(it->store, flush_set, WORLD_START, .partition = PAWL_TEXT("Tokens"), .attempts = 1,
+                .due = WORLD_START + PAWL_DAYS(1), .error = PAWL_TEXT("the van is late"));
+    world_drain(it);
+    assert_true(world_aggregated(it, "Cards", "card").flush_due == due);
+    assert_true(world_aggregated(it, "Tokens", "token").flush_due == WORLD_START + PAWL_DAYS(1));
+    assert_int_equal(world_aggregated(it, "Tokens", "token").flush_attempts, 1);
 }
