@@ -74,8 +74,9 @@ PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
  * application and what the options point to must stay, also after destroy: no dlclose, no
  * pawl_clock_destroy. From any thread. */
 PAWL_API int pawl_endpoint_abandoned(pawl_endpoint *endpoint);
-/* Hands over now what an aggregator has: one partition, or all when NULL;
- * done by the next steps. */
+/* Hands over now what an aggregator has: one partition, or all when NULL; done by the next steps. The request is in memory:
+ * a stop before they are done leaves the partitions to their size and period. PAWL_EINVAL: the partition is neither named as
+ * the aggregator nor begins with that and '/'. */
 PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
                                        const char *partition, pawl_error *error);
 /* The three below are for programs that report: from any thread and at any time until destroy, also while run or step

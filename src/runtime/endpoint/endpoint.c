@@ -517,6 +517,14 @@ void pawl_endpoint_stop(pawl_endpoint *endpoint)
     atomic_store(&endpoint->is_stopping, true);
 }
 
+static bool is_partition_of(const pawl__aggregator_model *aggregator, pawl_text partition)
+{
+    size_t    size = aggregator->name.size;
+    pawl_text name = {.data = partition.data, .size = size};
+    return partition.size >= size && pawl_text_equal(name, aggregator->name) &&
+           (partition.size == size || partition.data[size] == '/');
+}
+
 pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
                               const char *partition, pawl_error *error)
 {
@@ -529,6 +537,10 @@ pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
     if (size > PAWL_PARTITION_SIZE_MAX)
         return pawl_error_set(error, PAWL_ELIMIT, "partition has %zu bytes, the limit is %d", size,
                               PAWL_PARTITION_SIZE_MAX);
+    if (size > 0 && !is_partition_of(found, pawl_text_of(partition)))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "'%s' is no partition of the aggregator %s: it is named %s or %s/KEY",
+                              partition, aggregator, aggregator, aggregator);
     pawl_code code = PAWL_OK;
     pthread_mutex_lock(&endpoint->mutex);
     if (endpoint->request_count == PAWL__FLUSH_REQUESTS_MAX) {

@@ -414,6 +414,11 @@ ON_ALL_STORES(e20_a_flush_can_be_asked_for, const char *url)
     world_drain(it);
     assert_string_equal(seen.text, "Parcels/b:1,2 cards@0:1,3 Parcels/a:1,1 ");
     assert_int_equal(pawl_endpoint_flush(it->endpoint, "Nothing", NULL, &error), PAWL_ENOTFOUND);
+    static const char *const strange[] = {"Cards", "b", "Parcel", "Parcelsb", "Cards/b"};
+    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
+        assert_int_equal(pawl_endpoint_flush(it->endpoint, "Parcels", strange[i], &error),
+                         PAWL_EINVAL);
+    must(pawl_endpoint_flush(it->endpoint, "Parcels", "Parcels", world_error()));
 }
 
 /* A period ends over rows that cannot be read: nothing else may wait for it. */
