@@ -239,6 +239,8 @@ PAWL_API pawl_code pawl_store_handler_transaction_begin(pawl_store *store, pawl_
 PAWL_API void pawl_store_handler_transaction_end(pawl_store *store);
 /* False: SQL of a handler ended the transaction. True: it did not, or nothing but the commit can tell. */
 PAWL_API bool pawl_store_in_transaction(pawl_store *store);
+/* True: the connection of the last handler transaction ended while handlers ran, not behind them. */
+PAWL_API bool pawl_store_handler_transaction_lost(pawl_store *store);
 /* The C type behind the driver's connection; NULL when it has none to give. */
 PAWL_API const char *pawl_store_native_type(const pawl_store *store);
 /* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else

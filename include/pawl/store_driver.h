@@ -235,6 +235,10 @@ struct pawl_store_ops {
      * round trip. NULL: the commit alone tells. */
     bool (*in_transaction)(pawl_store *store);
 
+    /* Whether the last handler transaction ended with its connection: this was gone when handler_transaction_end, or the
+     * commit, first used it behind the handlers. NULL: never. */
+    bool (*handler_transaction_lost)(pawl_store *store);
+
     /* Append below. */
 };
 

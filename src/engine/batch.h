@@ -111,19 +111,21 @@ typedef struct pawl__unit {
     bool                          is_expired;  /* DISCARDED: not run, its time was over */
     int32_t                       conflicts;   /* commits that refused it */
     int32_t                       runs;        /* immediate retries with own SQL so far */
-    int32_t                       not_found;   /* sagas that its last run missed for good */
-    pawl_time                     due;      /* RETRY, WAIT, ELSEWHERE and HELD: the next due time */
-    pawl__attempt                *attempts; /* failed runs in this batch */
-    size_t                        attempt_count, attempt_capacity;
-    pawl_code                     code; /* of the last failure */
-    pawl_text                     error;
-    pawl__line                   *lines; /* of history, once it is kept */
-    size_t                        line_count;
-    pawl_time                     started;  /* machine time, with audit */
-    int64_t                       duration; /* microseconds, while is_timed */
-    pawl_text                     key;      /* of an ordered endpoint; or empty */
-    uint32_t                      lane;     /* of the key */
-    const struct pawl__unit      *before;   /* the one before it in its lane; or NULL */
+    bool           has_run_sql; /* a call of the application's code got the store's connection */
+    bool           is_sql_lost; /* the connection ended before the failed run did */
+    int32_t        not_found;   /* sagas that its last run missed for good */
+    pawl_time      due;         /* RETRY, WAIT, ELSEWHERE and HELD: the next due time */
+    pawl__attempt *attempts;    /* failed runs in this batch */
+    size_t         attempt_count, attempt_capacity;
+    pawl_code      code; /* of the last failure */
+    pawl_text      error;
+    pawl__line    *lines; /* of history, once it is kept */
+    size_t         line_count;
+    pawl_time      started;          /* machine time, with audit */
+    int64_t        duration;         /* microseconds, while is_timed */
+    pawl_text      key;              /* of an ordered endpoint; or empty */
+    uint32_t       lane;             /* of the key */
+    const struct pawl__unit *before; /* the one before it in its lane; or NULL */
 } pawl__unit;
 
 /* Sends, outbox rows and aggregator rows of a batch or a unit. */
@@ -183,6 +185,8 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
 void      pawl__batch_release(pawl__batch *batch); /* in place of begin: gives all back */
 /* Builds batch->changes. */
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
+/* Logs the failure of a unit, if it failed, once that is committed. */
+void pawl__batch_say_failed(const pawl__batch *batch, const pawl__unit *unit);
 /* Forgets what the handlers did and fails every unit: a batch of one that cannot be loaded, run or committed. Then build the changes. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
 /* Likewise: messages and timeouts are to run again, flushes fail with `code`. */

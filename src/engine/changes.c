@@ -85,18 +85,22 @@ static pawl_code dead_headers(pawl__batch *batch, const pawl__unit *unit, pawl_t
     return code;
 }
 
+static pawl_text queue_of(const pawl__batch *batch, const pawl__unit *unit)
+{
+    return unit->kind == PAWL__UNIT_FORWARD ? unit->timeout.destination
+                                            : batch->engine->model->queue;
+}
+
 static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     int32_t      attempts = pawl__unit_attempts(unit);
     pawl_message message  = unit->message;
-    pawl_text    queue =
-        unit->kind == PAWL__UNIT_FORWARD ? unit->timeout.destination : batch->engine->model->queue;
     if (dead_headers(batch, unit, &message.headers) != PAWL_OK)
         return PAWL_ENOMEM;
     *NEXT(batch, dead_set) = (pawl_dead_set){.unit     = unit->index,
                                              .group    = group,
                                              .endpoint = batch->engine->model->endpoint,
-                                             .queue    = queue,
+                                             .queue    = queue_of(batch, unit),
                                              .message  = message,
                                              .code     = pawl_text_of(pawl_code_name(unit->code)),
                                              .error    = unit->error,
@@ -105,6 +109,13 @@ static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t g
                                              .history  = pawl__unit_history(batch, unit),
                                              .at       = batch->engine->machine_now};
     batch->counters.dead++;
+    return PAWL_OK;
+}
+
+static void log_dead(const pawl__batch *batch, const pawl__unit *unit)
+{
+    pawl_text queue    = queue_of(batch, unit);
+    int32_t   attempts = pawl__unit_attempts(unit);
     pawl_log(PAWL_LOG_WARNING,
              "message %.*s of type %.*s in queue %.*s is a dead letter after %d attempt%s: %.*s",
              PAWL_TEXT_ARGS(unit->message.id), PAWL_TEXT_ARGS(unit->message.type),
@@ -115,7 +126,6 @@ static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t g
                  "messages of key '%.*s' in queue %.*s go on without the dead letter %.*s",
                  PAWL_TEXT_ARGS(unit->key), PAWL_TEXT_ARGS(queue),
                  PAWL_TEXT_ARGS(unit->message.id));
-    return PAWL_OK;
 }
 
 /* Logs a unit that failed and runs again later, or that is discarded for its failure. A dead letter
@@ -142,6 +152,15 @@ static void log_failed(const pawl__batch *batch, const pawl__unit *unit)
             PAWL_TEXT_ARGS(queue), attempts + 1, attempts == 0 ? "" : "s",
             pawl_code_name(unit->code), PAWL_TEXT_ARGS(unit->error));
     }
+}
+
+void pawl__batch_say_failed(const pawl__batch *batch, const pawl__unit *unit)
+{
+    if (unit->kind == PAWL__UNIT_FLUSH)
+        return; /* put_flush has a line of its own */
+    log_failed(batch, unit);
+    if (unit->end == PAWL__END_DEAD && unit->kind != PAWL__UNIT_SCHEDULE)
+        log_dead(batch, unit);
 }
 
 static bool is_later(const pawl__unit *unit)
@@ -191,7 +210,6 @@ static pawl_code put_message(pawl__batch *batch, const pawl__unit *unit, uint32_
     pawl_code code = PAWL_OK;
     if (!unit->is_rowless)
         *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
-    log_failed(batch, unit);
     switch (unit->end) {
     case PAWL__END_HANDLED: put_mark(batch, unit, group, PAWL_INBOX_HANDLED); break;
     case PAWL__END_DISCARDED: put_mark(batch, unit, group, PAWL_INBOX_DISCARDED); break;
@@ -222,7 +240,6 @@ static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_
         settle->action = PAWL_TIMEOUT_RELEASE;
         return code;
     }
-    log_failed(batch, unit);
     if (unit->kind == PAWL__UNIT_SCHEDULE) {
         code = pawl__schedule_settle(batch, unit, settle);
     } else if (is_later(unit)) {

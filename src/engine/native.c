@@ -23,7 +23,9 @@ void *pawl_native(pawl_context *ctx, const char *type)
             "a handler with .own_sql asks for its connection, and a %s store "
             "has no SQL: test it on one that has (.store of the test's options)",
             pawl_store_scheme(store));
-    return ctx->is_sql_open ? pawl_store_native(store, type) : NULL;
+    void *native = ctx->is_sql_open ? pawl_store_native(store, type) : NULL;
+    ctx->unit->has_run_sql |= native != NULL;
+    return native;
 }
 
 struct sqlite3 *pawl_sqlite(pawl_context *ctx)

@@ -522,6 +522,13 @@ static void sim_handler_transaction_end(pawl_store *store)
     machine_leave();
 }
 
+static bool sim_handler_transaction_lost(pawl_store *store)
+{
+    const pawl_store_ops *ops = inner_of(store) != NULL ? inner_of(store)->ops : NULL;
+    return ops != NULL && ops->handler_transaction_lost != NULL &&
+           ops->handler_transaction_lost(inner_of(store));
+}
+
 static void *sim_native(pawl_store *store)
 {
     return inner_of(store)->ops->native(inner_of(store));
@@ -535,14 +542,15 @@ static const pawl_store_ops driver = {
 #define FAULT_OP(name) .name = sim_##name,
     FAULT_OPS(FAULT_OP)
 #undef FAULT_OP
-        .close               = sim_close,
-    .find                    = sim_find,
-    .schema                  = sim_schema,
-    .wait                    = sim_wait,
-    .interrupt               = sim_interrupt,
-    .ready                   = sim_ready,
-    .handler_transaction_end = sim_handler_transaction_end,
-    .native                  = sim_native,
+        .close                = sim_close,
+    .find                     = sim_find,
+    .schema                   = sim_schema,
+    .wait                     = sim_wait,
+    .interrupt                = sim_interrupt,
+    .ready                    = sim_ready,
+    .handler_transaction_end  = sim_handler_transaction_end,
+    .handler_transaction_lost = sim_handler_transaction_lost,
+    .native                   = sim_native,
 };
 
 /* ---- For the simulation ------------------------------------------------------------------------ */

@@ -1,9 +1,7 @@
 /* fault_store.c - a store that makes the n-th call go wrong.
  *
- * A handle owns a handle of the store behind it and hands every call on; the
- * worker's id and epoch are kept alike in both. Its table of operations is a
- * copy of its own, so that promises and absent calls are those of the store
- * behind it.
+ * A handle owns a handle of the store behind it and hands every call on; the worker's id and epoch are kept alike in
+ * both. Its table of operations is a copy of its own, so that promises and absent calls are those of the store behind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -494,6 +492,10 @@ static pawl_code faulty_ready(pawl_store *store, pawl_error *error)
     return inner->ops->ready != NULL ? inner->ops->ready(inner, error) : PAWL_OK;
 }
 
+static bool faulty_lost(pawl_store *store)
+{
+    return pawl_store_handler_transaction_lost(inner_of(store));
+}
 static void faulty_handler_transaction_end(pawl_store *store)
 {
     inner_of(store)->ops->handler_transaction_end(inner_of(store));
@@ -526,14 +528,15 @@ static const pawl_store_ops fault_driver = {
 #define FAULT_OP(name) .name = faulty_##name,
     FAULT_OPS(FAULT_OP)
 #undef FAULT_OP
-        .close               = faulty_close,
-    .find                    = faulty_find,
-    .schema                  = faulty_schema,
-    .wait                    = faulty_wait,
-    .interrupt               = faulty_interrupt,
-    .ready                   = faulty_ready,
-    .handler_transaction_end = faulty_handler_transaction_end,
-    .native                  = faulty_native,
+        .close                = faulty_close,
+    .find                     = faulty_find,
+    .schema                   = faulty_schema,
+    .wait                     = faulty_wait,
+    .interrupt                = faulty_interrupt,
+    .ready                    = faulty_ready,
+    .handler_transaction_end  = faulty_handler_transaction_end,
+    .handler_transaction_lost = faulty_lost,
+    .native                   = faulty_native,
 };
 
 void fault_bind(const char *name, const char *url)

@@ -70,6 +70,7 @@ static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step
             continue;
         }
         pawl__outlived_settled(worker, unit);
+        pawl__batch_say_failed(batch, unit);
         if (unit->now > worker->virtual_now)
             worker->virtual_now = unit->now;
         step->handled += is_counted(unit);
@@ -113,9 +114,11 @@ pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
 static void drop_failed_sql(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
-    if (batch->has_sql && batch->unit_count > 0 && batch->units[0].end != PAWL__END_HANDLED &&
-        batch->units[0].end != PAWL__END_NEW)
-        pawl_store_handler_transaction_end(worker->store);
+    if (!batch->has_sql || batch->unit_count == 0 || batch->units[0].end == PAWL__END_HANDLED ||
+        batch->units[0].end == PAWL__END_NEW)
+        return;
+    pawl_store_handler_transaction_end(worker->store);
+    pawl__outlived_fail_sql(worker);
 }
 
 static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *error)
@@ -136,11 +139,11 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
         code     = pawl__batch_run(batch, error);
         pawl__claim_note_time(worker);
     }
-    if (code == PAWL_OK)
-        code = pawl__batch_changes(batch, error);
-    pawl__hot_meet(worker);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK) {
         drop_failed_sql(worker);
+        code = pawl__batch_changes(batch, error);
+    }
+    pawl__hot_meet(worker);
     return code;
 }
 
@@ -210,10 +213,10 @@ static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl
         fates[refusal->unit].is_lost = true;
         group->is_back |= refusal->kind == pawl_change_queue_settle;
     }
-    batch->units[refusal->unit].code  = refusal->reason;
-    batch->units[refusal->unit].error = refusal->text;
     if (refusal->reason == PAWL_EGONE)
         pawl__outlived_gone(worker, &batch->units[refusal->unit], refusal->text);
+    batch->units[refusal->unit].code  = refusal->reason;
+    batch->units[refusal->unit].error = refusal->text;
 }
 
 /* Row locks end with each refused commit's rollback, and other workers claim its messages then: nothing to tell. */

@@ -14,6 +14,7 @@
 /* Afterwards a message of the same id may be another one. */
 #define KNOWN_TIME PAWL_HOURS(1)
 #define TENTH PAWL_MILLISECONDS(100)
+#define LOST_SQL "the connection to the store ended while own SQL of a handler ran: "
 
 /* The kind as its calls name it; 0 for one without calls, and for an event, which is tried again without end
  * as it is. */
@@ -149,9 +150,44 @@ static bool is_lesson(const pawl__worker *worker, pawl_code code)
            worker->longest.time < worker->endpoint->settings.handler_time_max;
 }
 
+/* Own SQL may end its own session (a statement that is too large, or that the server does not survive), however quick it
+ * is. Such a unit is alone. */
+static bool has_lost_sql(const pawl__worker *worker)
+{
+    const pawl__batch *batch = worker->batch;
+    return batch->has_sql && batch->units[0].has_run_sql &&
+           pawl_store_handler_transaction_lost(worker->store);
+}
+
+/* The run's line of the history gives way to that of the loss, which contains it. */
+void pawl__outlived_fail_sql(pawl__worker *worker)
+{
+    pawl__unit *unit = &worker->batch->units[0];
+    pawl_error  why  = PAWL_ERROR_INIT;
+    if (!has_lost_sql(worker))
+        return;
+    pawl__attempt ran = {.code = PAWL_DISCARD, .error = PAWL_TEXT("")};
+    if (unit->attempt_count > 0)
+        ran = unit->attempts[--unit->attempt_count];
+    if (pawl_text_equal(ran.error, pawl_text_of(pawl_code_text(ran.code))))
+        ran.error = PAWL_TEXT(""); /* of REJECT it says that the message is a dead letter */
+    (void)pawl_error_set(&why, PAWL_ELOST, LOST_SQL "it answered %s%s%.*s",
+                         pawl_code_name(ran.code), ran.error.size > 0 ? ": " : "",
+                         PAWL_TEXT_ARGS(ran.error));
+    pawl__batch_fail(worker->batch, PAWL_ELOST, why.text);
+    unit->is_sql_lost = true;
+}
+
 void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error *why)
 {
     const pawl__batch *batch = worker->batch;
+    if (!batch->is_given_up && has_lost_sql(worker)) {
+        pawl_error lost = PAWL_ERROR_INIT;
+        (void)pawl_error_set(&lost, PAWL_ELOST, LOST_SQL "%s",
+                             why != NULL ? why->text : pawl_code_text(code));
+        remember(worker, &batch->units[0], &lost);
+        return;
+    }
     bool is_loss = code == PAWL_ELOST || code == PAWL_EFENCED || code == PAWL_EUNREACHABLE;
     if (!is_loss || batch->is_given_up || !is_long(worker) || is_lesson(worker, code))
         return;
@@ -174,15 +210,18 @@ static bool may_outlive(const pawl__worker *worker, const pawl__unit *unit)
 void pawl__outlived_gone(pawl__worker *worker, const pawl__unit *unit, pawl_text why)
 {
     const pawl_error made = describe(worker, why);
-    if (is_long(worker) && key_of_unit(unit) == worker->longest.unit && may_outlive(worker, unit))
+    if (unit->is_sql_lost)
+        pawl__outlived_failed(worker, unit, unit->code, unit->error);
+    else if (is_long(worker) && key_of_unit(unit) == worker->longest.unit &&
+             may_outlive(worker, unit))
         remember(worker, unit, &made);
 }
 
 void pawl__outlived_failed(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
-                           const char *text)
+                           pawl_text text)
 {
     pawl_error made = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&made, why, "%s", text);
+    (void)pawl_error_set(&made, why, "%.*s", PAWL_TEXT_ARGS(text));
     remember(worker, unit, &made);
 }
 

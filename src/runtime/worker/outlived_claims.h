@@ -1,8 +1,8 @@
-/* outlived_claims.h - units whose handler, or whose commit, outlived its claim: the store's session ended while it ran, or
- * others took its worker for dead. Nothing of it was committed, and it would run again the same
+/* outlived_claims.h - units whose handler, or whose commit, outlived its claim: the store's session ended while it ran (for
+ * some time, or its own SQL), or others took its worker for dead. Nothing of it was committed, and it would run again the same
  * way, without end; so it counts as a failed attempt when the unit is claimed again.
  *
- *     { begin -> call* -> lost | gone }*       a batch ran, and its commit was refused
+ *     { begin -> call* -> fail_sql -> lost | gone }*    a batch ran, and its commit was refused
  *     failed                                   or so was that of its failure
  *     -> find -> settled                       the unit is claimed again, and fails
  *
@@ -50,14 +50,17 @@ struct pawl__worker;
 void pawl__outlived_begin(struct pawl__worker *worker);
 /* A call of the application's code took so long. */
 void pawl__outlived_call(struct pawl__worker *worker, const pawl__call *call, int64_t time);
+/* The failed run of own SQL, whose transaction has been ended, lost the store's session, and so its claim where that is a
+ * row lock: the unit fails with that, in this claim or the next. */
+void pawl__outlived_fail_sql(struct pawl__worker *worker);
 /* Nothing of the batch was committed, with this failure. The unit whose calls took longest is
- * remembered, if they took long: the store's session rested for this one. */
+ * remembered, if they took long: the store's session rested for this one. So is one whose own SQL ended the session. */
 void pawl__outlived_lost(struct pawl__worker *worker, pawl_code code, const pawl_error *why);
-/* The claim of the unit was gone at the commit. */
+/* The claim of the unit was gone at the commit; the unit has the failure of its run still. */
 void pawl__outlived_gone(struct pawl__worker *worker, const pawl__unit *unit, pawl_text why);
 /* The unit failed with that, and its claim was gone at the commit that counts it. */
 void pawl__outlived_failed(struct pawl__worker *worker, const pawl__unit *unit, pawl_code why,
-                           const char *text);
+                           pawl_text text);
 /* pawl__engine.has_outlived: is the unit remembered, with as many attempts? Then it fails with that. */
 bool pawl__outlived_find(void *runtime, const pawl__unit *unit, pawl_error *why);
 /* The failure of the unit is committed. */

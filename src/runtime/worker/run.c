@@ -24,7 +24,7 @@ static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code
     if (code == PAWL_OK)
         code = pawl__commit_batch(worker, &fail, &ignored, step, error);
     if (code == PAWL_OK && worker->batch->units[0].code == PAWL_EGONE)
-        pawl__outlived_failed(worker, &worker->batch->units[0], why, fail.text);
+        pawl__outlived_failed(worker, &worker->batch->units[0], why, pawl_text_of(fail.text));
     return code;
 }
 

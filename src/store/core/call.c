@@ -331,6 +331,12 @@ bool pawl_store_in_transaction(pawl_store *store)
            store->ops->in_transaction(store);
 }
 
+bool pawl_store_handler_transaction_lost(pawl_store *store)
+{
+    return store->ops->handler_transaction_lost != NULL && pawl__store_call_is_ours(store) &&
+           store->ops->handler_transaction_lost(store);
+}
+
 const char *pawl_store_native_type(const pawl_store *store)
 {
     return store->ops->native != NULL ? store->ops->native_type : NULL;

@@ -120,5 +120,6 @@ const pawl__sql_ops pawl__pg_ops = {
     .finish     = pawl__pg_finish,
     .rollback   = pawl__pg_rollback,
     .is_open    = pawl__pg_is_open,
+    .is_lost    = pawl__pg_is_lost,
     .claims_end = pawl__pg_settled,
 };

@@ -46,6 +46,7 @@ const pawl_store_ops pawl_store_driver = {
     .worker_crashed            = pawl__pg_worker_crashed,
     .handler_transaction_begin = pawl__pg_handler_transaction_begin,
     .handler_transaction_end   = pawl__sql_handler_transaction_end,
+    .handler_transaction_lost  = pawl__sql_handler_transaction_lost,
     .native                    = native,
     .in_transaction            = in_transaction,
     .native_type               = "PGconn",

@@ -219,6 +219,7 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
 /* Of pawl__sql_ops. */
 bool      pawl__pg_is_utf8(const PGconn *pg); /* the encoding of texts on it */
 pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error);
+bool      pawl__pg_is_lost(const pawl_store *base);
 void      pawl__pg_rollback(pawl_store *base);
 
 /* queue.c */

@@ -159,7 +159,8 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
     if (store->sql.in_hold)
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: this handle has an open handler transaction already");
-    pawl_code code = pawl__pg_begin_transaction(store, error);
+    store->sql.is_hold_lost = false;
+    pawl_code code          = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_BEGIN, error);
@@ -219,6 +220,12 @@ pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
     case PQTRANS_UNKNOWN: break;
     }
     return pawl_error_set(error, PAWL_ELOST, "postgres: the connection was lost");
+}
+
+bool pawl__pg_is_lost(const pawl_store *base)
+{
+    const pawl__pg *store = (const pawl__pg *)base;
+    return store->main.is_lost && PQstatus(store->main.pg) == CONNECTION_BAD;
 }
 
 /* The savepoint goes, too: that of the next handler transaction would lie within it. */

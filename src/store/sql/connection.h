@@ -97,8 +97,7 @@ typedef struct pawl__sql_ops {
 
     /* ---- Living; NULL in a driver that has workers and leases of its own -- */
 
-    /* Takes the lock that this handle's worker lives by, unless it has it: its number
-     * (pawl__sql_life.process). */
+    /* Takes the lock that this handle's worker lives by, unless it has it: its number (pawl__sql_life.process). */
     pawl_code (*own_lock)(pawl_store *store, int64_t *number, pawl_error *error);
     /* Behind the end of the worker's row. NULL: the lock ends with the handle. */
     void (*own_unlock)(pawl_store *store);
@@ -142,8 +141,7 @@ typedef struct pawl__sql_ops {
     pawl_code (*finish)(struct pawl__sql_writer *writer, pawl_code code, bool *is_done);
     /* A transaction on the connection in use, with the locks that it is to have; behind a rollback too. */
     pawl_code (*begin)(pawl_store *store, pawl_error *error);
-    /* Afterwards none is open, or `is_unknown` says that the outcome is not known; a rollback follows
-     * any failure. */
+    /* Afterwards none is open, or `is_unknown` says that the outcome is not known; a rollback follows any failure. */
     pawl_code (*commit)(pawl_store *store, bool *is_unknown, pawl_error *error);
     /* Afterwards none is open, whatever happened; that of a hold may be, as it was before the handler, with the claims'
      * row locks. Nothing where there is none. */
@@ -153,6 +151,7 @@ typedef struct pawl__sql_ops {
     /* Whether the transaction of a hold is still there. PAWL_EINVAL: the handler's own SQL left it so that
      * nothing can be committed, as the error says. */
     pawl_code (*is_open)(pawl_store *store, bool *is_open, pawl_error *error);
+    bool (*is_lost)(const pawl_store *store); /* is the connection of a hold gone? NULL: no */
     /* Around a transaction for stamps, which need not survive a power cut; also behind a begin that failed.
      * NULL: nothing. */
     pawl_code (*stamps_begin)(pawl_store *store, pawl_error *error);
@@ -217,16 +216,17 @@ typedef struct pawl__sql_ops {
 
 /* Each SQL driver's handle begins with it. */
 typedef struct pawl__sql_store {
-    pawl_store               base;       /* first: the core's */
-    const pawl__sql_ops     *ops;        /* set before anything else is done */
-    const pawl__sql_family  *family;     /* of sessions */
-    const pawl__sql_dialect *dialect;    /* of sessions; NULL: not known before the first one */
-    pawl__sql_connection    *connection; /* the one that writes */
-    bool                     in_hold;    /* a hold is open, and everything runs inside it */
-    bool                     has_worker; /* its row is there */
-    unsigned                 careful;    /* commits left that are not sent ahead */
-    const void              *late;       /* the item whose failure was read behind it, or NULL */
-    struct pawl__sql_claims *claims;     /* NULL: claims are not row locks (queue_lock.h) */
+    pawl_store               base;         /* first: the core's */
+    const pawl__sql_ops     *ops;          /* set before anything else is done */
+    const pawl__sql_family  *family;       /* of sessions */
+    const pawl__sql_dialect *dialect;      /* of sessions; NULL: not known before the first one */
+    pawl__sql_connection    *connection;   /* the one that writes */
+    bool                     in_hold;      /* a hold is open, and everything runs inside it */
+    bool                     is_hold_lost; /* with its connection, before pawl used that again */
+    bool                     has_worker;   /* its row is there */
+    unsigned                 careful;      /* commits left that are not sent ahead */
+    const void              *late;         /* the item whose failure was read behind it, or NULL */
+    struct pawl__sql_claims *claims;       /* NULL: claims are not row locks (queue_lock.h) */
     int64_t                  inbox_place, history_place; /* of the next sweep */
     pawl__sql_server        *server; /* NULL: a file, or a server that is waited for otherwise */
 } pawl__sql_store;

@@ -58,7 +58,8 @@ pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_wo
     .sweep = pawl__sql_sweep, .dead_count = pawl__sql_dead_count,                               \
     .stream_load = pawl__sql_stream_load, .checkpoint_get = pawl__sql_checkpoint_get,           \
     .handler_transaction_begin = pawl__sql_handler_transaction_begin,                           \
-    .handler_transaction_end = pawl__sql_handler_transaction_end, .scan = pawl__sql_scan,       \
+    .handler_transaction_end   = pawl__sql_handler_transaction_end,                             \
+    .handler_transaction_lost = pawl__sql_handler_transaction_lost, .scan = pawl__sql_scan,     \
     .find = pawl__sql_find
 
 #endif

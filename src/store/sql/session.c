@@ -132,6 +132,11 @@ bool pawl__sql_main_is_open(const pawl_store *store)
     return ((const pawl__sql_remote *)store)->main->in_transaction;
 }
 
+bool pawl__sql_main_is_lost(const pawl_store *store)
+{
+    return ((const pawl__sql_remote *)store)->main->is_lost;
+}
+
 void pawl__sql_main_rollback(pawl_store *store)
 {
     pawl__sql_session_undo(pawl__sql_remote_of(store)->main);

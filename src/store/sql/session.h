@@ -188,6 +188,7 @@ void pawl__sql_session_undo(pawl__sql_session *session);
     .is_open = pawl__sql_main_is_open, .rollback = pawl__sql_main_rollback, \
     .aside = pawl__sql_aside, .back = pawl__sql_back
 bool      pawl__sql_main_is_open(const pawl_store *store);
+bool      pawl__sql_main_is_lost(const pawl_store *store);
 void      pawl__sql_main_rollback(pawl_store *store);
 pawl_code pawl__sql_aside(pawl_store *store, pawl_error *error);
 void      pawl__sql_back(pawl_store *store);

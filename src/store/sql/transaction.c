@@ -97,14 +97,21 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
 
 /* ---- Holds ---------------------------------------------------------------- */
 
+static void note_loss(pawl_store *store)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    of(store)->is_hold_lost  = ops->is_lost != NULL && ops->is_lost(store);
+}
+
 pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *error)
 {
     if (of(store)->in_hold)
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s: this handle has an open handler transaction already",
                               store->scheme);
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->begin(store, error);
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    of(store)->is_hold_lost  = false;
+    pawl_code code           = ops->begin(store, error);
     if (code != PAWL_OK)
         return code;
     code               = ops->mark_open != NULL ? ops->mark_open(store, error) : PAWL_OK;
@@ -122,6 +129,12 @@ void pawl__sql_handler_transaction_end(pawl_store *store)
         return;
     of(store)->in_hold = false;
     pawl__sql_ops_of(store)->rollback(store);
+    note_loss(store);
+}
+
+bool pawl__sql_handler_transaction_lost(pawl_store *store)
+{
+    return of(store)->is_hold_lost;
 }
 
 pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
@@ -133,6 +146,7 @@ pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
     if (code == PAWL_OK && is_open)
         return PAWL_OK;
     ops->rollback(store);
+    note_loss(store);
     if (code == PAWL_EINVAL)
         return code;
     if (code != PAWL_OK)

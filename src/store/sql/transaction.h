@@ -32,6 +32,7 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
 /* Operations of store_driver.h. */
 pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *error);
 void      pawl__sql_handler_transaction_end(pawl_store *store);
+bool      pawl__sql_handler_transaction_lost(pawl_store *store);
 /* The open hold's transaction becomes the commit's, and the hold ends. PAWL_ELOST: it was ended before. */
 pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error);
 
