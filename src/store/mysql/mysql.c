@@ -10,6 +10,8 @@
 #include "store/sql/operations.h"
 #include "store/sql/session_rows.h"
 
+#include <string.h>
+
 /* ---- A session ------------------------------------------------------------ */
 
 static pawl_code may_send(pawl__sql_session *session, pawl_error *error)
@@ -34,6 +36,12 @@ static bool is_undone(const pawl__mysql_connection *connection)
     return left == PAWL__SQL_TRANSACTION_UNDONE;
 }
 
+/* The server says so with the statement that changed it; "set names" would be asked for with one more. */
+static bool is_utf8(const pawl__mysql_connection *connection)
+{
+    return strcmp(mysql_character_set_name(connection->mysql), PAWL__MYSQL_CHARSET) == 0;
+}
+
 static pawl_code is_open(pawl_store *base, bool *is_it, pawl_error *error)
 {
     pawl__mysql_connection *main = &pawl__mysql_of(base)->main;
@@ -44,15 +52,36 @@ static pawl_code is_open(pawl_store *base, bool *is_it, pawl_error *error)
                               base->ops->scheme);
     if (is_undone(main))
         return pawl__mysql_failed(main, mysql_errno(main->mysql), mysql_error(main->mysql), error);
+    if (!is_utf8(main))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: the handler's own SQL changed the character set to %s: pawl's "
+                              "texts are " PAWL__MYSQL_CHARSET,
+                              base->ops->scheme, mysql_character_set_name(main->mysql));
     return pawl__sql_is_open(base, is_it, error);
+}
+
+/* The character set is no part of the transaction: texts of later messages would be stored in it. */
+static void put_back_charset(pawl__mysql_connection *connection)
+{
+    MYSQL *mysql  = connection->mysql;
+    int    failed = 0;
+    if (mysql == NULL || connection->session.is_lost || is_utf8(connection))
+        return;
+    if (pawl__mysql_may_send(connection, NULL) == PAWL_OK)
+        PAWL__MYSQL_CALL(connection, failed, mysql_set_character_set, mysql, mysql,
+                         PAWL__MYSQL_CHARSET);
+    connection->session.is_lost |= failed != 0 || !is_utf8(connection) ||
+                                   pawl__mysql_set_charset(&connection->session, NULL) != PAWL_OK;
 }
 
 static void rollback(pawl_store *base)
 {
-    pawl__mysql *store = pawl__mysql_of(base);
-    (void)pawl__mysql_pass_over(
-        pawl__mysql_connection_of(pawl__sql_session_of(store->remote.sql.connection)));
+    pawl__mysql            *store = pawl__mysql_of(base);
+    pawl__mysql_connection *connection =
+        pawl__mysql_connection_of(pawl__sql_session_of(store->remote.sql.connection));
+    (void)pawl__mysql_pass_over(connection);
     pawl__sql_session_rollback(base);
+    put_back_charset(connection);
 }
 
 static int64_t found(pawl__sql_prepared *statement)

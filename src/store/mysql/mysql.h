@@ -37,6 +37,8 @@ static inline pawl__mysql *pawl__mysql_store_of(const pawl__mysql_connection *co
     return (pawl__mysql *)connection->session.store;
 }
 
+#define PAWL__MYSQL_CHARSET "utf8mb4" /* of each session of pawl's */
+
 /* mysql.c */
 extern const pawl__sql_ops pawl__mysql_ops;
 

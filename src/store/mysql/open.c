@@ -90,7 +90,7 @@ static MYSQL *prepare(const pawl__mysql_url *url, const pawl__url_host *host)
     MYSQL *mysql = mysql_init(NULL);
     if (mysql == NULL)
         return NULL;
-    (void)mysql_optionsv(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    (void)mysql_optionsv(mysql, MYSQL_SET_CHARSET_NAME, PAWL__MYSQL_CHARSET);
     (void)mysql_optionsv(mysql, MYSQL_OPT_LOCAL_INFILE, &no_files);
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name",
                          url->application_name != NULL ? url->application_name : "pawl");

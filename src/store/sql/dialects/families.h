@@ -32,7 +32,9 @@ extern const pawl__sql_check_list pawl__mysql_checks;
 
 #define PAWL__MYSQL_LOCKS_SIZE 24
 /* The begin of the names of workers' locks, before the number in 16 digits. */
-void pawl__mysql_name_locks(const pawl__sql_remote *remote, char name[PAWL__MYSQL_LOCKS_SIZE]);
+/* The character set and the collation of pawl's sessions, once more. */
+pawl_code pawl__mysql_set_charset(pawl__sql_session *session, pawl_error *error);
+void      pawl__mysql_name_locks(const pawl__sql_remote *remote, char name[PAWL__MYSQL_LOCKS_SIZE]);
 
 static inline bool pawl__mysql_is_mariadb(const pawl__sql_remote *remote)
 {

@@ -69,6 +69,11 @@ static pawl_code check_version(pawl__sql_remote *remote, const char *version, pa
     " session completion_type = 'NO_CHAIN', session sql_safe_updates = 0,"             \
     " session sql_big_selects = 1, session group_concat_max_len = 1048576"
 
+#define CHARSET                                                                             \
+    "set session character_set_client = utf8mb4, session character_set_results = utf8mb4, " \
+    "session collation_connection = "
+#define EXACT_OF(remote) (pawl__mysql_is_mariadb(remote) ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin")
+
 /* As SET NAMES, which MariaDB's ODBC driver refuses. Texts compare byte for byte also where no column stands beside them. The deadline of a call
  * decides before a wait for a lock does. */
 static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
@@ -81,18 +86,24 @@ static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
         (void)snprintf(rest, sizeof rest, ", session idle_transaction_timeout = %d",
                        remote->rest_s);
     (void)snprintf(text, sizeof text,
-                   "set session character_set_client = utf8mb4, "
-                   "session character_set_results = utf8mb4, session collation_connection = %s, "
-                   "session sql_mode = 'TRADITIONAL', "
+                   CHARSET
+                   "%s, session sql_mode = 'TRADITIONAL', "
                    "session time_zone = '+00:00', session autocommit = 1, "
                    "session innodb_lock_wait_timeout = %lld, session lock_wait_timeout = %lld, "
                    "session wait_timeout = %d" OURS "%s",
-                   is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin", wait, wait, IDLE_S, rest);
+                   EXACT_OF(remote), wait, wait, IDLE_S, rest);
     pawl_code code = pawl__sql_query(session, text, error);
     if (code == PAWL_OK)
         code = pawl__sql_query(
             session, "set session transaction isolation level read committed, read write", error);
     return code;
+}
+
+pawl_code pawl__mysql_set_charset(pawl__sql_session *session, pawl_error *error)
+{
+    char text[200];
+    (void)snprintf(text, sizeof text, CHARSET "%s", EXACT_OF(pawl__sql_remote_at(session)));
+    return pawl__sql_query(session, text, error);
 }
 
 typedef struct answer {

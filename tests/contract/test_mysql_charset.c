@@ -1,0 +1,126 @@
+/* test_mysql_charset.c - own SQL of a handler that changes the session's character set: pawl's texts would be stored in
+ * it (E24).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/tests.h"
+
+#ifdef PAWL_HAVE_MYSQL
+
+#include "contract/mysql_ground.h"
+#include "store/mysql/mysql.h"
+
+#define BODY "{\"text\":\"\xc3\xb6 \xf0\x9f\x90\x98\"}"
+#define BODY_HEX "7B2274657874223A22C3B620F09F9098227D"
+
+static const char *const ways[] = {"set names latin1", "set character set latin1",
+                                   "set character_set_client = latin1", NULL};
+
+/* The last way is a call of the library. */
+static void change(MYSQL *mysql, const char *way)
+{
+    if (way != NULL)
+        raw_run(mysql, way);
+    else
+        assert_int_equal(mysql_set_character_set(mysql, "latin1"), 0);
+}
+
+static pawl_code send(ground *p, pawl_store *store, const char *id)
+{
+    pawl_queue_send send = {
+        .queue   = TEXT("orders"),
+        .due     = NOW,
+        .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT(BODY)}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+static pawl_store *open_worker(ground *p)
+{
+    pawl_store *store;
+    apply(p);
+    raw_run(p->raw, "create table t (id int primary key)");
+    ok(p, open_at(p, p->url, 60000, &store));
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    return store;
+}
+
+static MYSQL *begin_hold(ground *p, pawl_store *store)
+{
+    ok(p, pawl_store_handler_transaction_begin(store, &p->error));
+    return pawl_store_native(store, "MYSQL");
+}
+
+static void expect_stored(ground *p, int count)
+{
+    assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), count);
+    assert_int_equal(
+        raw_number(p->raw, "select count(*) from pawl_queue where hex(Body) = '" BODY_HEX "'"),
+        count);
+}
+
+/* The session goes on, with its claims, as pawl made it. */
+ON_BOTH(e24_a_character_set_of_own_sql_fails_its_message_alone, ground *p)
+{
+    static const char settings[] =
+        "select @@character_set_client = 'utf8mb4' and @@character_set_results = 'utf8mb4' and "
+        "@@collation_connection in ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')";
+    pawl_store   *store = open_worker(p);
+    unsigned long id    = mysql_thread_id(pawl_store_native(store, "MYSQL"));
+    for (int i = 0; i < 2 * (int)COUNT(ways); i++) {
+        char   name[] = {(char)('a' + i), '\0'};
+        MYSQL *mysql  = begin_hold(p, store);
+        raw_run(mysql, "insert into t values (1)");
+        change(mysql, ways[i / 2]);
+        if (i % 2 == 0) {
+            expect_code(p, send(p, store, "x"), PAWL_EINVAL);
+            expect_text(p, "own SQL changed the character set to latin1");
+        } else {
+            pawl_store_handler_transaction_end(store); /* the handler failed */
+        }
+        assert_int_equal(raw_number(p->raw, "select count(*) from t"), 0);
+        ok(p, send(p, store, name));
+        expect_stored(p, i + 1);
+        mysql = pawl_store_native(store, "MYSQL");
+        assert_int_equal(mysql_thread_id(mysql), id);
+        assert_int_equal(raw_number(mysql, settings), 1);
+    }
+}
+
+/* A change that was given back is no mistake. */
+ON_BOTH(e24_a_character_set_that_is_given_back_is_committed, ground *p)
+{
+    pawl_store *store = open_worker(p);
+    MYSQL      *mysql = begin_hold(p, store);
+    change(mysql, "set names latin1");
+    change(mysql, "set names utf8mb4");
+    ok(p, send(p, store, "a"));
+    expect_stored(p, 1);
+}
+
+static long long questions(pawl_store *store)
+{
+    MYSQL *mysql = pawl__mysql_of(store)->main.mysql;
+    assert_int_equal(mysql_query(mysql, "show session status like 'Questions'"), 0);
+    MYSQL_RES *rows  = mysql_store_result(mysql);
+    long long  count = atoll(mysql_fetch_row(rows)[1]);
+    mysql_free_result(rows);
+    return count;
+}
+
+/* The release of the mark, the fence, the message, the commit: the character set is known without asking. */
+ON_BOTH(a_commit_behind_own_sql_asks_for_nothing_more, ground *p)
+{
+    pawl_store *store = open_worker(p);
+    for (int i = 0; i < 3; i++) {
+        char name[] = {(char)('a' + i), '\0'};
+        raw_run(begin_hold(p, store), i % 2 == 0 ? "delete from t" : "insert into t values (1)");
+        long long before = questions(store);
+        ok(p, send(p, store, name));
+        if (i > 0) /* by then all statements are prepared */
+            assert_int_equal(questions(store) - before - 1, 4);
+    }
+}
+
+int (*const tests_missing)(void) = grounds_are_missing;
+#endif
