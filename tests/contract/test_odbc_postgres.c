@@ -54,6 +54,44 @@ TEST(a_refusal_says_why)
     }
 }
 
+/* ---- The session's settings ----------------------------------------------------- */
+
+static void expect_setting(SQLHDBC dbc, const char *name, const char *expected)
+{
+    SQLHSTMT statement = NULL;
+    SQLLEN   size      = 0;
+    char     sql[60], value[60] = "";
+    snprintf(sql, sizeof sql, "show %s", name);
+    assert_int_equal(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &statement), SQL_SUCCESS);
+    assert_int_equal(SQLExecDirect(statement, (SQLCHAR *)sql, SQL_NTS), SQL_SUCCESS);
+    assert_int_equal(SQLFetch(statement), SQL_SUCCESS);
+    assert_int_equal(SQLGetData(statement, 1, SQL_C_CHAR, value, sizeof value, &size), SQL_SUCCESS);
+    SQLFreeHandle(SQL_HANDLE_STMT, statement);
+    assert_string_equal(value, expected);
+}
+
+/* Such limits would end the session again and again, and quoted names are taken for others. */
+TEST(limits_of_a_role_do_not_count)
+{
+    char               url[ODBC_URL_SIZE];
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_schema_spec   spec    = {.system_prefix = "pawl_limits_"};
+    pawl_store        *store   = NULL;
+    assert_true(odbc_postgres_url(";ConnSettings=set idle_session_timeout%3D600000"
+                                  "%3Bset statement_timeout%3D600000"
+                                  "%3Bset quote_all_identifiers%3Don",
+                                  url));
+    options.system_prefix = spec.system_prefix;
+    must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
+    must(pawl_store_schema(url, PAWL_SCHEMA_VERIFY, &spec, NULL, NULL, world_error()));
+    must(pawl_store_open(url, &options, &store, world_error()));
+    expect_setting(store->ops->native(store), "idle_session_timeout", "0");
+    expect_setting(store->ops->native(store), "statement_timeout", "0");
+    expect_setting(store->ops->native(store), "quote_all_identifiers", "off");
+    pawl_store_close(store);
+    must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
+}
+
 /* ---- An add while a flush ends ------------------------------------------------ */
 
 #define PREFIX "pawl_ending_"

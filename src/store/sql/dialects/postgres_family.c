@@ -130,7 +130,8 @@ static const char settings[] =
     "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
     "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; "
     "set enable_mergejoin = off; set client_min_messages = warning; set lock_timeout = %lld; "
-    "set idle_in_transaction_session_timeout = %lld; "
+    "set idle_in_transaction_session_timeout = %lld; set idle_session_timeout = 0; "
+    "set statement_timeout = 0; set quote_all_identifiers = off; "
     "set default_transaction_isolation = 'read committed'";
 
 /* The start as a number: a time is printed in the zone and style of the session, which may be a caller's. */
