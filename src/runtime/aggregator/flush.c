@@ -26,6 +26,8 @@
 /* Workers that took a full partition's rows from each other try again so often, then leave the
  * partition to the next check of all. */
 #define MEETINGS_MAX 50
+/* Between two looks at due partitions whose rows other workers have leased: they stay due until these are done. */
+#define VAIN_PAUSE PAWL_SECONDS(1)
 #define COUNTED_SELDOM 1000 /* rows of a partition that is shut */
 #define SHUT_PERIOD PAWL_SECONDS(5)
 
@@ -384,7 +386,7 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
     if (worker->has_turn && pawl__isolation_take_partitions(endpoint))
         worker->has_check = worker->has_full_check = true;
     return is_requested || worker->has_check ||
-           (!worker->engine.is_virtual && business_now >= worker->flush_due);
+           (!worker->engine.is_virtual && business_now >= pawl__flush_next(worker, business_now));
 }
 
 /* By size, and what was asked for, at the time of the last unit; by period when the period ended. */
@@ -422,6 +424,17 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
         code = flush_lists(worker, due_max, did, step, error);
     await_unsure(worker, did, step);
     bool is_over = !pawl__flush_is_left(worker);
-    return code == PAWL_OK && is_over && (!is_check || *did) ? pawl__flush_list_next(worker, error)
-                                                             : code;
+    if (code == PAWL_OK && is_over && (!is_check || *did))
+        code = pawl__flush_list_next(worker, error);
+    pawl_time now      = pawl__business_now(worker->endpoint);
+    bool      is_vain  = is_over && !*did && !worker->engine.is_virtual && worker->flush_due <= now;
+    worker->flush_rest = is_vain ? pawl_time_add(now, VAIN_PAUSE) : PAWL_TIME_MIN;
+    return code;
+}
+
+pawl_time pawl__flush_next(const pawl__worker *worker, pawl_time business_now)
+{
+    pawl_time rest  = worker->flush_rest;
+    bool      rests = business_now < rest && rest <= pawl_time_add(business_now, VAIN_PAUSE);
+    return rests && worker->flush_due < rest ? rest : worker->flush_due;
 }

@@ -22,5 +22,7 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
 bool pawl__flush_is_left(const pawl__worker *worker);
 /* Is there a partition left, or a check of the partitions due? By the machine's clock not behind a step that flushed. */
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now);
+/* Business time of the next look at partitions whose period is over, as far as the worker knows. */
+pawl_time pawl__flush_next(const pawl__worker *worker, pawl_time business_now);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/aggregator/flush.h"
 #include "runtime/endpoint/threads.h"
 
 #include "base/arena.h"
@@ -367,6 +368,8 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     if (atomic_load(&endpoint->pause.is_paused))
         step->next_due = find_look(endpoint);
     pawl__foreign_note(endpoint->worker, next.timeout);
+    endpoint->worker->flush_due = next.flush;
+    next.flush                  = pawl__flush_next(endpoint->worker, pawl__business_now(endpoint));
     step->next_due =
         pawl__sooner(step->next_due, pawl__sooner(next.flush, endpoint->worker->foreign_due));
     /* Due messages may be claimed by others, to whom the worker gave way: it checks again soon. */

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/aggregator/flush.h"
 #include "runtime/endpoint/threads.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
@@ -215,8 +216,9 @@ static int64_t time_to_next(const pawl__thread *self)
 {
     const pawl__worker *worker = self->worker;
     pawl_time           due    = pawl__sooner(self->next.queue, self->next.timeout);
-    due = pawl__sooner(due, pawl__sooner(worker->foreign_due, worker->flush_due));
-    return time_to(due, pawl__business_now(self->endpoint));
+    pawl_time           now    = pawl__business_now(self->endpoint);
+    due = pawl__sooner(due, pawl__sooner(worker->foreign_due, pawl__flush_next(worker, now)));
+    return time_to(due, now);
 }
 
 /* Is the next step only a check of the partitions, made every few seconds, without a claim? On a

@@ -224,6 +224,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl__wake_add(pawl_store_identity(worker->store), worker->wake_fd, error);
     worker->flush_check = PAWL_TIME_MIN;
+    worker->flush_rest  = PAWL_TIME_MIN;
     worker->foreign_due = PAWL_TIME_MIN;
     return code;
 }

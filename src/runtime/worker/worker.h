@@ -100,10 +100,11 @@ typedef struct pawl__worker {
     bool               has_check;      /* this step makes that check */
     bool               has_full_check; /* and reads all partitions */
     pawl_time          flush_due;      /* business time of the next known period end */
-    pawl_time          foreign_due;    /* of the next known foreign timeout */
-    int                wake_fd;
-    bool               is_checking; /* the next step only checks the partitions */
-    bool               has_turn,
+    pawl_time flush_rest;  /* until then due partitions, which others flush, are not looked at */
+    pawl_time foreign_due; /* of the next known foreign timeout */
+    int       wake_fd;
+    bool      is_checking; /* the next step only checks the partitions */
+    bool      has_turn,
         has_unsure;  /* isolation.h: this step runs all alone; a partition may have killed */
     bool is_stamped; /* isolation.h: a batch of this step is stamped */
     struct pawl__isolated *

@@ -328,6 +328,47 @@ ON_ALL_STORES(e20_e26_a_breaker_that_opens_ends_a_round_of_flushes, const char *
     assert_true(world_aggregated(it, "Cards", "card").flush_is_dead);
 }
 
+/* ---- Others have the rows ------------------------------------------------------------- */
+
+static pawl_code note_count(hook_point point, void *context)
+{
+    (void)context;
+    counted += point == HOOK_BEFORE_COUNT;
+    return PAWL_OK;
+}
+
+/* Its period is over, and another worker's flush, which has leased all its rows, is under way: the partition is looked at
+ * each second, not by each step. */
+ON_ALL_STORES(e20_a_partition_that_another_flushes_is_looked_at_each_second, const char *url)
+{
+    world                  *it    = open_world(url);
+    pawl_text               type  = PAWL_TEXT("card");
+    pawl_leased_batch       piece = {.count = 0};
+    pawl_leased_batch_claim claim = {.partition  = PAWL_TEXT("Cards"),
+                                     .session    = {{{7}}},
+                                     .types      = &type,
+                                     .type_count = 1,
+                                     .count_max  = 9,
+                                     .id_max     = INT64_MAX,
+                                     .now        = pawl__machine_now(it->endpoint),
+                                     .lease      = PAWL_DAYS(100000)};
+    add_rows(it, "Cards", "card", 2);
+    must(pawl_store_leased_batch_claim(it->store, &claim, it->arena, &piece, world_error()));
+    assert_int_equal(piece.count, 2);
+    pawl_endpoint *endpoint = open_timed(hook_url(url));
+    must(pawl_endpoint_drain(endpoint, NULL, world_error()));
+    counted = 0;
+    hook_set(note_count, NULL);
+    pawl_step step = PAWL_STEP_INIT;
+    for (int i = 0; i < 20; i++)
+        step = step_of(endpoint);
+    hook_set(NULL, NULL);
+    assert_in_range(counted, 0, 4);
+    assert_true(step.next_due > pawl__business_now(endpoint) - PAWL_SECONDS(1));
+    assert_int_equal(flushes, 0);
+    pawl_endpoint_destroy(endpoint);
+}
+
 /* ---- It fails ------------------------------------------------------------------------- */
 
 static const pawl_store_ops *hearing;
