@@ -104,6 +104,13 @@ finds fail queues "queue biling has no consumer: 1 message waits, and no endpoin
 finds ok workers "[1-9] live"
 "$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
 
+echo "== many queues: the first of them, and how many more there are"
+for i in {1..12}; do expect 0 '' pawl send --to "nobodys$i" --type charge --body '{"n":1}'; done
+sick
+[ "$(grep -c 'has no consumer' "$work/out")" = 10 ] || die "not ten queues are named"
+finds fail queues "2 more findings like these"
+"$work/sql" "$work/doctor.db" "delete from pawl_queue" || die "no sql"
+
 echo "== a queue is read by the endpoint that said so, not by another one that handles the same type"
 for reader in audit reader:audit reader:billing; do
     "$work/sql" "$work/doctor.db" "insert into pawl_subscriptions values ('charge', 'audit'), ('$reader', 'audit'), ('reader:billing', 'tills')" || die "no sql"

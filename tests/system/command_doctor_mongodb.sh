@@ -36,6 +36,11 @@ pawl send --to nowhere --type t --body '{}' --store "$store" >/dev/null 2>&1 || 
 expect 1 "" pawl doctor --store "$store"
 says '^(WARN|FAIL)  queues .*nowhere'
 
+echo "== a command that ended is no worker"
+expect 0 "" pawl queue purge nowhere --yes --store "$store"
+expect 0 "" pawl worker list --json --store "$store"
+[ ! -s "$work/out" ] || die "a worker is left: $(cat "$work/out")"
+
 echo "== a server that is no store"
 expect 1 "" pawl doctor --store "mongodb://127.0.0.1:$((port + 2))/$name"
 says '^FAIL  connection .*standalone'

@@ -260,6 +260,24 @@ static const situation situations[] = {
     {"sagas", pawl__doctor_sagas, NULL, NULL},
 };
 
+/* The first findings of queues, and how many more there are, as bad as the worst of them. */
+static pawl_code check_queues(pawl__doctor *doctor, const situation *row)
+{
+    pawl_finding_rows *found = &doctor->found;
+    size_t             most = found->count + PAWL__DOCTOR_NAMED_MAX, more = 0;
+    pawl_finding_level worst = PAWL_FINDING_OK;
+    pawl_code          code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < doctor->stats.queue_count; i++) {
+        code = row->of_queue(doctor, &doctor->stats.queues[i]);
+        for (; found->count > most; found->count--, more++)
+            if (found->items[found->count - 1].level > worst)
+                worst = found->items[found->count - 1].level;
+    }
+    return code == PAWL_OK && more > 0 ? pawl__doctor_find(doctor, worst, "pawl stats",
+                                                           "%zu more findings like these", more)
+                                       : code;
+}
+
 /* A store that has no such list has no such situation. */
 static pawl_code run(pawl__doctor *doctor, const situation *row)
 {
@@ -268,9 +286,8 @@ static pawl_code run(pawl__doctor *doctor, const situation *row)
     doctor->check   = row->name;
     if (row->check != NULL)
         code = row->check(doctor);
-    for (size_t i = 0; row->of_queue != NULL && code == PAWL_OK && i < doctor->stats.queue_count;
-         i++)
-        code = row->of_queue(doctor, &doctor->stats.queues[i]);
+    if (row->of_queue != NULL && code == PAWL_OK)
+        code = check_queues(doctor, row);
     if (code == PAWL_OK && doctor->found.count == count && row->well != NULL)
         code = pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%s", row->well);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;

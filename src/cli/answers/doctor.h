@@ -11,6 +11,9 @@
 
 #include "cli/saga/saga_find.h"
 
+#define PAWL__DOCTOR_NAMED_MAX \
+    10 /* findings of one kind; a last one says how many more there are */
+
 typedef struct pawl__doctor {
     const pawl__store_fields *at;
     const char               *check; /* name of the one under way */

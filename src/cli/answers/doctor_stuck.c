@@ -20,10 +20,9 @@
 #include <inttypes.h>
 
 #define ROWS_MAX 200
-#define NAMED_MAX 10           /* findings of one kind; a last one says how many more there are */
-#define RETENTION PAWL_DAYS(7) /* of inbox marks, when the endpoint has no own */
-#define LAG_MAX 10000          /* as in health */
-#define PARTITIONS_MAX 1000    /* the first ones by name */
+#define RETENTION PAWL_DAYS(7)       /* of inbox marks, when the endpoint has no own */
+#define LAG_MAX 10000                /* as in health */
+#define PARTITIONS_MAX 1000          /* the first ones by name */
 #define UNTRIED_MIN PAWL_SECONDS(10) /* a dispatcher would have tried the row by then */
 #define NO_ROUTE "no route to another store is named"
 #define SAGAS_MAX 2000 /* of each type: those that began first */
@@ -274,7 +273,8 @@ pawl_code pawl__doctor_sources(pawl__doctor *doctor)
         return PAWL_OK;
     code = pawl_store_outbox_list(doctor->store, PAWL_OUTBOX_BLOCKED, ROWS_MAX, doctor->arena,
                                   &rows, doctor->error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count && sources.count < NAMED_MAX; i++)
+    for (size_t i = 0; code == PAWL_OK && i < rows.count && sources.count < PAWL__DOCTOR_NAMED_MAX;
+         i++)
         if (pawl__text_set_add(&sources, rows.items[i].source))
             code = find_source(doctor, &rows, i);
     return code;
@@ -395,7 +395,7 @@ static pawl_code find_undecoded(pawl__doctor *doctor)
         return PAWL_OK;
     pawl_code code =
         pawl_store_partition_list(doctor->store, &first, doctor->arena, &rows, doctor->error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count && named < NAMED_MAX; i++) {
+    for (size_t i = 0; code == PAWL_OK && i < rows.count && named < PAWL__DOCTOR_NAMED_MAX; i++) {
         const pawl_partition_row *row = &rows.items[i];
         if (!pawl__has_undecoded(row))
             continue;
@@ -411,7 +411,7 @@ static pawl_code find_undecoded(pawl__doctor *doctor)
 
 pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
 {
-    const pawl_partition_query dead  = {.is_dead = true, .count_max = NAMED_MAX};
+    const pawl_partition_query dead  = {.is_dead = true, .count_max = PAWL__DOCTOR_NAMED_MAX};
     pawl_partition_rows        rows  = {.count = 0};
     int64_t                    count = doctor->stats.flushes_dead;
     pawl_code                  code  = PAWL_OK;

@@ -116,14 +116,15 @@ static bool wait_for_round(pawl__console *console, int seconds, bool *is_doctor)
 static void *run(void *context)
 {
     pawl__console *console   = context;
-    bool           is_doctor = false;
-    int            seconds   = PERIOD_S;
+    bool           is_doctor = false, was_well = true;
+    int            seconds = PERIOD_S;
     while (wait_for_round(console, seconds, &is_doctor)) {
         int64_t begun   = now_ms();
         bool    is_well = ask(console, STATS);
-        if (is_doctor)
+        if (is_doctor || is_well != was_well) /* its finding of the connection is over */
             (void)ask(console, DOCTOR);
-        seconds = wait_after(now_ms() - begun, is_well);
+        was_well = is_well;
+        seconds  = wait_after(now_ms() - begun, is_well);
     }
     return NULL;
 }
