@@ -26,6 +26,7 @@ typedef struct pawl_dead_query {
     const pawl_dead_row *after; /* dead letters behind this one, of which endpoint, id and time are
                                         read; it need not be there any more. NULL: from the first */
     size_t               count_max; /* 0: all */
+    size_t               size_max; /* ends the page once its messages have that size; 0: no limit */
 } pawl_dead_query;
 
 #ifdef __cplusplus

@@ -75,6 +75,7 @@ typedef struct pawl_find_after {
     pawl_uuid id;
 } pawl_find_after;
 
+/* The core keeps to a query's size_max by the limit; a driver does not read it. */
 typedef struct pawl_find {
     size_t         find_size; /* sizeof(pawl_find) of the core; new conditions go to the end */
     pawl_find_kind kind;

@@ -54,7 +54,8 @@ typedef struct pawl_message {
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)
 
 /* A claim or list with a size_max adds rows until its messages have that size together: one row at least, and
- * in all less than size_max plus the largest message. Bytes; 0: no limit. */
+ * in all less than size_max plus the largest message. queue_find, dead_find and queue_retried read a few rows at a time until
+ * then, so that they exceed it by no more than the last of these. Bytes; 0: no limit. */
 #define PAWL_SIZE_IS_REACHED(size, size_max) ((size_max) != 0 && (size) >= (size_max))
 
 /* A fact, as a stream of the event store keeps it. */

@@ -28,6 +28,7 @@ typedef struct pawl_queue_message {
 typedef struct pawl_queue_messages {
     pawl_queue_message *items;
     size_t              count;
+    bool                is_cut; /* ends by size_max: others follow, or none */
 } pawl_queue_messages;
 
 /* A filter of a queue's messages; a field that is empty or zero matches any. */
@@ -41,6 +42,7 @@ typedef struct pawl_queue_query {
     const pawl_queue_row *after;     /* messages behind this one, of which due and seq are read; it
                                       need not be there any more. NULL: from the first */
     size_t                count_max; /* 0: all */
+    size_t size_max; /* ends the page once its messages have that size; 0: no limit */
 } pawl_queue_query;
 
 /* The dead letters that a retry would send to a queue. */

@@ -37,6 +37,7 @@ typedef struct pawl_queue_rows {
     size_t          count;
     bool            is_taken; /* another process works this queue (SQLite) */
     pawl_text       taken_by; /* which, for the log */
+    bool            is_cut;   /* queue_retried: ends by size_max, others may follow */
 } pawl_queue_rows;
 
 /* Messages of a type in delayed retry. */
@@ -45,6 +46,7 @@ typedef struct pawl_retried_query {
     pawl_time due_after;
     size_t    scan_max;  /* of the rows due after that, the first to read, by (due, seq) */
     size_t    count_max; /* most rows */
+    size_t    size_max;  /* ends the rows once their messages have that size; 0: no limit */
 } pawl_retried_query;
 
 typedef struct pawl_queue_claim {
@@ -208,6 +210,7 @@ typedef struct pawl_dead_row {
 typedef struct pawl_dead_rows {
     pawl_dead_row *items;
     size_t         count;
+    bool           is_cut; /* ends by size_max: others follow, or none */
 } pawl_dead_rows;
 
 typedef struct pawl_attempt_row {

@@ -6,8 +6,8 @@
 
 #include "engine/batch.h"
 
-/* Retried messages of one type that are read at once, and rows of the queue that are looked at for
- * them: a long queue is not walked. */
+/* Retried messages of one type that are read at once, and rows of the queue that are looked at for them: a long queue is not
+ * walked. Behind a read that is as large as a claim the saga's other types are not read. */
 #define READ_MAX 256
 #define LOOK_MAX 4096
 #define BEHIND PAWL_MILLISECONDS(50)
@@ -46,14 +46,38 @@ static pawl_code add(pawl__batch *batch, const pawl__binding *binding, const paw
     return PAWL_OK;
 }
 
+static size_t index_of(const pawl__batch *batch, const pawl__saga_model *saga)
+{
+    return (size_t)(saga - batch->engine->model->sagas);
+}
+
+static bool is_cut(const pawl__batch *batch, const pawl__saga_model *saga)
+{
+    return batch->starters.cut != NULL && batch->starters.cut[index_of(batch, saga)];
+}
+
+static pawl_code note_cut(pawl__batch *batch, const pawl__saga_model *saga)
+{
+    pawl__starters *list = &batch->starters;
+    if (list->cut == NULL)
+        list->cut = pawl_arena_take(batch->arena, batch->engine->model->saga_count);
+    if (list->cut == NULL)
+        return PAWL_ENOMEM;
+    list->cut[index_of(batch, saga)] = true;
+    return PAWL_OK;
+}
+
 static pawl_code read_from(pawl__batch *batch, const pawl__binding *binding, pawl_text type,
                            pawl_time due_after, pawl_error *error)
 {
+    if (batch->starters.is_full)
+        return PAWL_OK;
     const pawl_retried_query query = {.queue     = batch->engine->model->queue,
                                       .type      = type,
                                       .due_after = due_after,
                                       .scan_max  = LOOK_MAX,
-                                      .count_max = READ_MAX};
+                                      .count_max = READ_MAX,
+                                      .size_max  = PAWL_CLAIM_SIZE_MAX};
     pawl_queue_rows          rows;
     pawl_code                code =
         pawl_store_queue_retried(batch->engine->store, &query, batch->arena, &rows, error);
@@ -61,9 +85,10 @@ static pawl_code read_from(pawl__batch *batch, const pawl__binding *binding, paw
         return PAWL_OK; /* of a driver without the entry nothing is known */
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = add(batch, binding, &rows.items[i]);
-    if (rows.count == READ_MAX)
-        batch->starters.cut = binding->saga;
-    return code;
+    batch->starters.is_full = rows.is_cut;
+    return code == PAWL_OK && (rows.count == READ_MAX || rows.is_cut)
+               ? note_cut(batch, binding->saga)
+               : code;
 }
 
 /* Reads those that are due, claimed ones among them, and those due later: where many are due, the
@@ -92,6 +117,7 @@ pawl_code pawl__starters_read(pawl__batch *batch, const pawl__saga_model *saga, 
 {
     const pawl__model *model = batch->engine->model;
     pawl_code          code  = PAWL_OK;
+    batch->starters.is_full  = false;
     for (size_t i = 0; i < model->type_count; i++)
         for (size_t j = 0; j < model->types[i]->count && code == PAWL_OK; j++) {
             const pawl__binding *binding = model->types[i]->bindings[j];
@@ -162,7 +188,7 @@ bool pawl__starter_wait(pawl__batch *batch, pawl__unit *unit, const pawl__lookup
     if (!find_in_batch(batch, unit, lookup, &due) && !find_in_queue(batch, unit, lookup, &due)) {
         bool has_value =
             lookup->value.type != PAWL_VALUE_NONE || lookup->transitional.type != PAWL_VALUE_NONE;
-        if (!has_value || batch->starters.cut != lookup->binding->saga)
+        if (!has_value || !is_cut(batch, lookup->binding->saga))
             return false;
         more = LOOK_AGAIN;
     }

@@ -30,9 +30,10 @@ typedef struct pawl__starter {
 
 /* In the arena of the batch, emptied with it. */
 typedef struct pawl__starters {
-    pawl__starter          *items;
-    size_t                  count, capacity;
-    const pawl__saga_model *cut; /* a saga with more of them than were read, or NULL */
+    pawl__starter *items;
+    size_t         count, capacity;
+    bool *cut;     /* by saga of the model: it has more of them than were read; NULL: none has */
+    bool  is_full; /* the last read ended by its size */
 } pawl__starters;
 
 /* lookup.c: reads the values of the lookup's message, which is decoded, and finds no saga. */

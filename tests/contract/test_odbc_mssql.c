@@ -232,7 +232,7 @@ SCRIPTED(a_length_may_be_told_at_the_end)
 static void find_retried(scripted *p, pawl_time after)
 {
     pawl_queue_rows          rows;
-    const pawl_retried_query query = {PAWL_TEXT("orders"), PAWL_TEXT("t"), after, 1000, 9};
+    const pawl_retried_query query = {PAWL_TEXT("orders"), PAWL_TEXT("t"), after, 1000, 9, 0};
     scripted_mark(p);
     scripted_code(p, pawl_store_queue_retried(p->store, &query, p->arena, &rows, &p->error),
                   PAWL_OK);

@@ -420,7 +420,7 @@ static void oldest_leaves_out_waiting_and_retried_rows(suite *s)
 static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, size_t scan,
                                size_t count)
 {
-    const pawl_retried_query query = {QUEUE, TEXT("type"), after, scan, count};
+    const pawl_retried_query query = {QUEUE, TEXT("type"), after, scan, count, 0};
     pawl_queue_rows          rows  = {.count = 0};
     EXPECT_OK(s, pawl_store_queue_retried(store, &query, s->arena, &rows, &s->error));
     return rows;

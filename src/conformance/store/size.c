@@ -369,6 +369,112 @@ static void rows_behind_the_size_of_a_claim_are_free(suite *s)
     expect_messages(s, &rest, sent + 1, CLAIMED_MAX - 1);
 }
 
+/* ---- What a page reads at once ------------------------------------------------- */
+
+#define PAGED 30
+#define PAGED_SIZE 1000
+#define ALL_FIT (PAGED * PAGED_SIZE + 1)
+
+/* Retried messages of a queue, and as many dead letters. */
+static void add_paged(suite *s, pawl_store *store)
+{
+    suite_set sent = suite_changes(s), later = suite_changes(s);
+    for (size_t i = 0; i < PAGED; i++) {
+        pawl_message message = suite_message(s, suite_printf(s, "m-%02zu", i));
+        message.body         = suite_bytes(s, PAGED_SIZE - message.headers.size);
+        ADD(&sent, queue_send, .queue = TEXT("orders"), .message = message, .due = SUITE_NOW);
+        ADD(&sent, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"), .message = message,
+            .code = TEXT("EPERSIST"), .error = TEXT(""), .at = SUITE_NOW);
+    }
+    COMMIT(&sent, store);
+    pawl_queue_rows rows = suite_claim(s, store, TEXT("orders"), SUITE_NOW, PAGED);
+    EXPECT_EQ(s, rows.count, PAGED);
+    for (size_t i = 0; i < rows.count; i++)
+        ADD(&later, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
+            .seq = rows.items[i].seq, .due = LATE, .attempts = 1);
+    COMMIT(&later, store);
+}
+
+/* Rows come in the order of their numbers. */
+static void expect_row(suite *s, const pawl_message *message, size_t at)
+{
+    EXPECT_TEXT(s, message->id, suite_printf(s, "m-%02zu", at));
+    EXPECT_EQ(s, PAWL_MESSAGE_SIZE(message), PAGED_SIZE);
+}
+
+static void a_page_of_a_queue_ends_by_its_size(suite *s)
+{
+    pawl_store         *a     = suite_open(s);
+    pawl_queue_messages page  = {.is_cut = true};
+    pawl_queue_query    query = {.queue = TEXT("orders"), .size_max = ALL_FIT};
+    size_t              seen  = 0, pages;
+    add_paged(s, a);
+    EXPECT_OK(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error));
+    EXPECT(s, page.count == PAGED && !page.is_cut);
+    for (size_t i = 0; i < page.count; i++)
+        expect_row(s, &page.items[i].row.message, i);
+    query.size_max  = 1;
+    query.count_max = 1;
+    EXPECT_OK(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error));
+    EXPECT(s, page.count == 1 && !page.is_cut);
+    query.count_max = 0;
+    page.is_cut     = true;
+    for (pages = 0; page.is_cut; pages++) {
+        EXPECT_OK(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error));
+        EXPECT(s, page.count > 0 && page.count < PAGED);
+        for (size_t i = 0; i < page.count; i++)
+            expect_row(s, &page.items[i].row.message, seen++);
+        query.after = &page.items[page.count - 1].row;
+    }
+    EXPECT_EQ(s, seen, PAGED);
+    EXPECT(s, pages > 1);
+}
+
+static void a_page_of_dead_letters_ends_by_its_size(suite *s)
+{
+    pawl_store     *a     = suite_open(s);
+    pawl_dead_rows  page  = {.is_cut = true};
+    pawl_dead_query query = {.size_max = ALL_FIT};
+    size_t          seen  = 0, pages;
+    add_paged(s, a);
+    EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &page, &s->error));
+    EXPECT(s, page.count == PAGED && !page.is_cut);
+    query.size_max = 1;
+    page.is_cut    = true;
+    for (pages = 0; page.is_cut; pages++) {
+        EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &page, &s->error));
+        EXPECT(s, page.count > 0 && page.count < PAGED);
+        for (size_t i = 0; i < page.count; i++)
+            expect_row(s, &page.items[i].message, seen++);
+        query.after = &page.items[page.count - 1];
+    }
+    EXPECT_EQ(s, seen, PAGED);
+    EXPECT(s, pages > 1);
+}
+
+static void retried_messages_end_by_their_size(suite *s)
+{
+    pawl_store        *a     = suite_open(s);
+    pawl_queue_rows    rows  = {.count = 0};
+    pawl_retried_query query = {.queue     = TEXT("orders"),
+                                .due_after = PAWL_TIME_MIN,
+                                .scan_max  = 1000,
+                                .count_max = 1000,
+                                .size_max  = ALL_FIT};
+    add_paged(s, a);
+    query.type = suite_message(s, TEXT("m-1")).type;
+    EXPECT_OK(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error));
+    EXPECT(s, rows.count == PAGED && !rows.is_cut);
+    for (size_t i = 0; i < rows.count; i++)
+        expect_row(s, &rows.items[i].message, i);
+    query.size_max = 1;
+    EXPECT_OK(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error));
+    EXPECT(s, rows.count > 0 && rows.count < PAGED && rows.is_cut);
+    query.count_max = 1;
+    EXPECT_OK(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error));
+    EXPECT(s, rows.count == 1 && !rows.is_cut);
+}
+
 static const suite_case cases[] = {
     {"A12 A13 a snapshot of 20,000 rows is removed at once or not at all",
      a_snapshot_of_20000_rows_is_removed_at_once},
@@ -385,6 +491,9 @@ static const suite_case cases[] = {
     {"a claim ends with the row that makes its size",
      a_claim_ends_with_the_row_that_makes_its_size},
     {"rows behind the size of a claim are free", rows_behind_the_size_of_a_claim_are_free},
+    {"E26 a page of a queue ends by its size", a_page_of_a_queue_ends_by_its_size},
+    {"E34 a page of dead letters ends by its size", a_page_of_dead_letters_ends_by_its_size},
+    {"E3 retried messages end by their size", retried_messages_end_by_their_size},
     {"S15 a state of a megabyte is kept", a_state_of_a_megabyte_is_kept},
     {"O18 a stream's snapshot of its limit is kept", a_stream_snapshot_of_its_limit_is_kept},
     {"E35 a batch of 4,096 units commits, less what is refused", a_batch_of_4096_units_commits},

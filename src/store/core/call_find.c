@@ -5,6 +5,7 @@
  */
 #include "store/core/call.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -56,6 +57,82 @@ static int64_t limit_of(size_t count_max)
     return count_max != 0 && count_max < (uint64_t)INT64_MAX ? (int64_t)count_max : INT64_MAX;
 }
 
+/* ---- Pages that end by their size ----------------------------------------- */
+
+/* Bodies have up to 16 MB, and a driver answers with all rows of a limit: the limit grows while rows turn out small. */
+#define PIECE_FIRST 4 /* rows, as long as their size is unknown */
+#define PIECE_MOST 64 /* large ones may come behind small ones */
+
+static size_t next_piece(size_t piece, size_t count, size_t size, size_t size_max)
+{
+    size_t fits = (size_max - size) / (size / count + 1) + 1;
+    size_t most = 4 * piece < PIECE_MOST ? 4 * piece : PIECE_MOST;
+    return fits < most ? fits : most;
+}
+
+static size_t size_of(const void *items, size_t row_size, size_t message, size_t count)
+{
+    const char *row  = items;
+    size_t      size = 0;
+    for (size_t i = 0; i < count; i++, row += row_size)
+        size += PAWL_MESSAGE_SIZE((const pawl_message *)(const void *)(row + message));
+    return size;
+}
+
+/* Finds the rows of a query behind one, or as the query has it where that is NULL. */
+typedef pawl_code find_piece_fn(pawl_store *store, const void *query, const void *after,
+                                size_t count_max, pawl_arena *arena, pawl_found *found,
+                                pawl_error *error);
+
+typedef struct paged {
+    find_piece_fn *find;
+    size_t         row_size, message; /* where the message is in a row */
+} paged;
+
+static pawl_code add_piece(const paged *of, const pawl_found *piece, size_t *capacity,
+                           pawl_arena *arena, pawl_found *found, pawl_error *error)
+{
+    for (size_t i = 0; i < piece->count; i++) {
+        char *grown = pawl_arena_grow(arena, found->items, found->count, capacity, of->row_size);
+        if (grown == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for rows of a page");
+        memcpy(grown + found->count++ * of->row_size, (const char *)piece->items + i * of->row_size,
+               of->row_size);
+        found->items = grown;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code find_sized(pawl_store *store, const paged *of, const void *query, size_t count_max,
+                            size_t size_max, pawl_arena *arena, pawl_found *found, bool *is_cut,
+                            pawl_error *error)
+{
+    size_t      most = count_max != 0 ? count_max : SIZE_MAX, wanted = PIECE_FIRST;
+    size_t      size = 0, capacity = 0;
+    const void *after = NULL;
+    pawl_found  piece;
+    *found = nothing;
+    do {
+        piece          = nothing;
+        wanted         = wanted < most - found->count ? wanted : most - found->count;
+        pawl_code code = of->find(store, query, after, wanted, arena, &piece, error);
+        if (code == PAWL_OK)
+            code = add_piece(of, &piece, &capacity, arena, found, error);
+        if (code != PAWL_OK) {
+            *found = nothing;
+            return code;
+        }
+        size += size_of(piece.items, of->row_size, of->message, piece.count);
+        if (piece.count < wanted || found->count == most)
+            return PAWL_OK;
+        after   = (const char *)found->items + (found->count - 1) * of->row_size;
+        *is_cut = PAWL_SIZE_IS_REACHED(size, size_max);
+        if (!*is_cut)
+            wanted = next_piece(wanted, found->count, size, size_max);
+    } while (!*is_cut);
+    return PAWL_OK;
+}
+
 /* ---- Messages ------------------------------------------------------------ */
 
 /* Behind those of the same due time: of many of one time an index finds the next by their number alone. */
@@ -82,12 +159,12 @@ static pawl_code find_later(pawl_store *store, pawl_find *asked, pawl_time due_m
     memcpy(all, messages->items, count * sizeof *all);
     if (later.count > 0)
         memcpy(all + count, later.items, later.count * sizeof *all);
-    *messages = (pawl_queue_messages){all, count + later.count};
+    *messages = (pawl_queue_messages){.items = all, .count = count + later.count};
     return PAWL_OK;
 }
 
-pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
-                                pawl_queue_messages *messages, pawl_error *error)
+static pawl_code find_messages(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                               pawl_queue_messages *messages, pawl_error *error)
 {
     pawl_find asked = {.kind       = PAWL_FIND_MESSAGES,
                        .messages   = *query,
@@ -114,6 +191,36 @@ pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query
                                      : code;
 }
 
+static pawl_code find_piece_of_queue(pawl_store *store, const void *query, const void *after,
+                                     size_t count_max, pawl_arena *arena, pawl_found *found,
+                                     pawl_error *error)
+{
+    const pawl_queue_message *last     = after;
+    pawl_queue_query          by       = *(const pawl_queue_query *)query;
+    pawl_queue_messages       messages = {.count = 0};
+    by.count_max                       = count_max;
+    by.after                           = last != NULL ? &last->row : by.after;
+    pawl_code code                     = find_messages(store, &by, arena, &messages, error);
+    *found                             = (pawl_found){messages.items, messages.count};
+    return code;
+}
+
+pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query, pawl_arena *arena,
+                                pawl_queue_messages *messages, pawl_error *error)
+{
+    static const paged of = {find_piece_of_queue, sizeof(pawl_queue_message),
+                             offsetof(pawl_queue_message, row.message)};
+    pawl_found         found;
+    *messages = (pawl_queue_messages){.count = 0};
+    if (query->size_max == 0)
+        return find_messages(store, query, arena, messages, error);
+    pawl_code code = find_sized(store, &of, query, query->count_max, query->size_max, arena, &found,
+                                &messages->is_cut, error);
+    messages->items = found.items;
+    messages->count = found.count;
+    return code;
+}
+
 /* The rows of messages, without the error behind each. */
 pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                 pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
@@ -135,15 +242,33 @@ pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count
     return code;
 }
 
+/* No key leads behind a row of them, as their order is not that in which they are found: more of them are read from the
+ * first again. */
 pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *query,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    const pawl_find asked = {.kind     = PAWL_FIND_RETRIED,
-                             .retried  = *query,
-                             .scan_max = limit_of(query->scan_max),
-                             .limit    = limit_of(query->count_max)};
-    *rows                 = (pawl_queue_rows){.count = 0};
-    return find(store, "queue_retried", &asked, arena, &rows->items, &rows->count, error);
+    const size_t most  = query->count_max != 0 ? query->count_max : SIZE_MAX;
+    size_t       piece = PIECE_FIRST, wanted = query->size_max == 0 ? most : PIECE_FIRST;
+    pawl_find    asked = {
+           .kind = PAWL_FIND_RETRIED, .retried = *query, .scan_max = limit_of(query->scan_max)};
+    pawl_arena_point point = pawl_arena_position(arena);
+    for (;;) {
+        *rows       = (pawl_queue_rows){.count = 0};
+        wanted      = wanted < most ? wanted : most;
+        asked.limit = limit_of(wanted);
+        pawl_code code =
+            find(store, "queue_retried", &asked, arena, &rows->items, &rows->count, error);
+        if (code != PAWL_OK || rows->count < wanted || wanted == most)
+            return code;
+        size_t size  = size_of(rows->items, sizeof *rows->items, offsetof(pawl_queue_row, message),
+                               rows->count);
+        rows->is_cut = PAWL_SIZE_IS_REACHED(size, query->size_max);
+        if (rows->is_cut)
+            return code;
+        piece = next_piece(piece, rows->count, size, query->size_max);
+        wanted += piece;
+        pawl_arena_rewind(arena, point);
+    }
 }
 
 /* ---- Timeouts and aggregators -------------------------------------------- */
@@ -254,10 +379,33 @@ static pawl_code find_dead(pawl_store *store, const char *name, const pawl_dead_
     return find(store, name, &asked, arena, &rows->items, &rows->count, error);
 }
 
+static pawl_code find_piece_of_dead(pawl_store *store, const void *query, const void *after,
+                                    size_t count_max, pawl_arena *arena, pawl_found *found,
+                                    pawl_error *error)
+{
+    pawl_dead_query by   = *(const pawl_dead_query *)query;
+    pawl_dead_rows  rows = {.count = 0};
+    by.count_max         = count_max;
+    by.after             = after != NULL ? after : by.after;
+    pawl_code code       = find_dead(store, "dead_find", &by, arena, &rows, error);
+    *found               = (pawl_found){rows.items, rows.count};
+    return code;
+}
+
 pawl_code pawl_store_dead_find(pawl_store *store, const pawl_dead_query *query, pawl_arena *arena,
                                pawl_dead_rows *rows, pawl_error *error)
 {
-    return find_dead(store, "dead_find", query, arena, rows, error);
+    static const paged of = {find_piece_of_dead, sizeof(pawl_dead_row),
+                             offsetof(pawl_dead_row, message)};
+    pawl_found         found;
+    *rows = (pawl_dead_rows){.count = 0};
+    if (query->size_max == 0)
+        return find_dead(store, "dead_find", query, arena, rows, error);
+    pawl_code code = find_sized(store, &of, query, query->count_max, query->size_max, arena, &found,
+                                &rows->is_cut, error);
+    rows->items    = found.items;
+    rows->count    = found.count;
+    return code;
 }
 
 pawl_code pawl_store_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
