@@ -46,6 +46,35 @@ for said in shown err; do
 done
 expect 0 '' pawl queue purge "$odd" --discard --yes
 
+echo "== large messages are not all in memory"
+export PAWL_STORE=sqlite:$work/large.db
+expect 0 '' pawl schema apply
+python3 - "$work/large.db" "$build_dir/pawl" <<'EOF' || die "large messages fill the memory"
+import os, sqlite3, subprocess, sys
+numbers = "with recursive t (n) as (select 1 union all select n + 1 from t where n < 600) insert into "
+body = """case when n <= 150 then '{"n":"' || hex(zeroblob(case when n <= 28 then 500000 else 1000000 end)) || '"}' else '{}' end from t"""
+with sqlite3.connect(sys.argv[1]) as store: # small ones at the end
+    store.execute(numbers + """pawl_queue (Queue, Due, Placed, Attempts, Deaths, WaitingSince, MessageId, Type, CorrelationId,
+        CausationId, Error, Headers, Body) select 'line', 9000000000000000 + n, n, 1, 0, 0, 'm-' || n, 'charge', '', '',
+        'waits for message m-1 of its key "k"', '{}', """ + body)
+    store.execute(numbers + """pawl_dead (Endpoint, Queue, MessageId, Type, CorrelationId, CausationId, Code, Attempts, Deaths, At,
+        Error, History, Headers, Body) select 'line', 'line', 'l-' || n, 'charge', '', '', 'X', 1, 0, n, 'x', '[]', '{}', """ + body)
+store.close()
+def run(lines, wanted, words):
+    run_one = subprocess.Popen([sys.argv[2]] + words.split(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    said = run_one.stdout.read().decode()
+    most = os.wait4(run_one.pid, 0)[2].ru_maxrss // 1024
+    print(words, said.count("\n"), "lines", most, "MB")
+    return wanted not in said or said.count("\n") != lines or most > 150
+wrong = [run(1, "600 messages", "queue purge line --dry-run"), run(1, "600 messages", "queue move line else --dry-run"),
+         run(1, " 0 messages", "queue purge line --where n=1 --dry-run"), run(600, '"m-600"', "queue peek line --json"),
+         run(101, "m-100 ", "queue peek line"), run(600, '"l-600"', "dead list --json"), run(101, "l-100 ", "dead list"),
+         run(1, "600 messages", "queue purge line --discard --yes")]
+sys.exit(any(wrong))
+EOF
+rm "$work/large.db"*
+export PAWL_STORE=sqlite:$work/queue.db
+
 echo "== a condition, and a body that is not JSON"
 for n in 1 2; do expect 0 '' pawl send --to odd --type parcel --id "o-$n" --body '{"n":1}'; done
 "$work/sql" "$work/queue.db" "update pawl_queue set "Body" = 'n=1' where "MessageId" = 'o-2'" || die "no sql"

@@ -447,10 +447,10 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
         if (code != PAWL_OK)
             return code;
         left -= (int64_t)count;
-    } while (count == wanted && left > 0);
+    } while ((count == wanted || view->is_cut) && left > 0);
     if (view->is_json)
         return PAWL_OK;
-    return say_rest(view, is_default && count == wanted, page, context, error);
+    return say_rest(view, is_default && left == 0, page, context, error);
 }
 
 /* ---- One row ----------------------------------------------------------------- */

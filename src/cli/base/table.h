@@ -94,11 +94,12 @@ typedef struct pawl__view {
     pawl__level         level;
     bool                is_json;
     bool                is_pages; /* for people: a page for each row instead of a line */
-    pawl_time           now;      /* ages are counted from it */
-    pawl_arena         *arena;    /* for texts; not reset here */
-    FILE               *out;
-    size_t              widths[PAWL__COLUMNS_MAX]; /* of the columns so far; they grow */
-    int64_t             printed;
+    bool        is_cut; /* set by a page function whose page is short by its size, not at the end */
+    pawl_time   now;    /* ages are counted from it */
+    pawl_arena *arena;  /* for texts; not reset here */
+    FILE       *out;
+    size_t      widths[PAWL__COLUMNS_MAX]; /* of the columns so far; they grow */
+    int64_t     printed;
 } pawl__view;
 
 /* Of rows that are printed to standard output, with ages from now. The noun and the arena are borrowed. */
@@ -126,7 +127,7 @@ typedef struct pawl__inner_rows {
 pawl_code pawl__row_show(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
                          size_t inner_count);
 
-/* Gives the rows behind those that it gave before, at most count_max; fewer only at the end. */
+/* Gives the rows behind those that it gave before, at most count_max; fewer only at the end, or where it sets the view's is_cut. */
 typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,
                                 const void **rows, size_t *count, pawl_error *error);
 

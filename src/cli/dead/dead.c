@@ -177,7 +177,8 @@ pawl_dead_query pawl__dead_query(const pawl__dead_fields *fields, pawl_time now)
                              .code       = pawl_text_of(fields->code),
                              .error_part = pawl_text_of(fields->error_part),
                              .at_min     = fields->newer != 0 ? now - fields->newer : 0,
-                             .at_max     = fields->older != 0 ? now - fields->older : 0};
+                             .at_max     = fields->older != 0 ? now - fields->older : 0,
+                             .size_max   = PAWL_CLAIM_SIZE_MAX};
     if (fields->since != 0 && (query.at_min == 0 || fields->since > query.at_min))
         query.at_min = fields->since;
     if (fields->until != 0 && (query.at_max == 0 || fields->until < query.at_max))
@@ -254,22 +255,24 @@ static pawl_dead_row copy_of(const pawl_dead_row *letter, pawl_arena *arena)
     return copy;
 }
 
-/* Pages of the store are read until so many letters of the saga are found, which are copied: one page at a time is in
- * memory. The cursor stands behind the last letter that was looked at. */
+/* Pages of the store are read until so many letters of the saga are found, or such large ones, which are copied: one page
+ * at a time is in memory. The cursor stands behind the last letter that was looked at. */
 static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_arena *arena,
                               pawl_dead_rows *found, pawl_error *error)
 {
-    size_t         capacity = 0;
-    pawl_dead_rows page     = {.count = SAGA_PAGE};
-    pawl_arena    *looked   = pawl__must_create(); /* at, of one page */
-    pawl_code      code     = PAWL_OK;
+    size_t         capacity = 0, size = 0;
+    pawl_dead_rows page   = {.count = SAGA_PAGE};
+    pawl_arena    *looked = pawl__must_create(); /* at, of one page */
+    pawl_code      code   = PAWL_OK;
     pawl_text      by;
     *found                  = (pawl_dead_rows){.count = 0};
     cursor->query.count_max = SAGA_PAGE;
-    while (code == PAWL_OK && page.count == SAGA_PAGE && found->count < wanted) {
+    while (code == PAWL_OK && (page.count == SAGA_PAGE || page.is_cut) && found->count < wanted &&
+           !found->is_cut) {
         pawl_arena_reset(looked);
         code = pawl_store_dead_find(cursor->store, &cursor->query, looked, &page, error);
-        for (size_t i = 0; code == PAWL_OK && i < page.count && found->count < wanted; i++) {
+        for (size_t i = 0;
+             code == PAWL_OK && i < page.count && found->count < wanted && !found->is_cut; i++) {
             const pawl_dead_row *letter = &page.items[i];
             keep_key(cursor, letter);
             if (pawl__saga_letter_is(&cursor->of, letter, looked, &by) != PAWL__LETTER_OWN)
@@ -277,6 +280,8 @@ static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_are
             found->items =
                 pawl__must_grow(arena, found->items, found->count, &capacity, sizeof *found->items);
             found->items[found->count++] = copy_of(letter, arena);
+            size += PAWL_MESSAGE_SIZE(&letter->message);
+            found->is_cut = PAWL_SIZE_IS_REACHED(size, cursor->query.size_max);
         }
     }
     pawl_arena_destroy(looked);
@@ -295,13 +300,20 @@ pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_aren
     return code;
 }
 
+typedef struct listing {
+    pawl__view       *view;
+    pawl__dead_cursor cursor;
+} listing;
+
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
+    listing       *it    = context;
     pawl_dead_rows found = {.count = 0};
-    pawl_code      code  = pawl__dead_page(context, count_max, arena, &found, error);
+    pawl_code      code  = pawl__dead_page(&it->cursor, count_max, arena, &found, error);
     *rows                = found.items;
     *count               = found.count;
+    it->view->is_cut     = found.is_cut;
     return code;
 }
 
@@ -309,15 +321,15 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__dead_fields *fields = context;
     pawl__view               view   = pawl__view_of(&letters, fields->words.is_json, arena);
-    pawl__dead_cursor        cursor;
-    pawl_arena              *own  = pawl__must_create(); /* the view's is reset for each page */
-    pawl_code                code = pawl__dead_cursor_begin(fields, store, own, &cursor, error);
-    cursor.query                  = pawl__dead_query(fields, view.now);
+    listing                  it     = {.view = &view};
+    pawl_arena              *own    = pawl__must_create(); /* the view's is reset for each page */
+    pawl_code                code = pawl__dead_cursor_begin(fields, store, own, &it.cursor, error);
+    it.cursor.query               = pawl__dead_query(fields, view.now);
     if (code == PAWL_OK)
-        code = pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
+        code = pawl__rows_list(&view, fields->limit, next_page, &it, error);
     pawl_text command = {.size = 0};
     if (code == PAWL_OK && view.printed == 0 && !view.is_json)
-        command = pawl__saga_letters_command(&cursor.of, &fields->at, own);
+        command = pawl__saga_letters_command(&it.cursor.of, &fields->at, own);
     if (command.size != 0)
         fprintf(stderr, "messages with its value, of other types too: %.*s\n",
                 PAWL_TEXT_ARGS(command));

@@ -39,7 +39,7 @@ typedef struct pawl__dead_cursor {
 /* The cursor of --saga, and of all letters without it. Texts of the saga live in the arena. */
 pawl_code pawl__dead_cursor_begin(const pawl__dead_fields *fields, pawl_store *store,
                                   pawl_arena *arena, pawl__dead_cursor *cursor, pawl_error *error);
-/* A page of `count_max` letters, or of fewer at the end. */
+/* A page of `count_max` letters, or of fewer at the end, or if it is cut by its size. */
 pawl_code pawl__dead_page(pawl__dead_cursor *cursor, size_t count_max, pawl_arena *arena,
                           pawl_dead_rows *found, pawl_error *error);
 

@@ -143,30 +143,17 @@ typedef struct bulk {
     pawl_arena              *arena;  /* of one page */
     pawl__text_set           queues; /* of the letters */
     pawl_dead_rows           found;  /* the page */
-    size_t                   fits;   /* letters of a page whose bodies fit into memory */
     char                     until[PAWL_TIME_TEXT_SIZE +
                1]; /* letters that were given up later are not of the selection */
 } bulk;
 
-#define PAGE_BYTES \
-    ((size_t)8 * 1024 * 1024) /* of bodies, at which the next page has half as many letters */
-#define PAGE_FIRST 4          /* letters, as long as nobody knows their size */
-#define PAGE_MOST 32          /* large ones may come behind small ones */
-
-/* Reads at best `size` letters: fewer, if those of the page before were large. */
+/* Reads at best `size` letters: fewer, if they are large. */
 static pawl_code read_page(bulk *it, pawl__dead_cursor *cursor, size_t size, bool *is_last,
                            pawl_error *error)
 {
-    size_t bytes = 0, wanted = size < it->fits ? size : it->fits;
     pawl_arena_reset(it->arena);
-    pawl_code code = pawl__dead_page(cursor, wanted, it->arena, &it->found, error);
-    for (size_t i = 0; code == PAWL_OK && i < it->found.count; i++)
-        bytes += it->found.items[i].message.body.size;
-    *is_last = it->found.count < wanted;
-    if (bytes > PAGE_BYTES && it->fits > 1)
-        it->fits /= 2;
-    else if (it->fits < PAGE_MOST)
-        it->fits *= 2;
+    pawl_code code = pawl__dead_page(cursor, size, it->arena, &it->found, error);
+    *is_last       = it->found.count < size && !it->found.is_cut;
     return code;
 }
 
@@ -189,7 +176,6 @@ static pawl_code count_and_warn(bulk *it, pawl_error *error)
         warn(&it->queues, it->cursor.store);
     if (code == PAWL_OK)
         warn_expired(over);
-    it->fits = PAGE_FIRST; /* from the first letter again */
     return code;
 }
 
@@ -294,7 +280,6 @@ static pawl_code settle_all(const pawl__dead_fields *fields, const pawl_dead_set
                        .fields = fields,
                        .settle = settle,
                        .queues = {.arena = arena},
-                       .fits   = PAGE_FIRST,
                        .arena  = pawl__must_create()};
     pawl_code code  = pawl__dead_cursor_begin(fields, store, arena, &it.cursor, error);
     it.cursor.query = pawl__dead_query(fields, now);

@@ -110,7 +110,7 @@ static pawl_code read_rows(pawl_store *store, pawl_queue_query *query, pawl_aren
     pawl_queue_row      last;
     pawl_code           code = PAWL_OK;
     size_t              seen = 0;
-    while (code == PAWL_OK && page.count == PAGE_ROWS && seen < ROWS_MAX) {
+    while (code == PAWL_OK && (page.count == PAGE_ROWS || page.is_cut) && seen < ROWS_MAX) {
         pawl_arena_reset(pages);
         code = pawl_store_queue_find(store, query, pages, &page, error);
         for (size_t i = 0; code == PAWL_OK && i < page.count; i++)
@@ -120,7 +120,7 @@ static pawl_code read_rows(pawl_store *store, pawl_queue_query *query, pawl_aren
         query->after = &last;
         seen += page.count;
     }
-    held->is_cut = page.count == PAGE_ROWS;
+    held->is_cut = page.count == PAGE_ROWS || page.is_cut;
     return code;
 }
 
@@ -137,7 +137,10 @@ static int compare_keys(const void *left, const void *right)
 pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, pawl_arena *arena,
                           pawl__held *held, pawl_error *error)
 {
-    pawl_queue_query query = {.queue = queue, .due_min = now + 1, .count_max = PAGE_ROWS};
+    pawl_queue_query query = {.queue     = queue,
+                              .due_min   = now + 1,
+                              .count_max = PAGE_ROWS,
+                              .size_max  = PAWL_CLAIM_SIZE_MAX};
     pawl_arena      *pages = pawl__must_create();
     *held                  = (pawl__held){.items = NULL};
     pawl_code code         = read_rows(store, &query, pages, arena, held, error);

@@ -218,6 +218,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 /* ---- Peek ------------------------------------------------------------------ */
 
 typedef struct peeking {
+    pawl__view      *view;
     pawl_store      *store;
     pawl_queue_query query;
     pawl_queue_row   last; /* of the page before: its key */
@@ -306,8 +307,9 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
         it->last        = found.items[found.count - 1].row;
         it->query.after = &it->last;
     }
-    *rows  = made;
-    *count = found.count;
+    *rows            = made;
+    *count           = found.count;
+    it->view->is_cut = found.is_cut;
     return code;
 }
 
@@ -315,10 +317,11 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__queue_fields *fields = context;
     pawl__view                view   = pawl__view_of(&messages, fields->words.is_json, arena);
-    peeking                   it     = {.store = store, .now = view.now};
+    peeking                   it     = {.view = &view, .store = store, .now = view.now};
     it.query                         = (pawl_queue_query){.queue      = pawl_text_of(fields->queue),
                                                           .message_id = pawl_text_of(fields->id),
-                                                          .type       = pawl_text_of(fields->type)};
+                                                          .type       = pawl_text_of(fields->type),
+                                                          .size_max   = PAWL_CLAIM_SIZE_MAX};
     if (fields->due != NULL && strcmp(fields->due, "later") == 0)
         it.query.due_min = view.now + 1;
     else if (fields->due != NULL)

@@ -63,7 +63,7 @@ static pawl_code next_matches(void *context, size_t size, size_t *count, bool *i
     it->query.count_max = PAWL__BULK_PAGE;
     pawl_code code = pawl_store_queue_find(it->store, &it->query, it->arena, &it->found, error);
     *count         = 0;
-    *is_last       = it->found.count < PAWL__BULK_PAGE;
+    *is_last       = it->found.count < PAWL__BULK_PAGE && !it->found.is_cut;
     if (code != PAWL_OK || it->found.count == 0)
         return code;
     it->last        = (pawl_queue_row){.due = it->found.items[it->found.count - 1].row.due,
@@ -191,9 +191,10 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
                                                      .to     = pawl_text_of(fields->to),
                                                      .by     = pawl__user(),
                                                      .reason = pawl_text_of(fields->words.reason)},
-                                          .query  = {.queue   = pawl_text_of(fields->queue),
-                                                     .type    = pawl_text_of(fields->type),
-                                                     .seq_max = fields->last}};
+                                          .query  = {.queue    = pawl_text_of(fields->queue),
+                                                     .type     = pawl_text_of(fields->type),
+                                                     .seq_max  = fields->last,
+                                                     .size_max = PAWL_CLAIM_SIZE_MAX}};
     pawl_queue_info           info;
     pawl_time                 now    = pawl_clock_now(NULL);
     pawl_time                 due_at = fields->due_at != 0 ? fields->due_at : now;
