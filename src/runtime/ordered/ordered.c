@@ -141,16 +141,13 @@ static pawl_code keep_lease(pawl__worker *worker, int64_t *begin, pawl_error *er
 static pawl_code read_queue(pawl__worker *worker, pawl_error *error)
 {
     int64_t             begin = pawl__lease_clock(worker->endpoint);
-    pawl_queue_query    query = {.queue     = worker->endpoint->model->queue,
-                                 .count_max = PAGE_COUNT,
-                                 .size_max  = PAWL_CLAIM_SIZE_MAX};
+    pawl_queue_query    query = {.queue = worker->endpoint->model->queue, .count_max = PAGE_COUNT};
     pawl_queue_messages page  = {.count = PAGE_COUNT};
     pawl_queue_row      after;
     pawl_code           code = PAWL_OK;
     if (!pawl__order_begin(&worker->ordered->order))
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the lanes of a queue");
-    while (code == PAWL_OK && (page.count == PAGE_COUNT || page.is_cut) &&
-           worker->ordered->is_leader) {
+    while (code == PAWL_OK && page.count == PAGE_COUNT && worker->ordered->is_leader) {
         pawl_arena_point point = pawl_arena_position(worker->read);
         code = pawl_store_queue_find(worker->store, &query, worker->read, &page, error);
         if (code == PAWL_OK && note_page(worker, &page) != PAWL_OK)

@@ -242,22 +242,30 @@ pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count
     return code;
 }
 
+static pawl_code find_retried(pawl_store *store, const pawl_retried_query *query, size_t count_max,
+                              pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    const pawl_find asked = {.kind     = PAWL_FIND_RETRIED,
+                             .retried  = *query,
+                             .scan_max = limit_of(query->scan_max),
+                             .limit    = limit_of(count_max)};
+    *rows                 = (pawl_queue_rows){.count = 0};
+    return find(store, "queue_retried", &asked, arena, &rows->items, &rows->count, error);
+}
+
 /* No key leads behind a row of them, as their order is not that in which they are found: more of them are read from the
  * first again. */
 pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *query,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    const size_t most  = query->count_max != 0 ? query->count_max : SIZE_MAX;
-    size_t       piece = PIECE_FIRST, wanted = query->size_max == 0 ? most : PIECE_FIRST;
-    pawl_find    asked = {
-           .kind = PAWL_FIND_RETRIED, .retried = *query, .scan_max = limit_of(query->scan_max)};
+    if (query->size_max == 0)
+        return find_retried(store, query, query->count_max, arena, rows, error);
+    size_t           most  = query->count_max != 0 ? query->count_max : SIZE_MAX;
+    size_t           piece = PIECE_FIRST, wanted = PIECE_FIRST;
     pawl_arena_point point = pawl_arena_position(arena);
     for (;;) {
-        *rows       = (pawl_queue_rows){.count = 0};
-        wanted      = wanted < most ? wanted : most;
-        asked.limit = limit_of(wanted);
-        pawl_code code =
-            find(store, "queue_retried", &asked, arena, &rows->items, &rows->count, error);
+        wanted         = wanted < most ? wanted : most;
+        pawl_code code = find_retried(store, query, wanted, arena, rows, error);
         if (code != PAWL_OK || rows->count < wanted || wanted == most)
             return code;
         size_t size  = size_of(rows->items, sizeof *rows->items, offsetof(pawl_queue_row, message),
