@@ -64,6 +64,8 @@ static const url_case url_cases[] = {
     {"postgres://postgres:" SECRET "@%s/postgres?schema=", PAWL_EINVAL, "schema is empty"},
     {"postgres://postgres:" SECRET "@%s/postgres?schema=a%%22b", PAWL_EINVAL,
      "may not stand in a name"},
+    {"postgres://postgres:" SECRET "@%s/postgres?schema=a$pawl$b", PAWL_EINVAL,
+     "has '$pawl$' in it, which is refused"},
     {"postgres://postgres:" SECRET "@%s/postgres?schema=a%%00b", PAWL_ECONFIG,
      "option 'schema' has no value that can be read"},
     {"postgres://postgres:" SECRET

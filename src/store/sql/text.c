@@ -473,5 +473,9 @@ pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max
                                   "%s '%.*s' has a character that may not stand in a name at byte "
                                   "%zu: names are quoted for you, [ ] ` \" and NUL are refused",
                                   what, (int)name.size, name.data, i);
+    static const char quote[] = "$pawl$"; /* around names in texts of statements */
+    if (memmem(name.data, name.size, quote, sizeof quote - 1) != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "%s '%.*s' has '%s' in it, which is refused",
+                              what, (int)name.size, name.data, quote);
     return PAWL_OK;
 }
