@@ -54,7 +54,7 @@ int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *
     if (code == PAWL_OK)
         code = action(fields, store, arena, &error);
     /* Else it counts as one that lives, on MongoDB for 15 s. */
-    if (store != NULL && pawl_store_is_attached(store))
+    if (code == PAWL_OK && pawl_store_is_attached(store))
         (void)pawl_store_worker_close(store, pawl_clock_now(NULL), NULL);
     pawl_store_close(store);
     pawl_arena_destroy(arena);

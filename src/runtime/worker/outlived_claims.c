@@ -164,7 +164,7 @@ void pawl__outlived_fail_sql(pawl__worker *worker)
 {
     pawl__unit *unit = &worker->batch->units[0];
     pawl_error  why  = PAWL_ERROR_INIT;
-    if (!has_lost_sql(worker))
+    if (unit->end == PAWL__END_RELEASED || !has_lost_sql(worker)) /* a stop counts nothing */
         return;
     pawl__attempt ran = {.code = PAWL_DISCARD, .error = PAWL_TEXT("")};
     if (unit->attempt_count > 0)

@@ -70,6 +70,10 @@ static pawl_code on_hit(pawl_context *ctx, const hit *message)
     t.hits++;
     see_session(ctx);
     (void)native_try(t.url, native_of(ctx), say_kill(), text, sizeof text);
+    if (pawl_text_equal(message->answer, PAWL_TEXT("stop"))) {
+        pawl_endpoint_stop(t.it.endpoint);
+        return PAWL_RETRY;
+    }
     if (pawl_text_equal(message->answer, PAWL_TEXT("reject")))
         return pawl_fail(ctx, PAWL_REJECT, "a bad hit");
     if (pawl_text_equal(message->answer, PAWL_TEXT("retry")))
@@ -199,5 +203,16 @@ ON_SQL_SERVERS(e26_a_session_that_ends_beside_own_sql_counts_nothing, const char
     assert_int_equal(t.quiets, 2);
     assert_int_equal(world_queue(&t.it, "hits").count, 0);
     assert_int_equal(world_dead(&t.it).count, 0);
+    assert_int_equal(gate_said("counts as a failed attempt"), 0);
+}
+
+/* A stop takes a failed run back. */
+ON_SQL_SERVERS(e26_own_sql_that_ends_its_session_at_a_stop_counts_nothing, const char *url)
+{
+    pawl_step step = PAWL_STEP_INIT;
+    begin(url);
+    world_post(&t.it, NULL, PAWL_MESSAGE(hit, .answer = PAWL_TEXT("stop")));
+    (void)pawl_endpoint_step(t.it.endpoint, &step, NULL);
+    assert_int_equal(t.hits, 1);
     assert_int_equal(gate_said("counts as a failed attempt"), 0);
 }

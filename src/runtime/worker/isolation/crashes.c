@@ -237,7 +237,8 @@ pawl_code pawl__crashes_since(pawl__worker *worker, pawl_worker_id id, pawl_time
     *since         = PAWL_TIME_MAX;
     pawl_code code = list_died(worker, worker->read, &items, &count, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0) {
+        if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0 &&
+            !pawl__endpoint_is_lost(worker->endpoint, id)) {
             *since = note(worker, id, &is_new);
             owe(worker, is_new);
         }
