@@ -32,9 +32,15 @@ pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
 
 /* ---- Periods and requests ------------------------------------------------------ */
 
+/* A partition without a period is due by an operator's request, for all its rows, or by the retry of a flush that failed,
+ * which is one by size. */
+static bool is_by_size(const pawl__aggregator_model *aggregator, const pawl_flush_row *row)
+{
+    return aggregator->period == 0 && row->attempts > 0;
+}
+
 static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                          pawl_time due_max, bool is_by_size, pawl__flush_list *list,
-                          pawl_error *error)
+                          pawl_time due_max, pawl__flush_list *list, pawl_error *error)
 {
     size_t          known = list->count;
     pawl_flush_rows rows  = {.count = 0};
@@ -42,8 +48,9 @@ static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *ag
     pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
                                                   worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
-        code = pawl__flush_list_add(list, known, aggregator, rows.items[i].partition,
-                                    rows.items[i].error, is_by_size);
+        code = pawl__flush_list_add(
+            list, known, aggregator, rows.items[i].partition, rows.items[i].error,
+            list != &worker->flushes[PAWL__FLUSH_ASKED] && is_by_size(aggregator, &rows.items[i]));
     return code;
 }
 
@@ -81,7 +88,7 @@ pawl_code pawl__flush_list_asked(pawl__worker *worker, pawl_error *error)
         code                          = it->partition[0] != '\0'
                                             ? pawl__flush_list_add(list, list->count, it->aggregator,
                                                                    pawl_text_of(it->partition), PAWL__FLUSH_NOT_READ, false)
-                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, false, list, error);
+                                            : list_due(worker, it->aggregator, PAWL_TIME_MAX, list, error);
     }
     if (code != PAWL_OK)
         put_requests_back(worker->endpoint, &taken);
@@ -180,7 +187,7 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
             worker->flush_due = rows.items[i].due;
         if (rows.items[i].due <= due_max)
             code = pawl__flush_list_add(due, due_known, aggregator, partition, rows.items[i].error,
-                                        aggregator->period == 0);
+                                        is_by_size(aggregator, &rows.items[i]));
         if (code == PAWL_OK)
             code = pawl__flush_list_add(full, full_known, aggregator, partition,
                                         rows.items[i].error, true);
@@ -201,8 +208,8 @@ pawl_code pawl__flush_list_due(pawl__worker *worker, pawl_time due_max, pawl_err
     const pawl__model *model = worker->endpoint->model;
     pawl_code          code  = PAWL_OK;
     for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++)
-        code = list_due(worker, &model->aggregators[i], due_max, model->aggregators[i].period == 0,
-                        &worker->flushes[PAWL__FLUSH_DUE], error);
+        code = list_due(worker, &model->aggregators[i], due_max, &worker->flushes[PAWL__FLUSH_DUE],
+                        error);
     return code;
 }
 
@@ -227,8 +234,7 @@ pawl_code pawl__flush_list_checked(pawl__worker *worker, pawl_time due_max, pawl
         if (aggregator->size > 0)
             code = list_both(worker, aggregator, due_max, error);
         else if (is_due)
-            code = list_due(worker, aggregator, due_max, aggregator->period == 0,
-                            &worker->flushes[PAWL__FLUSH_DUE], error);
+            code = list_due(worker, aggregator, due_max, &worker->flushes[PAWL__FLUSH_DUE], error);
     }
     return code;
 }

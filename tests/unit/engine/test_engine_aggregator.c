@@ -520,6 +520,19 @@ ON_ALL_STORES(a_dead_partition_that_is_released_starts_again, const char *url)
         PAWL_ENOTFOUND);
 }
 
+ON_ALL_STORES(a_request_needs_no_full_partition, const char *url)
+{
+    world *it = open_world(url);
+    post_parcel(it, 1, "a");
+    world_drain(it);
+    assert_string_equal(seen.text, "");
+    must(pawl_store_partition_run_now(it->store, PAWL_TEXT("Parcels/a"), PAWL_TEXT("ann"),
+                                      PAWL_TEXT(""), world_now(it), world_error()));
+    world_go_both(it, PAWL_SECONDS(20));
+    assert_int_equal(world_aggregated(it, "Parcels/a", "parcel").all, 0);
+    assert_non_null(strstr(seen.text, ":1,1"));
+}
+
 /* A worker died after the commit that filled the partition: the next one looks
  * at all partitions at its start, before its first claim. */
 ON_ALL_STORES(a_full_partition_is_found_after_a_crash, const char *url)
