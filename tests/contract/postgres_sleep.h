@@ -93,18 +93,37 @@ static inline void expect_does_not_sleep(ground *p, pawl_store *store)
 
 /* ---- A NOTIFY that is refused ------------------------------------------------- */
 
-/* On its sessions pg_notify fails as it does when the server's queue of notifications is full. */
-static inline pawl_store *open_unheard(ground *p)
+/* On its sessions pg_notify is a function with that body. */
+static inline pawl_store *open_with_notify(ground *p, const char *body)
 {
-    char        url[1400];
+    char        url[1400], sql[400];
     pawl_store *store = NULL;
     apply_schema(p, p->url, order_tables, 1);
-    raw_run(p->pg, "create function pg_notify(text, text) returns void language plpgsql as $$ "
-                   "begin raise 'too many notifications in the queue' "
-                   "using errcode = '54000'; end $$");
+    snprintf(
+        sql, sizeof sql,
+        "create function pg_notify(text, text) returns void language plpgsql as $$ begin %s; end $$",
+        body);
+    raw_run(p->pg, sql);
     snprintf(url, sizeof url, "%s&options=-c%%20search_path%%3D%s,pg_catalog", p->url, p->schema);
     ok(p, open_with(p, url, order_tables, 1, &store));
     return store;
+}
+
+/* The statement fails. */
+static inline pawl_store *open_unheard(ground *p)
+{
+    return open_with_notify(p,
+                            "raise 'too many notifications in the queue' using errcode = '54000'");
+}
+
+/* The transaction fails at its end, as it does when the server's queue of notifications is full. */
+static inline pawl_store *open_unheard_at_end(ground *p)
+{
+    raw_run(
+        p->pg,
+        "create table gate (id int, constraint gate_is_full unique (id) deferrable initially deferred)");
+    raw_run(p->pg, "insert into gate values (1)");
+    return open_with_notify(p, "insert into gate values (1)");
 }
 
 /* ---- The sleepers' lock, seen from outside ------------------------------------ */

@@ -176,6 +176,69 @@ ON_GROUND(a_commit_whose_notify_is_refused, ground *p)
     assert_int_equal(claim_some(p, worker, "orders", NOW, 10).count, 2);
 }
 
+static void expect_queued(ground *p, pawl_store *store, size_t count)
+{
+    pawl_queue_rows rows;
+    ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
+    assert_int_equal(rows.count, count);
+}
+
+/* NOTIFY has its own transaction, which the server ends behind its statement. Each answer belongs to its own request
+ * afterwards, and what is wrong is logged. */
+ON_GROUND(a_commit_whose_notify_fails_at_its_end, ground *p)
+{
+    test_lines  h;
+    pawl_store *worker = open_sleeper(p, "orders"), *store = open_unheard_at_end(p);
+    test_listen(&h, PAWL_LOG_WARNING, "NOTIFY after a commit failed");
+    for (size_t i = 1; i <= 4; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "m-%zu", i);
+        ok(p, send_one(p, store, "orders", id));
+        expect_queued(p, store, i);
+    }
+    append_event(p, store, 1);
+    expect_queued(p, store, 4);
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.last, "gate_is_full"));
+    assert_false(pawl__pg_of(store)->main.is_lost);
+    assert_int_equal(claim_some(p, worker, "orders", NOW, 10).count, 4);
+}
+
+/* The claim that goes with the commit is a part of its own behind the NOTIFY (pawl_store_options.claims_ahead). */
+ON_GROUND(a_claim_behind_a_notify_that_fails_at_its_end, ground *p)
+{
+    test_lines  h;
+    pawl_store *worker = open_sleeper(p, "billing"), *store = open_unheard_at_end(p);
+    pawl__pg   *driver = pawl__pg_of(store);
+    ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
+    store->is_attached      = true;
+    driver->ahead.is_wanted = true;
+    driver->ahead.count     = 1; /* the first one does not go alone */
+    ok(p, send_one(p, store, "orders", "m-1"));
+    ok(p, send_one(p, store, "orders", "m-2"));
+    pawl_queue_rows rows       = claim_some(p, store, "orders", NOW, 1);
+    driver->fronts[0].pause_ms = 0;
+    driver->ahead.front        = &driver->fronts[0];
+    pawl_queue_settle settle   = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
+    pawl_queue_send   send     = {.queue = TEXT("billing"), .message = message_of("b"), .due = NOW};
+    pawl_changes      changes  = {.now = NOW,
+                                  ONE_UNIT,
+                                  .queue_settle = {.items = &settle, .count = 1},
+                                  .queue_send   = {.items = &send, .count = 1}};
+    test_listen(&h, PAWL_LOG_WARNING, "NOTIFY after a commit failed");
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(h.count, 1);
+    assert_true(driver->ahead.transaction != 0);
+    rows = claim_some(p, store, "orders", NOW + PAWL_SECONDS(60), 1);
+    assert_int_equal(rows.count, 1);
+    assert_memory_equal(rows.items[0].message.id.data, "m-2", 3);
+    ok(p, settle_one(p, store, "orders", rows.items[0].seq));
+    expect_queued(p, store, 0);
+    assert_int_equal(claim_some(p, worker, "billing", NOW, 10).count, 1);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -129,6 +129,21 @@ ON_GROUND(positions_are_given_where_notify_is_refused, ground *p)
     expect_events(p, reader, 0, 1);
 }
 
+ON_GROUND(positions_are_given_where_notify_fails_at_its_end, ground *p)
+{
+    test_lines  h;
+    pawl_store *reader = open_reader(p), *other = open_unheard_at_end(p);
+    test_listen(&h, PAWL_LOG_WARNING, "NOTIFY after a commit failed");
+    for (int i = 1; i <= 2; i++) {
+        append_event(p, reader, i);
+        give_positions(p, other, 1);
+    }
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(h.count, 1);
+    assert_non_null(strstr(h.last, "gate_is_full"));
+    expect_events(p, reader, 0, 2);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

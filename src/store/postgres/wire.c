@@ -93,6 +93,21 @@ static void end_cancel(pump *p)
 
 /* ---- Answers ------------------------------------------------------------ */
 
+/* The server commits at the end of a part what no COMMIT in it did, such as a NOTIFY: a failure there is one of these
+ * requests, which are answered already. */
+static void fail_part(pump *p)
+{
+    pawl__pg_connection *connection = p->connection;
+    const void          *commit     = &connection->statements[PAWL__PG_TRANSACTION_COMMIT];
+    for (size_t i = p->head; i > 0; i--) {
+        const pawl__pg_sent *sent = &connection->sent[i - 1];
+        if (sent->kind == PAWL__PG_SENT_SYNC || sent->statement == commit)
+            return;
+        if (sent->kind == PAWL__PG_SENT_REQUEST)
+            sent->request->code = connection->failed;
+    }
+}
+
 static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
 {
     pawl__pg_connection *connection = p->connection;
@@ -118,18 +133,21 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
     connection->is_read_only |= connection->is_pipelined && pawl__pg_is_read_only(result);
     if (sent->kind == PAWL__PG_SENT_PREPARE)
         sent->statement->state = PAWL__PG_UNKNOWN;
-    else if (sent->request != NULL)
+    else if (sent->kind == PAWL__PG_SENT_REQUEST)
         sent->request->code = connection->failed;
+    else
+        fail_part(p);
 }
 
-/* A result belongs to the first entry without its answer; NULL ends the results of a request. */
+/* A result belongs to the first entry without its answer; NULL ends the results of a request. A sync ends with a result of
+ * its own, whose turn comes behind the NULL of its failure. */
 static void take_result(pump *p, PGresult *result)
 {
     pawl__pg_sent *sent   = &p->connection->sent[p->head];
     ExecStatusType status = PQresultStatus(result);
     if (result == NULL) {
-        if (sent->is_answered)
-            p->head++;
+        p->head += sent->kind != PAWL__PG_SENT_SYNC;
+        sent->is_answered = false;
         return;
     }
     sent->is_answered = true;
