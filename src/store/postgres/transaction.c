@@ -222,10 +222,12 @@ pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
     return pawl_error_set(error, PAWL_ELOST, "postgres: the connection was lost");
 }
 
+/* A session that the rollback gave up is lost as well, though its server would go on: the claims, which are row locks, end
+ * with it. */
 bool pawl__pg_is_lost(const pawl_store *base)
 {
     const pawl__pg *store = (const pawl__pg *)base;
-    return store->main.is_lost && PQstatus(store->main.pg) == CONNECTION_BAD;
+    return store->main.is_lost;
 }
 
 /* The savepoint goes, too: that of the next handler transaction would lie within it. */

@@ -28,6 +28,7 @@ static struct {
     int         hits, quiets, others; /* runs */
     char        session[40];          /* of the worker, as its last run of own SQL saw it */
     bool        is_lost_at_commit;
+    const char *sql; /* of on_hit; NULL: it ends its session */
 } t;
 
 static bool is_postgres(void)
@@ -69,7 +70,7 @@ static pawl_code on_hit(pawl_context *ctx, const hit *message)
     char text[200];
     t.hits++;
     see_session(ctx);
-    (void)native_try(t.url, native_of(ctx), say_kill(), text, sizeof text);
+    (void)native_try(t.url, native_of(ctx), t.sql != NULL ? t.sql : say_kill(), text, sizeof text);
     if (pawl_text_equal(message->answer, PAWL_TEXT("stop"))) {
         pawl_endpoint_stop(t.it.endpoint);
         return PAWL_RETRY;
@@ -183,6 +184,18 @@ ON_SQL_SERVERS(e26_own_sql_that_ends_its_session_counts_as_an_attempt, const cha
     expect_counted("retry");
     expect_counted("discard");
     expect_counted("ok");
+    assert_true(world_says(world_dead(&t.it).items[0].error, "it answered REJECT: a bad hit"));
+}
+
+/* The session is well, but pawl gives it up: behind the end of the handler's transaction the encoding stays. */
+TESTS(e26_own_sql_that_makes_its_session_useless_counts_as_an_attempt, const char *url,
+      STORE_ROW(e26_own_sql_that_makes_its_session_useless_counts_as_an_attempt, "postgres"))
+{
+    begin(url);
+    t.sql = "rollback; set client_encoding = 'LATIN1'";
+    expect_counted("reject");
+    expect_counted("retry");
+    expect_counted("discard");
     assert_true(world_says(world_dead(&t.it).items[0].error, "it answered REJECT: a bad hit"));
 }
 
