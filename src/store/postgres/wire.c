@@ -146,7 +146,7 @@ static void take_result(pump *p, PGresult *result)
     pawl__pg_sent *sent   = &p->connection->sent[p->head];
     ExecStatusType status = PQresultStatus(result);
     if (result == NULL) {
-        p->head += sent->kind != PAWL__PG_SENT_SYNC;
+        p->head += sent->is_answered && sent->kind != PAWL__PG_SENT_SYNC;
         sent->is_answered = false;
         return;
     }
