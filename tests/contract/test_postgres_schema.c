@@ -552,8 +552,9 @@ ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
     assert_int_equal(object_count(p), 0);
 }
 
-/* A role's setting that quotes all names counts neither for what is made nor for what is compared. */
-ON_GROUND(a_role_that_quotes_all_names, ground *p)
+/* A role's setting that quotes all names counts neither for what is made nor for what is compared. A session of a
+ * pooler has the role's settings. */
+static void expect_unquoted(ground *p, const char *pooler)
 {
     lines out;
     char  url[1400], sql[300];
@@ -561,7 +562,7 @@ ON_GROUND(a_role_that_quotes_all_names, ground *p)
              "create role %s login superuser; alter role %s set quote_all_identifiers = on",
              p->schema, p->schema);
     raw_run(p->pg, sql);
-    snprintf(url, sizeof url, "%s&user=%s", p->url, p->schema);
+    snprintf(url, sizeof url, "%s&user=%s%s", p->url, p->schema, pooler);
     apply_schema(p, url, order_tables, 1);
     pawl_code by_role = run_schema(p, url, PAWL_SCHEMA_VERIFY, order_tables, 1, &out);
     size_t    count   = out.count;
@@ -571,6 +572,16 @@ ON_GROUND(a_role_that_quotes_all_names, ground *p)
     ok(p, by_role);
     assert_int_equal(count, 0);
     assert_int_equal(out.count, 0);
+}
+
+ON_GROUND(a_role_that_quotes_all_names, ground *p)
+{
+    expect_unquoted(p, "");
+}
+
+ON_GROUND(a_role_that_quotes_all_names_behind_a_pooler, ground *p)
+{
+    expect_unquoted(p, "&pooler=transaction");
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

@@ -67,6 +67,7 @@
       "gone as (delete from {history} where ctid = any (array(select tid from k where at < ?1))) "  \
       "select count(*) filter (where at < ?1), count(*), coalesce(max(id), 0) from k")              \
     /* The catalog. */                                                                              \
+    X(SCHEMA_UNQUOTED, "select set_config('quote_all_identifiers', 'off', true)")                   \
     X(SCHEMA_PATH, "select set_config('search_path', quote_ident(?1), true)")                       \
     X(SCHEMA_KNOWN, "select count(*) from pg_catalog.pg_namespace where nspname = ?1")              \
     X(SCHEMA_COLUMNS,                                                                               \

@@ -9,13 +9,23 @@
 
 /* ---- The catalog -------------------------------------------------------- */
 
+/* The server quotes names in its answer by the setting quote_all_identifiers, which behind a pooler is that of the role or
+ * database. It is off up to the end of the transaction, which is that of the request's round trip if none is open: so it is
+ * off for a script, too, which follows the catalog. */
+static void begin_unquoted(pawl__pg *store, pawl__pg_request *request, int statement,
+                           pawl_error *error)
+{
+    pawl__pg_send_plain(&store->main, PAWL__PG_SCHEMA_UNQUOTED, error);
+    pawl__pg_begin(request, &store->main, statement, error);
+}
+
 /* All rows of one statement over the tables. */
 static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tables,
                            size_t table_count, const pawl__field_list *columns, size_t row_size,
                            pawl_arena *arena, pawl_found *rows, pawl_error *error)
 {
     pawl__pg_request request;
-    pawl__pg_begin(&request, &store->main, statement, error);
+    begin_unquoted(store, &request, statement, error);
     pawl__pg_put_text(&request, pawl_text_of(store->schema));
     pawl__pg_put_texts(&request, tables, table_count);
     pawl_code code = pawl__pg_run(&request);
@@ -115,7 +125,7 @@ static pawl_code check_function(pawl__pg *store, pawl__sql_verifier *v)
         pawl_arena_printf(v->arena, "%s%s", store->sql.base.system_prefix, pawl__pg_send_name);
     if (body.data == NULL || name.data == NULL)
         return pawl__pg_no_memory(v->error);
-    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_FUNCTION, v->error);
+    begin_unquoted(store, &request, PAWL__PG_SCHEMA_FUNCTION, v->error);
     pawl__pg_put_text(&request, pawl_text_of(store->schema));
     pawl__pg_put_text(&request, name);
     pawl_code code = pawl__pg_run(&request);

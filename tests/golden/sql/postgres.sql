@@ -357,6 +357,9 @@ $3 order by "Id" limit $2), gone as (delete from "pawl_history" where ctid = any
 from k where at < $1))) select count(*) filter (where at < $1), count(*), coalesce(max(id), 0) from
 k;
 
+-- SCHEMA_UNQUOTED
+select set_config('quote_all_identifiers', 'off', true);
+
 -- SCHEMA_PATH
 select set_config('search_path', quote_ident($1), true);
 
