@@ -13,6 +13,7 @@
 
 #include "cli/answers/why.h"
 #include "cli/outbox/outbox.h"
+#include "cli/queue/queue.h"
 #include "engine/batch.h"
 #include "runtime/common/clock.h"
 #include "runtime/operate/upgrade/upgrade.h"
@@ -34,6 +35,26 @@ static const char *command(const pawl__doctor *doctor, const char *verb, pawl_te
     return pawl__why_command(verb, word, doctor->arena).data;
 }
 
+/* Messages of a queue that wait for one reason. */
+typedef struct waiting {
+    pawl_arena        *arena;
+    size_t             count;
+    pawl_queue_message oldest; /* should have been handled first; without its body and headers */
+} waiting;
+
+static void add_waiting(waiting *it, const pawl_queue_message *message)
+{
+    const pawl_queue_row *row = &message->row;
+    if (it->count++ > 0 && row->placed >= it->oldest.row.placed)
+        return;
+    it->oldest =
+        (pawl_queue_message){.row   = {.placed       = row->placed,
+                                       .due          = row->due,
+                                       .message.id   = pawl__must_text(it->arena, row->message.id),
+                                       .message.type = pawl__must_text(it->arena, row->message.type)},
+                             .error = pawl__must_text(it->arena, message->error)};
+}
+
 /* ---- Delayed retries ---------------------------------------------------- */
 
 /* More messages are due before those that are tried again than are read: the statistics know of them alone. */
@@ -50,34 +71,30 @@ static pawl_code find_unread_retries(pawl__doctor *doctor, const pawl_queue_stat
                              pawl__age_text(queue->retried_since, doctor->now, since));
 }
 
-/* The one that should have been handled first; NULL: those that are looked at are not retried. */
-static const pawl_queue_message *oldest_of(const pawl_queue_messages *found)
+static void add_retried(void *context, const pawl_queue_message *message)
 {
-    const pawl_queue_message *oldest = NULL;
-    for (size_t i = 0; i < found->count; i++)
-        if (found->items[i].row.attempts > 0 &&
-            (oldest == NULL || found->items[i].row.placed < oldest->row.placed))
-            oldest = &found->items[i];
-    return oldest;
+    if (message->row.attempts > 0)
+        add_waiting(context, message);
 }
 
 pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now + 1, .count_max = ROWS_MAX};
-    pawl_queue_messages found = {.count = 0};
-    char                since[PAWL__SPAN_SIZE], due[PAWL__SPAN_SIZE];
+    waiting retried = {.arena = doctor->arena};
+    size_t  count   = 0;
+    char    since[PAWL__SPAN_SIZE], due[PAWL__SPAN_SIZE];
     if (queue->retried == 0)
         return PAWL_OK;
     pawl_code code =
-        pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
-    const pawl_queue_message *oldest = code == PAWL_OK ? oldest_of(&found) : NULL;
-    if (code == PAWL_OK && oldest == NULL && found.count == ROWS_MAX)
+        pawl__queue_each(doctor->store, &query, add_retried, &retried, &count, doctor->error);
+    if (code == PAWL_OK && retried.count == 0 && count == ROWS_MAX)
         return find_unread_retries(doctor, queue);
-    if (code != PAWL_OK || oldest == NULL)
+    if (code != PAWL_OK || retried.count == 0)
         return code;
-    const pawl_message *message = &oldest->row.message;
-    bool is_oldest = found.count < ROWS_MAX || oldest->row.placed <= queue->retried_since;
+    const pawl_queue_message *oldest  = &retried.oldest;
+    const pawl_message       *message = &oldest->row.message;
+    bool is_oldest = count < ROWS_MAX || oldest->row.placed <= queue->retried_since;
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", message->id),
         "queue %.*s: %" PRId64 " message%s failed and wait%s to be tried again, %s is %.*s "
@@ -136,42 +153,40 @@ static pawl_text programs_of(const pawl__doctor *doctor, pawl_text queue)
     return said.size > 0 ? pawl__must_printf(doctor->arena, " (%.*s)", PAWL_TEXT_ARGS(said)) : said;
 }
 
+static void add_unread(void *context, const pawl_queue_message *message)
+{
+    if (pawl__text_begins(message->error, PAWL_QUEUE_AWAITS_VERSION))
+        add_waiting(context, message);
+}
+
 /* Such messages are due again every few seconds: those that are looked at just now are found as well. */
 pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
         .queue = queue->queue, .due_min = doctor->now - PAWL_SECONDS(2), .count_max = ROWS_MAX};
-    pawl_queue_messages       found  = {.count = 0};
-    const pawl_queue_message *oldest = NULL;
-    size_t                    count  = 0;
-    char                      since[PAWL__SPAN_SIZE];
+    waiting unread = {.arena = doctor->arena};
+    size_t  count  = 0;
+    char    since[PAWL__SPAN_SIZE];
     if (queue->ready + queue->scheduled == 0)
         return PAWL_OK;
     pawl_code code =
-        pawl_store_queue_find(doctor->store, &query, doctor->arena, &found, doctor->error);
-    for (size_t i = 0; code == PAWL_OK && i < found.count; i++) {
-        const pawl_queue_message *message = &found.items[i];
-        if (!pawl__text_begins(message->error, PAWL_QUEUE_AWAITS_VERSION))
-            continue;
-        count++;
-        if (oldest == NULL || message->row.placed < oldest->row.placed)
-            oldest = message;
-    }
-    if (code == PAWL_OK && oldest == NULL && found.count == ROWS_MAX)
+        pawl__queue_each(doctor->store, &query, add_unread, &unread, &count, doctor->error);
+    if (code == PAWL_OK && unread.count == 0 && count == ROWS_MAX)
         return pawl__doctor_find(
             doctor, PAWL_FINDING_OK, "",
             "queue %.*s: none of the %d messages that are due next waits for a "
             "program that reads its version; the others were not checked",
             PAWL_TEXT_ARGS(queue->queue), ROWS_MAX);
-    if (code != PAWL_OK || oldest == NULL)
+    if (code != PAWL_OK || unread.count == 0)
         return code;
-    pawl_text programs = programs_of(doctor, queue->queue);
+    const pawl_queue_message *oldest   = &unread.oldest;
+    pawl_text                 programs = programs_of(doctor, queue->queue);
     return pawl__doctor_find(
         doctor, PAWL_FINDING_WARN, command(doctor, "pawl why", oldest->row.message.id),
         "queue %.*s: %s%zu message%s wait%s for a program that reads their version, which no worker of it "
         "does%.*s: the oldest is %.*s (%.*s), due %s: %.*s",
-        PAWL_TEXT_ARGS(queue->queue), found.count == ROWS_MAX ? "at least " : "", count,
-        PAWL__PLURAL(count), count == 1 ? "s" : "", PAWL_TEXT_ARGS(programs),
+        PAWL_TEXT_ARGS(queue->queue), count == ROWS_MAX ? "at least " : "", unread.count,
+        PAWL__PLURAL(unread.count), unread.count == 1 ? "s" : "", PAWL_TEXT_ARGS(programs),
         PAWL_TEXT_ARGS(oldest->row.message.id), PAWL_TEXT_ARGS(oldest->row.message.type),
         pawl__age_text(oldest->row.placed, doctor->now, since), PAWL_TEXT_ARGS(oldest->error));
 }

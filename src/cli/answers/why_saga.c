@@ -69,18 +69,19 @@ static void look_at_page(pawl__why *why, const pawl_dead_rows *rows, pawl_arena 
 
 static pawl_code read_letters(pawl__why *why, seen *all)
 {
-    pawl__dead_cursor cursor = {.store = why->store};
+    pawl__dead_cursor cursor = {.store = why->store, .query.size_max = PAWL_CLAIM_SIZE_MAX};
     pawl_dead_rows    rows   = {.count = PAGE};
     pawl_code         code   = PAWL_OK;
     pawl_arena       *page   = pawl__must_create();
-    for (size_t looked = 0; code == PAWL_OK && rows.count == PAGE && looked < LETTERS_MAX;) {
+    size_t            looked = 0;
+    while (code == PAWL_OK && (rows.count == PAGE || rows.is_cut) && looked < LETTERS_MAX) {
         pawl_arena_reset(page);
         code = pawl__dead_page(&cursor, PAGE, page, &rows, why->error);
         if (code == PAWL_OK)
             look_at_page(why, &rows, page, all);
         looked += rows.count;
     }
-    all->is_cut = rows.count == PAGE;
+    all->is_cut = rows.count == PAGE || rows.is_cut;
     pawl_arena_destroy(page);
     return code;
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-#define PAGE_ROWS 500
 #define ROWS_MAX 5000 /* looked at; their bodies are read with them */
 
 /* "waits for message ID of its key 'K'", or "... message before it, of its key 'K'". */
@@ -71,6 +70,17 @@ static void add(pawl__held *held, pawl_text error, pawl_arena *arena)
         found->holder = pawl__must_text(arena, holder);
 }
 
+typedef struct adding {
+    pawl__held *held;
+    pawl_arena *arena;
+} adding;
+
+static void add_held(void *context, const pawl_queue_message *message)
+{
+    const adding *to = context;
+    add(to->held, message->error, to->arena);
+}
+
 /* When the first of the runs in the history failed; else 0. */
 static pawl_time first_failure(pawl_text history)
 {
@@ -103,27 +113,6 @@ static pawl_code find_holder(pawl_store *store, pawl_text queue, pawl__held_key 
     return PAWL_OK;
 }
 
-static pawl_code read_rows(pawl_store *store, pawl_queue_query *query, pawl_arena *pages,
-                           pawl_arena *arena, pawl__held *held, pawl_error *error)
-{
-    pawl_queue_messages page = {.count = PAGE_ROWS};
-    pawl_queue_row      last;
-    pawl_code           code = PAWL_OK;
-    size_t              seen = 0;
-    while (code == PAWL_OK && (page.count == PAGE_ROWS || page.is_cut) && seen < ROWS_MAX) {
-        pawl_arena_reset(pages);
-        code = pawl_store_queue_find(store, query, pages, &page, error);
-        for (size_t i = 0; code == PAWL_OK && i < page.count; i++)
-            add(held, page.items[i].error, arena);
-        if (code == PAWL_OK && page.count > 0)
-            last = page.items[page.count - 1].row;
-        query->after = &last;
-        seen += page.count;
-    }
-    held->is_cut = page.count == PAGE_ROWS || page.is_cut;
-    return code;
-}
-
 /* The key for which most messages wait comes first. */
 static int compare_keys(const void *left, const void *right)
 {
@@ -137,14 +126,12 @@ static int compare_keys(const void *left, const void *right)
 pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, pawl_arena *arena,
                           pawl__held *held, pawl_error *error)
 {
-    pawl_queue_query query = {.queue     = queue,
-                              .due_min   = now + 1,
-                              .count_max = PAGE_ROWS,
-                              .size_max  = PAWL_CLAIM_SIZE_MAX};
-    pawl_arena      *pages = pawl__must_create();
-    *held                  = (pawl__held){.items = NULL};
-    pawl_code code         = read_rows(store, &query, pages, arena, held, error);
-    pawl_arena_destroy(pages);
+    const pawl_queue_query query = {.queue = queue, .due_min = now + 1, .count_max = ROWS_MAX};
+    adding                 to    = {held, arena};
+    size_t                 count = 0;
+    *held                        = (pawl__held){.items = NULL};
+    pawl_code code               = pawl__queue_each(store, &query, add_held, &to, &count, error);
+    held->is_cut                 = count == ROWS_MAX;
     if (held->count > 1)
         qsort(held->items, held->count, sizeof held->items[0], compare_keys);
     for (size_t i = 0; code == PAWL_OK && i < held->count; i++)

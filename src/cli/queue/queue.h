@@ -26,6 +26,14 @@ pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time 
 /* Says what happens next with it. */
 pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena);
 
+/* A message, whose texts are there until the function returns. */
+typedef void pawl__queue_each_fn(void *context, const pawl_queue_message *message);
+/* Calls the function for the query's messages, at most count_max of them, with one page of at most PAWL_CLAIM_SIZE_MAX in
+ * memory. `*count`: how many there were. */
+pawl_code pawl__queue_each(pawl_store *store, const pawl_queue_query *query,
+                           pawl__queue_each_fn *each, void *context, size_t *count,
+                           pawl_error *error);
+
 /* purge and move; their words are checked before the store is opened. */
 pawl_code       pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error);
 pawl__action_fn pawl__queue_take;

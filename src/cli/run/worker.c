@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/cli.h"
+#include "cli/queue/queue.h"
 
 #include "pawl/store_worker.h"
 
@@ -147,42 +147,47 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
+/* Messages that the worker stamped, of the queue that is looked at and of those before it. */
 typedef struct stamped_rows {
+    pawl_uuid    worker;
+    pawl_text    queue;
+    pawl_arena  *arena;
     stamped_row *items;
     size_t       count, capacity;
 } stamped_rows;
 
 /* Adds the message when its row is stamped by the worker. */
-static void add_stamped(stamped_rows *rows, const pawl_queue_row *row, pawl_text queue,
-                        pawl_uuid worker, pawl_arena *arena)
+static void add_stamped(void *context, const pawl_queue_message *message)
 {
+    stamped_rows         *rows = context;
+    const pawl_queue_row *row  = &message->row;
     pawl_worker_in_flight stamp;
-    if (row->crashes == 0 || !pawl_worker_in_flight_read(arena, row->history, &stamp) ||
-        pawl_uuid_compare(stamp.worker.uuid, worker) != 0)
+    if (row->crashes == 0 || !pawl_worker_in_flight_read(rows->arena, row->history, &stamp) ||
+        pawl_uuid_compare(stamp.worker.uuid, rows->worker) != 0)
         return;
-    rows->items =
-        pawl__must_grow(arena, rows->items, rows->count, &rows->capacity, sizeof *rows->items);
-    rows->items[rows->count++] = (stamped_row){.message_id = row->message.id,
-                                               .type       = row->message.type,
-                                               .queue      = queue,
-                                               .since      = stamp.at,
-                                               .crashes    = row->crashes - 1};
+    rows->items = pawl__must_grow(rows->arena, rows->items, rows->count, &rows->capacity,
+                                  sizeof *rows->items);
+    rows->items[rows->count++] =
+        (stamped_row){.message_id = pawl__must_text(rows->arena, row->message.id),
+                      .type       = pawl__must_text(rows->arena, row->message.type),
+                      .queue      = rows->queue,
+                      .since      = stamp.at,
+                      .crashes    = row->crashes - 1};
 }
 
 /* Looks at the oldest messages of each queue that has some which are due. */
-static pawl_code find_stamped(pawl_store *store, pawl_uuid worker, pawl_time now, pawl_arena *arena,
-                              stamped_rows *rows, pawl_error *error)
+static pawl_code find_stamped(pawl_store *store, pawl_time now, stamped_rows *rows,
+                              pawl_error *error)
 {
     pawl_queue_infos infos = {.count = 0};
-    pawl_code        code  = pawl_store_queue_infos(store, now, arena, &infos, error);
+    size_t           count = 0;
+    pawl_code        code  = pawl_store_queue_infos(store, now, rows->arena, &infos, error);
     for (size_t i = 0; code == PAWL_OK && i < infos.count; i++) {
         const pawl_queue_query query = {
             .queue = infos.items[i].queue, .due_max = now, .count_max = HEAD_ROWS};
-        pawl_queue_messages messages = {.count = 0};
+        rows->queue = query.queue;
         if (infos.items[i].ready > 0)
-            code = pawl_store_queue_find(store, &query, arena, &messages, error);
-        for (size_t j = 0; code == PAWL_OK && j < messages.count; j++)
-            add_stamped(rows, &messages.items[j].row, query.queue, worker, arena);
+            code = pawl__queue_each(store, &query, add_stamped, rows, &count, error);
     }
     return code;
 }
@@ -191,7 +196,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     worker_row        *rows = NULL, *found = NULL;
-    stamped_rows       stamped = {.count = 0};
+    stamped_rows       stamped = {.arena = arena};
     size_t             count   = 0;
     pawl_uuid          id      = {{0}};
     pawl__view         view    = pawl__view_of(&workers, fields->is_json, arena);
@@ -206,8 +211,9 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         return pawl_error_set(error, PAWL_ENOTFOUND,
                               "no worker %s is alive: `pawl worker list` has those that are",
                               fields->id);
+    stamped.worker = id;
     if (code == PAWL_OK)
-        code = find_stamped(store, id, view.now, arena, &stamped, error);
+        code = find_stamped(store, view.now, &stamped, error);
     if (code != PAWL_OK)
         return code;
     found->next =

@@ -64,6 +64,48 @@ ON_ALL_STORES(o23_the_reader_of_a_queue_is_asked_for, const char *url)
     pawl_store_close(store);
 }
 
+#define LARGE 9 /* messages that fill a page by their size */
+
+/* The last message of a queue is put back by a worker that does not read its version. */
+static void put_back_last(pawl_store *store, pawl_arena *arena)
+{
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim claim = {.queue     = PAWL_TEXT("desk"),
+                              .due_max   = NOW + LARGE * SECOND,
+                              .count_max = LARGE + 1,
+                              .now       = NOW};
+    must(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), NOW, world_error()));
+    must(pawl_store_queue_claim(store, &claim, arena, &rows, world_error()));
+    assert_int_equal(rows.count, LARGE + 1);
+    for (size_t i = 0; i <= LARGE; i++)
+        MUST_COMMIT(store, queue_settle, NOW, .queue = PAWL_TEXT("desk"), .seq = rows.items[i].seq,
+                    .action = PAWL_QUEUE_RETRY, .due = NOW + (pawl_time)i * SECOND,
+                    .error = i == LARGE ? PAWL_TEXT(PAWL_QUEUE_AWAITS_VERSION "note of version 2")
+                                        : PAWL_TEXT(""));
+}
+
+/* A page of messages that ends by its size is not the last one. */
+ON_ALL_STORES(o23_large_messages_hide_none_that_waits_for_its_version, const char *url)
+{
+    pawl_store         *store   = NULL;
+    pawl_arena         *arena   = test_arena();
+    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
+    size_t              size    = PAWL_CLAIM_SIZE_MAX / LARGE + 1;
+    char               *body    = pawl_arena_take(arena, size);
+    memset(body, '1', size);
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    for (int i = 0; i <= LARGE; i++)
+        MUST_COMMIT(store, queue_send, NOW, .queue = PAWL_TEXT("desk"),
+                    .message = {.id   = pawl_arena_printf(arena, "m%d", i),
+                                .type = PAWL_TEXT("note"),
+                                .body = {.data = body, .size = i < LARGE ? size : 1}},
+                    .due     = NOW + i * SECOND);
+    put_back_last(store, arena);
+    must(pawl_health_query(store, NOW, arena, &figures, world_error()));
+    assert_true(pawl_text_equal(figures.version_awaited, PAWL_TEXT("desk: note of version 2")));
+    pawl_store_close(store);
+}
+
 static pawl_code no_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error)
 {
@@ -104,13 +146,15 @@ STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
     pawl_store_close(store);
 }
 
-static int finds[PAWL_FIND_KINDS];
+static int     finds[PAWL_FIND_KINDS];
+static int64_t limits[PAWL_FIND_KINDS]; /* of the last find */
 
 static pawl_code count_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                             pawl_found *found, pawl_error *error)
 {
     (void)store, (void)arena, (void)found, (void)error;
     finds[asked->kind]++;
+    limits[asked->kind] = asked->limit;
     return PAWL_OK;
 }
 
@@ -144,6 +188,7 @@ STATE_TEST(o23_a_look_has_one_limit_of_time, void **state)
     world_ok(pawl_store_open("counting:", NULL, &store, &error), &error);
     world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
     assert_int_equal(finds[PAWL_FIND_MESSAGES], 3);
+    assert_in_range(limits[PAWL_FIND_MESSAGES], 1, 4); /* their size is not known yet */
     assert_int_equal(finds[PAWL_FIND_EVENTS], 3);
     look.queues_end = pawl__monotonic_now();
     world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);

@@ -108,7 +108,7 @@ static pawl_code read_pauses(const reading *it, pawl_error *error)
     return code;
 }
 
-#define UNREAD_PAGE 256
+#define UNREAD_PAGE 256 /* or as many as have PAWL_CLAIM_SIZE_MAX */
 #define UNREAD_PAGES_MAX 16
 /* Such a message is due again every version_delay, by default 10 seconds. */
 #define UNREAD_LOOK_BACK PAWL_SECONDS(2)
@@ -134,13 +134,15 @@ static void take_versions(const pawl_queue_messages *rows, pawl_text queue, pawl
 /* The first messages of one queue, and as long as none waits so, all that are due soon. */
 static pawl_code read_versions_of(const reading *it, pawl_text queue, pawl_error *error)
 {
-    pawl_queue_query query = {
-        .queue = queue, .due_min = it->now - UNREAD_LOOK_BACK, .count_max = UNREAD_PAGE};
-    pawl_time      before = it->figures->version_awaited_since;
-    pawl_arena    *page   = pawl_arena_create(0);
-    pawl_queue_row last;
-    bool           is_last = false;
-    pawl_code      code =
+    pawl_queue_query query  = {.queue     = queue,
+                               .due_min   = it->now - UNREAD_LOOK_BACK,
+                               .count_max = UNREAD_PAGE,
+                               .size_max  = PAWL_CLAIM_SIZE_MAX};
+    pawl_time        before = it->figures->version_awaited_since;
+    pawl_arena      *page   = pawl_arena_create(0);
+    pawl_queue_row   last;
+    bool             is_last = false;
+    pawl_code        code =
         page != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "no memory for messages");
     for (int i = 0; code == PAWL_OK && !is_last && i < UNREAD_PAGES_MAX && may_read_queue(it);
          i++) {
@@ -151,7 +153,8 @@ static pawl_code read_versions_of(const reading *it, pawl_text queue, pawl_error
         if (rows.count > 0)
             last = (pawl_queue_row){.due = rows.items[rows.count - 1].row.due,
                                     .seq = rows.items[rows.count - 1].row.seq};
-        is_last = rows.count < UNREAD_PAGE || it->figures->version_awaited_since != before ||
+        is_last = (rows.count < UNREAD_PAGE && !rows.is_cut) ||
+                  it->figures->version_awaited_since != before ||
                   last.due > it->now + UNREAD_LOOK_AHEAD;
         query.after = &last;
     }
