@@ -95,7 +95,7 @@ pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *ro
 
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
                                 const pawl_flush_row *flush, const pawl_leased_batch *leased,
-                                pawl_session_id session, bool is_size_flush, bool has_more)
+                                pawl_session_id session, bool is_size_flush, int64_t pause)
 {
     pawl__unit *unit = add_unit(batch, PAWL__UNIT_FLUSH);
     if (unit == NULL)
@@ -106,7 +106,7 @@ pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model
     unit->readable      = leased->count;
     unit->session       = session;
     unit->is_size_flush = is_size_flush;
-    unit->has_more      = has_more;
+    unit->pause         = pause;
     unit->message.id    = pawl__arena_uuid(batch->arena, session.uuid);
     unit->message.type  = aggregator->type;
     if (leased->count > 0)

@@ -99,7 +99,7 @@ typedef struct pawl__unit {
     pawl_session_id session;
     pawl_flush_row  flush;
     bool            is_size_flush;
-    bool            has_more; /* FLUSH, not by size: a piece behind which others are left */
+    int64_t pause; /* FLUSH: until the next one; 0: others are to follow, the partition stays due */
     const pawl__projection_model *projection; /* EVENT */
     const pawl_event_row         *event;
     pawl__lookup                 *lookups;
@@ -170,7 +170,7 @@ pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row,
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row);
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
                                 const pawl_flush_row *flush, const pawl_leased_batch *leased,
-                                pawl_session_id session, bool is_size_flush, bool has_more);
+                                pawl_session_id session, bool is_size_flush, int64_t pause);
 /* Borrows the row. Events make a batch of their own, one group, in the order of their positions:
  * begin, run, changes. Behind a failed one none runs. */
 pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,

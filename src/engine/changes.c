@@ -289,14 +289,11 @@ static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, paw
     return PAWL_OK;
 }
 
-/* The period begins anew with the last piece. Until then the partition stays due as it was: after a stop or a crash the
- * next worker hands over the rest (E20). */
+/* The pause begins with the last piece. Until then the partition stays due as it was: after a stop or a crash the next
+ * worker hands over the rest (E20). */
 static pawl_time next_flush(const pawl__unit *unit)
 {
-    int64_t period = unit->aggregator->period;
-    if (unit->has_more)
-        return unit->flush.due;
-    return period > 0 ? pawl_time_add(unit->now, period) : PAWL_TIME_MAX;
+    return unit->pause == 0 ? unit->flush.due : pawl_time_add(unit->now, unit->pause);
 }
 
 /* A partition out of attempts becomes dead: adds go on, no flush is due until an operator releases

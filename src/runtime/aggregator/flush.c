@@ -4,7 +4,8 @@
  *                  read again after each flush, and after a snapshot of too few was released; read after the commit, so
  *                  that of two workers at 48 of 50 one at least sees 50 (E18, E36).
  *     by period    the partition's flush row is due: all rows that were there, in pieces of at most `max`, each its own
- *                  commit.
+ *                  commit. Several workers may share them. One whose last piece leaves rows with others makes the
+ *                  partition due when their leases are over; the last of all begins the next period.
  *     by request   as by period, now.
  *     after a crash a check of all partitions finds full and due ones.
  *
@@ -97,7 +98,7 @@ static pawl_code check_gate(pawl__worker *worker, pawl__flush_target *item, pawl
     if (!item->is_by_size && !item->is_checked) {
         item->is_checked = true;
         item->id_max     = counts->id_last;
-        item->left       = counts->ready;
+        item->left       = counts->resolved;
     }
     return PAWL_OK;
 }
@@ -108,26 +109,34 @@ static bool is_open(const pawl__flush_target *item)
     return item->gate.ready >= (item->is_by_size ? item->aggregator->size : 1);
 }
 
+/* The time from a flush to the next one. Where rows are leased, it ends when the leases are over at the latest: who has
+ * them may have died. */
+static int64_t pause_of(const pawl__aggregator_model *aggregator, bool is_leased)
+{
+    int64_t pause = aggregator->period > 0 ? aggregator->period : INT64_MAX;
+    return is_leased && pause > aggregator->lease ? aggregator->lease : pause;
+}
+
 /* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to hand over: all rows are
  * unreadable, removed, or too few. Its flush row would stay the first due for ever. Too few for a flush by size are handed
  * over by the period, if there is one. Rows that another worker has leased are that worker's to flush. Those that could not
- * be decoded are leased, too, by a flush that has not failed: they are tried again when their leases are over. */
+ * be decoded are leased, too, by a flush that has not failed: they are tried again when their leases are over. A flush that
+ * several workers shared is over here for the last of them, and the next period begins. */
 static pawl_code put_off(pawl__worker *worker, const pawl__flush_target *item, bool *did,
                          pawl_error *error)
 {
     const pawl_aggregator_counts *counts    = &item->gate;
-    int64_t                       pause     = item->aggregator->period;
     pawl_time                     now       = worker->engine.business_now;
     pawl_refusals                 refused   = {.arena = worker->read};
     bool                          is_leased = counts->ready != counts->resolved;
-    if (counts->flush_due > now || counts->flush_is_dead || (item->is_by_size && pause > 0) ||
+    bool is_ended = item->is_shared && !is_leased && counts->flush_attempts == 0;
+    if ((counts->flush_due > now && !is_ended) || counts->flush_is_dead ||
+        (item->is_by_size && item->aggregator->period > 0) ||
         (is_leased && (item->error.size == 0 || counts->flush_attempts > 0)))
         return PAWL_OK;
-    if (is_leased && (pause == 0 || pause > item->aggregator->lease))
-        pause = item->aggregator->lease;
     *did                   = true;
     pawl_flush_set set     = {.partition = item->partition,
-                              .due       = pause > 0 ? pawl_time_add(now, pause) : PAWL_TIME_MAX,
+                              .due       = pawl_time_add(now, pause_of(item->aggregator, is_leased)),
                               .is_done   = true,
                               .error     = item->error};
     pawl_changes   changes = {PAWL__ONE_UNIT(worker->engine.machine_now), .flush_set = {&set, 1}};
@@ -144,8 +153,21 @@ static pawl_code release_snapshot(pawl__worker *worker, const pawl__flush_target
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
+/* No row is free that was there when the flush began. Those that came since wait for the next period, which the last of the
+ * workers that share the flush begins. */
+static pawl_code end_round(pawl__worker *worker, pawl__flush_target *item, bool *did,
+                           pawl_error *error)
+{
+    pawl_code code = item->is_shared ? check_gate(worker, item, error) : PAWL_OK;
+    if (code == PAWL_OK && item->is_shared)
+        code = put_off(worker, item, did, error);
+    item->is_done = true;
+    return code;
+}
+
 /* Leases a piece and adds it to the batch as a unit. */
-static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, pawl_error *error)
+static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, bool *did,
+                            pawl_error *error)
 {
     pawl_store             *store   = worker->store;
     pawl_session_id         session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
@@ -162,10 +184,8 @@ static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, pawl
         pawl_store_leased_batch_claim(store, &claim, worker->batch->arena, &piece, error);
     if (code != PAWL_OK)
         return code;
-    if (piece.count == 0) {
-        item->is_done = true;
-        return PAWL_OK;
-    }
+    if (piece.count == 0)
+        return end_round(worker, item, did, error);
     item->gate.ready -= (int64_t)piece.count;
     item->left -= (int64_t)piece.count;
     /* Two workers with too few rows each release them; the later release finds the gate open again. */
@@ -173,21 +193,21 @@ static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, pawl
         item->is_done = ++item->meetings == MEETINGS_MAX;
         return release_snapshot(worker, item, session, error);
     }
-    pawl_flush_row flush    = {.name      = item->aggregator->name,
-                               .partition = item->partition,
-                               .due       = item->gate.flush_due,
-                               .attempts  = item->gate.flush_attempts};
-    bool           has_more = !item->is_by_size && item->left > 0 && piece.count == claim.count_max;
+    pawl_flush_row flush = {.name      = item->aggregator->name,
+                            .partition = item->partition,
+                            .due       = item->gate.flush_due,
+                            .attempts  = item->gate.flush_attempts};
+    item->is_shared      = !item->is_by_size && item->left > 0;
+    bool    has_more = item->is_shared && item->gate.ready > 0 && piece.count == claim.count_max;
+    int64_t pause    = has_more ? 0 : pause_of(item->aggregator, item->is_shared);
     /* Another piece is taken when this one was handed over, which ends its tries and, if it was the last, begins a new
      * period. */
     item->gate.flush_attempts = 0;
+    item->error               = PAWL__FLUSH_NOT_READ; /* of an earlier try */
     if (!has_more)
-        item->gate.flush_due =
-            item->aggregator->period > 0
-                ? pawl_time_add(worker->engine.business_now, item->aggregator->period)
-                : PAWL_TIME_MAX;
+        item->gate.flush_due = pawl_time_add(worker->engine.business_now, pause);
     return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
-                                 item->is_by_size, has_more);
+                                 item->is_by_size, pause);
 }
 
 /* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused
@@ -269,7 +289,7 @@ static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_
         if (!is_open(item))
             code = check_gate(worker, item, error);
         if (code == PAWL_OK && !item->is_done)
-            code = take_piece(worker, item, error);
+            code = take_piece(worker, item, did, error);
         else if (code == PAWL_OK)
             code = put_off(worker, item, did, error);
         if (has_to_leave(worker, end))

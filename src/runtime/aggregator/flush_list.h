@@ -21,8 +21,9 @@ typedef struct pawl__flush_target {
     bool                          is_by_size;
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
-    int64_t                       left; /* not by size: rows of these that are in no piece yet */
-    pawl_aggregator_counts        gate; /* as read; pieces taken since are not ready any more */
+    int64_t                       left;       /* rows of these, leased or not, taken in no piece */
+    bool                          is_shared;  /* not by size: took a piece that left some */
+    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
     int                           meetings; /* snapshots released for too few rows, by size */
     bool                          is_done;
 } pawl__flush_target;

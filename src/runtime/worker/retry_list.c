@@ -72,7 +72,7 @@ static pawl_code fill(pawl__worker *worker, const pawl__unit *unit)
         return pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts);
     case PAWL__UNIT_FLUSH:
         return pawl__batch_add_flush(worker->batch, unit->aggregator, &unit->flush, &unit->leased,
-                                     unit->session, unit->is_size_flush, unit->has_more);
+                                     unit->session, unit->is_size_flush, unit->pause);
     default: return pawl__batch_add_timeout(worker->batch, &unit->timeout);
     }
 }

@@ -330,6 +330,26 @@ ON_ALL_STORES(e20_e26_a_breaker_that_opens_ends_a_round_of_flushes, const char *
 
 /* ---- Others have the rows ------------------------------------------------------------- */
 
+static const pawl_session_id other_session = {{{7}}};
+
+/* Another worker leases cards. */
+static pawl_leased_batch lease_cards(world *it, size_t count, int64_t lease)
+{
+    pawl_text               type  = PAWL_TEXT("card");
+    pawl_leased_batch       piece = {.count = 0};
+    pawl_leased_batch_claim claim = {.partition  = PAWL_TEXT("Cards"),
+                                     .session    = other_session,
+                                     .types      = &type,
+                                     .type_count = 1,
+                                     .count_max  = count,
+                                     .id_max     = INT64_MAX,
+                                     .now        = pawl__machine_now(it->endpoint),
+                                     .lease      = lease};
+    must(pawl_store_leased_batch_claim(it->store, &claim, it->arena, &piece, world_error()));
+    assert_int_equal(piece.count, count);
+    return piece;
+}
+
 static pawl_code note_count(hook_point point, void *context)
 {
     (void)context;
@@ -341,20 +361,9 @@ static pawl_code note_count(hook_point point, void *context)
  * each second, not by each step. */
 ON_ALL_STORES(e20_a_partition_that_another_flushes_is_looked_at_each_second, const char *url)
 {
-    world                  *it    = open_world(url);
-    pawl_text               type  = PAWL_TEXT("card");
-    pawl_leased_batch       piece = {.count = 0};
-    pawl_leased_batch_claim claim = {.partition  = PAWL_TEXT("Cards"),
-                                     .session    = {{{7}}},
-                                     .types      = &type,
-                                     .type_count = 1,
-                                     .count_max  = 9,
-                                     .id_max     = INT64_MAX,
-                                     .now        = pawl__machine_now(it->endpoint),
-                                     .lease      = PAWL_DAYS(100000)};
+    world *it = open_world(url);
     add_rows(it, "Cards", "card", 2);
-    must(pawl_store_leased_batch_claim(it->store, &claim, it->arena, &piece, world_error()));
-    assert_int_equal(piece.count, 2);
+    lease_cards(it, 2, PAWL_DAYS(100000));
     pawl_endpoint *endpoint = open_timed(hook_url(url));
     must(pawl_endpoint_drain(endpoint, NULL, world_error()));
     counted = 0;
@@ -367,6 +376,103 @@ ON_ALL_STORES(e20_a_partition_that_another_flushes_is_looked_at_each_second, con
     assert_true(step.next_due > pawl__business_now(endpoint) - PAWL_SECONDS(1));
     assert_int_equal(flushes, 0);
     pawl_endpoint_destroy(endpoint);
+}
+
+/* Two workers share the pieces of a period, and the other one dies in its piece of three: they are handed over when its
+ * lease is over, not a period later. The pieces of this one are smaller than the limit, as large, and two. */
+ON_ALL_STORES(e20_rows_of_a_worker_that_died_do_not_wait_for_a_period, const char *url)
+{
+    for (size_t ours = 3; ours <= 5; ours++) {
+        world *it = open_world(url);
+        add_rows(it, "Cards", "card", 3 + ours);
+        lease_cards(it, 3, PAWL_MINUTES(5));
+        world_drain(it);
+        assert_int_equal(flushes, ours <= 4 ? 1 : 2);
+        assert_int_equal(world_aggregated(it, "Cards", "card").all, 3);
+        world_go_both(it, PAWL_MINUTES(5));
+        assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
+        world_close(it);
+    }
+}
+
+/* While the other one is at its piece, what is added is not handed over by and by. */
+ON_ALL_STORES(e20_a_shared_flush_hands_over_nothing_that_is_added_meanwhile, const char *url)
+{
+    for (size_t ours = 3; ours <= 4; ours++) {
+        world *it = open_world(url);
+        add_rows(it, "Cards", "card", 3 + ours);
+        lease_cards(it, 3, PAWL_MINUTES(5));
+        world_drain(it);
+        assert_int_equal(flushes, 1);
+        add_rows(it, "Cards", "card", 1);
+        world_go_both(it, PAWL_MINUTES(4));
+        assert_int_equal(flushes, 1);
+        assert_int_equal(world_aggregated(it, "Cards", "card").ready, 1);
+        world_go_both(it, PAWL_MINUTES(1));
+        assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
+        world_close(it);
+    }
+}
+
+static pawl_code lease_four(hook_point point, void *context)
+{
+    if (point != HOOK_BEFORE_LEASE)
+        return PAWL_OK;
+    hook_set(NULL, NULL);
+    lease_cards(context, 4, PAWL_MINUTES(5));
+    return PAWL_OK;
+}
+
+/* The other one leases four of eight behind our look. The failure that ours was a retry of is over with our piece: it is
+ * not taken for messages that cannot be decoded, which wait for the end of their leases. */
+ON_ALL_STORES(e20_a_failure_of_before_does_not_put_off_a_shared_flush, const char *url)
+{
+    world *it = open_world(hook_url(url));
+    add_rows(it, "Cards", "card", 8);
+    MUST_COMMIT(it->store, flush_set, WORLD_START, .partition = PAWL_TEXT("Cards"), .attempts = 1,
+                .due = WORLD_START, .error = PAWL_TEXT("not yet"));
+    hook_set(lease_four, it);
+    world_drain(it);
+    assert_int_equal(flushes, 1);
+    pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
+    assert_int_equal(counts.all, 4);
+    assert_true(counts.flush_due == WORLD_START);
+}
+
+static pawl_leased_batch theirs;
+static size_t            late;
+
+/* The other worker's piece is handed over while ours is; messages may be added, too. */
+static void end_theirs(world *it)
+{
+    int64_t ids[3];
+    in_each = NULL;
+    for (size_t i = 0; i < theirs.count; i++)
+        ids[i] = theirs.items[i].id;
+    MUST_COMMIT(it->store, leased_batch_remove, WORLD_START, .partition = PAWL_TEXT("Cards"),
+                .session = other_session, .ids = ids, .id_count = theirs.count);
+    add_rows(it, "Cards", "card", late);
+}
+
+/* The worker that ends last begins the next period. Messages that were added meanwhile wait for it. */
+ON_ALL_STORES(e20_the_last_of_two_workers_begins_the_next_period, const char *url)
+{
+    for (size_t i = 0; i < 6; i++) {
+        world *it   = open_world(url);
+        size_t ours = 3 + i / 2;
+        late        = i % 2;
+        add_rows(it, "Cards", "card", 3 + ours);
+        theirs  = lease_cards(it, 3, PAWL_MINUTES(5));
+        in_each = end_theirs;
+        world_drain(it);
+        assert_int_equal(flushes, ours <= 4 ? 1 : 2);
+        pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
+        assert_int_equal(counts.all, late);
+        assert_true(counts.flush_due == (late > 0 ? WORLD_START + PAWL_DAYS(1000) : 0));
+        world_go_both(it, PAWL_DAYS(1000));
+        assert_int_equal(world_aggregated(it, "Cards", "card").all, 0);
+        world_close(it);
+    }
 }
 
 /* ---- It fails ------------------------------------------------------------------------- */
