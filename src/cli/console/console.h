@@ -75,11 +75,11 @@ typedef struct pawl__console {
     int             running, waiting;
     /* live.c, under the mutex. */
     pthread_t           thread;
-    pthread_cond_t      is_news;   /* timed waits are by CLOCK_MONOTONIC, as of is_bulk */
-    int                 streams;   /* browsers with a stream */
-    int64_t             doctor_ms; /* when doctor is due; 0: for the first of them, at once */
-    uint64_t            number;    /* of the last news */
-    pawl__console_news *news[2];   /* of stats and of doctor; NULL: none yet */
+    pthread_cond_t      is_news;    /* timed waits are by CLOCK_MONOTONIC, as of is_bulk */
+    int                 streams;    /* browsers with a stream */
+    int64_t             doctor_due; /* when doctor is due; 0: for the first of them, at once */
+    uint64_t            number;     /* of the last news */
+    pawl__console_news *news[2];    /* of stats and of doctor; NULL: none yet */
     uint64_t            news_number[2];
     bool                has_thread, is_over;
     /* bulk.c, under the mutex. */

@@ -21,13 +21,6 @@
 enum { STATS, DOCTOR };
 static const char *const names[] = {[STATS] = "stats", [DOCTOR] = "doctor"};
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static struct timespec seconds_from_now(int seconds)
 {
     struct timespec when;
@@ -50,7 +43,7 @@ static void forget(pawl__console *console)
         release(console->news[i]);
         console->news[i] = NULL;
     }
-    console->doctor_ms = 0;
+    console->doctor_due = 0;
 }
 
 /* Runs the verb, with the words that a request of the API gives it, and makes its answer the news. A failure is news as well: false. */
@@ -101,14 +94,14 @@ static bool wait_for_round(pawl__console *console, int seconds, bool *is_doctor)
     pthread_mutex_lock(&console->mutex);
     while (!console->is_over &&
            pthread_cond_timedwait(&console->is_news, &console->mutex,
-                                  console->doctor_ms == 0 ? &soon : &when) != ETIMEDOUT)
+                                  console->doctor_due == 0 ? &soon : &when) != ETIMEDOUT)
         continue;
     while (!console->is_over && console->streams == 0)
         pthread_cond_wait(&console->is_news, &console->mutex);
     bool goes_on = !console->is_over;
-    *is_doctor   = console->doctor_ms <= now_ms();
+    *is_doctor   = console->doctor_due <= pawl__steady_now();
     if (*is_doctor)
-        console->doctor_ms = now_ms() + (int64_t)DOCTOR_S * 1000;
+        console->doctor_due = pawl__steady_now() + PAWL_SECONDS(DOCTOR_S);
     pthread_mutex_unlock(&console->mutex);
     return goes_on;
 }
@@ -119,12 +112,12 @@ static void *run(void *context)
     bool           is_doctor = false, was_well = true;
     int            seconds = PERIOD_S;
     while (wait_for_round(console, seconds, &is_doctor)) {
-        int64_t begun   = now_ms();
+        int64_t begun   = pawl__steady_now();
         bool    is_well = ask(console, STATS);
         if (is_doctor || is_well != was_well) /* its finding of the connection is over */
             (void)ask(console, DOCTOR);
         was_well = is_well;
-        seconds  = wait_after(now_ms() - begun, is_well);
+        seconds  = wait_after((pawl__steady_now() - begun) / 1000, is_well);
     }
     return NULL;
 }
