@@ -1,4 +1,4 @@
-/* billing.c - the programs that the orders talk to: a bank that takes every payment, and a
+/* billing.c - the services to which the orders example sends: a bank that accepts every payment, and a
  * carrier. An application of two endpoints, built as a module for `pawl run`.
  *
  * Built in this folder, against an installed pawl:
@@ -9,7 +9,7 @@
  */
 #include "orders/orders.h"
 
-/* A real one calls the bank here, with the message's id as idempotency key. */
+/* A real handler would call the bank here, with the message's id as idempotency key. */
 static pawl_code on_charge_card(pawl_context *ctx, const charge_card *message)
 {
     return pawl_reply(

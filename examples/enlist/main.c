@@ -1,13 +1,13 @@
 /* main.c - messages in a transaction of your own, on PostgreSQL.
  *
- * An order is a row of this program's own table and a message, in one transaction
- * of this program's own: both are there, or neither is. Two orders are placed, one
- * is committed, one rolled back. Then an endpoint says what arrived.
+ * To place an order, the program writes a row of its own table and sends a message, in one
+ * transaction of its own: both are committed, or neither. It places two orders, commits the
+ * first and rolls back the second. Then an endpoint prints which messages arrived.
  *
  *     pawl schema apply --store URL     once: pawl's tables
  *     enlist URL                        postgres://user@host/database
  *
- * What SQL alone can send is in trigger.sql; it is read by the endpoint here too.
+ * trigger.sql sends a message by SQL alone; the endpoint here handles it, too.
  *
  * Built in this folder, against an installed pawl:
  *
@@ -25,14 +25,14 @@
 
 #define QUEUE "enlist"
 
-/* ---- What is told ----------------------------------------------------------- */
+/* ---- Messages and their handlers -------------------------------------------- */
 
 #define ORDER_PLACED(F) \
     F(INT64, order_id)  \
     F(INT64, total_cents)
 PAWL_RECORD(order_placed, ORDER_PLACED);
 
-/* By the trigger. */
+/* Sent by the trigger of trigger.sql. */
 #define ORDER_PAID(F) F(INT64, order_id)
 PAWL_RECORD(order_paid, ORDER_PAID);
 
@@ -129,7 +129,7 @@ static pawl_code place_orders(pawl_store *store, PGconn *pg, pawl_error *error)
 
 /* ---- The program ---------------------------------------------------------------- */
 
-/* In a real system that is another process. */
+/* Handles the messages. In a real system another process does this. */
 static pawl_code receive(const char *url, pawl_error *error)
 {
     pawl_endpoint        *endpoint = NULL;

@@ -1,11 +1,11 @@
-/* main.c - the orders as a program of its own: an event loop of this file's, not
- * the library's, runs two endpoints and prints what happens.
+/* main.c - runs the orders application in an event loop of this file: it steps two endpoints and prints
+ * what happens.
  *
- * The second endpoint stands in for the world outside: it takes the money,
- * drives the van and reads the news. One customer never pays.
+ * The second endpoint stands in for other systems: it takes payments, ships
+ * orders and handles the events. One customer never pays.
  *
- * Business time is a clock of our own. When nothing is left to do now, it jumps
- * to the next thing that is due, so that the quarter of an hour that an order waits for its payment takes a moment.
+ * Business time is a virtual clock. When nothing is due, the loop sets it to the next
+ * due time, so that the 15 minutes that an order waits for its payment pass at once.
  *
  *     orders [STORE]        default: memory:
  *
@@ -108,8 +108,8 @@ static pawl_code place_orders(const orders_program *program, pawl_error *error)
     return code;
 }
 
-/* One step of each endpoint. `*next_due` is when there will be more to do: now,
- * unless both are idle. */
+/* Makes one step of each endpoint. `*next_due` is the time of the next step: now, unless both
+ * are idle. */
 static pawl_code step(const orders_program *program, pawl_time *next_due, pawl_error *error)
 {
     *next_due = PAWL_TIME_MAX;

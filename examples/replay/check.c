@@ -1,4 +1,4 @@
-/* check.c - the single pass that every replay is held against.
+/* check.c - computes the result with which every replay is compared, in a single pass.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

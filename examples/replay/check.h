@@ -1,4 +1,4 @@
-/* check.h - the result that a replay must have, counted by hand.
+/* check.h - computes the result that a replay must have, without pawl.
  *
  * One loop over the sorted events that shares nothing with the engine: no
  * sagas, no timeouts, no aggregators, only the last time each case was seen.

@@ -193,8 +193,8 @@ static bool tells_at_once(const char *url)
            strncmp(url, "sqlite:", strlen("sqlite:")) == 0;
 }
 
-/* Whether the store can be reached at all, and whether the tables are left to us: memory and files are
- * given theirs by whoever opens them, a server before anybody may be killed who makes them. */
+/* Whether the store can be reached, and whether this program must create the tables: a memory store or a file gets
+ * them when it is opened, a server before the first process that may be killed starts. */
 static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tables,
                              pawl_error *error)
 {
@@ -253,7 +253,7 @@ pawl_code replay_ground_prepare(const replay_ground *ground, const replay_option
         code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, ground->store, error);
     if (code == PAWL_OK && archive_needs)
         code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, ground->archive, error);
-    /* A broker that nobody reaches is told of before anything runs. */
+    /* A broker that cannot be reached is reported before anything runs. */
     if (code == PAWL_OK && options->transport != NULL && options->run == NULL)
         code = replay_ground_remove_queue(ground, options, error);
     *is_reached = code == PAWL_OK && store_needs && archive_needs;

@@ -1,9 +1,9 @@
-/* ground.h - where a run keeps its data: two stores and tables of its own there.
+/* ground.h - the data of a run: two stores, and the run's own tables in them.
  *
  *     replay_ground_init -> use -> replay_ground_clear
  *
- * A run's tables begin with its name, so that a store may hold what it likes
- * beside them and an earlier run leaves nothing that a later one could find.
+ * The names of a run's tables begin with the run's name, so that a store may have other
+ * tables, and a run never reads those of an earlier one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,8 +37,8 @@ pawl_code replay_ground_prepare(const replay_ground *ground, const replay_option
  * the first does, the run never began: its tables are dropped again. */
 bool replay_ground_is_begun(const replay_ground *ground, const replay_options *options);
 
-/* How many workers of the run live, as far as the stores know. One that was killed
- * may count for a while: until then what it leased is its own. */
+/* How many workers of the run live, as far as the stores know. A killed worker
+ * may count for a while; until then its leases are valid. */
 pawl_code replay_ground_count_workers(const replay_ground *ground, const replay_options *options,
                                       size_t *count, pawl_error *error);
 

@@ -1,11 +1,11 @@
-/* patience.h - going on when a store was away for a while.
+/* patience.h - repeats an operation while a store is unavailable.
  *
- * A server that is restarted, or ends a session, takes nothing with it that the
- * run could not read again. So what failed for that reason is done again, with
- * pauses that double, until the store has been away for five minutes.
+ * When a server is restarted or ends a session, the run loses nothing that it
+ * cannot read again. So an operation that failed for that reason is repeated, with
+ * pauses that double, until the store has been unavailable for five minutes.
  *
- * Only a store that was reached before is waited for: one that was never there is
- * a mistake in the URL.
+ * Only a store that was reached before is waited for: if it never was, the URL is
+ * probably wrong.
  *
  * Tests: tests/system/replay_postgres.sh, replay_postgres_soak.sh
  *
@@ -21,10 +21,10 @@ typedef struct replay_patience {
     int64_t outages;     /* outages survived so far */
 } replay_patience;
 
-/* One thing to do. It has to be one that may be done twice. */
+/* An operation, which must be safe to repeat. */
 typedef pawl_code replay_try_fn(void *context, pawl_error *error);
 
-/* Does it until it succeeds, fails for another reason, or the five minutes are over.
+/* Repeats the operation until it succeeds, fails for another reason, or the five minutes are over.
  * An interruption ends the wait. */
 pawl_code replay_patiently(replay_patience *patience, replay_try_fn *try, void *context,
                            pawl_error *error);

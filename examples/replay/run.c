@@ -4,8 +4,8 @@
  *     step until nothing is left        the whole log; every case is closed
  *     flush the aggregator, step        the last batch of each group
  *
- * No stage leaves a mark of its own: after a kill all three run again, and the
- * ones that had been done find nothing to do.
+ * Completed stages are not recorded: after a kill all three run again, and those
+ * that were complete find nothing to do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -351,7 +351,7 @@ static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, 
     return code;
 }
 
-/* Asked for again after an outage, which may have met the one before it. */
+/* Repeated after an outage, which may have interrupted the request before. */
 static pawl_code flush(const replay_run *run, pawl_error *error)
 {
     pawl_code code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);

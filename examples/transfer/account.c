@@ -1,7 +1,7 @@
-/* account.c - an account decides about commands, by what happened on it.
+/* account.c - the entity Account: accepts or rejects commands, by its balance and whether it is closed.
  *
- * A command that comes again is known by its dispatch id, which the library looks
- * up: no handler here asks whether it was handled already.
+ * The library drops copies of a command by its dispatch id, so no handler here
+ * checks whether a command was handled already.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static pawl_code on_credit(pawl_context *ctx, const account_state *state, const 
 }
 PAWL_ENTITY_HANDLER(on_credit, account_state, credit);
 
-/* Money that was taken comes back, to a closed account too. */
+/* Returns money of a failed transfer, also to a closed account. */
 static pawl_code on_credit_back(pawl_context *ctx, const account_state *state,
                                 const credit_back *command)
 {

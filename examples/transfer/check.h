@@ -1,8 +1,8 @@
-/* check.h - one pass over the journal, from its first event to its last.
+/* check.h - verifies a run by one pass over the event store, from its first event to its last.
  *
- * It knows nothing of handlers, folds and queues: it moves the money of every event
- * itself, follows every transfer through its states, and matches each debit and credit
- * with the transfer that sent it, by the dispatch id that this transfer's event makes
+ * The check shares nothing with handlers, snapshots and queues: it adds up the money of every event,
+ * follows every transfer through its states, and matches each debit and credit
+ * with the transfer that sent it, by the dispatch id computed from that transfer's event
  * (docs/dispatch-ids.md). An event that does not fit is a difference.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,7 +26,7 @@ typedef struct transfer_found {
     char     differences[TRANSFER_DIFFERENCES_SHOWN][300]; /* the first ones */
 } transfer_found;
 
-/* Nobody may write meanwhile. An error only when the store cannot be read. */
+/* No process may write meanwhile. Fails only when the store cannot be read. */
 pawl_code transfer_check(pawl_store *store, const transfer_plan *plan, transfer_found *found,
                          pawl_error *error);
 

@@ -1,5 +1,5 @@
-/* main.c - transfer: money moves between accounts while the processes that move it are
- * killed, and the journal proves that none was lost.
+/* main.c - transfer: moves money between accounts while the processes that do so are
+ * killed, and proves from the event store that no money was lost.
  *
  *     plan -> start the runners -> ask, kill, watch -> read the journal -> report
  *
@@ -40,7 +40,7 @@ static pawl_code report(transfer_supervisor *run, int *exit_code, pawl_error *er
     return PAWL_OK;
 }
 
-/* The tables of a run that was verified go; those of any other are there to be looked at. */
+/* Drops the tables of a verified run; those of any other run stay for inspection. */
 static pawl_code supervise(const transfer_options *options, const transfer_plan *plan,
                            int *exit_code, pawl_error *error)
 {

@@ -65,7 +65,7 @@ static pawl_code name_end(int64_t place, int status, pawl_error *error)
                           place + 1, WEXITSTATUS(status));
 }
 
-/* None may end by itself. */
+/* A runner that ended by itself is an error. */
 static pawl_code check_runners(transfer_supervisor *self, pawl_error *error)
 {
     int status;
@@ -213,7 +213,7 @@ static pawl_code count_opened(transfer_supervisor *self, size_t *count, pawl_err
     return code;
 }
 
-/* Rows that somebody still has to handle or deliver. */
+/* Number of rows that are still to be handled or delivered. */
 static pawl_code count_left(transfer_supervisor *self, int64_t *left, pawl_error *error)
 {
     pawl_stats stats = PAWL_STATS_INIT;
@@ -230,7 +230,7 @@ static pawl_code count_left(transfer_supervisor *self, int64_t *left, pawl_error
 
 /* ---- Asking ---------------------------------------------------------------------- */
 
-/* Again and again while the store is in other hands: nothing was applied then. */
+/* Repeats the request while the store is busy: nothing was applied then. */
 static pawl_code commit(transfer_supervisor *self, pawl_error *error)
 {
     pawl_code code;

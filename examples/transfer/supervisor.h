@@ -3,9 +3,9 @@
  *
  *     transfer_supervisor_open -> transfer_supervisor_work -> transfer_supervisor_close
  *
- * Only so many transfers are under way at a time, so that at every moment of the run
- * some are in each of their steps. A kill is due when so many are settled as was drawn
- * for it, and hits one that has handled much, or any.
+ * The number of transfers under way is limited, so that at every moment of the run
+ * some are in each of their steps. For each kill a number of settled transfers is drawn, at which it
+ * is due; it kills a runner that has handled many messages, or any runner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* transfer.c - a transfer takes the money first, then gives it, and gives it back
- * when the other account does not want it.
+/* transfer.c - the process Transfer: debits one account, then credits another; if that account rejects
+ * the credit, the first one gets the money back.
  *
  *     requested -> withdrawn -> done
  *              |            \-> bounced -> failed     the second leg was rejected
@@ -67,7 +67,7 @@ static pawl_code on_rejected(pawl_context *ctx, const transfer_state *state,
 }
 PAWL_PROCESS_HANDLER(on_rejected, transfer_state, pawl_rejected);
 
-/* Nothing is given up: the answer comes, however late. */
+/* The transfer still waits: the answer comes, however late. */
 static pawl_code on_late(pawl_context *ctx, const transfer_state *state)
 {
     const transfer_settings *settings = pawl_user(ctx);
@@ -91,7 +91,7 @@ static void apply_bounced(transfer_state *state, const bounced *event)
 }
 PAWL_APPLY(apply_bounced, transfer_state, bounced);
 
-/* The others are there to be read: what is next follows from the answer. */
+/* The other members of the state are for readers: the next command depends on the answer alone. */
 #define APPLY_NOTHING(event_record)                                                    \
     static void apply_##event_record(transfer_state *state, const event_record *event) \
     {                                                                                  \

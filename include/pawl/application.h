@@ -1,10 +1,9 @@
 /* application.h - the tables that describe an application: what it handles and
  * how a message finds its saga.
  *
- * A table is constant data, read by the library by the sizes that the
- * application was built with, so fields can be appended later. Lists of rows
- * end with an empty row, lists of pointers with NULL: PAWL_ON(...), PAWL_SAGAS(...)
- * and their like write the end.
+ * Tables are constant data. PAWL_APPLICATION_HEAD records their sizes, so that a newer library
+ * may append members. A list of rows ends with an empty row, a list of pointers with NULL:
+ * the macros PAWL_ON(...), PAWL_SAGAS(...) and so on (lists.h) append that end.
  *
  *     static pawl_code on_place_order(pawl_context *ctx, order_state *order,
  *                                     const place_order *message) { ... }
@@ -15,10 +14,10 @@
  *         .on = PAWL_ON({ .handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true },
  *                       { .handle = PAWL_HANDLE(on_payment_late), .timeout = "payment" }) };
  *
- * PAWL_HANDLER makes a thunk that calls the function with its real types: a
- * function of another type does not compile, and which message a row is for
- * comes from its handler, so the two cannot disagree.
+ * PAWL_HANDLER checks the function's type at compile time, and records the types of its state and
+ * message: a row handles the message type of its handler.
  *
+ * Threads: handlers run on worker threads, see pawl_call_fn.
  * Tests: tests/unit/workflow/test_model.c, tests/must_not_compile.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -44,18 +43,16 @@ typedef struct pawl_apply      pawl_apply; /* process.h */
 
 /* ---- Handlers ----------------------------------------------------------- */
 
-/* A handler runs on one worker thread, at any time for different sagas, for one
- * saga at once only in different processes, of which all but one run again, and
- * possibly more than once for one message (conflicts, crashes). Its effects through the context take place in the
- * commit and only if it returns PAWL_OK. It answers PAWL_OK, PAWL_RETRY,
- * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error.
- * PAWL_RETRY_NEVER and the other classes of pawl_code_retry are no answers: the message becomes a
- * dead letter that says so; PAWL_REJECT is what "never again" is called.
- * Like every function that pawl calls, it leaves by its return alone: longjmp() and a C++ exception would pass over
- * what pawl has locked and begun. In C++ it is noexcept.
- * The state is copied when all handlers of the message are done: what it points
- * to must live until then, as the message, literals and pawl_scratch(ctx) do and
- * a handler's own local arrays do not. */
+/* Calls a handler on a worker thread. Handlers of different sagas run in parallel. If two workers run handlers of one
+ * saga at once, one commit succeeds, and the others run their handlers again. So a handler may run more than once
+ * for one message (conflicts, crashes); its effects through the context take place once, in the commit, if it
+ * returns PAWL_OK. Other answers: PAWL_RETRY, pawl_retry_after(...), PAWL_REJECT (a dead letter), PAWL_DISCARD,
+ * or any error code, which the recoverability rules judge (docs/failures.md). A retry class, as PAWL_RETRY_NEVER,
+ * is no code: it makes the message a dead letter whose error says so.
+ * A handler, like every function that pawl calls, must end by return, and in C++ be noexcept: longjmp() and
+ * exceptions would skip the end of pawl's transactions and locks.
+ * pawl copies the state after all handlers of the message have returned. Memory that the state points to must live
+ * until then: the message, literals and memory of pawl_scratch(ctx) do, local arrays of a handler do not. */
 typedef pawl_code pawl_call_fn(pawl_context *ctx, void *state, const void *message, size_t count);
 
 typedef struct pawl_handler {
@@ -64,7 +61,7 @@ typedef struct pawl_handler {
     bool            is_list; /* an aggregator's: an array of messages */
     pawl_call_fn   *call;
     bool        is_stream; /* a process's or an entity's: the state is computed from its events */
-    const char *name;      /* of the function, for people; NULL in older programs */
+    const char *name;      /* of the function, for logs; NULL in older programs */
 } pawl_handler;
 
 #define PAWL_HANDLE(function) (&function##_pawl_handler)
@@ -136,18 +133,17 @@ typedef struct pawl_handler {
 
 /* ---- Rows --------------------------------------------------------------- */
 
-/* The end of a message that cannot start a saga and finds none
- * (E3). "None" is final only when no older message of the queue is left. */
+/* The end of a message that cannot start a saga and finds none (E3). It comes only when no older message
+ * is left in the queue, which might have started the saga. */
 typedef enum pawl_not_found {
     PAWL_NOT_FOUND_DROP, /* with a warning and a counter */
     PAWL_NOT_FOUND_DEAD, /* dead letter */
     PAWL_NOT_FOUND_CALL, /* the row's `missing` handler */
 } pawl_not_found;
 
-/* A custom finder: writes the id of the saga that `message` is for, zero for
- * none. The message then runs in a batch of its own (E30). For a message that
- * begins no saga the finder is called a second time when the first answer is "none" and no
- * older message of the queue is left, and again later while there are some (E3). */
+/* A custom finder: sets `*id` to the saga that `message` is for, or leaves it zero for none. Any code but PAWL_OK fails
+ * the message. A message with a finder runs in a batch of its own (E30). If the message cannot start a saga, "none" is
+ * checked: the finder runs again, at once if the queue has no older message, else after a delay (E3). */
 typedef pawl_code pawl_find_fn(pawl_context *ctx, const void *message, pawl_saga_id *id);
 
 typedef struct pawl_on {
@@ -156,7 +152,7 @@ typedef struct pawl_on {
     const char         *key;         /* the message's property that finds the saga; "a.b" nests */
     const char    *transitional_key; /* the same for the transitional property; NULL: the key */
     bool           starts;           /* may begin a saga */
-    bool           own_sql;          /* in a batch of its own, with SQL: pawl_sqlite(ctx) ... */
+    bool           own_sql;          /* runs in a batch of its own, with pawl_sqlite(ctx) ... */
     pawl_not_found not_found;
     const pawl_handler *missing; /* PAWL_NOT_FOUND_CALL: a PAWL_MESSAGE_HANDLER */
     pawl_find_fn       *find;    /* instead of `key` */
@@ -170,26 +166,26 @@ typedef struct pawl_saga {
     const char     *correlation;  /* property of the state that is unique; NULL: none */
     const char     *transitional; /* a second one, while the first is being replaced */
     const pawl_on  *on;
-    /* The row is locked at load, in a batch of one, which waits for it up to a store call's deadline;
-     * then the message fails, with retries (S32). MongoDB and memory lock none, as a warning says. */
+    /* The row is locked from load to commit, and each message has a batch of its own. A message waits for
+     * the lock up to the option `deadline`; then it fails, with retries (S32). MongoDB and the memory store
+     * lock no rows, and log a warning at start. */
     bool is_pessimistic;
-    /* Members with default values are written, too, for those who read the row with SQL (S25). */
+    /* The stored JSON also has members with default values, for readers of the row with SQL (S25). */
     bool stores_defaults;
     /* How the state is written and read (S26; state_format.h). NULL: the endpoint's. */
     const pawl_state_format *format;
-    /* How rows of older versions of the state's record are read: PAWL_FORMATS(...), rising in
-     * `below`, or NULL. A row that none is for is read by `format`. */
+    /* Formats of rows that older versions of the state's record wrote: PAWL_FORMATS(...), by rising
+     * `below`, or NULL. `format` reads all other rows. */
     const pawl_state_format *const *older_formats;
-    /* Microseconds: `pawl doctor --app` names sagas that have no timeout and were not saved for as
-     * long. The time of a save then stands in the row's metadata. 0: it may be idle for ever. */
+    /* Microseconds: `pawl doctor --app` reports sagas without a timeout that were not saved for so long. To tell
+     * this, each save writes its time into the row's metadata. 0: no limit, and no such time. */
     int64_t idle_after;
 } pawl_saga;
 
-/* Collects messages under its name (and key) until `size` are there or the
- * period ends, then hands them over together. Neither size nor period: size 10
- * (E17). It takes messages of its handler's type and of types derived from
- * it (E9); a row has the handler's type, and the message's own in the header
- * pawl.type when that is another one. */
+/* Collects messages in the store, by key, until a partition has `size` of them or its period ends; then its handler
+ * gets them as one list. Without size and period the size is 10 (E17). Messages of the handler's type and
+ * of types derived from it are collected (E9); a row has the handler's type, and in the header
+ * pawl.type the message's own type, if that differs. */
 typedef struct pawl_aggregator {
     const char         *name;         /* without '/', which stands before a partition's key */
     const pawl_handler *handle;       /* a PAWL_BATCH_HANDLER */
@@ -199,15 +195,14 @@ typedef struct pawl_aggregator {
     int64_t             period;       /* microseconds; 0: none */
     int64_t             lease;        /* microseconds; 0: five minutes */
     int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
-    /* The handler runs in a batch of its own, with pawl_sqlite(ctx) ...: its rows are written by the commit that
-     * removes its messages, or neither happens (E24). Refused where there is no SQL. */
+    /* The handler runs in a batch of its own and may write rows with pawl_sqlite(ctx) ...: one commit writes them
+     * and removes the messages (E24). Refused on stores without SQL. */
     bool               own_sql;
     const pawl_effect *does; /* PAWL_DOES(...); NULL: not declared */
 } pawl_aggregator;
 
-/* A process or an entity (process.h). The stream of one is "NAME/key", at most
- * PAWL_STREAM_SIZE_MAX bytes; the key is the text of the message's property that
- * its row in .on names. */
+/* A process or an entity (process.h). Its stream has the name "NAME/key", of at most PAWL_STREAM_SIZE_MAX bytes;
+ * the key is the value of the message property that the row's .key names. */
 struct pawl_process {
     const char     *name;
     pawl_record_fn *state;
@@ -217,20 +212,19 @@ struct pawl_process {
     int32_t                  dispatches_remembered; /* 0: PAWL_DISPATCHES_REMEMBERED */
 };
 
-/* Reads the events of all streams in the order of their global positions, each once, and
- * keeps its checkpoint in the commit of its handlers' effects. One worker of all
- * processes runs it at a time. A handler that fails, with whatever code, stops it
- * until it succeeds: an event is never passed over but by PAWL_DISCARD. Messages that
- * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
- * time, under a virtual clock the event's. `pawl projection rebuild` has it read again. */
+/* A projection reads the events of all streams in global order, each once. Its checkpoint is
+ * saved in the commit of its handlers' effects. Of all processes one worker runs it at a time. A handler that
+ * fails, with whatever code, is run again for the same event until it succeeds; PAWL_DISCARD skips the event.
+ * `pawl projection rebuild` makes it read events again; messages that it sends again have the same ids.
+ * Filters do not run. pawl_now is the endpoint's time, under a virtual clock the event's. */
 struct pawl_projection {
-    const char    *name; /* of the checkpoint, once in the store: another name begins anew */
+    const char    *name; /* of its checkpoint, unique in the store: a new name begins anew */
     const pawl_on *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; a row has .handle alone */
     bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the checkpoint */
     int32_t batch;   /* events in one commit; 0: 256 */
     const pawl_effect *does; /* of all its handlers: PAWL_DOES(...); NULL: not declared */
-    /* Empties what its handlers write: before the first event of all, in the transaction of that, at the
-     * beginning and after each rebuild from the first. A failure is one of that event. Needs own_sql; or NULL. */
+    /* Deletes the rows that its handlers write, or NULL. Runs before the store's first event and in its
+     * transaction, at the start and after a rebuild from there. If it fails, that event fails. Needs own_sql. */
     pawl_code (*reset)(pawl_context *ctx);
 };
 
@@ -243,16 +237,15 @@ typedef struct pawl_endpoint_spec {
     const pawl_process *const    *processes;   /* likewise; process.h */
     const pawl_entity *const     *entities;
     const pawl_projection *const *projections;
-    /* Defaults of the program that runs the endpoint, which may set others: PAWL_OPTIONS(...)
-     * of endpoint.h, or NULL. Numbers, recovery, ordered, audit, routes, user and critical; the rest is not for it. */
+    /* Defaults, which the program that runs the endpoint may override: PAWL_OPTIONS(...) of endpoint.h, or NULL.
+     * Numbers, recovery, ordered, audit, routes, user and critical; any other option is PAWL_ECONFIG. */
     const struct pawl_endpoint_options *options;
     const pawl_state_format            *format;    /* of sagas that say none; NULL: plain JSON */
     const pawl_schedule                *schedules; /* PAWL_SCHEDULES(...), or NULL; schedule.h */
 } pawl_endpoint_spec;
 
-/* Runs for each message before or after its handlers. `before` may answer
- * PAWL_DISCARD: the message is consumed, no handler runs (E29), and nothing that filters sent is sent.
- * Any other answer than PAWL_OK fails the message. */
+/* Runs for each message before or after its handlers. `before` may return PAWL_DISCARD: the message counts as
+ * handled, no handler runs (E29), and effects of filters are dropped. Any other code but PAWL_OK fails the message. */
 typedef pawl_code pawl_filter_fn(pawl_context *ctx, const pawl_message *message, void *context);
 
 typedef struct pawl_filter {

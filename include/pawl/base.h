@@ -1,6 +1,5 @@
-/* base.h - the other calls on the types of types.h: ids and random numbers, arenas and the
- * allocator, comparing texts and times. For stores, tools and programs that need more of them
- * than a handler does.
+/* base.h - further calls on the types of types.h, for stores and tools: comparing and parsing
+ * texts, times and ids, random numbers, arenas, the allocator, log lines.
  *
  * Threads: everything here is safe to call from any thread as long as two
  * threads do not touch one object at once; pawl_allocator_set is for
@@ -28,7 +27,7 @@ PAWL_API int pawl_text_compare(pawl_text left, pawl_text right);
  * the first bad byte. */
 PAWL_API bool pawl_text_is_valid(pawl_text text, size_t *at);
 
-/* "ECONFLICT"; "?" for a number that is no code. Static text. */
+/* The code's name, "ECONFLICT"; "?" for a number that is no code. Static text. */
 PAWL_API const char *pawl_code_name(pawl_code code);
 PAWL_API pawl_retry  pawl_code_retry(pawl_code code);
 /* The sentence of PAWL_CODES. Static text. */
@@ -104,9 +103,9 @@ typedef struct pawl_arena_point {
 /* NULL when out of memory. `block_size` in bytes, 0 for the default (64 KiB). */
 PAWL_API pawl_arena *pawl_arena_create(size_t block_size);
 PAWL_API void        pawl_arena_destroy(pawl_arena *arena); /* accepts NULL */
-/* Frees all that was taken but keeps up to 4 MiB of blocks for the next round. */
+/* Frees all that was taken; the arena keeps up to 4 MiB of blocks for reuse. */
 PAWL_API void pawl_arena_reset(pawl_arena *arena);
-/* Back to an earlier point; memory taken since is gone. */
+/* The arena's current point, and a return to an earlier one, which frees all memory taken since. */
 PAWL_API pawl_arena_point pawl_arena_position(pawl_arena *arena);
 PAWL_API void             pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point);
 PAWL_API void            *pawl_arena_copy(pawl_arena *arena, const void *data, size_t size);
@@ -120,7 +119,7 @@ PAWL_API void *pawl_arena_grow(pawl_arena *arena, void *items, size_t count, siz
 
 /* ---- Logging ----------------------------------------------------------- */
 
-/* A line to the function of pawl_log_set. */
+/* Passes a line to the function of pawl_log_set. */
 PAWL_API void pawl_log(pawl_log_level level, const char *format, ...) PAWL_PRINTF(2, 3);
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
-/* change.h - the change set: everything that one or more handled messages want
- * to write, the argument of commit, the only way to write to a store.
+/* change.h - the change set: all writes of one or more handled messages. A commit applies it; there
+ * is no other way to write to a store.
  *
- *     unit    the part of a change set that belongs to one handled message
+ *     unit    the changes that belong to one handled message
  *     group   units that depend on one another; applied whole or refused whole
  *
- * Every change names its unit and its group (both count from 0 within the
- * set). Changes of a kind stand in one array; kinds are applied in the order
- * of PAWL_CHANGE_KINDS, the refusable ones first. Callers sort nothing: a
- * driver sorts where its database needs it against deadlocks.
+ * Every change has the numbers of its unit and its group (from 0 within the
+ * set). Each kind of change has one array; kinds are applied in the order
+ * of PAWL_CHANGE_KINDS. Callers need not sort: a
+ * driver sorts changes if its database needs that against deadlocks.
  *
  * Memory: everything a change set points to is borrowed for the call.
  * Times: `due` is business time; everything else is machine time.
@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/* kind, may be refused. Applied in this order. */
+/* kind, whether it may be refused. Applied in this order. */
 #define PAWL_CHANGE_KINDS(X)       \
     X(queue_settle, true)          \
     X(inbox_entry, true)           \
@@ -64,7 +64,7 @@ typedef enum pawl_change_kind {
 
 /* Counts of a worker since its last commit; added to its row by the fence. */
 typedef struct pawl_counters {
-    int64_t messages;  /* units that were handled to an end, timeouts and flushes included */
+    int64_t messages;  /* units that were settled, timeouts and flushes included */
     int64_t timeouts;  /* of these, timeouts */
     int64_t flushes;   /* of these, aggregator flushes */
     int64_t failures;  /* handler runs that failed */
@@ -87,7 +87,7 @@ typedef struct pawl_changes {
 #undef PAWL__KIND
 } pawl_changes;
 
-/* A refused change and the reason. Its whole group was left out. */
+/* A refused change and the reason. The commit left out its whole group. */
 typedef struct pawl_refusal {
     pawl_change_kind kind;
     uint32_t         unit;
@@ -103,7 +103,7 @@ typedef struct pawl_refusals {
     size_t        capacity;
 } pawl_refusals;
 
-/* "saga_update" */
+/* Name of a kind of change: "saga_update". */
 PAWL_API const char *pawl_change_kind_name(pawl_change_kind kind);
 /* For drivers: adds a refusal. PAWL_ENOMEM when the arena is exhausted. */
 PAWL_API pawl_code pawl_refusals_add(pawl_refusals *refusals, pawl_change_kind kind, uint32_t unit,

@@ -21,15 +21,15 @@
 extern "C" {
 #endif
 
-/* Appends an event. Those of a stream stand together in the set, by version, without a
- * gap, and all in one group. Refused with PAWL_ECONFLICT unless the
- * stream, before this set, ended at the version before the first one: the version
- * is taken, or the one before is missing (O4). */
+/* Appends an event. In a set, the events of a stream are consecutive, by version without a
+ * gap, and in one group. Refused with PAWL_ECONFLICT unless the stream
+ * ends at the version before the first of them: else that version exists already, or the one
+ * before is missing (O4). */
 typedef struct pawl_event_append {
     PAWL__CHANGE_BASE
     pawl_text  stream;   /* "type/id" */
     int64_t    version;  /* from 1 */
-    bool       is_first; /* of those that this set appends to the stream */
+    bool       is_first; /* first event of this set for the stream */
     pawl_event event;
 } pawl_event_append;
 
@@ -41,19 +41,19 @@ typedef struct pawl_stream_snapshot_set {
     int64_t   version;      /* of the last event in it */
     int32_t   type_version; /* of the state's record */
     pawl_text state;        /* JSON */
-    /* JSON array of the dispatch ids remembered, oldest first. A number behind an id is the time of its event, in
-     * seconds since 1970; without one it is that of the id before. */
+    /* JSON array of the dispatch ids remembered, oldest first. A number after an id is the time of its event, in
+     * seconds since 1970; an id without a number has the time of the id before it. */
     pawl_text dispatches;
     pawl_time at; /* for people */
 } pawl_stream_snapshot_set;
 
-/* A checkpoint that was set back to before the first event; one at 0 was never set. */
+/* Value of a checkpoint that was set back to before the first event; 0: it was never set. */
 #define PAWL_CHECKPOINT_START (-1)
 
-/* Refused with PAWL_ECONFLICT unless the checkpoint is at `from`. */
+/* Moves a checkpoint. Refused with PAWL_ECONFLICT unless the checkpoint is at `from`. */
 typedef struct pawl_checkpoint_set {
     PAWL__CHANGE_BASE
-    pawl_text name; /* of whoever reads */
+    pawl_text name; /* of the reader, as "projection/NAME" */
     int64_t   from; /* 0: it was never set */
     int64_t   to; /* larger than `from`; if `is_back` smaller, PAWL_CHECKPOINT_START or positive */
     pawl_time at; /* for people */

@@ -1,4 +1,4 @@
-/* change_history.h - the change to the history of an endpoint: a line for each message and saga.
+/* change_history.h - the change that adds a line to an endpoint's history, for each message and saga.
  *
  * Threads: plain data.
  * Tests: src/conformance/store/history.c

@@ -1,7 +1,7 @@
-/* driver.h - everything that a driver of a store or of a transport needs.
+/* driver.h - includes everything that a driver of a store or of a transport needs.
  *
- * The table of a store with its change sets (store_driver.h), the outbound transports that outbox rows go to
- * (transport.h), and inbound transports (inbound.h).
+ * Stores and their change sets: store_driver.h. Outbound transports: transport.h. Inbound transports:
+ * inbound.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

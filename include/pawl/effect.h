@@ -1,12 +1,12 @@
-/* effect.h - the effects that a handler may have, declared in the row that it stands in.
+/* effect.h - declares in a handler's row (.does) which effects the handler may have.
  *
  *     {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true,
  *      .does   = PAWL_DOES(PAWL_SENDS(charge_card, "billing"), PAWL_SETS("payment"))}
  *
- * `pawl topology print` draws what is declared: the effects cannot be read from a function. A row
- * without .does declares nothing. A row with one has no other effects: an effect of its
- * handler that is not in the list is refused, as one with a name too long is (E26), so that the drawing
- * is true. Filters, and what runs before a commit, have no rows and are not checked.
+ * `pawl topology print` draws the declared effects. If the row has .does, any effect of its handler that is not
+ * in the list is refused and fails the message (E26), so that the drawing is complete. A row without .does
+ * declares nothing, and its handler is not checked. Filters and functions of pawl_before_commit have no
+ * rows and are not checked.
  *
  * Tests: tests/unit/engine/test_engine_declared.c, tests/system/command_topology.sh
  *
@@ -29,11 +29,10 @@ typedef enum pawl_effect_kind {
     PAWL_EFFECT_TIMEOUT, /* pawl_timeout, pawl_timeout_at */
 } pawl_effect_kind;
 
-/* An effect that a handler may have. Events that a process or an entity may emit stand in its
- * .apply already. */
+/* An effect that a handler may have. Events of processes and entities are not listed: .apply has them. */
 typedef struct pawl_effect {
     pawl_effect_kind kind;
-    pawl_record_fn  *message; /* of this very type; NULL: a timeout */
+    pawl_record_fn  *message; /* of exactly this type; NULL: a timeout */
     const char      *name;    /* the destination, NULL: any; or the timeout's */
 } pawl_effect;
 

@@ -24,17 +24,17 @@ extern "C" {
 
 /* ---- Options ------------------------------------------------------------- */
 
-/* Two clocks: business time (due times) and machine time (leases, back-off,
- * retention). A virtual clock stands still until it is set; under a virtual
- * business clock each message and timeout is handled at its own due time, in
- * due order, up to the clock's time. loop.h has the calls. */
+/* A clock of an endpoint: of business time (due times) or of machine time (leases, back-off,
+ * retention). A virtual clock stands still until it is set. Under a virtual business clock all that is
+ * due up to the clock's time is handled in due order, and pawl_now() is the due time of each
+ * message or timeout. loop.h has the calls. */
 typedef struct pawl_clock         pawl_clock;
 typedef struct pawl_transport_ops pawl_transport_ops; /* transport.h */
 
-/* Where a logical destination leads: with neither `url` nor `outbound` to a queue in this
- * store, in the commit that sends; else through the outbox, to another store or a
- * transport (`url`), or to code of the application (`outbound`: an outbound transport). Runtime
- * configuration, never stored but for the name: which endpoint has a route for a timeout (E13). */
+/* Maps a destination to a queue. Without `url` and `outbound` the queue is in this store, and the
+ * commit that sends writes to it. Else messages go through the outbox: to another store or a
+ * broker (`url`), or to an outbound transport of the application (`outbound`). Of a route only the name is
+ * stored: timeouts with this destination are then sent by this endpoint (E13). */
 typedef struct pawl_route {
     const char *name;          /* NULL ends the list */
     const char *url;           /* of a store or a transport */
@@ -43,19 +43,19 @@ typedef struct pawl_route {
 
     const pawl_transport_ops *outbound; /* borrowed until destroy; see transport.h */
     void                     *context;  /* of that transport, likewise */
-    /* To the queue in this store, but through the outbox: later, in order, once. */
+    /* With neither: to a queue in this store through the outbox, which keeps the order per sender. */
     bool is_outbox;
 } pawl_route;
 
-/* Something that only a person can fix went wrong again and again: `what` is
- * "retention", "projection" when an event failed ten times (O29), or "breaker" when the endpoint's opened. Both
- * texts are borrowed for the call. Called on a thread of the endpoint, which goes on.
- * Must not call pawl, but for pawl_endpoint_stop. */
+/* Reports a problem that needs a person. `what` is "retention" (the retention sweep failed again and again),
+ * "projection" (an event failed ten times, O29) or "breaker" (the endpoint's breaker opened). Both texts are borrowed
+ * for the call. Called on a thread of the endpoint, which then continues. Must not call pawl, except
+ * pawl_endpoint_stop. */
 typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
 
-/* Zero means what the endpoint's own table says (pawl_endpoint_spec.options), and zero there the
- * default in brackets. A route's name is searched here first. Durations are
- * microseconds. Those that operators may set: docs/options.md. */
+/* A member that is zero gets its value from the endpoint's table (pawl_endpoint_spec.options), and if that is
+ * zero, too, the default in brackets. A route is looked up here first, then in the table. Durations are
+ * microseconds. docs/options.md explains those that operators may set. */
 typedef struct pawl_endpoint_options {
     size_t            options_size;
     const char       *store;          /* URL */
@@ -67,65 +67,65 @@ typedef struct pawl_endpoint_options {
     int               batch_messages; /* most messages in one commit [256] */
     int64_t           batch_time_max; /* of handlers in one batch, of flushes in one step [50 ms] */
     int64_t           deadline;       /* of one store call [30 s] */
-    int64_t           timeout_lease;  /* [5 min] */
+    int64_t           timeout_lease;  /* how long a worker's claim of a timeout lasts [5 min] */
     int32_t           immediate_retries; /* in memory [3]; PAWL_NONE */
     int32_t           delayed_retries;   /* [5]; PAWL_NONE */
     int64_t           retry_delay;       /* the first one, doubling, each +/- 10 % jitter [10 s] */
     int64_t           retry_delay_max;   /* [1 h] */
     int32_t           conflict_retries;  /* reloads before a conflict counts as a failure [20] */
-    int64_t           not_found_wait;    /* [30 s] of machine time */
-    int64_t           inbox_retention;   /* [7 days] */
-    int64_t           outbox_retention;  /* dispatched rows [30 days] */
-    int32_t           outbox_batch;      /* [32] */
-    int32_t           outbox_attempts;   /* [10] */
+    int64_t           not_found_wait;    /* for a message that starts the saga [30 s] */
+    int64_t           inbox_retention;   /* of deduplication records [7 days] */
+    int64_t           outbox_retention;  /* of dispatched rows [30 days] */
+    int32_t           outbox_batch;      /* most rows in one commit [32] */
+    int32_t           outbox_attempts;   /* deliveries before a row is dead [10] */
     int64_t     outbox_delay; /* back-off of the dispatcher, doubling, each +/- 10 % jitter [1 s] */
     int64_t     outbox_delay_max; /* [5 min] */
     pawl_clock *business;         /* NULL: the system's */
     pawl_clock *machine;          /* NULL: the system's */
     uint64_t    seed;             /* of ids and jitter; 0: from the system */
     void       *user;             /* pawl_user(ctx) */
-    bool        no_service;       /* another process delivers the outbox, sweeps and reaps */
-    size_t      route_size;       /* sizeof(pawl_route); the INIT below says it */
-    int64_t     outbox_idle;      /* most between checks of an empty outbox [30 s] */
+    bool        no_service;       /* no service worker: another process has it (docs/glossary.md) */
+    size_t      route_size;       /* sizeof(pawl_route); set by the INIT below */
+    int64_t     outbox_idle;      /* longest time between checks of an empty outbox [30 s] */
     pawl_critical_fn           *critical; /* NULL: an error in the log */
     void                       *critical_context;
     const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */
-    int64_t stop_wait;     /* after stop, for what is in the application's code still [30 s] */
-    int64_t version_delay; /* between two checks of a row whose version this program does not
-                              read, +/- 10 % jitter [10 s] */
+    int64_t stop_wait;             /* after stop, for handlers that are still running [30 s] */
+    int64_t version_delay;         /* of a message whose record version this program does not read,
+                              +/- 10 % jitter [10 s] */
     const pawl_recovery *recovery; /* PAWL_RECOVERY(...), searched before the table's; or NULL */
-    size_t               recovery_size; /* sizeof(pawl_recovery); the INIT below says it */
-    /* Processes that crash while they run one message in isolation, then it is a dead letter, or one
-     * partition, then it is dead [3]; PAWL_NONE: no limit. */
+    size_t               recovery_size; /* sizeof(pawl_recovery); set by the INIT below */
+    /* A message becomes a dead letter, and an aggregator's partition is dead, when so many processes crashed
+     * while they ran it in isolation [3]; PAWL_NONE: no limit. */
     int32_t crashes_max;
-    /* The breaker: when so many of 100 messages failed, of the last breaker_window ones, the endpoint
-     * claims nothing for a while, then one message at a time, until breaker_probes in a row succeed
-     * (docs/failures.md). Of a window that is not full the rest counts as handled. */
-    int32_t breaker_rate;      /* 1 to 100 [PAWL_NONE: no breaker] */
+    /* The breaker opens when breaker_rate percent of the last breaker_window messages failed. The endpoint then
+     * claims nothing for breaker_pause, then one message at a time, until breaker_probes in a row succeed
+     * (docs/failures.md). In a window that is not full yet, missing messages count as handled. */
+    int32_t breaker_rate;      /* percent, 1 to 100 [PAWL_NONE: no breaker] */
     int32_t breaker_window;    /* [100], 1024 at most */
     int64_t breaker_pause;     /* before the first probe, doubling with each that fails [10 s] */
     int64_t breaker_pause_max; /* [5 min] */
     int32_t breaker_probes;    /* [3] */
-    /* URL#QUEUE of a broker, or NULL: run() takes the messages of that queue into the endpoint's own,
-     * each once. No QUEUE: it has the name of the endpoint's. docs/INTEROP.md */
+    /* URL#QUEUE of a broker, or NULL: pawl_endpoint_run handles the messages of that queue, too, each once. Without
+     * #QUEUE the broker's queue has the name of the endpoint's. docs/INTEROP.md */
     const char *transport;
-    int64_t     history; /* how long lines of history are kept, which each message leaves in its
-                              commit (store_history.h) [0: none are written]; PAWL_NONE */
-    /* Messages of one key are handled in the order in which they were sent, whatever becomes of the
-     * earlier ones: PAWL_ORDERED_BY_SAGA, "header:NAME" or "property:NAME" (of the message; "a.b"
-     * nests). NULL: no order is kept, and neither with "none". One worker of all processes claims
-     * then. docs/concepts.md, docs/decisions/ordered-queues.md */
+    int64_t     history; /* how long history lines are kept: one for each message and saga
+                              (store_history.h) [0: none are written]; PAWL_NONE */
+    /* The ordering key: PAWL_ORDERED_BY_SAGA, "header:NAME" or "property:NAME" (of the message; "a.b" nests).
+     * Messages with the same key are handled in the order in which they were sent: later ones wait while an
+     * earlier one is retried. Of all processes only one worker claims then. NULL or "none": no order is kept.
+     * docs/concepts.md, docs/decisions/ordered-queues.md */
     const char *ordered;
-    /* Each message that was handled is copied to URL#QUEUE, of a store or a transport, or to #QUEUE of this store: by
-     * the outbox, from a row in the commit of its deduplication record, with headers that say who handled it when. Not what was
-     * discarded, expired or dead-lettered, nor copies, timeouts and flushes. NULL or "none": nothing is. docs/INTEROP.md */
+    /* URL#QUEUE of a store or a broker, or #QUEUE of this store, that gets a copy of each handled message, with headers
+     * that say where and when it was handled. The commit that handles the message writes the copy to the outbox. Not
+     * copied: discarded, expired, dead-lettered and duplicate messages, timeouts, flushes. NULL or "none": no copies.
+     * docs/INTEROP.md */
     const char *audit;
-    /* For so long, at least, a store keeps the claim of a message whose handler runs [5 min]. A handler that outlives its
-     * claim, as it ran longer or the store's session ended meanwhile, is a failed attempt of its message.
-     * docs/failures.md */
+    /* A store keeps the claim of a message for at least this time while its handler runs [5 min]. If the claim ends first,
+     * since the handler ran longer or the database session ended, the attempt counts as failed. docs/failures.md */
     int64_t handler_time_max;
-    /* How long the body of a dead letter is kept that an operator edited or discarded [30 days]; PAWL_NONE: for ever.
-     * The shortest one of the store's endpoints counts. docs/OPERATING.md */
+    /* How long the body of a dead letter is kept after an operator edited or discarded it [30 days]; PAWL_NONE: for
+     * ever. Of all endpoints of a store the shortest time counts. docs/OPERATING.md */
     int64_t body_retention;
 } pawl_endpoint_options;
 
@@ -135,8 +135,8 @@ typedef struct pawl_endpoint_options {
         .recovery_size = sizeof(pawl_recovery)                                           \
     }
 
-/* The key is the value that leads the message to its saga, process or entity; of a message for none of
- * them, its correlation id. */
+/* The ordering key of a message is the value by which its saga, process or entity is found; without one of
+ * these it is the message's correlation id. */
 #define PAWL_ORDERED_BY_SAGA "saga"
 
 /* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = PAWL_NONE, .retry_delay =
@@ -152,34 +152,32 @@ typedef struct pawl_endpoint_options {
 
 typedef struct pawl_endpoint pawl_endpoint;
 
-/* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is
- * wrong; a URL of a route that cannot be read, or that no driver and no transport is for, is wrong, a
- * store that is unavailable is not), opens the store, checks or creates the schema, subscribes to the types it handles.
- * `name` NULL: the application's only endpoint. The application and what the
- * options point to must outlive the endpoint. */
+/* Checks the tables and options, opens the store, checks or creates the schema, and subscribes to the types that
+ * it handles. `name` NULL: the application's only endpoint. The application and all that the options point
+ * to must outlive the endpoint. PAWL_ECONFIG names the saga, the option or the route, and the fault; a route's URL must
+ * have a driver or a transport, but its receiver may be unavailable. PAWL_ENOTFOUND: no endpoint has the name.
+ * PAWL_EINVAL: no options. Other codes: as pawl_store_open. */
 PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
                                         const pawl_endpoint_options *options,
                                         pawl_endpoint **endpoint, pawl_error *error);
-/* Accepts NULL. Does nothing in a child process of fork(): the endpoint, its threads and its connections are
- * the parent's. While run, step, drain or receive of it is under way (in a handler, or before run has returned)
- * it logs an error and leaves the endpoint as it is. */
+/* Accepts NULL. Does nothing in a child process of fork(), where the endpoint is the parent's. While run, step,
+ * drain or receive of the endpoint is under way, it logs an error and does nothing. */
 PAWL_API void pawl_endpoint_destroy(pawl_endpoint *endpoint);
-/* Blocks until stop; PAWL_OK after a graceful one. Messages in flight are
- * finished, claims released. PAWL_EPERSIST ... when it cannot go on; a full disk is waited for.
+/* Runs the workers and blocks until stop: then messages in flight are finished, claims are released, and the answer
+ * is PAWL_OK. An unavailable store and a full disk are waited for; on a lasting failure run ends with its code, as
+ * PAWL_EPERSIST.
  *
- * A handler (a filter, a transport ...) that takes more than 10 s is named in the log, once.
- * In the second half of stop_wait a call of the store outside of handlers is interrupted: it does not answer.
- * When something is still in flight stop_wait after the stop, run abandons it: PAWL_ETIMEOUT,
- * and the error names the message, its type and the handler (E29). Claims and
- * leases of such a thread are free for others, and it writes nothing any more, whatever the handler
- * does when it returns; the thread then ends by itself. Of a handler with its own SQL the
- * transaction is ended by a server; on SQLite it keeps the file's write lock until the
- * handler returns or the process ends.
+ * A handler (or filter, transport ...) that takes more than 10 s is named in the log, once. After half of
+ * stop_wait, store calls that still wait for an answer are interrupted. If a handler still runs when stop_wait
+ * is over, run abandons its thread: PAWL_ETIMEOUT, and the error names the message, its type and the handler
+ * (E29). The thread's claims and leases are then free for other workers. When the handler returns, its effects
+ * are dropped and the thread ends. If the handler has a transaction with its own SQL, a server ends that; on
+ * SQLite the transaction keeps the file's write lock until the handler returns or the process ends.
  *
- * PAWL_EINVAL: it is being run or stepped already; it was run before: after a failure, and after a stop, a program
- * creates another endpoint; or this is a child process of fork(), which creates its own. */
+ * PAWL_EINVAL: the endpoint is being run or stepped, was run before (create another one), or belongs to the parent of
+ * this process (fork). */
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
-/* From any thread or a signal handler. */
+/* Stops run gracefully. From any thread or a signal handler. NULL does nothing. */
 PAWL_API void pawl_endpoint_stop(pawl_endpoint *endpoint);
 
 /* ---- Running all endpoints -------------------------------------------------- */
@@ -201,11 +199,11 @@ typedef struct pawl_run_options {
     /* Changes the options of one endpoint before it is created. A failure ends the run. [NULL] */
     pawl_code (*configure)(void *context, const char *endpoint, pawl_endpoint_options *options,
                            pawl_error *error);
-    /* Hears of each state; `run` is for pawl_run_stop. [NULL] */
+    /* Called at each change of state; `run` is for pawl_run_stop. [NULL] */
     void (*changed)(void *context, pawl_run *run, pawl_run_state state);
     void *context; /* of both */
     bool
-        keeps_signals; /* SIGINT and SIGTERM stay the program's [false: the first one stops the run,
+        keeps_signals; /* leave SIGINT and SIGTERM to the program [false: the first one stops the run,
                             one that comes 500 ms later or more ends the process] */
 } pawl_run_options;
 
@@ -215,45 +213,45 @@ typedef struct pawl_run_options {
     }
 
 /* Creates all endpoints of the application, runs each in a thread of its own beside its workers, and
- * blocks until they are stopped: by a signal, by pawl_run_stop, or because one of them fails. Then
- * all stop, are destroyed, and the signals are as before. PAWL_OK: each stopped gracefully. Else the
- * first failure, which names its endpoint; others are in the log. An endpoint that cannot be created
- * is a failure before any runs.
+ * blocks until a signal or pawl_run_stop stops them, or one of them fails. Then all are stopped and destroyed, and the
+ * previous signal handlers are restored. PAWL_OK: each stopped gracefully. Else the first failure, which names its
+ * endpoint; others are in the log. If an endpoint cannot be created, none runs. If a signal comes
+ * while endpoints are created, none runs, `changed` is not called, and the answer is PAWL_OK; a store that does not
+ * answer delays this by its deadline.
  *
- * PAWL_ETIMEOUT, before every other failure: a handler did not return (pawl_endpoint_run). Then the
+ * PAWL_ETIMEOUT, in preference to other failures: a handler did not return (pawl_endpoint_run). Then
  * endpoints are not destroyed, and application and options must stay until the process ends.
- * PAWL_EINVAL also: another run of this process has the signals. */
+ * PAWL_ENOTFOUND: no endpoint has the name `only`. PAWL_EINVAL also: another run of this process handles signals. */
 PAWL_API pawl_code pawl_application_run(const pawl_application *application,
                                         const pawl_run_options *options, pawl_error *error);
 /* Stops all endpoints gracefully. From any thread, a handler, or a signal handler, from
- * PAWL_RUN_CREATED until PAWL_RUN_STOPPED. */
+ * PAWL_RUN_CREATED until PAWL_RUN_STOPPED. NULL does nothing. */
 PAWL_API void pawl_run_stop(pawl_run *run);
 /* ---- Sending from outside a handler ----------------------------------------- */
 
-/* A sender collects messages; commit() stores them all or none. An enlisted one writes each send at
- * once, into the caller's transaction.
+/* A sender collects messages in memory; commit stores all of them or none. An enlisted sender (pawl_enlist) writes
+ * each message at once, in the caller's transaction.
  *
- * Threads: a sender belongs to one thread at a time, as a store handle does; each thread opens one of
- * its own. Two senders may be used at the same time. In a child process of fork() a commit and an
- * enlisted send are refused with PAWL_EINVAL: the child opens its own. On SQLite it cannot, where the parent had
- * the file open when it forked. */
+ * Threads: a sender belongs to one thread at a time, as a store handle does; two senders may be used at the same
+ * time. In a child process of fork() a commit and an enlisted send are refused with PAWL_EINVAL: the child opens
+ * its own sender. A SQLite file that the parent had open at fork() cannot be opened by the child. */
 typedef struct pawl_sender pawl_sender;
 
-/* On a store handle of its own. NULL options: all defaults, but the mode PAWL_OPEN_EXISTING: a misspelt URL is an error, and
- * no new store without an endpoint (but for memory:, where the first one to open it makes it). Older tables are
- * PAWL_ESCHEMA. */
+/* Opens a store handle of the sender's own. NULL options: all defaults, with mode PAWL_OPEN_EXISTING, so that a misspelt
+ * URL is an error and creates no new store (except for memory:). On failure *sender is NULL; errors are those of
+ * pawl_store_open. */
 PAWL_API pawl_code pawl_sender_open(const char *url, const pawl_store_options *options,
                                     pawl_sender **sender, pawl_error *error);
-/* In the caller's own transaction on `native` (sqlite3 *, PGconn *, MYSQL *, SQLHDBC, mongoc_client_session_t *): each send is written
- * at once and commits or rolls back with the caller's rows. The store handle
- * is borrowed and must be open on the same database: another one is refused, but on PostgreSQL only by its name, and on
- * MongoDB not at all, so that the message goes to the server of the caller's connection. */
+/* Makes a sender for the caller's own transaction on `native` (sqlite3 *, PGconn *, MYSQL *, SQLHDBC,
+ * mongoc_client_session_t *): each message is written at once, and commits or rolls back with the caller's rows. The
+ * store handle is borrowed until close, and must be open on the same database. Another database is refused; PostgreSQL
+ * compares only the database's name, and MongoDB checks nothing: messages go to the server of `native`. */
 PAWL_API pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **sender,
                                pawl_error *error);
 PAWL_API pawl_code pawl_sender_send(pawl_sender *sender, const char *queue,
                                     const pawl_send_options *options, const pawl_record *record,
                                     const void *message, pawl_error *error);
-/* A body that is JSON already. PAWL_EINVAL: it is no JSON. */
+/* The same with a body that is JSON already. PAWL_EINVAL: the body is no JSON. */
 PAWL_API pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
                                          const pawl_send_options *options, const char *type,
                                          pawl_text body, pawl_error *error);
@@ -266,13 +264,14 @@ PAWL_API pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_opti
 PAWL_API pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *application,
                                      const pawl_send_options *options, const pawl_record *record,
                                      const void *message, pawl_error *error);
-/* The sender is then empty and can be used again. After a failure, of a send or of the commit, the messages collected so
- * far stay: commit once more, or clear, or they leave with what is sent next. Not for an enlisted sender: there the
+/* Stores the collected messages; the sender is then empty and can be used again. After a failure of a send or a commit,
+ * the messages stay collected: the next commit stores them, clear drops them. Not for an enlisted sender: there the
  * caller's transaction commits. */
 PAWL_API pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error);
-/* Drops what is not committed. Of an enlisted sender nothing: what it sent is in the caller's transaction. */
+/* Drops messages that are not committed. Does nothing for NULL, and for an enlisted sender, whose messages are in the
+ * caller's transaction. */
 PAWL_API void pawl_sender_clear(pawl_sender *sender);
-PAWL_API void pawl_sender_close(pawl_sender *sender); /* drops what is not committed */
+PAWL_API void pawl_sender_close(pawl_sender *sender); /* clears first; accepts NULL */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* event_store_rows.h - queries of the event store and its answers.
+/* event_store_rows.h - structs of queries of the event store, and of the rows that it returns.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
@@ -18,7 +18,7 @@ typedef struct pawl_event_row {
     pawl_text  stream;   /* "type/id" */
     int64_t    version;  /* in its stream, from 1 */
     int64_t    seq;      /* order of insertion, which need not be that of the commits */
-    int64_t    position; /* 0: not given yet */
+    int64_t    position; /* global position; 0: not assigned yet */
     pawl_event event;
 } pawl_event_row;
 
@@ -33,7 +33,7 @@ typedef struct pawl_event_query {
     pawl_text stream;         /* events of this stream, by version */
     bool      is_by_position; /* without a stream: in global order; else by seq */
     int64_t   after;          /* larger than this: version, global position or seq */
-    bool      is_backward;    /* newest first; `after` 0: from the end, else smaller than it */
+    bool      is_backward;    /* newest first: smaller than `after`; 0: from the end */
     pawl_text type;
     pawl_text message_id;
     pawl_text correlation_id;
@@ -49,17 +49,17 @@ typedef struct pawl_stream_snapshot_row {
     pawl_time at;           /* when it was stored; for people */
 } pawl_stream_snapshot_row;
 
-/* A stream to load, and from which event on. */
+/* A request to load a stream from a given event on. */
 typedef struct pawl_stream_read {
-    pawl_text stream; /* PAWL_EINVAL, PAWL_ELIMIT: no append takes the name */
-    int64_t   after;  /* events with a larger version; a snapshot before it is left out */
+    pawl_text stream; /* PAWL_EINVAL, PAWL_ELIMIT: not a valid name of a stream */
+    int64_t   after;  /* events with a larger version; an earlier snapshot is left out */
     int32_t   snapshot_version_max; /* a snapshot of at most this version; 0: none */
 } pawl_stream_read;
 
 typedef struct pawl_stream {
     int64_t                  version; /* of the last event; 0: there is none */
     pawl_stream_snapshot_row snapshot;
-    pawl_event_row          *events; /* behind the snapshot, by version */
+    pawl_event_row          *events; /* after the snapshot, by version */
     size_t                   count;
 } pawl_stream;
 

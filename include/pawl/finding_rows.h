@@ -17,7 +17,7 @@ extern "C" {
 
 typedef enum pawl_finding_level {
     PAWL_FINDING_OK,
-    PAWL_FINDING_WARN, /* may be meant so */
+    PAWL_FINDING_WARN, /* may be intended */
     PAWL_FINDING_FAIL, /* something must be done */
 } pawl_finding_level;
 
@@ -38,15 +38,15 @@ typedef struct pawl_finding_rows {
 
 typedef struct pawl_diagnosis {
     pawl_time now;             /* the caller's clock, which the server's is compared with */
-    int64_t   transaction_age; /* microseconds: a transaction that is as old, or older, is found */
-    bool      is_thorough;     /* checks that read all of the data, too */
-    bool      is_brief;        /* clocks and open transactions, and nothing else */
-    /* Beside is_brief: what the store knows of the time, and nothing else. "clock" is its server's time; "recorded" of a
-     * file is when the first of its last 1,000 deduplication records was written. */
+    int64_t   transaction_age; /* microseconds: transactions of this age or older are findings */
+    bool      is_thorough;     /* also checks that read all of the data */
+    bool      is_brief;        /* only clocks and open transactions */
+    /* With is_brief: only the store's time. Finding "clock" is the time of its server; "recorded" (a file) is when the
+     * first of its last 1,000 deduplication records was written. */
     bool is_time;
 } pawl_diagnosis;
 
-/* Clocks that differ by more: leases and due times are told by both. */
+/* Limits of the difference between the server's and the caller's clock: leases and due times depend on both. */
 #define PAWL_CLOCK_OFFSET_WARN PAWL_SECONDS(1)
 #define PAWL_CLOCK_OFFSET_FAIL PAWL_SECONDS(5)
 

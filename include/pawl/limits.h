@@ -17,19 +17,19 @@
 #define PAWL_SOURCE_SIZE_MAX 401       /* of an outbox row: a type, '/' and an id */
 #define PAWL_STREAM_SIZE_MAX 200       /* of an event stream: a type, '/' and an id */
 #define PAWL_CORRELATION_CHARS_MAX 200 /* D19; characters, not bytes */
-#define PAWL_CRON_SIZE_MAX 200         /* a line that a person wrote and can still read */
+#define PAWL_CRON_SIZE_MAX 200         /* longer cron lines are unreadable */
 /* MongoDB's document is 16 MB with its headers, MySQL's packet 64 MB. */
 #define PAWL_BODY_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_HEADERS_SIZE_MAX (64 * 1024)
 #define PAWL_STATE_SIZE_MAX (16 * 1024 * 1024)
-/* Of a stream's snapshot: state and dispatch ids, which are one document of MongoDB. */
+/* A stream's snapshot: state and dispatch ids together are one document of MongoDB. */
 #define PAWL_SNAPSHOT_SIZE_MAX (16 * 1000 * 1000)
-/* Of all that one commit writes. PostgreSQL ends a connection that sends it a message of
- * 1 GB, in which texts can be twice as long; a batch above this runs one by one. */
+/* Size of all changes of one commit. PostgreSQL closes a connection that sends a message of 1 GB, and
+ * encoding can double the length of a text. The units of a larger batch are committed one by one. */
 #define PAWL_CHANGES_SIZE_MAX (256 * 1024 * 1024)
-/* Of the headers and bodies that a worker claims from its queue at once: the message
- * that reaches this ends the claim, so it is less than two of the largest messages. 256 messages
- * of 64 KB fit, and the cost of a commit is little beside writing as much as this. */
+/* Headers and bodies of one claim: the message that reaches this size is the last one of the claim, whose size is
+ * thus less than twice that of the largest message. 256 messages of 64 KB fit; for batches of this size the
+ * fixed cost of a commit no longer matters. */
 #define PAWL_CLAIM_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_RECORD_FIELDS_MAX 256        /* keeps the decoder's "seen" bits in one small array */
 #define PAWL_RECORD_DEPTH_MAX 16          /* nesting of records; bounds the recursion */
@@ -39,7 +39,7 @@
 #define PAWL_TIMEOUTS_DEFAULT 1000 /* at least, of a claim of timeouts that names no number (T3) */
 #define PAWL_WORKERS_MAX 64        /* threads of one endpoint */
 #define PAWL_FILTERS_MAX 16
-#define PAWL_RECOVERY_ROWS_MAX 64 /* read for each run that fails */
+#define PAWL_RECOVERY_ROWS_MAX 64 /* all are compared after each failure */
 #define PAWL_URL_SIZE_MAX 2000
 #define PAWL_PREFIX_SIZE_MAX 40
 #define PAWL_ERROR_TEXT_SIZE_MAX 500

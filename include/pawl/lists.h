@@ -1,4 +1,4 @@
-/* lists.h - the lists of an application's tables, with their ends.
+/* lists.h - macros that write the lists of an application's tables, each with its end.
  *
  * Included by application.h, which declares the rows.
  *
@@ -9,8 +9,8 @@
 #ifndef PAWL_LISTS_H
 #define PAWL_LISTS_H
 
-/* Lists with their end, for the initialiser of a table: a list that is written without its end is
- * read past it. Inside a function a list lives until the end of the block. */
+/* For initialisers of tables. The library would read past the end of a list without its end row.
+ * Inside a function a list lives until the end of the block. */
 #define PAWL_ON(...) ((const pawl_on[]){__VA_ARGS__, {.handle = NULL}})
 #define PAWL_FILTERS(...) ((const pawl_filter[]){__VA_ARGS__, {.before = NULL}})
 #define PAWL_APPLY_LIST(...) ((const pawl_apply *const[]){__VA_ARGS__, NULL})

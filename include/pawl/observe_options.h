@@ -3,8 +3,8 @@
  *     pawl_observe_options in pawl_endpoint_options -> /livez /readyz /metrics on a
  *                                                      port, OTLP/HTTP to a collector
  *
- * Ports and collectors need the module libpawl-observe.so, which is loaded when one of them is
- * asked for. observe.h has the same health for your own code.
+ * Ports and collectors need the module libpawl-observe.so, which is loaded when the options name
+ * one. observe.h has the same health for your own code.
  *
  * Threads: plain data.
  * Tests: tests/unit/observe
@@ -53,7 +53,7 @@ typedef struct pawl_health_options {
     int64_t paused_unhealthy;       /* [PAWL_NONE] */
     int64_t breaker_degraded;       /* how long an endpoint's breaker has been open [1 s] */
     int64_t breaker_unhealthy;      /* [PAWL_NONE] */
-    int64_t cleaning_degraded;      /* how long an endpoint's clean-up has failed [1 s] */
+    int64_t cleaning_degraded;      /* how long an endpoint's retention sweep has failed [1 s] */
     int64_t cleaning_unhealthy;     /* [PAWL_NONE] */
     int64_t route_degraded;    /* how long a receiver of the outbox has been unavailable [10 s] */
     int64_t route_unhealthy;   /* [PAWL_NONE] */
@@ -65,12 +65,11 @@ typedef struct pawl_health_options {
 
 #define PAWL_OBSERVE_PORT_ANY (-1) /* a free port; pawl_endpoint_observe_port says which */
 
-/* Zero means the default in brackets. Endpoints with equal options and the same
- * store share one server and one sender; with other options or another store a
- * port is taken only once. Durations are microseconds
- * (O23).
+/* Zero means the default in brackets. Durations are microseconds. Endpoints of a process
+ * with equal options and the same store share one server and one exporter; with different options or stores
+ * each needs a port of its own (O23).
  *
- * Errors of pawl_endpoint_create that come from them:
+ * Errors of pawl_endpoint_create from these options:
  *
  * PAWL_ECONFIG       a value over its limit, an address that is not numeric, a port that
  *                    is taken, a URL of a collector with a query or without a host.
@@ -79,11 +78,11 @@ typedef struct pawl_health_options {
 typedef struct pawl_observe_options {
     size_t              options_size; /* sizeof(pawl_observe_options) */
     int                 port;         /* 0: nothing listens [0] */
-    const char         *address;      /* numeric; the system says which hosts may connect
+    const char         *address;      /* numeric; only hosts that reach it can connect
                                          ["127.0.0.1"] */
     const char         *otlp;         /* "http://HOST:4318" of a collector; NULL: nothing is sent */
     int64_t             otlp_period;  /* between two exports [10 s] */
-    int32_t             span_count;   /* spans that wait; of more the oldest are dropped [2048] */
+    int32_t             span_count;   /* most waiting spans; the oldest are dropped [2048] */
     const char         *service_name; /* in OTLP ["pawl"] */
     pawl_health_options health;
 } pawl_observe_options;

@@ -1,8 +1,8 @@
-/* operate.h - everything that a program of operators needs: a tool, a dashboard, a supervisor.
+/* operate.h - includes everything that a program for operators needs: a tool, a dashboard, a supervisor.
  *
- * The calls on a store (operations.h), its lists and figures (store_calls.h), health (observe.h),
- * endpoints that are stepped (loop.h), and what a new version of an application would do to the rows
- * that are there (upgrade.h). It includes pawl.h.
+ * The calls on a store (operations.h), its lists and counts (store_calls.h), health (observe.h),
+ * endpoints that are stepped (loop.h), and checks whether a new version of an application can read the stored
+ * rows (upgrade.h). pawl.h is included, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

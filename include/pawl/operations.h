@@ -1,23 +1,22 @@
-/* operations.h - the stores' contract as single calls: sagas, timeouts,
- * aggregators, outbox rows, dead letters, the event store, projections.
+/* operations.h - single operations on a store: sagas, timeouts, aggregators, outbox rows, dead
+ * letters, the event store, projections. The rules below hold for all of them.
  *
  *     pawl_store_open -> { one operation = one read, or one commit of one change }
  *                     -> pawl_store_close
  *
- * Endpoints do not go through these: they commit a batch at once. The calls
- * are for programs with a loop of their own, for tools and for tests, and they
- * show what a store promises. The item behind each sentence, (A21), is one of
- * docs/GUARANTEES.md.
+ * Endpoints do not use these calls: they commit a batch at once. The calls
+ * are for programs with a loop of their own, for tools and for tests. An
+ * item in parentheses, as (A21), is explained in docs/GUARANTEES.md.
  *
- * Threads: as the handle's: one thread at a time; different handles may be
+ * Threads: a handle is used by one thread at a time; different handles may be
  *     used at the same time (A25, T7, S9).
  * Time: `now` and every other pawl_time are microseconds since the epoch, UTC,
  *     and given by the caller (T19). Leases and durations are microseconds.
- * Memory: arguments are borrowed for the call, what is read lives in the arena
- *     that is passed in. On failure a row of the caller's is as it was, unless
- *     its call says otherwise (S8).
- * Worker: a handle without a worker is given one by the first call that writes
- *     or leases; its leases are free when the handle is closed.
+ * Memory: arguments are borrowed for the call; results live in the arena
+ *     that is passed in. On failure the caller's row is unchanged, unless
+ *     the call's comment says otherwise (S8).
+ * Worker: the first call that writes or leases opens a worker for the handle;
+ *     closing the handle frees its leases.
  *
  * Answers, besides those of the connection (PAWL_EBUSY, PAWL_ELOST ...):
  *
@@ -39,8 +38,8 @@
  *     PERSISTENCE         PAWL_EPERSIST; the text has the lower error (A23)
  *     SCHEMA              PAWL_ESCHEMA
  *
- * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.
- * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
+ * All of CONCURRENCY have the retry class PAWL_RETRY_RELOAD; nothing was changed.
+ * PAWL_EUNSUPPORTED: the driver lacks a read that the operation needs.
  *
  * Tests: src/conformance/operation, tests/unit/store/test_store_operations.c,
  *     tests/unit/store/test_store_operations_refused.c

@@ -1,4 +1,4 @@
-/* process.h - users of the event store: processes, entities, projections.
+/* process.h - declares processes and entities, whose state is a stream of events.
  *
  *     message -> handler(state) -> events, commands, timeouts -> one commit
  *     state = computed from the events of the stream "NAME/key", by the functions in .apply
@@ -19,11 +19,10 @@
  *         .on = PAWL_ON({ .handle = PAWL_HANDLE(on_debit), .key = "account" }),
  *         .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_debited)) };
  *
- * A handler sees the state and cannot write it: it emits events. An entity
- * decides about commands, each of which is accepted or rejected with a reason; a
- * process hears of what happened and sends commands. Both drop a command that
- * they have handled already, by its dispatch id, however it arrives again
- * (O17, O18).
+ * A handler reads the state and changes it by emitting events. An entity
+ * accepts each command or rejects it with a reason. A process handles events and
+ * answers, and sends commands. Both drop a copy of a command that they have
+ * handled, by its dispatch id (O17, O18). Projections: application.h.
  *
  * Threads: as application.h says of handlers. Apply functions must be pure: they
  *     run whenever the state is needed, on any thread.
@@ -42,18 +41,17 @@
 extern "C" {
 #endif
 
-#define PAWL_DISPATCHES_REMEMBERED 1024 /* by an entity or process, unless it says more (O17) */
+#define PAWL_DISPATCHES_REMEMBERED 1024 /* default of .dispatches_remembered (O17) */
 #define PAWL_DISPATCHES_REMEMBERED_MAX 65536
-/* Headers of a command that a process or a saga sent: whom the answer is for, "NAME/KEY" of a process and
- * "NAME/ID" of a saga, and which are wanted. */
+/* Headers of a command that a process or a saga sent: the receiver of the answer ("NAME/KEY" of a process, "NAME/ID"
+ * of a saga), and which answers it handles (accepted, rejected). */
 #define PAWL_HEADER_PROCESS "pawl.process"
 #define PAWL_HEADER_ANSWER "pawl.answer"
 
 /* ---- Events --------------------------------------------------------------- */
 
-/* Applies an event to the state of its process or entity. Made by PAWL_APPLY
- * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. Memory that the
- * event points to, or that is taken from the arena, lives as long as the state does. */
+/* Applies an event to the state of its process or entity. PAWL_APPLY and PAWL_APPLY_WITH_ARENA make one from a typed
+ * function. Memory that the event points to, and memory of the arena, lives as long as the state. */
 typedef pawl_code pawl_apply_fn(void *state, const void *event, pawl_arena *arena);
 
 struct pawl_apply {
@@ -65,10 +63,9 @@ struct pawl_apply {
 /* ---- Handlers ----------------------------------------------------------- */
 
 /* pawl_code f(pawl_context *, const state *, const message *). The state is borrowed for
- * the call. An entity answers a command with PAWL_OK, accepted, or with PAWL_REJECT,
- * rejected with the reason that pawl_fail gives; other codes mean what they mean for a
- * saga's handler: nothing is kept, and the message is tried again, dropped (PAWL_DISCARD) or
- * made a dead letter, as the code says. */
+ * the call. An entity accepts a command with PAWL_OK, and rejects it with PAWL_REJECT and
+ * the reason given to pawl_fail. Other codes are as of a saga's handler: events and effects are
+ * dropped, and the message is retried, discarded (PAWL_DISCARD) or dead-lettered. */
 #define PAWL_PROCESS_HANDLER(function, state_record, message_record) \
     PAWL__STATE_HANDLER(function, const state_record, state_record, message_record, true)
 #define PAWL_ENTITY_HANDLER PAWL_PROCESS_HANDLER
@@ -77,8 +74,8 @@ struct pawl_apply {
 #define PAWL_PROCESS_TIMEOUT_HANDLER(function, state_record) \
     PAWL__STATE_TIMEOUT_HANDLER(function, const state_record, state_record, true)
 
-/* Makes a function an event's, for .apply: void f(state *, const event *). Texts of the
- * event may be kept in the state: they live as long. */
+/* Declares a function for PAWL_APPLIES: void f(state *, const event *). The state may keep texts of the event, which
+ * live as long. */
 #define PAWL_APPLY(function, state_record, event_record)                                           \
     _Static_assert(                                                                                \
         _Generic(&(function), void (*)(state_record *, const event_record *) : 1, default : 0),    \
@@ -92,9 +89,9 @@ struct pawl_apply {
     static const pawl_apply function##_pawl_apply = {                                              \
         PAWL_RECORD_OF(state_record), PAWL_RECORD_OF(event_record), function##_pawl_call}
 
-/* The same for a state with lists that grow: pawl_code f(state *, const event *,
- * pawl_arena *). PAWL_OK, or PAWL_ENOMEM when the arena gives nothing; an event that
- * is answered with anything else cannot be applied. */
+/* The same for a state that needs memory, as for lists that grow: pawl_code f(state *, const event *,
+ * pawl_arena *). Returns PAWL_OK, or PAWL_ENOMEM when the arena is exhausted; any other code means that the event
+ * cannot be applied. */
 #define PAWL_APPLY_WITH_ARENA(function, state_record, event_record)                          \
     PAWL__CHECK_TYPE(function, state_record *, const event_record *, pawl_arena *);          \
     static pawl_code function##_pawl_call(void *state, const void *event, pawl_arena *arena) \
@@ -107,12 +104,12 @@ struct pawl_apply {
 
 /* ---- Answers ------------------------------------------------------------ */
 
-/* A process or a saga that has a handler for one of these, without a .key, is told what
- * became of each command it sent to an entity: `dispatch_id` and `type` are the
- * command's, `reason` is the handler's. `dispatch_id` is zero for a command of a saga to a queue of its
- * own store, whose message has a random id. Without them a rejected command is left
- * to the operators, as a dead letter; so is one that a saga sent by pawl_send_now. A command that was
- * handled already is accepted once more (O17). Of one that is discarded, or fails, no answer is sent. */
+/* Answers to commands: a process or a saga with a handler for one of these messages, in a row without .key, gets
+ * an answer to each command that it sent to an entity. `dispatch_id` and `type` are the command's, `reason` is the
+ * entity's. `dispatch_id` is zero if a saga sent the command to a queue of its own store, since such a message has a
+ * random id. Without a handler for pawl_rejected, a rejected command becomes a dead letter; so does a rejected one that
+ * a saga sent by pawl_send_now. A copy of a handled command is answered as accepted (O17). Discarded and failed
+ * commands are not answered. */
 #define PAWL__ACCEPTED(F) \
     F(UUID, dispatch_id)  \
     F(TEXT, type)
@@ -125,8 +122,8 @@ PAWL_RECORD_WITH(pawl_accepted, PAWL__ACCEPTED, .type = "pawl.accepted");
 PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected");
 #endif
 
-/* The library's event "pawl.handled": a message was handled, something was sent or published (if
- * only to nobody) or timeouts set, and no event emitted (O5). */
+/* The library's event "pawl.handled", appended when a handler sent, published or set timeouts without emitting
+ * an event: dispatch ids need a new version of the stream (O5). */
 #define PAWL__HANDLED(F) \
     F(TEXT, message_id)  \
     F(TEXT, type)
@@ -136,18 +133,17 @@ PAWL_RECORD_WITH(pawl_handled, PAWL__HANDLED, .type = "pawl.handled");
 
 /* ---- In a handler --------------------------------------------------------- */
 
-/* An event of the current process or entity; `record, event` is PAWL_MESSAGE(type,
- * .field = value ...). It is copied, and applied at once: the state that the handler was
- * given shows it. It becomes part of the stream in the commit, at the next version
- * (O1, O4). Like any effect that is refused, an error fails the message.
+/* Emits an event of the current process or entity; `record, event` is PAWL_MESSAGE(type,
+ * .field = value ...). The event is copied and applied at once to the handler's state. The commit
+ * appends it to the stream, at the next version (O1, O4). As with any effect, an error fails the message.
  *
  * PAWL_EINVAL  no function in .apply is for it, or there is no current process or entity.
  * PAWL_ELIMIT  its JSON is larger than PAWL_BODY_SIZE_MAX. */
 PAWL_API pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *event);
-/* Version of the current stream, events just emitted included; 0: none yet, or there is
+/* Version of the current stream, with the events just emitted; 0: the stream is empty, or there is
  * no current process or entity. */
 PAWL_API int64_t pawl_stream_version(const pawl_context *ctx);
-/* "Account/7", or empty without a process or an entity. Ends with the handler's call. */
+/* Name of the current stream, "Account/7"; empty without a process or an entity. Lives until the handler returns. */
 PAWL_API pawl_text pawl_stream_in_flight(const pawl_context *ctx);
 /* In a projection: the current event with its stream, version and global position, until the
  * handler's call ends. NULL in any other handler. */

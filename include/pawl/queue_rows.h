@@ -1,4 +1,4 @@
-/* queue_rows.h - questions about queues and their messages, and the answers.
+/* queue_rows.h - structs of queries of queues and their messages, and of the rows returned.
  *
  * Threads: plain data. Texts are borrowed for the call; answers live in the arena of the call.
  * Tests: src/conformance/store/queue_find.c
@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* The error of a message begins so when it waits for a program that reads its version, or that of the saga or
- * stream which it is for: behind it stand the version that was found and the one that is known. */
+/* Prefix of the error of a message that waits for a program that reads its version, or that of its saga or
+ * stream. After it the error has the version found and the version known. */
 #define PAWL_QUEUE_AWAITS_VERSION "EVERSION: "
 
 /* A message that is in its queue, claimed or not. */
@@ -28,7 +28,7 @@ typedef struct pawl_queue_message {
 typedef struct pawl_queue_messages {
     pawl_queue_message *items;
     size_t              count;
-    bool                is_cut; /* ends by size_max: others follow, or none */
+    bool                is_cut; /* size_max ended the list; more may follow */
 } pawl_queue_messages;
 
 /* A filter of a queue's messages; a field that is empty or zero matches any. */
@@ -36,11 +36,11 @@ typedef struct pawl_queue_query {
     pawl_text             queue; /* never empty */
     pawl_text             message_id;
     pawl_text             type;
-    pawl_time             due_min;   /* due at this time or later */
-    pawl_time             due_max;   /* at this time or earlier */
-    int64_t               seq_max;   /* rows with a larger number were sent later */
-    const pawl_queue_row *after;     /* messages behind this one, of which due and seq are read; it
-                                      need not be there any more. NULL: from the first */
+    pawl_time             due_min; /* due at this time or later */
+    pawl_time             due_max; /* at this time or earlier */
+    int64_t               seq_max; /* leaves out rows with a larger number, which were sent later */
+    const pawl_queue_row *after;   /* messages after this one; only its due and seq are read, and
+                                      it may be gone. NULL: from the first */
     size_t                count_max; /* 0: all */
     size_t size_max; /* ends the page once its messages have that size; 0: no limit */
 } pawl_queue_query;
@@ -68,8 +68,8 @@ typedef struct pawl_queue_pause {
 typedef struct pawl_queue_info {
     pawl_text        queue;
     int64_t          ready;     /* messages that are due, those in flight among them */
-    int64_t          scheduled; /* sent so, or retried */
-    pawl_time        oldest;    /* due time of the oldest one that is due, 0 */
+    int64_t          scheduled; /* due later: sent with a due time, or retried */
+    pawl_time        oldest;    /* due time of the oldest ready one, or 0 */
     int64_t          workers;   /* alive, of the endpoint that reads it */
     int64_t          types;     /* of messages that are published to it */
     int64_t          dead;      /* dead letters */

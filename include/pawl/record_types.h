@@ -1,7 +1,7 @@
-/* record_types.h - C structs that know their JSON form.
+/* record_types.h - declares records: C structs with a JSON form. Messages, events and states are records.
  *
- * Fields are listed once; the struct, its descriptor and its JSON form come
- * from that list:
+ * A program lists the fields once; macros make the struct and its descriptor from that
+ * list:
  *
  *     #define ORDER_STAGE(E) E(STAGE_PLACED, "placed") E(STAGE_PAID, "paid")
  *     PAWL_ENUM(order_stage, ORDER_STAGE);
@@ -21,12 +21,11 @@
  *
  * Kinds: BOOL INT16 INT32 INT64 UINT16 UINT32 UINT64 DOUBLE TEXT FIXED BYTES
  * UUID TIME ENUM JSON RECORD, each also as OPT_kind and LIST_kind. FIXED takes
- * the text's size, ENUM and RECORD the name of what was declared before; a
+ * the text's size, ENUM and RECORD the name of an enum or record declared before. A
  * record may contain itself as OPT_RECORD or LIST_RECORD. The C types are in
  * record_macros.h, one line each.
  *
- * A program that includes a record's header in two files has two descriptors
- * of it, alike in all: compare records by pawl_record_type, not by address.
+ * Each source file has its own copy of a record's descriptor: compare records by pawl_record_type, not by address.
  *
  * Threads: descriptors are constant.
  * Tests: tests/unit/record, tests/must_not_compile.c
@@ -86,22 +85,22 @@ typedef struct pawl_field {
     pawl_kind       kind;
     pawl_shape      shape;
     size_t          offset;
-    size_t          value_offset; /* of `value` behind `offset` in an optional, else 0 */
+    size_t          value_offset; /* of an optional: offset of `value` in it; else 0 */
     size_t          item_size;    /* sizeof(T) */
     size_t          fixed_size;   /* FIXED: bytes without the NUL */
     pawl_record_fn *record;       /* RECORD */
     pawl_enum_fn   *enumeration;  /* ENUM */
     bool            secret;       /* masked wherever people read it */
     bool            required;     /* JSON without it, or with null, is refused */
-    /* TIME, that a saga is found by: its column is a datetimeoffset, which SQL Server alone has; any
-     * other store refuses the saga. Values are in UTC; a row of another program may have any offset. */
+    /* For a TIME that is a correlation property: its column has the type datetimeoffset. Only SQL Server has that;
+     * other stores refuse the saga. pawl writes UTC; rows of another program may have any offset. */
     bool with_offset;
     int  reserved; /* keeps the "..." of the macros from being empty */
 } pawl_field;
 
-/* Turns JSON of an older version into JSON of the record's own version. PAWL_EVERSION: it does not
- * know the version, and rows that have it wait for a program that does; any other failure is one of the
- * JSON. */
+/* An upcaster: converts JSON of an older version to the record's current version. `*upcast` is in the
+ * arena, or `json` itself. PAWL_EVERSION: the upcaster does not know the version; rows of that version wait for a
+ * program that does. Any other failure means that the JSON is invalid. */
 typedef pawl_code pawl_upcast_fn(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                                  pawl_error *error);
 
@@ -114,17 +113,17 @@ struct pawl_record {
     const pawl_field *fields;
     size_t            field_count;
     pawl_record_fn   *base; /* handlers of the base type run as well; NULL = none */
-    int version; /* the major one, of what is written; at most PAWL_RECORD_VERSION_MAX; 0 means 1 */
+    int version; /* major version that is written; at most PAWL_RECORD_VERSION_MAX; 0 means 1 */
     pawl_upcast_fn *upcast; /* NULL = older versions are refused */
     int             reserved;
 };
 
-/* The form of a TIME in JSON. RFC 3339 is read in each of them, too. */
+/* The form of a TIME in JSON. With each of them RFC 3339 can be read, too. */
 typedef enum pawl_times {
     PAWL_TIMES_RFC3339,   /* "2026-01-31T23:59:59.000000Z" */
     PAWL_TIMES_UNIX_US,   /* 1769903999000000: microseconds since 1970, as exact */
-    PAWL_TIMES_UNIX_MS,   /* 1769903999000: what is below a millisecond is cut off when written */
-    PAWL_TIMES_MICROSOFT, /* "/Date(1769903999000)/", likewise; an offset behind is read over */
+    PAWL_TIMES_UNIX_MS,   /* 1769903999000: writing cuts off fractions of a millisecond */
+    PAWL_TIMES_MICROSOFT, /* "/Date(1769903999000)/", likewise; reading ignores an offset */
 } pawl_times;
 
 #include "pawl/record_macros.h"

@@ -1,4 +1,4 @@
-/* recovery.h - recoverability, declared: what becomes of a message that fails, by the code of its
+/* recovery.h - declares recoverability: retries and end of a message that fails, by the code of its
  * error and by its type.
  *
  *     .options = PAWL_OPTIONS(.recovery = PAWL_RECOVERY(
@@ -7,10 +7,10 @@
  *         {.code = PAWL_EINVAL, .then = PAWL_THEN_DISCARD},
  *         {.type = "probe", .immediate = PAWL_NONE, .delayed = PAWL_NONE}))
  *
- * The first row counts whose code and type are the failure's. A field that is left out is as without the
- * row: docs/failures.md has the table of all codes. Rows are for messages and timeouts; an
- * aggregator's flush and a projection have their own (docs/failures.md), and a conflict is loaded
- * again conflict_retries times before it is a failure, whatever the rows say.
+ * The first row whose code and type match the failure counts. A member that is left out keeps its default
+ * (docs/failures.md has the table of all codes). Rows are for messages and timeouts; flushes of
+ * aggregators and projections have rules of their own (docs/failures.md). A conflict counts as a failure only
+ * after conflict_retries reloads.
  *
  * Tests: tests/unit/engine/test_engine_recovery.c, tests/unit/runtime/test_runtime_recovery.c
  *
@@ -31,15 +31,15 @@ typedef enum pawl_then {
     PAWL_THEN_DISCARD, /* consumed, with a warning in the log, and no dead letter */
 } pawl_then;
 
-/* Zero in a field: as without the row; PAWL_NONE in a number of retries: none. Both none: its end comes at
- * once. At most PAWL_RECOVERY_ROWS_MAX rows are in force for an endpoint. */
+/* A row. Zero in a member: the default; PAWL_NONE as a number of retries: none. Without any retries `then`
+ * applies to the first failure. At most PAWL_RECOVERY_ROWS_MAX rows for an endpoint. */
 typedef struct pawl_recovery {
     pawl_code   code;      /* PAWL_OK: any */
     const char *type;      /* of the message, or the name of a timeout; NULL: any */
-    int32_t     immediate; /* at once, in memory */
-    int32_t     delayed;   /* after those, with a delay */
-    int64_t     delay;     /* before the first of them, doubling, each +/- 10 % jitter */
-    int64_t     delay_max; /* longest; 0 beside a longer `delay`: each time the delay */
+    int32_t     immediate; /* retries at once, in memory */
+    int32_t     delayed;   /* retries after those, with a delay */
+    int64_t     delay;     /* microseconds before the first, doubling, each +/- 10 % jitter */
+    int64_t     delay_max; /* longest delay; 0: retry_delay_max, or `delay` if that is longer */
     pawl_then   then;
 } pawl_recovery;
 

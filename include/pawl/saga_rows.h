@@ -1,4 +1,4 @@
-/* saga_rows.h - the table of a saga type, the query for a saga and what a store answers.
+/* saga_rows.h - structs of a saga type's table, of a query for a saga, and of the row returned.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/saga*.c
@@ -21,7 +21,7 @@ typedef struct pawl_correlation {
     pawl_text       property;
     pawl_value_type type;
     bool            with_offset; /* a time: its column has an offset (PAWL_STORE_HAS_OFFSETS) */
-    bool            is_coarse;   /* set by a driver, in a copy of its own: its column cuts times */
+    bool            is_coarse;   /* set by a driver in its own copy: the column rounds times down */
 } pawl_correlation;
 
 /* The table of a saga type. Lives as long as any store handle that was given it. */
@@ -38,21 +38,20 @@ typedef enum pawl_saga_key {
     PAWL_SAGA_BY_TRANSITIONAL,
 } pawl_saga_key;
 
-/* How a load leaves the rows. A store without row locks (promises, ROW_LOCKS)
- * takes LOCKED and SKIP_LOCKED as UNLOCKED: the version check of the commit
- * decides. */
+/* Whether a load locks the rows. A store without the promise PAWL_STORE_ROW_LOCKS
+ * treats LOCKED and SKIP_LOCKED as UNLOCKED: the commit's version check finds conflicts. */
 typedef enum pawl_saga_lock {
     PAWL_SAGA_UNLOCKED,
     PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the handler transaction ends */
-    PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; the rows it got stay locked until the commit that ends
+    PAWL_SAGA_SKIP_LOCKED, /* locks the rows that are free, without waiting, until the commit that ends
                               this batch's claims. For use after the claim, before any other lock */
 } pawl_saga_lock;
 
 /* Whether a load found the row. */
 typedef enum pawl_saga_presence {
     PAWL_SAGA_MISSING,           /* no such row */
-    PAWL_SAGA_THERE,             /* the only one with which the rest of the row is filled in */
-    PAWL_SAGA_LOCKED_BY_ANOTHER, /* with SKIP_LOCKED: it is there, and another transaction has it */
+    PAWL_SAGA_THERE,             /* found; only then the other members are set */
+    PAWL_SAGA_LOCKED_BY_ANOTHER, /* with SKIP_LOCKED: another transaction has locked it */
 } pawl_saga_presence;
 
 typedef struct pawl_saga_row {

@@ -31,7 +31,7 @@ typedef enum pawl_scan_kind {
 } pawl_scan_kind;
 #define PAWL_SCAN_KINDS 10
 
-/* A row of any kind; what a kind does not have is empty. */
+/* A row of any kind; members that its kind does not have are empty. */
 typedef struct pawl_scan_row {
     pawl_uuid id; /* of a saga or a timeout */
     int64_t
@@ -67,7 +67,7 @@ typedef struct pawl_scan_rows {
 typedef struct pawl_scan {
     pawl_scan_kind         kind;
     const pawl_saga_table *table;     /* of SAGAS; its correlation columns are not read */
-    const pawl_scan_row   *after;     /* the row before; only its key is read. NULL: the first */
+    const pawl_scan_row   *after;     /* rows after this one, by its key. NULL: from the first */
     size_t                 count_max; /* 0: all */
     /* Filters of PARTITIONS: one of that name, those of an aggregator, dead ones only. */
     pawl_text partition, aggregator;

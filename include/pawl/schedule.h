@@ -1,13 +1,13 @@
-/* schedule.h - messages that come again: by an interval, or by a line of cron.
+/* schedule.h - declares schedules, which send a message again and again: by an interval or a cron line.
  *
  *     static const pawl_endpoint_spec reports = { ...
  *         .schedules = PAWL_SCHEDULES(
  *             {.name = "nightly", .cron = "0 3 * * *", .zone = "Europe/Berlin",
  *              .message = PAWL_RECORD_OF(make_report)}) };
  *
- * A schedule is a row of the store. However many processes run, it is there once; the worker that
- * finds it due sends the message to the endpoint's queue and sets its next time in the same commit. Times
- * are business time. docs/schedules.md is the page for users.
+ * A schedule is one row of the store, however many processes run. The worker that claims it when it is
+ * due sends the message to the endpoint's queue and sets the next time, in one commit. Times
+ * are business time. See docs/schedules.md.
  *
  * Tests: tests/unit/engine/test_engine_schedule.c, tests/unit/workflow/test_schedules.c
  *
@@ -22,14 +22,14 @@
 extern "C" {
 #endif
 
-/* Headers of a message that a schedule sent: the schedule's name, and the time that it was planned for
- * (RFC 3339, UTC), which is earlier than the time it is handled. */
+/* Headers of a message that a schedule sent: the schedule's name, and the planned time (RFC 3339, UTC),
+ * which is before the time of handling. */
 #define PAWL_HEADER_SCHEDULE "pawl.schedule"
 #define PAWL_HEADER_PLANNED "pawl.planned"
-/* The operator who requested the message, beside its time (store_schedule.h). */
+/* Header of a message that an operator requested outside the plan (PAWL_SCHEDULE_RUN): the operator. */
 #define PAWL_HEADER_SCHEDULE_RUN_BY "pawl.schedule.run_by"
 
-/* Times that passed while no process could send: no process ran, or all were busy. */
+/* Policy for planned times that passed while no process ran, or all were busy. */
 typedef enum pawl_missed {
     PAWL_MISSED_ONCE, /* one message, for the last of them */
     PAWL_MISSED_ALL,  /* a message for each, but no more than the last `missed_max` */
@@ -37,7 +37,7 @@ typedef enum pawl_missed {
 } pawl_missed;
 
 #define PAWL_SCHEDULE_EVERY_MIN PAWL_SECONDS(1)
-#define PAWL_SCHEDULE_MISSED_MAX 1000 /* messages of one commit */
+#define PAWL_SCHEDULE_MISSED_MAX 1000 /* one commit sends them all */
 
 typedef struct pawl_schedule {
     const char *name;  /* once in the endpoint, without '/'; NULL ends the list */

@@ -1,4 +1,4 @@
-/* stats_rows.h - counts of a store for operators.
+/* stats_rows.h - counts of a store's rows, for operators (pawl_store_stats).
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/stats.c
@@ -14,20 +14,19 @@
 extern "C" {
 #endif
 
-/* Of the rows of a queue that are not due yet, the first so many are checked for retries. */
+/* How many of a queue's scheduled rows, by due time, are searched for retried ones. */
 #define PAWL_RETRIED_SCAN_MAX 4096
-/* Where counts of rows end, so that a query costs the same for a table of any size: some 10 ms for
- * each of them that is so large. */
+/* The largest count of rows: it limits the cost of a query to some 10 ms for each table, however large. */
 #define PAWL_STATS_COUNT_MAX 100000
 
-/* Counts for operators. None of them reads more entries of an index than the limits above. */
+/* Counts of a queue. None of them reads more entries of an index than the limits above. */
 typedef struct pawl_queue_stats {
     pawl_text queue;
     int64_t   ready;         /* due */
     int64_t   scheduled;     /* not yet due */
     pawl_time oldest;        /* due time of the oldest ready row, 0 */
-    int64_t   retried;       /* of the scheduled ones: in delayed retry; with more rows than
-                                PAWL_RETRIED_SCAN_MAX before them there may be more */
+    int64_t   retried;       /* scheduled rows in delayed retry, among the first
+                                PAWL_RETRIED_SCAN_MAX scheduled ones */
     pawl_time retried_since; /* when the oldest of these was placed, 0 */
 } pawl_queue_stats;
 
@@ -43,10 +42,10 @@ typedef struct pawl_stats {
     int64_t           dead;
     int64_t           inbox;
     int64_t           workers;
-    pawl_counters     counters;  /* summed over all workers that ever were */
-    int64_t           count_max; /* in: every count of rows ends here, and as large as this says "so
-                                    many or more"; 0: PAWL_STATS_COUNT_MAX, which is written here */
-    int64_t           flushes_due;    /* partitions whose flush by time is due, dead ones not */
+    pawl_counters     counters;    /* summed over all workers that ever were */
+    int64_t           count_max;   /* in: the largest count; a count of this size means "so many or
+                                    more"; 0: set to PAWL_STATS_COUNT_MAX */
+    int64_t           flushes_due; /* partitions whose flush by time is due, without dead ones */
     pawl_time         flushes_oldest; /* when the earliest of these was due, 0 */
 } pawl_stats;
 

@@ -1,4 +1,4 @@
-/* store.h - a store's schema, and committing changes to it. store_open.h opens one.
+/* store.h - applies a store's schema and commits changes to a store. store_open.h opens one.
  *
  *     open -> commit* -> close
  *
@@ -36,23 +36,23 @@ typedef struct pawl_schema_spec {
     int64_t                       deadline; /* of one call, microseconds; 0: 30 s */
     bool                          is_drop;  /* PRINT: the script that drops the tables */
     bool
-        is_purge; /* APPLY: drops columns of correlation properties that their saga has no more, too.
-                    * Programs that have them still fail from then on: end these first */
+        is_purge; /* APPLY: also drops columns of correlation properties that a saga no longer has. Programs
+                    * that still use them fail afterwards: end these first */
     const char *application; /* the file whose tables they are, for hints: APP */
 } pawl_schema_spec;
 
 typedef enum pawl_schema_verb {
     PAWL_SCHEMA_PRINT,  /* the script, line by line; needs no connection */
-    PAWL_SCHEMA_APPLY,  /* run it; harmless when run again or by two at once */
+    PAWL_SCHEMA_APPLY,  /* run the script; it may run again, or twice at once */
     PAWL_SCHEMA_VERIFY, /* one line for each difference; PAWL_ESCHEMA when there is one */
     PAWL_SCHEMA_DROP,   /* drop the tables of the spec; harmless when they are gone */
-    /* Each statement that APPLY would run there now, line by line as a script that can be run; no
-     * line when there is nothing to do. Runs none, and fails where APPLY would refuse. Where there
-     * are no tables, and of a driver that does not know it: PAWL_EUNSUPPORTED. */
+    /* The statements that APPLY would run now, line by line as a script; no line when there is nothing to do. Runs
+     * none of them, and fails where APPLY would. PAWL_EUNSUPPORTED: the store has no tables, or the driver
+     * lacks this verb. */
     PAWL_SCHEMA_PLAN,
 } pawl_schema_verb;
 
-/* One line without its newline. */
+/* Receives one line without its newline. */
 typedef void pawl_line_fn(pawl_text line, void *context);
 
 PAWL_API pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb,
@@ -61,11 +61,10 @@ PAWL_API pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb,
 
 /* ---- Committing -------------------------------------------------------------- */
 
-/* Checks the set (limits, names, group numbers), then commits it, wakes who
- * waits on the same store in this process, and resolves an unknown outcome:
- * PAWL_EUNKNOWN comes back only when the store cannot be queried. A handle
- * without a worker is given one. With NULL for `refused` (a set of one group)
- * the first refusal's reason and text are the answer. */
+/* Checks the set (limits, names, group numbers), then commits it, and wakes threads of this process that
+ * wait on the same store. After a lost connection it finds out whether the commit took effect; PAWL_EUNKNOWN is
+ * answered only when the store cannot be queried. Opens a worker for a handle without one. With NULL for
+ * `refused` (a set of one group) the first refusal's reason and text are the answer. */
 PAWL_API pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes,
                                      pawl_refusals *refused, pawl_error *error);
 /* The check that commit begins with: every name, id and size within its limit, every
@@ -79,12 +78,12 @@ PAWL_API pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *e
  * PAWL_EUNREACHABLE: no such file or no shared object; PAWL_ECONFIG: not a driver
  * of this pawl; PAWL_EDUPLICATE: its scheme is taken. */
 PAWL_API pawl_code pawl_store_load(const char *path, pawl_error *error);
-/* The folder in which the library looks for modules behind its own: <libdir>/pawl/PAWL_ABI of its configuration. Static. */
+/* The folder that the library searches for modules after its own: <libdir>/pawl/PAWL_ABI of its configuration. Static. */
 PAWL_API const char *pawl_module_folder(void);
-/* From any thread. */
+/* Has the handle's call that is under way end soon with PAWL_EINTERRUPTED. From any thread. */
 PAWL_API void pawl_store_interrupt(pawl_store *store);
-/* In the arena: the URL with passwords as "***", and with a user alone of http and https, which may be
- * a token; of a text of no known form the scheme alone. */
+/* In the arena: the URL with "***" for passwords, and for an http or https user without a password, which may be
+ * a token. Of a text of unknown form only the scheme is shown. */
 PAWL_API pawl_text pawl_url_masked(const char *url, pawl_arena *arena);
 
 #ifdef __cplusplus

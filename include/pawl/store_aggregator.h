@@ -1,13 +1,11 @@
-/* store_aggregator.h - the rows of aggregators, one call each: insert, get,
- * leased batch and what ends it, remove, count. operations.h says what is the same for
- * all of these calls.
+/* store_aggregator.h - single operations on the rows of aggregators: insert, get, lease a
+ * batch, remove or release it, remove, count. operations.h has the rules of all calls.
  *
  *     insert -> count_resolved -> leased_batch -> callback -> remove_leased_batch
  *                                                      fails -> release_leased_batch
  *
- * A partition is what the contract calls a name: the aggregator's full name, or
- * the name, '/' and a key's text, at most 200 bytes. Every call sees the rows
- * of exactly one (A7).
+ * A partition (the contract's "name") is the aggregator's name, or the name, '/' and a key's text, of at
+ * most 200 bytes. Every call works on exactly one partition (A7).
  *
  * Threads: as the handle's. Insert and count may run in several threads with a
  *     handle each (A25).
@@ -30,18 +28,16 @@ extern "C" {
  * Nothing else of the row is read. Rows have an id of their own, so that two
  * keys with one correlation id are two rows (A5).
  *
- * A key that a row of the partition has: PAWL_OK, nothing written, the first
- * stays (A2). The key is free in every other partition (A3), and again when its
- * row is gone (A4).
+ * If a row of the partition has the key, nothing is written, and the answer is PAWL_OK (A2). Other
+ * partitions may use the same key (A3), and so may the partition after the row is removed (A4).
  *
- * `due` is when the period of a partition that was empty ends, for an endpoint
- * that runs this aggregator; PAWL_TIME_MAX: it has none. */
+ * `due`: if the partition was empty, the end of its period, for an endpoint that runs this
+ * aggregator; PAWL_TIME_MAX: no period. */
 PAWL_API pawl_code pawl_store_aggregator_insert(pawl_store *store, const pawl_aggregator_row *row,
                                                 pawl_time due, pawl_time now, pawl_error *error);
 
-/* Every row, leased or not, of whatever type, oldest first (A6); rows of one
- * time in the order in which they were inserted (A8). An unknown partition has
- * none, and that is no error (A6). */
+/* All rows of a partition, leased or not, of any type, oldest first (A6); rows of one time in the
+ * order of insertion (A8). For an unknown partition the list is empty (A6). */
 PAWL_API pawl_code pawl_store_aggregator_get(pawl_store *store, pawl_text partition,
                                              pawl_arena *arena, pawl_leased_batch *rows,
                                              pawl_error *error);
@@ -77,12 +73,12 @@ typedef struct pawl_aggregator_leased_batch {
     int64_t unresolved; /* free rows that cannot be decoded; fewer when `size` rows were leased */
 } pawl_aggregator_leased_batch;
 
-/* Leases the rows that are free, or whose lease has run out, until now + lease
- * (A14). Inside that time a second leased batch is empty, which is no error (A16);
- * so is one of an unknown partition (A6).
+/* Leases the rows that are free, or whose lease has expired, until now + lease
+ * (A14). Until then a second leased batch is empty, and so is one of an unknown
+ * partition; neither is an error (A6, A16).
  *
- * A row whose type is unknown, or whose message `can_decode` refuses, is counted
- * in `unresolved` and not returned, fails nothing, and stays (A10).
+ * A row whose type is unknown, or whose message `can_decode` refuses, stays; the row is
+ * counted in `unresolved` and not returned (A10).
  *
  * PAWL_EINVAL  lease <= 0 (A14) or size <= 0; nothing is leased. */
 PAWL_API pawl_code pawl_store_aggregator_leased_batch(
@@ -90,23 +86,21 @@ PAWL_API pawl_code pawl_store_aggregator_leased_batch(
     pawl_arena *arena, pawl_aggregator_leased_batch *leased, pawl_error *error);
 
 /* Removes exactly the rows of the leased batch, all or none, however many (A11, A12,
- * A13); rows inserted since stay. No ids: PAWL_OK, without a call of
- * the store (A11). A lease that ran out and that nobody took is still the
- * session's.
+ * A13); rows inserted since stay. Without ids the answer is PAWL_OK, and the store is not
+ * called (A11). An expired lease is valid until another session leases the row.
  *
- * PAWL_ECONFLICT  a row is gone or another session's; none was removed (A27). */
+ * PAWL_ECONFLICT  a row is gone or leased by another session; none was removed (A27). */
 PAWL_API pawl_code pawl_store_aggregator_remove_leased_batch(
     pawl_store *store, const pawl_aggregator_leased_batch *leased, pawl_time now,
     pawl_error *error);
 
-/* Clears the lease of exactly the session's rows; the very next leased batch has
- * them (A15). Never refused. */
+/* Clears the leases of the session; the next leased batch gets the rows (A15). Never refused. */
 PAWL_API pawl_code pawl_store_aggregator_release_leased_batch(
     pawl_store *store, const pawl_aggregator_leased_batch *leased, pawl_time now,
     pawl_error *error);
 
-/* Removes the oldest row with this correlation id, whatever its lease (A20). Of
- * several calls at once for one row, one finds it.
+/* Removes the oldest row with this correlation id, leased or not (A20). If several calls compete
+ * for one row, one of them removes it.
  *
  * PAWL_ENOTFOUND  the partition has no rows at all (A21, A22).
  * PAWL_ECONFLICT  it has rows, but none with this id; the text says how many
@@ -117,17 +111,16 @@ PAWL_API pawl_code pawl_store_aggregator_remove(pawl_store *store, pawl_text par
                                                 pawl_text correlation_id, pawl_time now,
                                                 pawl_error *error);
 
-/* Removes every row, of known type or not, leased or not; PAWL_OK also when
+/* Removes all rows of the partition, of any type, leased or not; PAWL_OK also when
  * there is none (A24). */
 PAWL_API pawl_code pawl_store_aggregator_remove_all(pawl_store *store, pawl_text partition,
                                                     pawl_time now, pawl_error *error);
 
-/* All rows, leased and unknown ones too; 0 for an unknown partition (A17). */
+/* Number of rows, leased ones and unknown types included; 0 for an unknown partition (A17). */
 PAWL_API pawl_code pawl_store_aggregator_count(pawl_store *store, pawl_text partition,
                                                int64_t *count, pawl_error *error);
 
-/* The rows whose type is one of `types`, leased or not (A18). Changes nothing,
- * however often it is called (A19). */
+/* Number of rows whose type is one of `types`, leased or not (A18). Changes nothing (A19). */
 PAWL_API pawl_code pawl_store_aggregator_count_resolved(pawl_store *store, pawl_text partition,
                                                         const pawl_text *types, size_t type_count,
                                                         int64_t *count, pawl_error *error);

@@ -1,11 +1,11 @@
-/* store_alarm.h - alarms: what an endpoint's process says of itself in the store, so that others can see it.
+/* store_alarm.h - alarms: events by which a process reports a lasting problem of an endpoint to other processes.
  *
- *     raise -> (others list it) -> end
- *           -> (its worker ends, crashes or is replaced, or another one leads: it stands no more)
+ *     raise -> (others list the alarm) -> end
+ *           -> (its worker ends, crashes or is replaced, or another one leads: the alarm is no longer valid)
  *
- * The library raises four: "breaker" while an endpoint's breaker is not closed, "retention" while its clean-up
- * fails again and again, "route" while a receiver of its outbox is unavailable, and "inbound" while a process of it takes
- * nothing from its broker. Each is an event in the stream "pawl.alarm/ENDPOINT", and its end is another.
+ * The library raises four: "breaker" while an endpoint's breaker is not closed, "retention" while its retention sweep
+ * fails again and again, "route" while a receiver of its outbox is unavailable, and "inbound" while one of its processes
+ * does not read its broker. Raising and ending an alarm each append an event to the stream "pawl.alarm/ENDPOINT".
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/alarm.c, tests/unit/runtime/test_runtime_breaker.c
@@ -29,9 +29,9 @@ typedef struct pawl_alarm {
     pawl_text
         text; /* the last failure; PAWL_ERROR_TEXT_SIZE_MAX bytes with the worker's id at most */
     pawl_time since;
-    int64_t   epoch; /* of that worker; 0: any. An alarm of an earlier epoch stands no more */
+    int64_t   epoch; /* of that worker; 0: any. An alarm of an earlier epoch is no longer valid */
     pawl_text
-        lease; /* stands until another worker has the lease of that name; empty: whoever leads */
+        lease; /* valid until another worker has the lease of that name; empty: no such condition */
 } pawl_alarm;
 
 typedef struct pawl_alarm_rows {
@@ -39,29 +39,29 @@ typedef struct pawl_alarm_rows {
     size_t      count;
 } pawl_alarm_rows;
 
-/* Types of the events. Headers: "by" (the worker), "reason" (the text), "what", and unless they are 0 and empty "epoch"
- * and "lease". */
+/* Types of the events. Headers: "by" (the worker), "reason" (the text), "what", and "epoch" and "lease" unless 0 or
+ * empty. */
 #define PAWL_ALARM_STREAMS "pawl.alarm"
 #define PAWL_ALARM_RAISED "pawl.alarm_raised"
 #define PAWL_ALARM_ENDED "pawl.alarm_ended"
 
-/* Of each endpoint's stream so many of the last events are read for alarms that stand, at most: back to the time at which
- * the first of its workers was started. */
+/* Most events that are read of an endpoint's stream for its valid alarms: from the last one back to the start of the
+ * oldest of its workers. */
 #define PAWL_ALARM_EVENTS_MAX 4096
 
-/* `since` is the time at which it is written. An alarm of the same worker, endpoint and kind that stands
- * already is raised anew.
- * PAWL_ECONFLICT     others write alarms of the endpoint at this moment, again and again
- * PAWL_EINVAL, PAWL_ELIMIT  no endpoint; the text is too long
+/* Raises an alarm; `since` is the time of the event. It replaces a valid alarm of the same worker, endpoint and
+ * `what`.
+ * PAWL_ECONFLICT     other processes wrote alarms of the endpoint at each try
+ * PAWL_EINVAL, PAWL_ELIMIT  the endpoint is empty; the text is too long
  * PAWL_EUNSUPPORTED  the store has no events */
 PAWL_API pawl_code pawl_store_alarm_raise(pawl_store *store, const pawl_alarm *alarm,
                                           pawl_error *error);
-/* The errors of raise. */
+/* Ends an alarm. Errors as of raise. */
 PAWL_API pawl_code pawl_store_alarm_end(pawl_store *store, const pawl_alarm *alarm,
                                         pawl_error *error);
 
-/* Alarms that stand, of workers that live, latest first of each endpoint; in the arena. One read for each
- * endpoint that has workers, and one of the leases where an alarm names one. */
+/* The valid alarms of live workers, in the arena, for each endpoint the latest first. Makes one read for each endpoint
+ * that has workers, and one of the leases if an alarm names a lease. */
 PAWL_API pawl_code pawl_store_alarms(pawl_store *store, pawl_arena *arena, pawl_alarm_rows *rows,
                                      pawl_error *error);
 

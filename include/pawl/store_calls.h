@@ -1,25 +1,24 @@
-/* store_calls.h - the calls of a store, as the engine makes them: one function for each
- * entry of a driver's table, and for each kind of rows that find has (find_rows.h), and what is known of an open handle. For engines, tools and
- * tests; an application needs none of them. Those that are operations of the contract as
- * they stand are declared there (operations.h): aggregator_get, checkpoint_get,
- * dead_count, dead_find, history_find, outbox_find, queue_find, timeout_reap. aggregator_count is
- * pawl_store_aggregator_counts here.
+/* store_calls.h - the calls of a store that the engine makes, and queries to an open handle. There is one function
+ * for each entry of a driver's table (store_driver.h) and for each kind of rows that `find` reads (find_rows.h). For
+ * engines, tools and tests; applications need none of them. Some are declared in the headers of operations.h:
+ * aggregator_get, checkpoint_get, dead_count, dead_find, history_find, outbox_find, queue_find,
+ * timeout_reap. The entry aggregator_count is pawl_store_aggregator_counts here.
  *
  *     pawl_store_open -> pawl_store_worker_open
  *                     -> { claim -> read -> pawl_store_commit }
  *                     -> pawl_store_worker_close -> pawl_store_close
  *
- * The task of an entry, and its answers, stand with it in store_driver.h, those of a kind of rows in find_rows.h. Before the driver
- * is called, every call here
+ * store_driver.h explains each entry and its answers, find_rows.h each kind of rows. Before it calls the driver, each
+ * function here
  *
- *     empties what it answers into: count 0, false, a time at PAWL_TIME_MAX. A call that
- *         fails leaves it so, whatever the driver had read by then;
- *     answers PAWL_EUNSUPPORTED, which names the call, where the driver has no such entry or kind of rows;
+ *     clears its output parameters: count 0, false, a time at PAWL_TIME_MAX. After a
+ *         failure they are still clear, whatever the driver had read;
+ *     answers PAWL_EUNSUPPORTED, naming the call, if the driver lacks the entry or the kind of rows;
  *     answers PAWL_EINVAL in a process that did not open the handle (after fork), on a
- *         handle that was opened for its schema alone, and for an argument that no driver
- *         could make sense of: a lease that is not positive, an owner or session that is
- *         zero, the name of a lead that is empty or too long, a saga searched by a property that its table lacks, a state that is none;
- *     connects again where the connection was lost, or answers why it could not.
+ *         handle in mode PAWL_OPEN_SCHEMA, and for an invalid argument: a lease that is not positive, an owner
+ *         or session that is zero, a lease's name that is empty or too long, a saga key that the saga's table
+ *         has no column for, an unknown state;
+ *     connects again if the connection was lost; if it cannot, the answer says why.
  *
  * Threads: a handle belongs to one thread at a time.
  * Memory: results live in the arena that is passed in. Arguments are borrowed.
@@ -48,37 +47,36 @@ extern "C" {
 #define PAWL_STORE_FREE_CLAIMS 8u    /* to release a queue claim costs no statement */
 #define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows on request */
 #define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
-/* With HAS_WAKE: the reason why a wait() ended is remembered until the handle claims again, so that
- * a caller may wait twice without a claim between. For servers, where a claim saved is a
- * statement saved. */
+/* With HAS_WAKE: a wake-up is remembered until the handle claims again, so that a caller may wait twice without a
+ * claim between. For servers, where each claim that is saved is one statement less. */
 #define PAWL_STORE_KEEPS_WAKE 64u
-/* Columns of times with an offset, or the driver refuses them itself; of any other one sagas that call
- * for such a column are refused before it is called. */
+/* The driver has columns of times with an offset, or refuses them itself. Without this promise the core refuses sagas
+ * with such a column (pawl_correlation.with_offset). */
 #define PAWL_STORE_HAS_OFFSETS 128u
-/* Of the handle, not of its driver: wait() itself looks for work from time to time, so that a caller need not wake up for
- * that. */
+/* A property of the handle, not of its driver: wait() itself looks for work from time to time, so its caller need not
+ * wake up for that. */
 #define PAWL_STORE_WAITS_LONG 256u
-/* The store is in the process, as a library is: a read costs microseconds. Of any other one an idle worker asks less often. */
+/* The store runs in the process, so a read costs microseconds. Idle workers query other stores less often. */
 #define PAWL_STORE_IN_PROCESS 512u
 
-/* Bits of the driver's promises. */
+/* The driver's promises: bits above. */
 PAWL_API unsigned pawl_store_promises(const pawl_store *store);
-/* The driver's: "sqlite". Lives as long as the handle, as the other texts do. */
+/* The driver's scheme, "sqlite". This text and the next one live as long as the handle. */
 PAWL_API const char *pawl_store_scheme(const pawl_store *store);
-/* Equal for handles on the same data in one process; any text for one that is not connected. */
+/* A text that is equal for handles on the same data in one process; undefined for a handle that is not connected. */
 PAWL_API const char *pawl_store_identity(const pawl_store *store);
 /* The handle's worker: made at open, in the store from worker_open on. */
 PAWL_API pawl_worker_id pawl_store_worker(const pawl_store *store);
-/* Raised by each worker_open of the same worker, and when the outcome of a commit was unknown. */
+/* The worker's epoch: raised by each worker_open, and when the outcome of a commit was unknown. */
 PAWL_API int64_t pawl_store_epoch(const pawl_store *store);
-/* Acts for another worker from the next worker_open or worker_close on: to end one that
- * could not end itself. Only on a handle that has no worker in the store. */
+/* Sets the worker of the next worker_open or worker_close, to end a worker that crashed. Only on a handle that has no
+ * worker in the store. */
 PAWL_API void pawl_store_worker_set(pawl_store *store, pawl_worker_id worker);
 /* Whether worker_open was done, and worker_close was not. */
 PAWL_API bool pawl_store_is_attached(const pawl_store *store);
-/* Names the program that the handle works for; worker_open writes it to the worker's row. Each is
- * copied, '?' stands for bytes that are no UTF-8 and for control characters, and of a longer one
- * the first PAWL_NAME_SIZE_MAX bytes are kept, with "..." at their end. Empty at the start. */
+/* Sets name and version of the program; worker_open writes them to the worker's row. Both texts are
+ * copied; '?' replaces control characters and bytes that are no UTF-8; a longer text is cut to
+ * PAWL_NAME_SIZE_MAX bytes, "..." at the end included. Empty at the start. */
 PAWL_API void pawl_store_program_set(pawl_store *store, pawl_text program, pawl_text version);
 /* For drivers: `host`, `program`, `program_version` and `pawl_version` of the row that worker_open
  * writes. The other members are zero. Lives as long as the handle. */
@@ -86,8 +84,8 @@ PAWL_API const pawl_worker_info *pawl_store_program(const pawl_store *store);
 
 /* ---- Workers ------------------------------------------------------------- */
 
-/* In the text of PAWL_EBUSY from worker_open: the worker's older session lasts until the server
- * itself ends it. The contract's cases of a take-over are not applicable to such a login. */
+/* Part of the text of PAWL_EBUSY from worker_open: the login may not end the worker's older session, which lasts
+ * until the server ends it. Contract tests of a take-over skip such a login. */
 #define PAWL_STORE_KEEPS_SESSION "the login may not end another session"
 
 PAWL_API pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
@@ -100,13 +98,13 @@ PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
 PAWL_API pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *arena,
                                              pawl_worker_info **items, size_t *count,
                                              pawl_error *error);
-/* Workers of other handles live: where heartbeats alone tell that, another thread says it while a handler
- * runs. PAWL_EUNSUPPORTED: not needed; see store_driver.h. */
+/* Writes heartbeats for workers of other handles: a thread does so for workers whose handlers are running.
+ * PAWL_EUNSUPPORTED: the store needs no heartbeats; see store_driver.h. */
 PAWL_API pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers,
                                           size_t count, pawl_time now, pawl_error *error);
 
-/* Whether that commit landed: what pawl_store_commit calls for an outcome that is unknown.
- * Raises the worker's epoch, which shuts out what is still under way. */
+/* Finds out whether a commit took effect; pawl_store_commit calls it after an unknown outcome.
+ * Raises the worker's epoch, so that a commit that is still under way is refused. */
 PAWL_API pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                       pawl_error *error);
 
@@ -196,13 +194,12 @@ PAWL_API pawl_code pawl_store_stats(pawl_store *store, pawl_time now, pawl_arena
 PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                     bool *more, pawl_error *error);
 
-/* Live rows of one kind behind a row, in the order of their keys: a page of at most count_max.
- * Rows that are written meanwhile may be seen or not. PAWL_EINVAL: a kind that is unknown, sagas without
- * a table. */
+/* A page of at most count_max live rows of one kind, after a given row, by key. Rows that are written
+ * meanwhile may be seen or not. PAWL_EINVAL: the kind is unknown, or a scan of sagas has no table. */
 PAWL_API pawl_code pawl_store_scan(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
                                    pawl_scan_rows *rows, pawl_error *error);
 
-/* The database, its server and its settings, as the driver reads them. */
+/* Findings about the database, its server and its settings. */
 PAWL_API pawl_code pawl_store_diagnose(pawl_store *store, const pawl_diagnosis *asked,
                                        pawl_arena *arena, pawl_finding_rows *rows,
                                        pawl_error *error);
@@ -218,16 +215,15 @@ typedef struct pawl_store_call {
     int64_t     microseconds; /* connecting again included */
 } pawl_store_call;
 
-/* Called on the thread of the call, which waits for it. May read the handle, and make no
- * call of a store. */
+/* Called on the thread of the store call, before that returns. May read the handle, but must not call a
+ * store. */
 typedef void pawl_store_trace_fn(const pawl_store_call *call, void *context);
 
-/* From now on tells `trace` of each call, of any handle of the process, that answers a code: also
- * of those that are refused before the driver is called, and, inside of a commit, of its
- * worker_open and resolve. NULL ends it, and is so at the start: a call then costs
- * nothing but the test of it. Set it while no other thread makes calls. */
+/* From now on `trace` is called after each store call that returns a code, of any handle of the process: also
+ * if the call is refused before the driver is called, and for worker_open and resolve inside of a
+ * commit. NULL, the default, turns it off. Set it while no other thread makes calls. */
 PAWL_API void pawl_store_trace_set(pawl_store_trace_fn *trace, void *context);
-/* A hook that writes a line of level debug: "sqlite: worker ID: commit: OK after 213 us". */
+/* A trace function that logs at level debug: "sqlite: worker ID: commit: OK after 213 us". */
 PAWL_API pawl_store_trace_fn pawl_store_trace_log;
 
 /* ---- Waiting, and SQL of one's own --------------------------------------- */
@@ -237,18 +233,19 @@ PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int 
 PAWL_API pawl_code pawl_store_handler_transaction_begin(pawl_store *store, pawl_error *error);
 /* Harmless without a handler transaction, and in a process that did not open the handle. */
 PAWL_API void pawl_store_handler_transaction_end(pawl_store *store);
-/* False: SQL of a handler ended the transaction. True: it did not, or nothing but the commit can tell. */
+/* False: SQL of a handler ended the transaction. True: it did not, or only the commit can tell. */
 PAWL_API bool pawl_store_in_transaction(pawl_store *store);
-/* True: the connection of the last handler transaction ended while handlers ran, not behind them. */
+/* True: the connection of the last handler transaction was lost while handlers ran, not afterwards. */
 PAWL_API bool pawl_store_handler_transaction_lost(pawl_store *store);
 /* The C type behind the driver's connection; NULL when it has none to give. */
 PAWL_API const char *pawl_store_native_type(const pawl_store *store);
 /* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else
  * NULL, and also where the driver has none, or the handle is of another process. */
 PAWL_API void *pawl_store_native(pawl_store *store, const char *type);
-/* Whether pawl_store_enlist has a driver to call. */
+/* Whether the driver has the entry `enlist`. */
 PAWL_API bool pawl_store_can_enlist(const pawl_store *store);
-/* Checks the set as pawl_store_commit does; PAWL_EINVAL also when `native` is NULL. */
+/* Applies changes in the caller's transaction (store_driver.h). Checks the set as pawl_store_commit does; PAWL_EINVAL
+ * also when `native` is NULL. */
 PAWL_API pawl_code pawl_store_enlist(pawl_store *store, void *native, const pawl_changes *changes,
                                      pawl_error *error);
 

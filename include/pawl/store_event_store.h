@@ -1,12 +1,12 @@
-/* store_event_store.h - the event store, one call each: append events with what they
- * dispatch, read them, store snapshots and checkpoints. operations.h says what is the same
- * for all of these calls.
+/* store_event_store.h - single operations on the event store: append events with the messages that
+ * they send, read them, store snapshots and checkpoints. operations.h has the rules of
+ * all calls.
  *
- *     { stream_read -> apply -> append }        a stream, by its one next version
+ *     { stream_read -> apply -> append }        a stream; append checks its version
  *     { checkpoint_get -> events in global order -> checkpoint_set }    a projection
  *
- * Threads: as the handle's. Of two appends at one version one wins, whatever the
- *     handles, processes and stores' isolation levels (O3, O4).
+ * Threads: as the handle's. Of two appends at one version only one succeeds, from any handles or
+ *     processes, at any isolation level (O3, O4).
  * Tests: src/conformance/operation/journal.c, tests/unit/store/test_store_operations_refused.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -31,23 +31,23 @@ typedef struct pawl_append {
     pawl_text outbox; /* the endpoint whose dispatcher delivers them; empty: there is none */
 } pawl_append;
 
-/* Appends the events and adds the dispatches to the outbox in one commit: when it
- * answers PAWL_OK all are durable, else none is there (O1).
+/* Appends the events and adds the dispatches to the outbox in one commit: after
+ * PAWL_OK all are durable, after a failure none exists (O1).
  *
- * Of a dispatch are read: destination, message, due and dispatch_id. A zero id is
- * made of (outbox, stream, version of the last event, index of the dispatch),
- * so that the same append run again makes the same ids (O5, O7); an empty message id
- * becomes the dispatch id's text. They are delivered in this order, those of the
- * stream's earlier versions before them (O8).
+ * Of a dispatch destination, message, due and dispatch_id are read. A zero dispatch id is
+ * computed from (outbox, stream, version of the last event, index of the dispatch),
+ * so that a repeated append makes the same ids (O5, O7); an empty message id
+ * becomes the dispatch id's text. Dispatches are delivered in this order, after those of the
+ * stream's earlier versions (O8).
  *
- * PAWL_ECONFIG    dispatches, but no outbox: the name is empty, or the store has
- *                 none. Nothing was written (O2).
- * PAWL_ECONFLICT  the stream does not end at `version`: load it again. No dispatch
- *                 was left either (O4). Run again after an append whose answer was
- *                 lost, it says that that one came through (O7).
+ * PAWL_ECONFIG    there are dispatches, but `outbox` is empty or the store has no
+ *                 outbox. Nothing was written (O2).
+ * PAWL_ECONFLICT  the stream does not end at `version`: load it again. Nothing was written (O4).
+ *                 If an append is repeated because its answer was lost, this code
+ *                 means that the first one succeeded (O7).
  * PAWL_EMISMATCH  a dispatch id exists with another type or body (O5).
- * PAWL_EINVAL     no event: dispatches alone would repeat the ids of the version
- *                 before. A negative version.
+ * PAWL_EINVAL     there is no event (dispatches alone would repeat the ids of the
+ *                 version before), or the version is negative.
  * PAWL_ELIMIT     more than PAWL_BATCH_MESSAGES_MAX events or dispatches. */
 PAWL_API pawl_code pawl_store_append(pawl_store *store, const pawl_append *append, pawl_time now,
                                      pawl_error *error);
@@ -58,24 +58,24 @@ PAWL_API pawl_code pawl_store_stream_read(pawl_store *store, const pawl_stream_r
                                           pawl_arena *arena, pawl_stream *stream,
                                           pawl_error *error);
 
-/* Events of one stream or of all. In global order none is ever missed: global positions are
- * assigned in order, without a gap, to events whose commit is past. */
+/* Events of one stream or of all. A reader in global order misses no event: global positions are
+ * assigned in order, without a gap, after the events' commits. */
 PAWL_API pawl_code pawl_store_events(pawl_store *store, const pawl_event_query *query,
                                      pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
 
 /* Stores a snapshot, the state computed from a stream's events: version, type_version,
  * state and dispatches of it; `at` is not read. A stored snapshot of the same or a later version
- * stays: a snapshot saves reads, it is not a fact. */
+ * stays. */
 PAWL_API pawl_code pawl_store_stream_snapshot_save(pawl_store *store, pawl_text stream,
                                                    const pawl_stream_snapshot_row *snapshot,
                                                    pawl_time now, pawl_error *error);
 
-/* The global position that the projection of that name has come to; 0: it was never set. */
+/* The global position up to which the projection of that name has read; 0: its checkpoint was never set. */
 PAWL_API pawl_code pawl_store_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
                                              pawl_error *error);
 /* Moves the checkpoint of that name from one global position to a later one.
  *
- * PAWL_ECONFLICT  the checkpoint is not at `from`: another one moved it.
+ * PAWL_ECONFLICT  the checkpoint is not at `from`: another worker moved it.
  * PAWL_EINVAL     `to` is not behind `from`. */
 PAWL_API pawl_code pawl_store_checkpoint_set(pawl_store *store, pawl_text name, int64_t from,
                                              int64_t to, pawl_time now, pawl_error *error);

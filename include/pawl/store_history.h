@@ -1,10 +1,10 @@
-/* store_history.h - the history of an endpoint: what became of each message that it handled, a line for
- * each message and saga, written in the commit that handles it.
+/* store_history.h - reads the history of an endpoint: for each message and saga a line with the outcome,
+ * written by the commit that handles the message (option `history`).
  *
  *     the endpoint's commits -> history_find, page by page
  *
- * A line has ids and types, never a body: nothing that is secret in a message gets there. Lines that
- * are old are swept.
+ * A line has ids and types, never a body, so it has no secrets of a message. The retention sweep deletes
+ * old lines.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/store/history.c
@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 typedef struct pawl_history_row {
-    int64_t            id; /* rises with each row of a worker, and near enough with time */
+    int64_t            id; /* rises with each row of a worker, and approximately with time */
     pawl_history_entry entry;
 } pawl_history_row;
 
@@ -39,8 +39,8 @@ typedef struct pawl_history_query {
     size_t    count_max; /* 0: all */
 } pawl_history_query;
 
-/* Rows that the query matches, in the order of their ids. Found by an index where the query names a
- * source or a message. PAWL_EUNSUPPORTED: the driver has no find. */
+/* Rows that the query matches, by id. A query with a source or a message id uses an index.
+ * PAWL_EUNSUPPORTED: the driver has no find. */
 PAWL_API pawl_code pawl_store_history_find(pawl_store *store, const pawl_history_query *query,
                                            pawl_arena *arena, pawl_history_rows *rows,
                                            pawl_error *error);

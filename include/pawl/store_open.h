@@ -29,17 +29,17 @@ typedef struct pawl_store_options {
     size_t         options_size; /* sizeof(pawl_store_options) */
     pawl_open_mode mode;
     const char    *system_prefix; /* NULL: "pawl_" */
-    /* Of one call, microseconds; 0: 30 s. A commit whose answer does not come may take about three times as long: it connects
-     * again, and looks up what became of it. */
+    /* Of one call, microseconds; 0: 30 s. A commit that gets no answer may take about three times as long: it reconnects
+     * and looks up its outcome. */
     int64_t                       deadline;
     const pawl_saga_table *const *tables; /* saga tables of CREATE and CHECK */
     size_t                        table_count;
-    /* How long a transaction may rest while a handler runs, where the server ends one that rests;
+    /* How long a transaction may be idle while a handler runs, on servers that end idle transactions;
      * microseconds; 0: the driver's own limit, a minute or more. */
     int64_t handler_time_max;
-    /* The caller promises: after the commit that settles its last claim, its next call is a claim of the same queue, with a
-     * due_max that moved with the machine's clock, or wait (of any length, 0 too). So the driver may make that claim in the
-     * commit's round trip. Any other call on the handle gives its rows back. */
+    /* Promise of the caller, by which the driver may make the next claim in the round trip of a commit: after the commit
+     * that settles its last claim, the next call is a claim of the same queue, with a due_max that moved with the
+     * machine's clock, or wait (of any length, even 0). Any other call on the handle releases the claimed rows. */
     bool claims_ahead;
 } pawl_store_options;
 
@@ -48,9 +48,9 @@ typedef struct pawl_store_options {
         .options_size = sizeof(pawl_store_options) \
     }
 
-/* `url` begins with a scheme. NULL options: all defaults. On failure *store is
- * NULL. A driver that is not installed is PAWL_EUNREACHABLE and names its
- * package. Passwords in the URL appear in no text. */
+/* Opens a store. `url` begins with a scheme. NULL options: all defaults. On failure *store is NULL, and no text
+ * has the URL's passwords. PAWL_EUNREACHABLE: the store cannot be reached, or its driver is not installed (the text
+ * names the package); PAWL_EDENIED, PAWL_ENOTSTORE, PAWL_ESCHEMA, PAWL_ECONFIG: see types.h. */
 PAWL_API pawl_code pawl_store_open(const char *url, const pawl_store_options *options,
                                    pawl_store **store, pawl_error *error);
 PAWL_API void      pawl_store_close(pawl_store *store); /* accepts NULL */

@@ -1,6 +1,6 @@
-/* store_outbox.h - outbox rows, one call each: insert, settle after an attempt to
- * deliver, find, what an operator does with a dead one, and the outbox of one
- * message. operations.h says what is the same for all of these calls.
+/* store_outbox.h - single operations on outbox rows: insert, settle after an attempt to
+ * deliver, find, an operator's retry or discard of a dead row, and the outbox rows of one
+ * message. operations.h has the rules of all calls.
  *
  *     insert -> { attempt -> settle } -> retry (enable) | discard, when it is dead
  *
@@ -10,8 +10,8 @@
  *     dead    -> pending         retried by an operator
  *     dead    -> discarded
  *
- * Threads: as the handle's. Insert returns when the row is durable and waits
- *     for no delivery (O22).
+ * Threads: as the handle's. Insert returns when the row is durable, and does not wait
+ *     for its delivery (O22).
  * Tests: src/conformance/operation/outbox.c, src/conformance/operation/message.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,8 +32,8 @@ extern "C" {
  * ordering key are delivered in the order (version, index) (O8); an empty one
  * orders nothing.
  *
- * A dispatch id that exists, in whatever state: PAWL_OK, nothing written, state
- * and attempts of the first row untouched (O6, O7).
+ * If a row of this dispatch id exists, in any state, it is unchanged, and the answer is PAWL_OK
+ * (O6, O7).
  *
  * PAWL_EMISMATCH  it exists with another type or body (O5).
  * PAWL_EINVAL     the dispatch id is zero, the destination empty. */
@@ -46,7 +46,7 @@ typedef struct pawl_outbox_result {
     pawl_text            error;        /* why it failed, or empty */
     int64_t              duration;     /* microseconds */
     pawl_time            next_attempt; /* TRANSIENT: when to try again, after `now` */
-    int32_t attempts_max; /* TRANSIENT: dead at this number; 0: PAWL_OUTBOX_ATTEMPTS_MAX. Those
+    int32_t attempts_max; /* TRANSIENT: dead at this number; 0: PAWL_OUTBOX_ATTEMPTS_MAX. Attempts
                              before an operator's retry do not count (O19) */
 } pawl_outbox_result;
 
@@ -61,27 +61,27 @@ typedef struct pawl_outbox_result {
  *     POISON     dead at once, whatever attempts are left (O13)
  *
  * On PAWL_OK `row` has its new state, attempts and next_attempt; a dead row
- * blocks nothing (O14). Rows of one ordering key are settled in the order of their
- * claim: those behind a TRANSIENT one are blocked, and refused with PAWL_EGONE.
+ * blocks nothing (O14). Settle rows of one ordering key in the order of their claim: rows behind a
+ * TRANSIENT one are blocked, and settling them is refused with PAWL_EGONE.
  *
- * PAWL_EGONE   the row is not pending any more, or is gone; nothing is recorded.
+ * PAWL_EGONE   the row is no longer pending, or is gone; nothing is recorded.
  * PAWL_EINVAL  a next_attempt that is not after `now` (O10), a negative limit. */
 PAWL_API pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
                                             const pawl_outbox_result *result, pawl_time now,
                                             pawl_error *error);
 
-/* Rows in any state that the query matches, by id. By `causation_id` alone it may cost a
- * read of every row. PAWL_EUNSUPPORTED: the driver has no find. */
+/* Rows in any state that the query matches, by id. A query by `causation_id` alone may read every
+ * row. PAWL_EUNSUPPORTED: the driver has no find. */
 PAWL_API pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
                                           pawl_arena *arena, pawl_outbox_rows *rows,
                                           pawl_error *error);
 
-/* An operator's answers to a dead row. `note` (who, why; may be empty) goes into its
- * history. Retried (`enable`), the row is pending and due now, and its attempts are counted
- * anew (O19); it goes out behind later rows of its ordering key that went before (O14).
- * Discarded, it is never delivered, and swept as a dispatched one is.
+/* An operator's retry or discard of a dead row. `note` (who, why; may be empty) goes into its
+ * history. A retried row is pending and due now, and its attempts are counted anew (O19); later rows of
+ * its ordering key may have been delivered before it (O14). A discarded row is never delivered, and the
+ * retention sweep deletes it as a dispatched one.
  *
- * PAWL_EGONE  the row is not dead, or there is none; nothing is recorded. */
+ * PAWL_EGONE  the row is not dead, or does not exist; nothing is recorded. */
 PAWL_API pawl_code pawl_store_outbox_retry(pawl_store *store, int64_t id, pawl_text note,
                                            pawl_time now, pawl_error *error);
 PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl_text note,
@@ -89,21 +89,19 @@ PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl
 
 /* ---- The outbox of one message ------------------------------------------ */
 
-/* A handled message as it is remembered: a view of rows that the store has anyway.
- * The endpoint's deduplication record is part of it; its operations are the outbox rows of the
- * endpoint whose causation id is the message's (O33). */
+/* A handled message and the outbox rows that it caused: its deduplication record, and the rows of
+ * the endpoint whose causation id is the message's id (O33). */
 typedef struct pawl_outbox_record {
     pawl_outbox_row *operations; /* not dispatched and not discarded, by id (O24) */
     size_t           count;
-    pawl_time        dispatched; /* when the last of them was (O27); 0: one is left, or none was */
+    pawl_time dispatched; /* time of the last dispatch (O27); 0: a row is left, or none was */
 } pawl_outbox_record;
 
-/* `*is_found` is false for a message that the endpoint has not handled: the deduplication record is
- * written by the commit that has the handler's effects, a second one for the same
- * message is refused with PAWL_EDUPLICATE (O25). Once all operations are dispatched
- * the record is there without any (O24, O27), until the deduplication record is swept; while one is
- * left it stays, whatever its age (O28). Costs a read of the endpoint's outbox rows:
- * for tools and tests. */
+/* Reads the outbox record of a message. `*is_found` is false if the endpoint has not handled the message: the commit
+ * with the handler's effects writes the deduplication record, and a second record for the message is refused with
+ * PAWL_EDUPLICATE (O25). After all operations are dispatched, the record is found without any (O24, O27) until
+ * the deduplication record is swept; while an operation is left, it is not swept (O28). Reads all outbox rows of the
+ * endpoint: for tools and tests. */
 PAWL_API pawl_code pawl_store_outbox_get(pawl_store *store, pawl_text endpoint,
                                          pawl_text message_id, pawl_arena *arena,
                                          pawl_outbox_record *record, bool *is_found,

@@ -1,4 +1,4 @@
-/* store_rows.h - questions to a store and its answers.
+/* store_rows.h - structs of queries to a store, and of the rows that it returns.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: tests/contract
@@ -36,15 +36,15 @@ typedef struct pawl_queue_rows {
     pawl_queue_row *items;
     size_t          count;
     bool            is_taken; /* another process works this queue (SQLite) */
-    pawl_text       taken_by; /* which, for the log */
-    bool            is_cut;   /* queue_retried: ends by size_max, others may follow */
+    pawl_text       taken_by; /* the other process, for the log */
+    bool            is_cut;   /* queue_retried: size_max ended the list; more may follow */
 } pawl_queue_rows;
 
 /* Messages of a type in delayed retry. */
 typedef struct pawl_retried_query {
     pawl_text queue, type;
     pawl_time due_after;
-    size_t    scan_max;  /* of the rows due after that, the first to read, by (due, seq) */
+    size_t    scan_max;  /* reads only so many rows due after that, by (due, seq) */
     size_t    count_max; /* most rows */
     size_t    size_max;  /* ends the rows once their messages have that size; 0: no limit */
 } pawl_retried_query;
@@ -53,7 +53,7 @@ typedef struct pawl_queue_claim {
     pawl_text      queue;
     pawl_time      due_max;
     size_t         count_max;
-    const int64_t *seqs; /* with seq_count > 0: these rows and no others (claimed again) */
+    const int64_t *seqs; /* with seq_count > 0: claims only these rows (again) */
     size_t         seq_count;
     pawl_time      now;
     size_t         size_max; /* not for `seqs` */
@@ -116,8 +116,8 @@ typedef struct pawl_leased_batch_claim {
 typedef struct pawl_leased_batch {
     pawl_aggregator_row *items; /* oldest first */
     size_t               count;
-    /* Free rows of unknown type; they stay. Of a claim that got `count_max` rows: those before the last one, or fewer, or
-     * all. */
+    /* Number of free rows of unknown type, which stay. If the claim got `count_max` rows, it may be any number from 0 up
+     * to all of them. */
     int64_t unresolved;
 } pawl_leased_batch;
 
@@ -160,7 +160,7 @@ typedef struct pawl_outbox_row {
     int32_t           attempts;
     pawl_time         next_attempt; /* 0: not tried yet, and due whatever the time is */
     pawl_time         at;
-    pawl_time         dispatched;      /* when it was, or was discarded; else 0 */
+    pawl_time         dispatched;      /* time of dispatch or discard; else 0 */
     int32_t           attempts_before; /* attempts before an operator's retry */
 } pawl_outbox_row;
 
@@ -182,7 +182,7 @@ typedef struct pawl_outbox_query {
     pawl_text        causation_id; /* id of the message whose handler sent it */
     int64_t          after;        /* rows with a larger id */
     size_t           count_max;    /* 0: all */
-    int32_t          attempts_min; /* rows that were tried as often, or oftener */
+    int32_t          attempts_min; /* rows with at least so many attempts */
 } pawl_outbox_query;
 
 typedef struct pawl_subscription {
@@ -210,7 +210,7 @@ typedef struct pawl_dead_row {
 typedef struct pawl_dead_rows {
     pawl_dead_row *items;
     size_t         count;
-    bool           is_cut; /* ends by size_max: others follow, or none */
+    bool           is_cut; /* size_max ended the list; more may follow */
 } pawl_dead_rows;
 
 typedef struct pawl_attempt_row {
@@ -226,10 +226,10 @@ typedef struct pawl_attempt_rows {
     size_t            count;
 } pawl_attempt_rows;
 
-/* Where timeouts lead that no endpoint of this store handles. */
+/* A destination of timeouts that no endpoint of this store handles. */
 typedef struct pawl_foreign_row {
     pawl_text destination;
-    pawl_time due; /* of the earliest one that is free */
+    pawl_time due; /* of its earliest free timeout */
 } pawl_foreign_row;
 
 typedef struct pawl_foreign_rows {
@@ -237,8 +237,8 @@ typedef struct pawl_foreign_rows {
     size_t            count;
 } pawl_foreign_rows;
 
-/* Earliest due times of an endpoint, for sleeping and for the virtual clock.
- * PAWL_TIME_MAX: none. Rows in flight are left out. */
+/* Earliest due times of an endpoint's rows that are not in flight. PAWL_TIME_MAX: none. The runtime
+ * sleeps until then, or sets a virtual clock. */
 typedef struct pawl_next_due {
     pawl_time queue;
     pawl_time timeout;
@@ -257,32 +257,32 @@ typedef struct pawl_worker_info {
     pawl_time      started; /* when worker_open wrote the row; 0: not known */
 } pawl_worker_info;
 
-/* A lease that a worker has. */
+/* A leader's lease. */
 typedef struct pawl_lead_row {
     pawl_text      name; /* as it was given to lead() */
     pawl_worker_id worker;
     pawl_time      expires; /* machine time, unless it is renewed */
 } pawl_lead_row;
 
-/* Where the next sweep of old bodies goes on: behind this stream. Zeroed: at the first one. */
+/* The last stream that a sweep of old bodies reached; the next sweep continues after it. Zeroed: at the first stream. */
 typedef struct pawl_sweep_cursor {
     size_t size;
     char   stream[PAWL_STREAM_SIZE_MAX];
 } pawl_sweep_cursor;
 
 typedef struct pawl_sweep {
-    pawl_time inbox_before;   /* deduplication records of all endpoints older than this go */
-    pawl_time outbox_before;  /* dispatched rows older than this go */
-    pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
-    size_t    count_max;      /* rows of each kind in one call */
-    int64_t  *outbox_count;   /* or NULL: how many of them were outbox rows, written on PAWL_OK */
-    pawl_time history_before; /* lines of history older than this go; 0: none */
-    /* The body of a dead letter that was edited or discarded before this goes; the event that says so
-     * stays, without it (store_dead.h). 0: none. A sweep looks at `count_max` events, and counts those
-     * whose body went. */
+    pawl_time inbox_before;   /* deletes older deduplication records of all endpoints */
+    pawl_time outbox_before;  /* deletes rows that were dispatched before */
+    pawl_time workers_before; /* deletes rows of dead workers not seen since; counters are kept */
+    size_t    count_max;      /* most rows of each kind in one call */
+    int64_t  *outbox_count;   /* or NULL: how many of them were outbox rows, set on PAWL_OK */
+    pawl_time history_before; /* deletes older lines of history; 0: none */
+    /* Deletes bodies of dead letters that were edited or discarded before this; their events stay, without
+     * the body (store_dead.h). 0: none. A sweep reads `count_max` events, and counts those
+     * whose body it deleted. */
     pawl_time bodies_before;
     pawl_sweep_cursor
-        *bodies_cursor; /* moved on, after a failure zeroed; NULL: at the first stream */
+        *bodies_cursor; /* moved by the sweep, zeroed after a failure; NULL: first stream */
 } pawl_sweep;
 
 #ifdef __cplusplus

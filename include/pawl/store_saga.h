@@ -1,11 +1,11 @@
-/* store_saga.h - saga rows, one call each: find, insert, update, delete.
- * operations.h says what is the same for all of these calls.
+/* store_saga.h - single operations on saga rows: find, insert, update, delete.
+ * operations.h has the rules of all calls.
  *
  *     insert -> { find -> update } -> find -> delete
  *
- * The row that find and insert fill is the wrapper that update and delete take
- * back: its `version` and its `id` are what the stored row had (S2, S4).
- * An operator ends a saga with saga_remove, which takes its timeouts along and leaves who did so.
+ * Find and insert fill a row with the stored `version` and `id`, and update and delete
+ * check them (S2, S4).
+ * An operator ends a saga with saga_remove, which also deletes its timeouts and records who did it.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/saga.c, saga_remove.c
@@ -23,28 +23,25 @@ extern "C" {
 
 /* The stream of a saga's actions is this, a slash, then TYPE/ID. */
 #define PAWL_SAGA_STREAMS "pawl.saga"
-/* Type of its event: JSON in headers, with `by`, `reason`, `version` and `timeouts`. */
+/* Type of its event. Headers: "by", "reason", "version" and "timeouts". */
 #define PAWL_SAGA_REMOVED "pawl.saga_deleted"
 
 /* Finds the saga whose id, main or transitional correlation value is `value`.
  *
- * No such row: PAWL_OK and a row that is PAWL_SAGA_MISSING, of version 0, never
- * an error; a table that does not exist yet counts as none here, and only here
- * (S1). Each call returns a copy of its own: changing it changes neither the
- * stored row nor another copy until an update succeeds (S3). By id and by value the same row is found
- * (S16).
+ * Without such a row the answer is PAWL_OK and a row with PAWL_SAGA_MISSING and version 0; so it is for a
+ * table that does not exist yet, in this call alone (S1). Each call returns a new copy: changing
+ * it changes neither the stored row nor another copy until an update succeeds (S3). By id and by value
+ * the same row is found (S16). Only rows of this table are searched (S28).
  *
- * The value becomes one of the column's declared type first; one that cannot is
- * PAWL_EINVAL naming both, not "none" (S17). A null value is PAWL_EINVAL and
- * the store is not called (S18). So is a key that the table has no column
- * for (S19), and a text with NUL or of more than 200 characters (D19). Rows of
- * another table are never met (S28). */
+ * The value is converted to the column's type first. PAWL_EINVAL, without a call of the store: the
+ * value cannot be converted (the text names both types, S17); it is null (S18); the table has no
+ * column for the key (S19); or it is a text with NUL or of more than 200 characters (D19). */
 PAWL_API pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table,
                                         pawl_saga_key key, pawl_value value, pawl_arena *arena,
                                         pawl_saga_row *row, pawl_error *error);
 
-/* The same by the name of a property. A property that is no correlation property of
- * the saga is PAWL_EINVAL, and the text names those that are (S19). */
+/* The same by the name of a property. PAWL_EINVAL also: it is no correlation property of
+ * the saga; the text names the saga's (S19). */
 PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_table *table,
                                            pawl_text property, pawl_value value, pawl_arena *arena,
                                            pawl_saga_row *row, pawl_error *error);
@@ -65,14 +62,13 @@ PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_ta
 PAWL_API pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table,
                                           pawl_saga_row *row, pawl_time now, pawl_error *error);
 
-/* Writes transitional, metadata, data and type_version of a row that was loaded
- * (S20, S24), leaving no trace of the state before (S15). The main value is
- * never rewritten (S20), the id stays (S5). On PAWL_OK the stored version and
- * `row->version` are both one more (S6); on any failure `row->version` is the
- * version read (S8).
+/* Replaces transitional, metadata, data and type_version of a row that was loaded
+ * (S15, S20, S24). The main value is never rewritten (S20), the id stays (S5). On
+ * PAWL_OK the stored version and `row->version` are both one more (S6); on
+ * failure `row->version` is unchanged (S8).
  *
- * PAWL_ECONFLICT   the row is not there at `row->version`: changed or gone. It
- *                  is as it was, nothing is ever inserted, and the text names
+ * PAWL_ECONFLICT   no row has this id and `row->version`: it was changed or deleted.
+ *                  Nothing is written, and the text names
  *                  the saga, its id and the version expected (S7, S9, S12).
  * PAWL_EDUPLICATE  the transitional value belongs to another row.
  * PAWL_EINVAL      a null transitional value where the table has one (S21);
@@ -80,25 +76,25 @@ PAWL_API pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_tab
 PAWL_API pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table,
                                           pawl_saga_row *row, pawl_time now, pawl_error *error);
 
-/* Removes a row that was loaded; the next find is "none" (S13).
+/* Deletes a row that was loaded; the next find does not find it (S13).
  *
- * PAWL_ECONFLICT  the row is not there at `row->version`; it is kept (S14). */
+ * PAWL_ECONFLICT  no row has this id and `row->version`; nothing is deleted (S14). */
 PAWL_API pawl_code pawl_store_saga_delete(pawl_store *store, const pawl_saga_table *table,
                                           const pawl_saga_row *row, pawl_time now,
                                           pawl_error *error);
 
-/* The same by an operator, with the saga's timeouts, whatever their lease, in one commit with the
- * event of who and why. While a worker has the row locked this waits for it, and the version has
- * then changed. Outbox rows of the saga are delivered as before, and messages that come for it find
- * no saga. `*timeouts`, unless NULL: how many went along.
+/* Deletes the saga and its timeouts, leased or not, for an operator, in one commit with an event that
+ * has `by` and `reason`. If a worker has locked the row, the call waits for it, and then usually answers
+ * PAWL_ECONFLICT. Outbox rows of the saga are still delivered; later messages for it find
+ * no saga. `*timeouts`, unless NULL: number of timeouts deleted.
  *
- * PAWL_ECONFLICT  the row is not there at `row->version`; all is as it was
+ * PAWL_ECONFLICT  no row has this id and `row->version`; nothing is deleted
  * PAWL_EINVAL     `by` is empty
  * PAWL_ELIMIT     `by` and the reason are too long together */
 PAWL_API pawl_code pawl_store_saga_remove(pawl_store *store, const pawl_saga_table *table,
                                           const pawl_saga_row *row, pawl_text by, pawl_text reason,
                                           pawl_time now, int64_t *timeouts, pawl_error *error);
-/* Events of what operators did with the saga, which need not be there any more; oldest first. */
+/* Events of operators' actions on the saga, which need not exist any more; oldest first. */
 PAWL_API pawl_code pawl_store_saga_actions(pawl_store *store, pawl_text type, pawl_saga_id id,
                                            pawl_arena *arena, pawl_event_rows *rows,
                                            pawl_error *error);

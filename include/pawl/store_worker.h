@@ -1,12 +1,13 @@
-/* store_worker.h - the crash of a process of workers: noted by its supervisor, read by those who take over.
- * operations.h says what is the same for all of these calls.
+/* store_worker.h - records why a process crashed: its supervisor notes the signal, and workers that take over read it.
+ * operations.h has the rules of all calls.
  *
- *     worker_set_supervised               of the process that may crash
- *     waitpid -> { worker_note_crash }    of the supervisor
- *     worker_crash, process_crash, worker_in_flight_read     of anybody
+ *     worker_set_supervised               in the process that may crash
+ *     waitpid -> { worker_note_crash }    in the supervisor
+ *     worker_crash, process_crash, worker_in_flight_read     in any process
  *
- * A store tells that a worker crashed, and not why. A supervisor that notes it gives the signal to the history of the message that the process ran in isolation, and so to its dead letter
- * (E26). `pawl run --restart` does; so may any program that starts workers.
+ * A store knows that a worker crashed, but not why. A crash that the supervisor noted appears, with its signal, in the
+ * history of the message that the process ran in isolation, and in its dead letter (E26). `pawl run --restart`
+ * notes crashes; any program that starts workers may.
  *
  * Threads: as the handle's; worker_crash_text and worker_in_flight_read any.
  * Tests: src/conformance/store/died.c, tests/unit/runtime/test_runtime_deaths.c
@@ -25,15 +26,15 @@ extern "C" {
 /* The end of a process, as waitpid tells it. */
 typedef struct pawl_worker_crash {
     int64_t   pid;
-    pawl_uuid process;   /* as worker_set_supervised was told in it; zeros: it was told none */
-    int       signal;    /* by the numbers of this machine; 0: it exited */
+    pawl_uuid process;   /* the id given to worker_set_supervised in it; zeros: none */
+    int       signal;    /* as numbered on this machine; 0: it exited */
     int       exit_code; /* without a signal */
     pawl_text by;        /* the supervisor, as "pawl run --restart"; not empty */
-    pawl_text reason;    /* besides, as "out of memory"; or empty */
+    pawl_text reason;    /* more about it, as "out of memory"; or empty */
 } pawl_worker_crash;
 
-/* "was killed by signal 6 (SIGABRT)", "exited with code 7", and behind a colon the reason. In the
- * arena; data NULL: out of memory. */
+/* The crash as text: "was killed by signal 6 (SIGABRT)", "exited with code 7", then a colon and the reason, if there is
+ * one. In the arena; data NULL: out of memory. */
 PAWL_API pawl_text pawl_worker_crash_text(const pawl_worker_crash *crash, pawl_arena *arena);
 
 /* A worker that runs a message in isolation, as the in-flight marker names it: the last entry in
@@ -44,19 +45,19 @@ typedef struct pawl_worker_in_flight {
     pawl_time      at; /* machine time: since when the message is in flight */
 } pawl_worker_in_flight;
 
-/* Sets `*in_flight` from the history of a row of the queue, with the arena's memory; false: no worker runs that
- * message in isolation, or there is no memory. Any thread (E26). */
+/* Reads `*in_flight` from the history of a queue's row, with the arena's memory. False: no worker runs the message in
+ * isolation, or out of memory. From any thread (E26). */
 PAWL_API bool pawl_worker_in_flight_read(pawl_arena *arena, pawl_text history,
                                          pawl_worker_in_flight *in_flight);
 
-/* Notes the crash under the id `process`, as an event in a stream of its own, at any time: before the
- * store has noticed it, and after the rows of its workers are gone. `*count` is 1; 0: it is noted already.
+/* Notes a crash. With an id `process`: as an event in the process's stream, at any time, even before the store notices
+ * the crash or after the workers' rows are deleted. `*count` is 1; 0: the crash was noted already.
  *
- * Without an id: for each worker that the process had, as an event in a stream of that worker. `*count`
- * is for how many: zero while the store has not noticed yet that they crashed, which on a server takes a
- * moment, so try again; and zero when they ended in order, when those who took over ended their rows
- * first, or when their crash is noted already. The store knows process ids, not machines: of two that crashed on different machines with the
- * same id, and whose messages no worker has taken over yet, both are noted.
+ * Without an id: as an event in the stream of each worker of the process. `*count` is the number of workers. Zero:
+ * the store has not noticed the crash yet (on a server this takes a moment, so try again), the workers ended
+ * in order, their rows were deleted by workers that took over, or the crash was noted already. A store knows process
+ * ids, but not machines: if processes with equal ids crashed on two machines, and no worker has taken over
+ * their messages yet, the crash is noted for both.
  *
  * PAWL_EINVAL, PAWL_ELIMIT  `by` is empty; `by` and `reason` have more than
  *                           PAWL_ERROR_TEXT_SIZE_MAX bytes together
@@ -64,10 +65,10 @@ PAWL_API bool pawl_worker_in_flight_read(pawl_arena *arena, pawl_text history,
 PAWL_API pawl_code pawl_store_worker_note_crash(pawl_store *store, const pawl_worker_crash *crash,
                                                 pawl_time now, int64_t *count, pawl_error *error);
 
-/* Says that this process has a supervisor that will note its crash, under the id `process`, made for
- * this process alone. The in-flight marker of a message has the id, and whoever takes the message
- * over waits up to ten seconds for the note, instead of one. Zeros: it has none. Called before endpoints
- * run, from any thread. */
+/* Declares that a supervisor will note a crash of this process under the id `process`, which must be unique to
+ * the process. In-flight markers contain the id, and a worker that takes a message over waits up to ten
+ * seconds for the note, instead of one. Zeros: no supervisor. Call it before endpoints run, from any
+ * thread. */
 PAWL_API void      pawl_worker_set_supervised(pawl_uuid process);
 PAWL_API pawl_uuid pawl_worker_process(void);
 
@@ -79,16 +80,15 @@ PAWL_API pawl_code pawl_store_worker_crash(pawl_store *store, pawl_worker_id wor
 PAWL_API pawl_code pawl_store_process_crash(pawl_store *store, pawl_uuid process, pawl_arena *arena,
                                             pawl_text *text, pawl_error *error);
 
-/* The event's type, in the streams "pawl.worker/ID" and "pawl.process/ID". Headers: "by", "reason", "text", "pid", "signal" and
- * "exit_code". */
+/* Type of a crash's event, in the streams "pawl.worker/ID" and "pawl.process/ID". Headers: "by", "reason", "text", "pid",
+ * "signal" and "exit_code". */
 #define PAWL_WORKER_STREAMS "pawl.worker"
 #define PAWL_PROCESS_STREAMS "pawl.process"
 #define PAWL_WORKER_CRASHED "pawl.worker_died"
 
-/* The types of the events beside a timeout that runs in isolation after a crash, in the stream
- * "pawl.alone/ID/GENERATION", and beside the flush of a partition, in "pawl.alone/PARTITION" (where
- * that is too long, "pawl.alone/" and a uuid made of it): their body is the list of its crashes, and
- * the worker that runs it now. */
+/* In-flight markers of timeouts and flushes that run in isolation after a crash. They are events: of a timeout in the
+ * stream "pawl.alone/ID/GENERATION", of a flush in "pawl.alone/PARTITION" (if that is too long, "pawl.alone/" and a uuid
+ * computed from it). The body has the list of crashes and the worker that runs it now. */
 #define PAWL_ISOLATED_STREAMS "pawl.alone"
 #define PAWL_ISOLATED_IN_FLIGHT "pawl.timeout_alone"
 #define PAWL_ISOLATED_FLUSH "pawl.flush_alone"

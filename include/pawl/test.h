@@ -1,5 +1,5 @@
-/* test.h - for your own tests: an application under clocks that the test moves, in
- * memory or on any store, and everything that can be seen of it.
+/* test.h - the test kit: runs an application under clocks that the test moves, in
+ * memory or on any store, and queries its messages, states, timeouts and dead letters.
  *
  *     create -> watch* -> { deliver | publish | advance | query }* -> destroy
  *
@@ -17,26 +17,23 @@
  *         pawl_test_destroy(test);
  *     }
  *
- * All endpoints of the application run, one step at a time, on the calling
- * thread, on a store of this test's own. Nothing sleeps, and a run repeats: time and
- * ids come from the options alone.
+ * All endpoints of the application run step by step on the calling thread, on a store of
+ * the test's own. Nothing sleeps, and each run is the same: time and ids are computed from the options.
  *
- * The store is in memory, unless the options name another. In memory a handler that says
- * .own_sql gets no connection: a message for which it requests one is a dead letter that says
- * so, and all else of the application runs. To test such a handler, name a store with SQL.
- * Create makes pawl's tables there, destroy drops them again, and what
- * is not empty is refused: ids and clocks begin anew with each test, so that its messages
- * would be taken for those of an earlier run. Tables of your own are yours to make and drop,
+ * The store is in memory, unless the options name another. In memory a handler with .own_sql gets no
+ * connection: a message whose handler requests one becomes a dead letter that says so. To test
+ * such a handler, name a store with SQL. There pawl_test_create makes pawl's tables, and
+ * pawl_test_destroy drops them. A store that is not empty is refused: ids and clocks start again with each
+ * test, so its messages would count as copies of those of an earlier run. Tables of your own you make and drop
  * by a connection of your own.
  *
- * A destination that no endpoint reads keeps what is sent to it: "billing" is a
- * queue to read. A destination with a route to another store gets its
+ * Messages to a destination that no endpoint reads stay in its queue: pawl_test_sent(test, "billing", ...)
+ * lists them. A destination with a route to another store gets its
  * messages through the outbox, as in production.
  *
- * Nothing here aborts: every function answers with a code, a query for
- * something that is not there with PAWL_ENOTFOUND. A failure of your handlers is
- * no failure of these functions: read the dead letters. Nothing is printed but lines of
- * the log, a warning for each dead letter among them: pawl_log_set takes them elsewhere.
+ * Functions return a code and never abort; a query that finds nothing answers PAWL_ENOTFOUND. A handler that
+ * fails does not fail these functions: query the dead letters. The log goes to standard error, with a warning for
+ * each dead letter, unless pawl_log_set redirects it.
  *
  * Threads: a test belongs to one thread.
  * Memory: what a query returns lives until pawl_test_destroy.
@@ -62,11 +59,10 @@ typedef struct pawl_test pawl_test;
 #define PAWL_TEST_START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */
 /* The queue that watched events are copied to. */
 #define PAWL_TEST_EVENTS "pawl.test.events"
-/* Steps until everything is idle; an application that sends messages to itself
- * without end is stopped here. */
+/* Most steps until everything is idle: the limit for an application that sends messages to itself endlessly. */
 #define PAWL_TEST_STEPS_MAX 100000
 #define PAWL_TEST_ENDPOINTS_MAX 16
-/* A store: a SQLite file in a new folder in $TMPDIR (/tmp), both removed by destroy. */
+/* For option `store`: a SQLite file in a new folder in $TMPDIR (/tmp). Destroy removes both. */
 #define PAWL_TEST_SQLITE "sqlite:"
 
 /* Zero means the default in brackets. */
@@ -77,7 +73,7 @@ typedef struct pawl_test_options {
                                               clocks and mode are the test's own [NULL] */
     const char *store; /* its URL, or PAWL_TEST_SQLITE [NULL: in memory, of this test's own] */
     bool is_emptied;   /* create drops all that pawl has in `store` [false: it must be empty] */
-    bool is_kept;      /* destroy leaves tables and rows to be read [false] */
+    bool is_kept;      /* destroy leaves the tables and their rows [false] */
 } pawl_test_options;
 
 #define PAWL_TEST_OPTIONS_INIT                    \
@@ -86,17 +82,16 @@ typedef struct pawl_test_options {
     }
 
 /* Makes the tables of the application in the store, as `pawl schema apply` does, and creates
- * all its endpoints. PAWL_ECONFIG when the application is refused, and a test that only
- * creates is worth having; also when the store is not empty, or has tables of another version:
- * it stays as it was.
- * PAWL_EINVAL: no URL; PAWL_EUNREACHABLE, EDENIED ...: as pawl_store_open; all of them begin with
- * "store of a test". The application and what the options point to must outlive the test.
+ * all its endpoints. PAWL_ECONFIG: the application is refused (a test that only calls this is useful), or the
+ * store is not empty or has tables of another version; it is left unchanged.
+ * PAWL_EINVAL: no URL; PAWL_EUNREACHABLE, EDENIED ...: as pawl_store_open; these texts begin with
+ * "store of a test". The application and all that the options point to must outlive the test.
  * NULL options: all defaults. On failure *test is NULL. */
 PAWL_API pawl_code pawl_test_create(const pawl_application  *application,
                                     const pawl_test_options *options, pawl_test **test,
                                     pawl_error *error);
-/* Drops what create made, unless the options say is_kept; a table that cannot be dropped is a
- * warning in the log. Accepts NULL. */
+/* Destroys the endpoints and, unless the options have is_kept, drops the tables; if one cannot be dropped, a
+ * warning is logged. Accepts NULL. */
 PAWL_API void pawl_test_destroy(pawl_test *test);
 /* Copies every message of this type that is published from now on to
  * PAWL_TEST_EVENTS. */
@@ -114,39 +109,39 @@ PAWL_API pawl_code pawl_test_deliver_with(pawl_test *test, const char *queue,
                                           const pawl_send_options *options,
                                           const pawl_record *record, const void *message,
                                           pawl_error *error);
-/* A body that may be anything, of a type that need not be known. NULL options:
- * none. */
+/* The same with any text as body, valid JSON or not, and any type, known or not. NULL options: none. */
 PAWL_API pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
                                           const pawl_send_options *options, const char *type,
                                           const char *json, pawl_error *error);
-/* An event from outside: to every queue that subscribes to it. */
+/* Publishes a message to every queue that subscribes to its type, and runs until nothing is due. */
 PAWL_API pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record,
                                      const void *message, pawl_error *error);
-/* Settles the dead letter of a message as an operator does (store_dead.h), by "test"; then runs until
- * nothing is due. `endpoint` NULL: of whichever has it. PAWL_EGONE: there is no such dead letter. */
+/* Settles the dead letter of a message as an operator named "test" (store_dead.h); then runs until nothing is due.
+ * `endpoint` NULL: the endpoint that has it. PAWL_EGONE: there is no such dead letter. PAWL_EINVAL:
+ * `message_id` is NULL or empty, or several endpoints have a dead letter of that id. */
 PAWL_API pawl_code pawl_test_dead_retry(pawl_test *test, const char *endpoint,
                                         const char *message_id, pawl_error *error);
 PAWL_API pawl_code pawl_test_dead_edit(pawl_test *test, const char *endpoint,
                                        const char *message_id, const char *json, pawl_error *error);
 PAWL_API pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint,
                                           const char *message_id, pawl_error *error);
-/* Does to the timeout of that name of a saga or process as an operator does (store_timeout.h), by
- * "test"; then runs until nothing is due. `shift` is microseconds. PAWL_EGONE: it has none of that
- * name; PAWL_ENOTFOUND: there is no such saga. */
+/* Changes a timeout of a saga or process as an operator named "test" (store_timeout.h); then runs until
+ * nothing is due. `shift` is microseconds. PAWL_EGONE: there is no timeout of that name;
+ * PAWL_ENOTFOUND: there is no such saga. */
 PAWL_API pawl_code pawl_test_timeout_cancel(pawl_test *test, const char *saga, const char *key,
                                             const char *name, pawl_error *error);
 PAWL_API pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *key,
                                           const char *name, int64_t shift, pawl_error *error);
 PAWL_API pawl_code pawl_test_timeout_run_now(pawl_test *test, const char *saga, const char *key,
                                              const char *name, pawl_error *error);
-/* Moves both clocks, stopping at every time at which something becomes due, so
- * that what happens at 9:05 is over before what is due at 9:10 begins, in all
- * endpoints; retries of messages, deliveries and projections too. PAWL_EINVAL for a negative duration. */
+/* Moves both clocks by `duration`, microseconds, in steps: at each time at which something is due in any
+ * endpoint (retries, deliveries and projections included), the clocks stop until that is handled.
+ * PAWL_EINVAL: the duration is negative. */
 PAWL_API pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error);
-/* The same to a time; a time that is past is PAWL_EINVAL. */
+/* The same up to a time. PAWL_EINVAL: the time is past. */
 PAWL_API pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error);
-/* Runs until nothing is due; the functions above have done so. `sum` may be NULL, else it begins
- * with PAWL_STEP_INIT. PAWL_ELIMIT after PAWL_TEST_STEPS_MAX steps. */
+/* Runs until nothing is due, as the functions above do at their end. `sum` may be NULL, else it begins
+ * with PAWL_STEP_INIT. PAWL_ELIMIT: work was left after PAWL_TEST_STEPS_MAX steps. */
 PAWL_API pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error);
 
 /* ---- Queries -------------------------------------------------------------------- */
@@ -166,31 +161,28 @@ PAWL_API pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const c
 PAWL_API pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64_t *count,
                                         pawl_error *error);
 
-/* The state of a process or an entity by the text of its key, decoded into `state`, a
- * struct of `record`: computed from all events of its stream, also when a process is over.
- * `version` may be NULL. PAWL_ENOTFOUND when it has no events; PAWL_EINVAL when its state
- * is of another record. */
+/* The state of a process or an entity by the text of its key, decoded into `state`, a struct of
+ * `record`. The state is computed from all events of its stream, also after a process ended. `version` may be
+ * NULL. PAWL_ENOTFOUND: the stream has no events; PAWL_EINVAL: the state is of another record. */
 PAWL_API pawl_code pawl_test_state(pawl_test *test, const char *name, const char *key,
                                    pawl_record_fn *record, void *state, int64_t *version,
                                    pawl_error *error);
-/* The events of a stream, "NAME/key", by version; NULL: of all, as they were
- * appended. */
+/* The events of a stream, "NAME/key", by version; NULL: of all streams, in the order of their insertion. */
 PAWL_API pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_event_rows *rows,
                                     pawl_error *error);
-/* The one at `index` among those of this type, from 0, decoded into `event` as handlers read it: by the
- * record's upcaster where it is of an earlier version.
- * PAWL_ENOTFOUND when there are not as many. */
+/* The event at `index`, from 0, among those of this record's type, decoded into `event`; the record's upcaster converts
+ * an older version. PAWL_ENOTFOUND: there are no more than `index`. */
 PAWL_API pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record,
                                    size_t index, void *event, pawl_error *error);
 
-/* Messages in a queue, oldest first: sent to a destination outside, or due later. */
+/* Messages in a queue, oldest first: those for a destination that no endpoint reads, or due later. */
 PAWL_API pawl_code pawl_test_sent(pawl_test *test, const char *queue, pawl_queue_rows *rows,
                                   pawl_error *error);
 /* How many of them are of this record's type; NULL: of any. */
 PAWL_API pawl_code pawl_test_count(pawl_test *test, const char *queue, pawl_record_fn *record,
                                    size_t *count, pawl_error *error);
-/* The one at `index` among those of this type, from 0, decoded into `message` as handlers read it.
- * PAWL_ENOTFOUND when there are not as many. */
+/* The message at `index`, from 0, among those of this record's type, decoded into `message` as handlers read it.
+ * PAWL_ENOTFOUND: there are no more than `index`. */
 PAWL_API pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_record_fn *record,
                                      size_t index, void *message, pawl_error *error);
 /* Decodes any message that a query returned, as handlers read it. PAWL_EINVAL when it is of
@@ -198,12 +190,11 @@ PAWL_API pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_re
 PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_fn *record,
                                   void *message, pawl_error *error);
 
-/* Timeouts that are set, by due time: of one saga or process, or of all with NULL,
- * NULL. */
+/* Timeouts that are set, by due time: of one saga or process, or of all when `saga` and `key` are NULL. */
 PAWL_API pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
                                       pawl_timeout_rows *rows, pawl_error *error);
-/* Messages that an aggregator has, oldest first. `partition` is the aggregator's name,
- * or with a key the name, '/' and the key's text: "shipping/north". */
+/* Messages of an aggregator's partition, oldest first. `partition` is the aggregator's name, or
+ * with a key the name, '/' and the key's text: "shipping/north". */
 PAWL_API pawl_code pawl_test_aggregated(pawl_test *test, const char *partition,
                                         pawl_leased_batch *rows, pawl_error *error);
 /* Outbox rows in one state, in the order they were written. */
@@ -214,7 +205,7 @@ PAWL_API pawl_code pawl_test_dead(pawl_test *test, const char *endpoint, pawl_de
                                   pawl_error *error);
 PAWL_API pawl_code pawl_test_stats(pawl_test *test, pawl_stats *stats, pawl_error *error);
 
-/* ---- What it is made of ----------------------------------------------------------- */
+/* ---- Parts of the test ------------------------------------------------------------ */
 
 /* Lends an endpoint, for pawl_endpoint_flush and the like; name NULL: the only
  * one. NULL when there is none of that name. */
@@ -223,8 +214,8 @@ PAWL_API pawl_endpoint *pawl_test_endpoint(pawl_test *test, const char *name);
 PAWL_API pawl_store *pawl_test_store(pawl_test *test);
 /* The store's URL, for a handle or a sender of your own. */
 PAWL_API const char *pawl_test_url(const pawl_test *test);
-/* The path of the file when the store is SQLite, for a connection of your own: tables that
- * your handlers write to are made there, and read. NULL for other stores. */
+/* The path of the file of a SQLite store, for a connection of your own, which makes and reads the tables of
+ * your handlers. NULL for other stores. */
 PAWL_API const char *pawl_test_file(const pawl_test *test);
 
 #ifdef __cplusplus

@@ -18,10 +18,10 @@
 extern "C" {
 #endif
 
-/* Never written or read: first in pawl_text and pawl_bytes, so that a C string where one
- * of them is due does not compile. An initialiser without braces goes to the first member,
- * and no compiler turns a pointer into a number with a fraction: .order_id = "o-1" is an
- * error instead of a text of size 0. As wide as a pointer, so that {0} clears all of it. */
+/* Type of a guard, the first member of pawl_text and pawl_bytes, which makes .order_id = "o-1" a compile error
+ * instead of a text of size 0: an initialiser without braces goes to the first member, and C
+ * converts no pointer to a floating-point number. The guard is never written or read. Its size is a
+ * pointer's, so that {0} clears the whole union. */
 #if UINTPTR_MAX > UINT32_MAX
 typedef double pawl_text_wanted_not_a_c_string;
 #else

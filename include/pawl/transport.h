@@ -1,5 +1,5 @@
-/* transport.h - outbound transports, where outbox rows go: what one must do for the outbox
- * dispatcher.
+/* transport.h - the interface of an outbound transport, through which the outbox dispatcher delivers
+ * rows.
  *
  *     open -> deliver* -> close
  *
@@ -44,30 +44,27 @@ extern "C" {
 typedef struct pawl_transport     pawl_transport;
 typedef struct pawl_transport_ops pawl_transport_ops;
 
-/* A message to deliver. The transport writes `outcome`, which is SUCCESS before, and on
- * failure `error`, kept until the call after (static, or in `arena` of the call):
+/* A message to deliver. `outcome` is SUCCESS at first. After a failure the transport sets it, and `error` to the reason,
+ * which operators read (static, or in `arena` of the call):
  *
- *     SUCCESS      the receiver has it
- *     REJECTED     the receiver will never take it: the row is dead at once
+ *     SUCCESS      the receiver has the message
+ *     REJECTED     the receiver will never accept it: the row is dead at once
  *     TRANSIENT    to be tried again, until the attempts are used up
- *     POISON       it cannot be read, its type is not known: dead at once
- *     UNREACHABLE  the receiver is not there, or takes nothing from anybody: no attempt of this message, which stays as it
- *                  is. The route pauses, for a second at first and for half a minute at most, and is tried again
- *
- * Of a rejection the error says why; an operator reads it. */
+ *     POISON       the receiver cannot read it, or does not know its type: the row is dead at once
+ *     UNREACHABLE  the receiver is unavailable, for all messages: no attempt is counted, and the row is
+ *                  unchanged. The route pauses, 1 s at first, 30 s at most, and is tried again */
 typedef struct pawl_delivery {
     pawl_text            queue;
     pawl_message         message;
-    pawl_time            due; /* business time before which it must not be handled; of one
-                               * without a delay the time of the call, never before that of
-                               * an earlier call, whose messages come first */
+    pawl_time            due; /* business time before which the receiver must not handle it.
+                               * Without a delay: the time of the call, and never before that
+                               * of an earlier call, to keep the order */
     pawl_attempt_outcome outcome;
     pawl_text            error;
 } pawl_delivery;
 
-/* Deliveries of one call take effect in order, and none after one that failed:
- * several rows of one ordering key may then be in flight. Without this promise a call has
- * at most one row of an ordering key. */
+/* Promise: the deliveries of one call take effect in order, and none after a failed one. A call may
+ * then have several rows of one ordering key; without the promise it has at most one. */
 #define PAWL_TRANSPORT_PREFIX 1u
 
 struct pawl_transport {
@@ -81,24 +78,23 @@ struct pawl_transport_ops {
     unsigned promises;
     const char *scheme; /* of the URLs it takes, "amqp"; NULL: for routes that name the table */
 
-    /* `url` of the route, NULL when it names the table. `system_prefix` of a store's
-     * tables, or NULL for the default. After a failed open the core still calls
-     * close(), and every item counts as UNREACHABLE, except for PAWL_ENOMEM. Both may be NULL for a table that a
-     * route names. Creating or checking an endpoint opens and closes the transport of each URL once, on the caller's thread:
-     * PAWL_ECONFIG and PAWL_EINVAL (the URL is wrong) refuse the endpoint, other failures do not. */
+    /* `url` is the route's, NULL when the route names the table. `system_prefix` is that of a store's
+     * tables, or NULL for the default. After a failed open the core still calls close(), and every item counts as
+     * UNREACHABLE, except after PAWL_ENOMEM. open and close may be NULL in a table that a route names. Creating or
+     * checking an endpoint opens and closes the transport of each URL once, on the caller's thread: PAWL_ECONFIG and
+     * PAWL_EINVAL (the URL is wrong) refuse the endpoint, other failures do not. */
     pawl_code (*open)(pawl_transport *transport, const char *url, const char *system_prefix,
                       pawl_error *error);
     void (*close)(pawl_transport *transport);
-    /* PAWL_OK: every item has its outcome. PAWL_EUNREACHABLE, PAWL_EDENIED: every item counts as
-     * UNREACHABLE. Any other code: nothing is known to
-     * have been delivered, and every item counts as a transient failure. May
-     * block up to the store's deadline; while it takes longer than some seconds
-     * another dispatcher may take over and deliver the same. */
+    /* Delivers the items. PAWL_OK: every item has its outcome. PAWL_EUNREACHABLE, PAWL_EDENIED: every item counts as
+     * UNREACHABLE. Any other code: every item counts as TRANSIENT, delivered or not. May
+     * block up to the store's deadline; if it takes longer than some seconds,
+     * another dispatcher may take over and deliver the same rows. */
     pawl_code (*deliver)(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error);
 };
 
-/* The table of a transport that is one function and keeps nothing open. */
+/* The table of a transport that has only the function deliver. */
 #define PAWL_OUTBOUND(function)                                       \
     {                                                                 \
         .ops_size = sizeof(pawl_transport_ops), .deliver = (function) \
@@ -107,13 +103,13 @@ struct pawl_transport_ops {
 /* Delivers into the queue of another store: any URL that pawl_store_open takes. */
 PAWL_API extern const pawl_transport_ops pawl_transport_store;
 
-/* Adds a transport of your own for the URLs of its scheme; before any endpoint is
- * created. PAWL_EDUPLICATE: another one has the scheme; the same again changes
- * nothing. The table is borrowed for the life of the program. */
+/* Registers a transport of your own for the URLs of its scheme; call it before any endpoint is
+ * created. A second call with the same table changes nothing. PAWL_EDUPLICATE: another
+ * transport has the scheme. The table is borrowed for the life of the program. */
 PAWL_API pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error);
 /* The same from a module that exports a `const pawl_transport_ops` named
- * PAWL_TRANSPORT_DRIVER_SYMBOL. PAWL_EUNREACHABLE: it cannot be loaded;
- * PAWL_ECONFIG: it has no such table. */
+ * PAWL_TRANSPORT_DRIVER_SYMBOL. PAWL_EUNREACHABLE: the module cannot be loaded;
+ * PAWL_ECONFIG: the module has no such table. */
 PAWL_API pawl_code pawl_transport_load(const char *path, pawl_error *error);
 #define PAWL_TRANSPORT_DRIVER_SYMBOL "pawl_transport_driver"
 /* The transport for the URL's scheme; pawl_transport_store when none is registered. */

@@ -1,5 +1,5 @@
 /* types.h - the types that every header uses: codes, errors, text, ids, time, memory, logging;
- * and those of their calls that a handler or a program of its own needs. base.h has the others.
+ * and the calls on them that applications need. base.h has the other calls.
  *
  * Threads: everything here is safe to call from any thread as long as two
  * threads do not touch one object at once; pawl_log_set is for the start of the program.
@@ -23,10 +23,10 @@ extern "C" {
 
 /* ---- Codes ------------------------------------------------------------- */
 
-/* Retry class of a code: which next call makes sense. Switch over this, not over single codes.
- * No class has the number of a code, so a function that answers a class where a pawl_code is due
- * has failed: C++ does not compile it, C compilers warn of it (-Wenum-conversion), and the engine
- * ends its message as a dead letter that names the class. */
+/* Retry class of a code: whether and how to try again. Switch over this, not over single codes.
+ * No class has the number of a code. A handler that returns a class in place of a pawl_code is a mistake:
+ * C++ does not compile it, C compilers warn (-Wenum-conversion), and its message becomes a dead letter
+ * that names the class. */
 typedef enum pawl_retry {
     PAWL_RETRY_NEVER = 1001, /* the same call fails the same way */
     PAWL_RETRY_LATER,        /* nothing was applied; try again after a while */
@@ -134,7 +134,7 @@ typedef int64_t pawl_time;
 #define PAWL_TIME_MAX INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
 #define PAWL_TIME_MIN INT64_C(-62135596800000000) /* 0001-01-01T00:00:00Z */
 
-/* In an option whose zero means the default: none. The command has the word "none". */
+/* "None", for options whose zero means the default. On the command line: "none". */
 #define PAWL_NONE (-1)
 
 /* Durations are microseconds too. */
@@ -156,7 +156,7 @@ typedef struct pawl_arena pawl_arena;
 
 /* Aligned for any type, zeroed. NULL when out of memory. */
 PAWL_API void *pawl_arena_take(pawl_arena *arena, size_t size);
-/* Copies with a NUL behind. data == NULL when out of memory, never else. */
+/* Copies the text and appends a NUL. data is NULL only when out of memory. */
 PAWL_API pawl_text pawl_arena_text(pawl_arena *arena, pawl_text text);
 
 /* ---- Logging ----------------------------------------------------------- */
@@ -172,7 +172,7 @@ typedef enum pawl_log_level {
  * call pawl. Bodies and passwords never appear in a line. */
 typedef void pawl_log_fn(pawl_log_level level, const char *text, void *context);
 
-/* NULL: errors and warnings to stderr (the default). */
+/* Sets the log function and the last level that it gets. NULL: errors and warnings to stderr (the default). */
 PAWL_API void pawl_log_set(pawl_log_fn *log, pawl_log_level level_max, void *context);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* upgrade.h - whether a program can go on with what another one stored: for tools and tests.
+/* upgrade.h - checks whether a program can read the rows that another version stored: for tools and tests.
  *
  *     pawl_upgrade_create -> [ pawl_upgrade_from ]
  *                         -> { pawl_store_scan -> pawl_upgrade_rows }* | pawl_upgrade_compare
@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-/* Reasons may be added at the end: a program must expect numbers that it does not know.
- * symbol, word in reports, whether it is a finding, or else a warning, what it means */
+/* symbol, word in reports, whether it is a finding (else a warning), meaning. Reasons may be added at the
+ * end: a program must expect numbers that it does not know. */
 #define PAWL_UPGRADE_REASONS(X)                                                                    \
     X(UNDECODABLE, "undecodable", true, "cannot be decoded")                                       \
     X(UNREAD_VERSION, "unread-version", true, "has a version that the program does not read")      \
@@ -43,7 +43,7 @@ typedef enum pawl_upgrade_reason {
 #define PAWL__REASON(symbol, word, is_finding, text) PAWL_UPGRADE_##symbol,
     PAWL_UPGRADE_REASONS(PAWL__REASON)
 #undef PAWL__REASON
-    /* The reasons that the first programs of this ABI know; those above it came later. */
+    /* Number of reasons in the first version of this ABI; later ones have larger numbers. */
     PAWL_UPGRADE_REASON_COUNT = PAWL_UPGRADE_FOREIGN + 1
 } pawl_upgrade_reason;
 
@@ -62,22 +62,22 @@ typedef void pawl_upgrade_fn(const pawl_upgrade_found *found, void *context);
 
 typedef struct pawl_upgrade pawl_upgrade;
 
-/* All endpoints of the application, which must outlive it. `saga_prefix` NULL: each endpoint's own.
- * PAWL_ECONFIG: as for pawl_endpoint_create. */
+/* Makes a check for all endpoints of the application, which must outlive it. `saga_prefix` NULL: each
+ * endpoint's own. PAWL_ECONFIG: as for pawl_endpoint_create. */
 PAWL_API pawl_code pawl_upgrade_create(const pawl_application *application, const char *saga_prefix,
                                        pawl_upgrade **upgrade, pawl_error *error);
 PAWL_API void      pawl_upgrade_destroy(pawl_upgrade *upgrade); /* accepts NULL */
-/* The saga tables of all endpoints; they live as long as it does. */
+/* The saga tables of all endpoints; they live as long as `upgrade`. */
 PAWL_API const pawl_saga_table *const *pawl_upgrade_tables(const pawl_upgrade *upgrade,
                                                            size_t             *count);
 
-/* The program that wrote the rows, which must outlive `upgrade`: members whose default value it has
- * otherwise are found in rows, too. */
+/* Sets the program that wrote the rows, which must outlive `upgrade`: then rows are also checked for members whose
+ * default value differs between the programs (MISREAD). */
 PAWL_API void pawl_upgrade_from(pawl_upgrade *upgrade, const pawl_upgrade *from);
 
-/* Reads a page of a scan; a scan of sagas is of one of its own tables. One thing may be found several times
- * on a row: in items of a list, and by each record that reads the row. `store` is queried for
- * the sagas of the page by their correlation values. The arena keeps what was taken. */
+/* Checks a page of a scan; a scan of sagas must be of a table of pawl_upgrade_tables. One fault may be reported several
+ * times for a row: for each item of a list, and for each record that reads the row. Sagas of the page are looked up in
+ * `store` by their correlation values. The arena keeps what was taken. */
 PAWL_API pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store,
                                      const pawl_scan *scan, const pawl_scan_rows *rows,
                                      pawl_arena *arena, pawl_upgrade_fn *found, void *context,
@@ -88,7 +88,7 @@ PAWL_API pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upg
                                         pawl_arena *arena, pawl_upgrade_fn *found, void *context,
                                         pawl_error *error);
 
-/* "unread-member", NULL for a number that is no reason; its text; whether it is a finding. */
+/* A reason's word, "unread-member" (NULL: the number is no reason), its text, and whether it is a finding. */
 PAWL_API const char *pawl_upgrade_reason_name(pawl_upgrade_reason reason);
 PAWL_API const char *pawl_upgrade_reason_text(pawl_upgrade_reason reason);
 PAWL_API bool        pawl_upgrade_is_finding(pawl_upgrade_reason reason);

@@ -1,4 +1,4 @@
-/* value.h - the value of one field on its own: what sagas are found by.
+/* value.h - the value of one field: correlation values, by which sagas are found.
  *
  * Texts are borrowed: they live as long as what they were read from.
  *
@@ -66,9 +66,9 @@ PAWL_API bool pawl_value_can_coerce(pawl_value_type from, pawl_value_type to);
  * converted is PAWL_EINVAL naming it, and is left as it was. */
 PAWL_API pawl_code pawl_value_coerce(pawl_value_type to, pawl_value *value, pawl_arena *arena,
                                      pawl_error *error);
-/* The rules for a value that sagas are found by: a text is UTF-8 without NUL of
- * at most PAWL_CORRELATION_CHARS_MAX characters, a time of the years 1 to 9999. PAWL_EINVAL
- * names `path`. */
+/* Checks a correlation value: a text must be UTF-8 without NUL of at most
+ * PAWL_CORRELATION_CHARS_MAX characters, a time in the years 1 to 9999. PAWL_EINVAL names
+ * `path`. */
 PAWL_API pawl_code pawl_value_check(const pawl_value *value, const char *path, pawl_error *error);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* arena.c - the one allocator, and memory that is freed together.
+/* arena.c - the allocator of the whole library, and arenas, whose memory is freed together.
  *
- * An arena is a chain of blocks, oldest first; `current` is the one that is
- * filled. Reset and rewind keep the blocks behind it for the next round.
+ * An arena is a chain of blocks, oldest first; `current` is the block that is being filled. Reset and rewind keep
+ * later blocks for reuse.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #define ALIGNMENT (alignof(max_align_t))
 #define OVERWRITTEN 0xDD
 
-/* The address sanitizer of the fuzz targets is told which bytes of a block are in use: bytes behind a piece, and bytes
- * that were given back, are none. */
+/* In fuzz targets the address sanitizer is told which bytes of a block are in use, so that it reports reads behind an
+ * allocation and of freed bytes. */
 #ifdef PAWL_FUZZ
 #include <sanitizer/asan_interface.h>
 #define GAP ALIGNMENT
@@ -85,7 +85,7 @@ struct pawl_arena {
     bool   is_short;
 };
 
-/* The current block of an arena that has none yet: it has no room, and nobody writes into it. */
+/* The current block of an arena without blocks: its size is 0, so nobody writes into it. */
 static block no_block;
 
 static block *block_create(size_t size)
@@ -134,7 +134,7 @@ void pawl__arena_overwrite(bool is_on)
     is_overwriting = is_on;
 }
 
-/* Gives back what is in the block from `used` on. */
+/* Frees the bytes of the block from `used` on. */
 static void give_back(block *b, size_t used)
 {
     if (is_overwriting && b->used > used) {
@@ -177,7 +177,7 @@ pawl_arena_point pawl_arena_position(pawl_arena *arena)
     return (pawl_arena_point){arena->current, arena->current->used};
 }
 
-/* Where the block behind the current one stands. */
+/* The pointer to the block after the current one. */
 static block **behind(pawl_arena *arena)
 {
     return arena->current != &no_block ? &arena->current->next : &arena->first;
@@ -192,8 +192,8 @@ void pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point)
         give_back(b, 0);
 }
 
-/* Makes `current` a block with room: the next kept one if it is large enough,
- * else a new one put in before it. */
+/* Makes a block with room for `size` bytes current: the next block if it is large enough, else a new one inserted
+ * before it. */
 static block *next_block(pawl_arena *arena, size_t size)
 {
     block **place = behind(arena);

@@ -1,8 +1,7 @@
-/* calm.h - texts of others on their way to a terminal: an error that a sink gave, an
- * id that came with a message, a line of log. Some characters are obeyed there and not
- * shown, or they end a line where the text does not.
+/* calm.h - makes text from outside safe to print on a terminal: errors of receivers, ids of messages, log lines.
+ * Control characters in it could start a new line or drive the terminal; they are replaced.
  *
- * In the header, as the library and the command both need it.
+ * The functions are inline because the library and the command both need them.
  *
  * Tests: tests/unit/cli/test_command_table.c, tests/unit/base/test_base_text.c
  *
@@ -13,8 +12,8 @@
 
 #include "pawl/base.h"
 
-/* The character that `at` begins with, of a text that is UTF-8, and how many bytes it has;
- * of one that is cut off what is left of it. */
+/* Decodes the UTF-8 character at `at` into `*point`, and returns its size in bytes; of a truncated character, the
+ * bytes that are left. */
 static inline size_t pawl__character(const unsigned char *at, size_t left, uint32_t *point)
 {
     size_t size = 1;
@@ -27,9 +26,8 @@ static inline size_t pawl__character(const unsigned char *at, size_t left, uint3
     return size;
 }
 
-/* Bytes of the character that `at` begins with when it is such a one, else 0: control
- * characters, U+2028 and U+2029 (ends of lines), and those that turn the direction of
- * what follows. `*point` is the character. */
+/* Size of the character at `at` if it must not reach a terminal, else 0. Such are control characters, the line ends
+ * U+2028 and U+2029, and characters that change the direction of text. `*point` is the character. */
 static inline size_t pawl__unruly_size(const unsigned char *at, size_t left, uint32_t *point)
 {
     size_t size = pawl__character(at, left, point);
@@ -41,8 +39,8 @@ static inline size_t pawl__unruly_size(const unsigned char *at, size_t left, uin
     return size == 3 && turns ? 3 : 0;
 }
 
-/* Writes '?' over each byte of them, and `line` over line feeds, carriage returns and
- * tabs; 0 keeps these but for carriage returns. */
+/* Writes '?' over each byte of these characters, but `line` over line feeds, carriage returns and tabs. With `line` 0,
+ * line feeds and tabs stay. */
 static inline void pawl__calm(char *text, size_t size, char line)
 {
     uint32_t point;
@@ -57,8 +55,7 @@ static inline void pawl__calm(char *text, size_t size, char line)
     }
 }
 
-/* Writes '?' over each byte that is no UTF-8: of such a text the rest is what is read, and
- * a store takes no other. */
+/* Writes '?' over each byte that is not UTF-8. The rest stays readable, and a store accepts the text. */
 static inline void pawl__make_utf8(char *text, size_t size)
 {
     pawl_text rest = {.data = text, .size = size};
@@ -70,7 +67,7 @@ static inline void pawl__make_utf8(char *text, size_t size)
     }
 }
 
-/* The same for one line of which nothing is known, not even that it is UTF-8. */
+/* Makes one line safe that need not even be UTF-8. */
 static inline void pawl__calm_line(char *text, size_t size)
 {
     pawl__make_utf8(text, size);

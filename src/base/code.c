@@ -1,4 +1,4 @@
-/* code.c - the list of codes, and the error detail that goes with them.
+/* code.c - the texts and retry classes of codes, and the functions that set and wrap a pawl_error.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

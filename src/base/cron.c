@@ -1,4 +1,4 @@
-/* cron.c - lines of cron are read, and the next time that one names is found.
+/* cron.c - parses cron lines, and finds the next time that one matches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ static const struct {
 };
 
 typedef struct cron_reader {
-    pawl_text   line; /* as it was given, for errors */
+    pawl_text   line; /* the whole line, for errors */
     pawl_error *error;
 } cron_reader;
 
@@ -62,7 +62,8 @@ static bool equals_word(pawl_text text, const char *word, size_t size)
     return true;
 }
 
-/* The part of `*rest` before the separator, which is left out; what stands behind it stays. */
+/* Cuts `*rest` at the separator, which is dropped; returns the part before it, and leaves the part behind it in
+ * `*rest`. */
 static pawl_text cut_at(pawl_text *rest, char separator)
 {
     const char *found = rest->size == 0 ? NULL : memchr(rest->data, separator, rest->size);
@@ -83,7 +84,7 @@ static pawl_code refuse_value(const cron_reader *reader, const field_rule *rule,
                                       : " or sun to sat");
 }
 
-/* A number without sign; false when it is none or has more than three digits. */
+/* Reads a number without sign; false for other text and for more than three digits. */
 static bool read_number(pawl_text text, unsigned *number)
 {
     *number = 0;
@@ -166,7 +167,7 @@ static pawl_code read_item(const cron_reader *reader, const field_rule *rule, pa
     return code;
 }
 
-/* "0,30" and the like. An empty item is refused as a value. */
+/* Reads a list such as "0,30". An empty item is refused. */
 static pawl_code read_field(const cron_reader *reader, const field_rule *rule, pawl_text text,
                             uint64_t *bits)
 {
@@ -186,7 +187,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Cuts at blanks; the count is that of all fields, also of those beyond the five. */
+/* Splits at blanks. The result counts all fields, also those beyond the five that are stored. */
 static size_t split(pawl_text line, pawl_text fields[FIELD_COUNT])
 {
     size_t count = 0;
@@ -205,7 +206,7 @@ static size_t split(pawl_text line, pawl_text fields[FIELD_COUNT])
     return count;
 }
 
-/* Some month that is named has a day that is named. */
+/* Does at least one of the named months have one of the named days? */
 static bool has_days(const pawl__cron *cron)
 {
     for (int month = 1; month <= 12; month++)
@@ -278,7 +279,7 @@ static bool names_day(const pawl__cron *cron, int day, int weekday)
     return cron->is_either_day ? is_day || is_weekday : is_day && is_weekday;
 }
 
-/* The first day from `days` on that is named; `until` when it comes first. */
+/* The first matching day from `days` on; `until` when that comes first. */
 static int64_t next_day(const pawl__cron *cron, int64_t days, int64_t until)
 {
     while (days < until) {
@@ -295,7 +296,7 @@ static int64_t next_day(const pawl__cron *cron, int64_t days, int64_t until)
     return until;
 }
 
-/* The first minute of a day from `minute` on that is named; DAY_MINUTES when there is none. */
+/* The first matching minute of a day from `minute` on; DAY_MINUTES when there is none. */
 static int64_t next_minute(const pawl__cron *cron, int64_t minute)
 {
     while (minute < DAY_MINUTES) {
@@ -314,8 +315,8 @@ static int64_t divide_down(int64_t value, int64_t by)
     return value / by - (value % by < 0);
 }
 
-/* The first minute of a clock on the wall, in seconds, that is named and not before `from`;
- * some moment from `until` on when that comes first. */
+/* The first matching minute from `from` on, in seconds of local time. If `until` comes first, any time from `until`
+ * on. */
 static int64_t next_on_wall(const pawl__cron *cron, int64_t from, int64_t until)
 {
     int64_t minutes  = divide_down(from + MINUTE - 1, MINUTE);
@@ -335,13 +336,13 @@ static int64_t next_on_wall(const pawl__cron *cron, int64_t from, int64_t until)
     return until;
 }
 
-/* Named are all 24 hours: the line counts those that pass, whatever the clocks show. */
+/* A line that names all 24 hours is due in each hour that passes, whatever local time is. */
 static bool counts_hours(const pawl__cron *cron)
 {
     return cron->hours == 0xffffff;
 }
 
-/* A time that the clocks left out where the span began comes at its first moment. */
+/* Is the line due at the span's first moment, for a local time that the clocks skipped there? */
 static bool is_left_out(const pawl__cron *cron, const pawl__zone_span *span)
 {
     if (span->begin == INT64_MIN || counts_hours(cron))
@@ -351,7 +352,7 @@ static bool is_left_out(const pawl__cron *cron, const pawl__zone_span *span)
     return from < until && next_on_wall(cron, from, until) < until;
 }
 
-/* Where the clocks were put back, what they showed before is passed over. */
+/* Local time from which to search in the span: if clocks were put back at its begin, the repeated hour is skipped. */
 static int64_t unseen(const pawl__cron *cron, const pawl__zone_span *span, int64_t wall)
 {
     if (span->begin == INT64_MIN || counts_hours(cron))

@@ -1,16 +1,15 @@
-/* cron.h - lines of cron: five fields that say when something comes again.
+/* cron.h - parses cron lines (five fields that say when something is repeated), and finds the next time.
  *
  *     pawl__cron_parse -> pawl__cron_next, as often as wanted
  *
  *     minute 0-59   hour 0-23   day 1-31   month 1-12 or jan-dec   weekday 0-7 or sun-sat
  *
- * A field is a list of '*', values and ranges; '*' and ranges take a step ("8-18/2"). The days
- * are Vixie cron's: when neither day nor weekday begins with '*', one of them is enough.
+ * A field is a list of '*', values and ranges; '*' and ranges take a step ("8-18/2"). Days are matched as in Vixie
+ * cron: if neither day nor weekday begins with '*', one match is enough.
  *
- * Where clocks are put forward, what falls into the hour that is left out comes once, at the
- * first moment after it. Where they are put back, what falls into the hour that is there twice
- * comes in the first of the two. Only a line that names all 24 hours does neither, as it counts
- * the hours that pass: it comes in both, and not for the hour that is left out.
+ * When clocks are put forward, times in the skipped hour are due once, at the first moment after it. When they are put
+ * back, times in the repeated hour are due only in the first of the two. Exception: a line that names all 24 hours is
+ * due in every hour that passes: in both repeated hours, and not for the skipped one.
  *
  * Threads: pure.
  * Tests: tests/unit/base/test_base_cron.c, tests/unit/base/test_base_cron_zones.c
@@ -31,15 +30,15 @@ typedef struct pawl__cron {
     uint32_t days;
     uint32_t months;
     uint32_t weekdays;      /* bit 0: Sunday; bit 7 is never set */
-    bool     is_either_day; /* day or weekday is enough */
+    bool     is_either_day; /* a match of day or weekday is enough */
 } pawl__cron;
 
-/* Also @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly. PAWL_EINVAL names the
- * field, the value and what it may be; so does a line whose days never come, such as 30 February. */
+/* Also takes @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly. PAWL_EINVAL names the field, its
+ * value and the allowed values, or says that the days never come, such as 30 February. */
 pawl_code pawl__cron_parse(pawl_text text, pawl__cron *cron, pawl_error *error);
 
-/* The first moment after `after` that the line names by the clocks of `zone` (NULL: UTC).
- * PAWL_TIME_MAX when there is none before the end of the calendar. */
+/* The first time after `after` that matches the line, by the clocks of `zone` (NULL: UTC). PAWL_TIME_MAX when there is
+ * none before the end of the calendar. */
 pawl_time pawl__cron_next(const pawl__cron *cron, const pawl__zone *zone, pawl_time after);
 
 #endif

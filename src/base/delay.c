@@ -1,4 +1,4 @@
-/* delay.c - see delay.h.
+/* delay.c - delays with jitter; durations as texts; checks of durations and times.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* dispatch.c - ids of dispatches, which a replay makes again.
+/* dispatch.c - computes ids of dispatches, so that a replay computes the same ids again.
  *
  * A version 5 UUID over this name, numbers in network order (docs/dispatch-ids.md):
  *
@@ -10,7 +10,7 @@
  *     version               8 bytes
  *     index                 8 bytes
  *
- * Each text stands behind its size, so that no two different inputs have one name.
+ * A size stands before each text, so that different inputs never give the same bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,7 @@
 
 #include <string.h>
 
-/* Itself a version 5 UUID, of "pawl.dispatch" in the RFC's name space for URLs.
- * Never changes. */
+/* The name space is a version 5 UUID of "pawl.dispatch" in the RFC's name space for URLs. It never changes. */
 static const pawl_uuid name_space = {{0x87, 0x94, 0x5d, 0xda, 0xed, 0x60, 0x53, 0x46, 0xb8, 0x19,
                                       0xa7, 0x8c, 0x47, 0x09, 0x44, 0x41}};
 

@@ -1,4 +1,4 @@
-/* dispatch.h - the ids of dispatches, for those whose subject is no source.
+/* dispatch.h - computes the ids of dispatches, also for senders that are no saga, process or entity.
  *
  * Threads: pure.
  * Tests: tests/unit/base/test_base_dispatch.c
@@ -10,16 +10,16 @@
 
 #include "pawl/base.h"
 
-/* Kind of the subject: part of the name, so that a source and a message that are
- * called the same give different ids. */
+/* Kind of the subject. It is part of the hashed name, so that a source and a message id with the same text give
+ * different ids. */
 #define PAWL__SUBJECT_SOURCE 's'
 #define PAWL__SUBJECT_MESSAGE 'm'
 
-/* Zero when the endpoint or the subject is longer than any that a store takes. */
+/* Zero when the endpoint or the subject is longer than a store accepts. */
 pawl_dispatch_id pawl__dispatch_id_of(pawl_text endpoint, char kind, pawl_text subject,
                                       int64_t version, int32_t index);
 
-/* As pawl_dispatch_id_make; for an empty source the id of the message in hand stands in (O5). */
+/* As pawl_dispatch_id_make; if the source is empty, the id of the message that is handled takes its place (O5). */
 pawl_dispatch_id pawl__dispatch_id(pawl_text endpoint, pawl_text source, pawl_text message_id,
                                    int64_t version, int32_t index);
 

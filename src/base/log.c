@@ -1,5 +1,5 @@
-/* log.c - one hook through which every line of log leaves. Text of others is part
- * of some: it ends no line and does nothing to a terminal.
+/* log.c - passes each log line to the application's hook. Text from outside in it cannot end the line or drive the
+ * terminal (calm.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

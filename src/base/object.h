@@ -1,11 +1,10 @@
-/* object.h - shared objects of others: drivers, sinks, applications. The content of a file is not
- * known before it is loaded, so everything that can be asked is asked first: opening a named
- * pipe would wait for its writer, loading a file that is cut off, calling what is data or reading a table that is code or too
- * short would end the process.
+/* object.h - loads shared objects from outside: drivers, transports, applications. Each check comes before the step
+ * that would hang or crash on a bad file: opening a named pipe waits for a writer; loading a truncated file, calling
+ * data or reading a table that is too short ends the process.
  *
  *     pawl__object_open -> pawl__object_function | pawl__object_table -> dlclose, unless it stays
  *
- * In the header, as the library and the command both need it.
+ * The functions are inline because the library and the command both need them.
  *
  * Threads: any. Tests: tests/unit/store/test_store_load.c, tests/system/command_usage.sh
  *
@@ -25,8 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Does the file end before its section headers do, which linkers put last? The loader maps what is
- * missing, and the process ends by SIGBUS. The loader itself refuses other files than objects of this machine. */
+/* Does the file end before its section headers, which linkers put last? The loader would map the missing part, and a
+ * read there ends the process by SIGBUS. Files that are not objects of this machine are left to the loader, which
+ * refuses them. */
 static inline bool pawl__object_is_cut(const char *path, uint64_t size)
 {
     ElfW(Ehdr) header;
@@ -40,10 +40,10 @@ static inline bool pawl__object_is_cut(const char *path, uint64_t size)
            (uint64_t)header.e_shnum * header.e_shentsize > size - header.e_shoff;
 }
 
-#define PAWL__OBJECT_PATH_SIZE 4096 /* the system's own limit of a path */
+#define PAWL__OBJECT_PATH_SIZE 4096 /* the system's limit of a path's length */
 
-/* The path for the loader, which would look for a name without a slash in the system's folders. `noun`: what is to be loaded.
- * PAWL_EINVAL: the path is NULL or empty; PAWL_ELIMIT: it is too long. */
+/* Copies the path, with "./" before a name without slash, which the loader would look for in the system's folders.
+ * `noun`: the thing to load. PAWL_EINVAL: the path is NULL or empty; PAWL_ELIMIT: too long. */
 static inline pawl_code pawl__object_path(const char *path, const char *noun,
                                           char here[PAWL__OBJECT_PATH_SIZE], pawl_error *error)
 {
@@ -58,8 +58,7 @@ static inline pawl_code pawl__object_path(const char *path, const char *noun,
                                 strlen(path), PAWL__OBJECT_PATH_SIZE - 1);
 }
 
-/* PAWL_EUNREACHABLE: it is no file, it is cut off, or the loader does not take it. `path`: of
- * pawl__object_path. */
+/* `path` is a result of pawl__object_path. PAWL_EUNREACHABLE: not a regular file, truncated, or refused by the loader. */
 static inline pawl_code pawl__object_open(const char *path, void **module, pawl_error *error)
 {
     struct stat about;
@@ -81,8 +80,8 @@ static inline pawl_code pawl__object_open(const char *path, void **module, pawl_
     return PAWL_OK;
 }
 
-/* The symbol's type as its module says it (STT_FUNC, STT_OBJECT ...), and its bytes, 0 when
- * it does not say. Only the GNU loader is asked. */
+/* The symbol's type according to its module (STT_FUNC, STT_OBJECT ...), and its size, 0 if unknown. Only glibc's
+ * loader can tell. */
 static inline int pawl__object_ask(void *symbol, size_t *size)
 {
     *size = 0;
@@ -92,14 +91,14 @@ static inline int pawl__object_ask(void *symbol, size_t *size)
     if (dladdr1(symbol, &info, &found, RTLD_DL_SYMENT) != 0 && found != NULL) {
         const ElfW(Sym) *entry = found;
         *size                  = entry->st_size;
-        return ELF64_ST_TYPE(entry->st_info); /* of 32 bits it is the same */
+        return ELF64_ST_TYPE(entry->st_info); /* the same macro serves 32 bits */
     }
 #endif
     (void)symbol;
     return STT_NOTYPE;
 }
 
-/* PAWL_ENOTFOUND: there is none of the name. PAWL_ECONFIG: it is data. */
+/* PAWL_ENOTFOUND: the module has no such symbol. PAWL_ECONFIG: the symbol is data. */
 static inline pawl_code pawl__object_function(void *module, const char *path, const char *name,
                                               void **symbol, pawl_error *error)
 {
@@ -116,8 +115,8 @@ static inline pawl_code pawl__object_function(void *module, const char *path, co
                           path, name, size);
 }
 
-/* A table that begins with its size, of which `least` bytes are needed. PAWL_ECONFIG: there is
- * none, it is code, or it is shorter, whatever it says itself. */
+/* Finds a table that begins with its own size, and of which at least `least` bytes are needed. PAWL_ECONFIG: there is
+ * none, it is code, or it is shorter, whatever size it claims. */
 static inline pawl_code pawl__object_table(void *module, const char *path, const char *name,
                                            size_t least, void **symbol, pawl_error *error)
 {

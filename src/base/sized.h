@@ -1,5 +1,5 @@
-/* sized.h - structs whose first member is their size (pawl/api.h has the rule): a program that was
- * built with older headers has shorter ones.
+/* sized.h - reads and writes structs whose first member is their size (rule: pawl/api.h). Programs built with older
+ * headers pass shorter ones.
  *
  * Tests: tests/unit/runtime/test_older_structs.c
  *
@@ -10,15 +10,15 @@
 
 #include "pawl/base.h"
 
-/* PAWL_EINVAL unless the size that `given` begins with is one of this library's struct, which has
- * `size` bytes, or of an older one. `begin` is the initialiser that writes the size. */
+/* PAWL_EINVAL unless the size at the start of `given` is that of this library's struct (`size` bytes) or of an older
+ * version of it. `begin` is the initialiser that writes the size, named by the error. */
 pawl_code pawl__sized_check(const void *given, size_t size, const char *what, const char *begin,
                             pawl_error *error);
-/* The same; then copies what the program has into `taken`, which has `size` bytes and has the
- * defaults for the rest. The size in `taken` becomes `size`. NULL is given when there is nothing to copy. */
+/* Checks `given` likewise, then copies its members into `taken`, a struct of `size` bytes that the caller has filled
+ * with defaults. The size in `taken` becomes `size`. `given` NULL: nothing is copied. */
 pawl_code pawl__sized_read(const void *given, void *taken, size_t size, const char *what,
                            const char *begin, pawl_error *error);
-/* Copies as much of `from` as the program's struct has room for. Its size stays. */
+/* Copies as many bytes of `from` as the program's struct has. Its size member stays. */
 void pawl__sized_write(void *to, const void *from);
 
 #endif

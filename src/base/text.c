@@ -63,8 +63,8 @@ void pawl__text_end_cut(char *text, size_t size)
     memcpy(text + end, "...", 4);
 }
 
-/* Size of the character at `at`, 0 when it is not well-formed: overlong forms,
- * surrogates and values above U+10FFFF are refused. */
+/* Size of the UTF-8 character at `at`, 0 if it is not well-formed. Overlong forms, surrogates and values above
+ * U+10FFFF are refused. */
 static size_t character_size(const unsigned char *at, size_t left)
 {
     unsigned char first = at[0];
@@ -82,8 +82,8 @@ static size_t character_size(const unsigned char *at, size_t left)
     return size;
 }
 
-/* Whether eight bytes are ASCII and no NUL: taking one from each byte sets the top bit of a byte that is
- * zero; the bit it borrows then only disturbs bytes behind the first. */
+/* Are eight bytes ASCII and not NUL? Subtracting 1 from each byte sets the top bit of a zero byte; the borrow changes
+ * only bytes after the first zero. */
 static bool is_plain(const unsigned char *at)
 {
     uint64_t word;
@@ -91,8 +91,8 @@ static bool is_plain(const unsigned char *at)
     return ((word | (word - UINT64_C(0x0101010101010101))) & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Bytes from `at` on that are ASCII and no NUL, eight at a time: nearly all texts are nothing else. The
- * last eight may overlap those before. */
+/* Number of ASCII bytes other than NUL from `at` on, found eight at a time, since nearly all texts are ASCII. The last
+ * eight may overlap those before. */
 static size_t plain_size(const unsigned char *at, size_t left)
 {
     size_t size = 0;

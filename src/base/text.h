@@ -1,4 +1,4 @@
-/* text.h - how a text begins, and how one for people ends that did not fit.
+/* text.h - prefixes of texts, NUL escapes in JSON, and the "..." of a text that was cut off.
  *
  * Tests: tests/unit/base/test_base_text.c, tests/unit/observe/test_health.c
  *
@@ -10,15 +10,15 @@
 #include "pawl/base.h"
 
 bool pawl__text_begins(pawl_text text, const char *prefix);
-/* The rest of the text, behind the prefix; empty when it has none, or the text does not begin so. */
+/* The text behind the prefix; empty when nothing follows it, or the text does not begin with it. */
 pawl_text pawl__text_behind(pawl_text text, const char *prefix);
 
-/* Whether JSON has a NUL that it spells \u0000, and where. A backslash takes the character behind it along: \\u0000 has
- * none. */
+/* Does the JSON contain a NUL, written \u0000, and where? In \\u0000 the first backslash escapes the second, so that
+ * is none. */
 bool pawl__text_has_nul_escape(pawl_text json, size_t *at);
 
-/* Ends the text in "...", never inside a UTF-8 character. It fills `size` bytes, its NUL
- * among them; there are more than 4. */
+/* Writes "..." at the end of a text that was cut off, never splitting a UTF-8 character. The text fills `size` bytes
+ * (more than 4) including its NUL. */
 void pawl__text_end_cut(char *text, size_t size);
 
 #endif

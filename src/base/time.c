@@ -1,7 +1,6 @@
-/* time.c - UTC microseconds to and from text.
+/* time.c - formats and parses times: microseconds since 1970, in UTC.
  *
- * Days are counted with the usual trick of a year that begins in March, so
- * that the leap day comes last.
+ * Days are counted in years that begin in March, so that the leap day comes last.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,11 +77,11 @@ void pawl_time_format(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
     put_digits(text + 20, rest % 1000000, 6);
 }
 
-/* Reading: a cursor that remembers the first thing that was wrong. */
+/* Reads a text from the left, and keeps the first error. */
 typedef struct time_reader {
     const char *at;
     const char *end;
-    const char *wrong; /* NULL while all is well */
+    const char *wrong; /* the first error; NULL: none */
 } time_reader;
 
 static bool is_digit(const time_reader *reader)

@@ -1,4 +1,4 @@
-/* uuid.c - ids, and the repeatable random numbers they are made of.
+/* uuid.c - UUIDs of versions 5 and 7, SHA-1 for the former, and repeatable random numbers for the latter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -202,7 +202,7 @@ uint64_t pawl_random_below(pawl_random *random, uint64_t limit)
 {
     if (limit == 0)
         return 0;
-    uint64_t skip = (UINT64_MAX - limit + 1) % limit; /* the uneven start of the range */
+    uint64_t skip = (UINT64_MAX - limit + 1) % limit; /* these would bias the result */
     uint64_t value;
     do
         value = pawl_random_next(random);
@@ -210,9 +210,8 @@ uint64_t pawl_random_below(pawl_random *random, uint64_t limit)
     return value % limit;
 }
 
-/* 48 bits of milliseconds and 12 bits that count within one: taken together as
- * one number that never goes back, so that ids sort in the order they were
- * made even when the clock does not. */
+/* 48 bits of milliseconds and 12 bits that count within one. Both together are one number that never decreases, so ids
+ * sort in the order of their creation even if the clock goes back. */
 pawl_uuid pawl_uuid_v7(pawl_random *random, pawl_time now)
 {
     uint64_t milliseconds = now > 0 ? (uint64_t)now / 1000 : 0;

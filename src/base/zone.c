@@ -1,5 +1,5 @@
-/* zone.c - a file of the system's time zones is read; the changes behind its last one follow
- * from the rule at its end.
+/* zone.c - reads a time zone's file, and finds the span of a time: from the file's list of changes, and behind it from
+ * the rule at the file's end.
  *
  *     header of version 1, its data | header, data of 64 bits | "\n" rule "\n"
  *                                                                CET-1CEST,M3.5.0,M10.5.0/3
@@ -18,8 +18,8 @@
 
 #define HEADER_SIZE 44
 
-/* The range that RFC 8536 (3.2) gives for what stands in a file: with any of these, a sum of a change's
- * time and an offset is an int64_t. */
+/* The range that RFC 8536 (3.2) allows in a file. With any such values, the sum of a time and an offset fits an
+ * int64_t. */
 #define CHANGE_MAX (INT64_C(1) << 59)
 #define OFFSET_MIN (-89999)
 #define OFFSET_MAX 93599
@@ -72,7 +72,7 @@ static bool skip(zone_reader *reader, size_t size)
     return true;
 }
 
-/* False: this is no header of version 2 or later. */
+/* False: not a header of version 2 or later. */
 static bool read_header(zone_reader *reader, zone_counts *counts)
 {
     const unsigned char *at = reader->at;
@@ -85,14 +85,14 @@ static bool read_header(zone_reader *reader, zone_counts *counts)
     return counts->types > 0;
 }
 
-/* Bytes of the data behind a header whose times have `width` bytes. */
+/* Bytes of the data that follows a header, if each time has `width` bytes. */
 static size_t data_size(const zone_counts *counts, size_t width)
 {
     return (size_t)counts->changes * (width + 1) + (size_t)counts->types * 6 + counts->letters +
            (size_t)counts->leaps * (width + 4) + counts->standard + counts->utc;
 }
 
-/* The rule between the two ends of line. False: it is no rule. */
+/* Reads the rule, which stands between two line feeds. False: not a rule. */
 static bool read_rule(zone_reader *reader, pawl__zone *zone)
 {
     if (reader->left < 2 || reader->at[0] != '\n' || reader->at[reader->left - 1] != '\n')
@@ -108,8 +108,8 @@ static bool read_offset(const unsigned char *type, int32_t *offset)
     return *offset >= OFFSET_MIN && *offset <= OFFSET_MAX;
 }
 
-/* The sizes were checked. False: times do not rise or are out of range, as is an offset, or a type is
- * not there. */
+/* The sizes have been checked. False: times do not rise, a time or an offset is out of range, or a type does not
+ * exist. */
 static bool read_changes(const unsigned char *data, const zone_counts *counts, pawl__zone *zone)
 {
     const unsigned char *types_of = data + (size_t)counts->changes * 8;
@@ -130,7 +130,7 @@ static bool read_changes(const unsigned char *data, const zone_counts *counts, p
     return true;
 }
 
-/* PAWL_EDECODE without a text: the caller knows the file's name. */
+/* PAWL_EDECODE has no text here: the caller knows the file's name. */
 static pawl_code decode(zone_reader reader, pawl__zone **zone)
 {
     zone_counts counts;
@@ -163,7 +163,7 @@ static bool is_name(pawl_text name)
     return true;
 }
 
-/* `*size` is 0 when the file is not there, no file or over the limit. */
+/* `*size` is 0 when the file does not exist, is not a regular file, or exceeds the limit. */
 static pawl_code read_file(const char *path, unsigned char **data, size_t *size)
 {
     struct stat about;
@@ -226,7 +226,7 @@ void pawl__zone_destroy(pawl__zone *zone)
 
 /* ---- Spans -------------------------------------------------------------- */
 
-/* How many of the file's changes are not behind `seconds`. */
+/* Number of the file's changes at or before `seconds`. */
 static size_t count_until(const pawl__zone *zone, int64_t seconds)
 {
     size_t low = 0, high = zone->count;
@@ -245,7 +245,7 @@ static int32_t offset_of(const pawl__zone *zone, size_t count)
     return count > 0 ? zone->changes[count - 1].offset : zone->offset_first;
 }
 
-/* The span behind the file's first `count` changes, as the file alone has it. */
+/* The span after the first `count` changes, without the rule. */
 static pawl__zone_span span_of_file(const pawl__zone *zone, size_t count)
 {
     pawl__zone_span span = {INT64_MIN, INT64_MAX, offset_of(zone, count), 0};
@@ -268,6 +268,6 @@ pawl__zone_span pawl__zone_span_at(const pawl__zone *zone, int64_t seconds)
     pawl__zone_span ruled = pawl__tz_rule_span(&zone->rule, seconds);
     if (ruled.begin > span.begin)
         return ruled;
-    span.end = ruled.end; /* the file's last change is the one before the rule's next */
+    span.end = ruled.end; /* from the last change of the file to the first of the rule */
     return span;
 }

@@ -1,5 +1,4 @@
-/* zone_rule.c - the rule of a zone is read, and its changes are computed for the years about a
- * moment.
+/* zone_rule.c - parses a zone's rule, and computes its clock changes in the years around a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +33,7 @@ static bool read_number(rule_reader *reader, int low, int high, int *number)
     return reader->at > begin && *number >= low && *number <= high;
 }
 
-/* "CET" or "<+0330>"; what it says is of no use here. */
+/* Skips a name such as "CET" or "<+0330>"; names are not needed. */
 static bool skip_name(rule_reader *reader)
 {
     const char *begin     = reader->at;
@@ -50,7 +49,7 @@ static bool skip_name(rule_reader *reader)
     return (!is_quoted || take(reader, '>')) && reader->at - begin >= 3;
 }
 
-/* "-1", "5:30", "167:00:00". */
+/* Reads "-1", "5:30" or "167:00:00". */
 static bool read_clock(rule_reader *reader, int hours_max, int32_t *seconds)
 {
     bool is_minus = take(reader, '-');
@@ -130,7 +129,7 @@ typedef struct rule_change {
     int32_t offset; /* from then on */
 } rule_change;
 
-/* Puts the later one behind; of two at once the one that was put last counts alone. */
+/* Appends a change. If the last one has the same time, the new one replaces it. */
 static size_t put_change(rule_change *changes, size_t count, rule_change change)
 {
     if (count > 0 && changes[count - 1].at == change.at)
@@ -139,7 +138,7 @@ static size_t put_change(rule_change *changes, size_t count, rule_change change)
     return count + 1;
 }
 
-/* The two changes of a year, in their order. */
+/* Appends the two changes of a year, in order. */
 static size_t put_year(const pawl__tz_rule *rule, int64_t year, rule_change *changes, size_t count)
 {
     rule_change begin = {day_of(&rule->summer_begin, year) * DAY + rule->summer_begin.seconds -
@@ -153,8 +152,7 @@ static size_t put_year(const pawl__tz_rule *rule, int64_t year, rule_change *cha
     return put_change(changes, count, is_begin_first ? end : begin);
 }
 
-/* Two years before a moment have a change before it, and one before that; the year behind it has
- * one that comes after. */
+/* Starting two years before `seconds` gives at least two changes before it; the year after gives one behind it. */
 pawl__zone_span pawl__tz_rule_span(const pawl__tz_rule *rule, int64_t seconds)
 {
     if (!rule->has_summer)

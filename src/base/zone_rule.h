@@ -1,5 +1,5 @@
-/* zone_rule.h - the rule at the end of a zone's file, by which its changes go on for ever: the
- * form of POSIX's TZ, "CET-1CEST,M3.5.0,M10.5.0/3".
+/* zone_rule.h - the rule at the end of a zone's file, which gives all later clock changes, in the form of POSIX's TZ:
+ * "CET-1CEST,M3.5.0,M10.5.0/3".
  *
  * Threads: pure.
  * Tests: tests/unit/base/test_base_zone.c
@@ -12,9 +12,9 @@
 #include "base/zone.h"
 
 typedef enum pawl__tz_kind {
-    PAWL__TZ_WEEK,   /* M3.5.0: in a month the week's weekday, 5 is the last */
-    PAWL__TZ_JULIAN, /* J60: from 1, without 29 February */
-    PAWL__TZ_DAY,    /* 59: from 0, with it */
+    PAWL__TZ_WEEK,   /* M3.5.0: month, week of it (5: the last), weekday */
+    PAWL__TZ_JULIAN, /* J60: day 1 to 365, 29 February is not counted */
+    PAWL__TZ_DAY,    /* 59: day 0 to 365, 29 February is counted */
 } pawl__tz_kind;
 
 /* The day of a year on which the clocks change. */
@@ -22,7 +22,7 @@ typedef struct pawl__tz_date {
     pawl__tz_kind kind;
     int           month, week, weekday;
     int           day;
-    int32_t       seconds; /* of that day, by the clock before the change; may lie beyond it */
+    int32_t       seconds; /* of that day, by the clock before the change; may exceed a day */
 } pawl__tz_date;
 
 typedef struct pawl__tz_rule {
@@ -32,10 +32,10 @@ typedef struct pawl__tz_rule {
     pawl__tz_date summer_begin, summer_end;
 } pawl__tz_rule;
 
-/* False: it is no rule. */
+/* False: the text is not such a rule. */
 bool pawl__tz_rule_parse(pawl_text text, pawl__tz_rule *rule);
 
-/* The span that `seconds` lies in, from year to year without a beginning. */
+/* The span that contains `seconds`. The rule is applied to all years, also those before the file's first change. */
 pawl__zone_span pawl__tz_rule_span(const pawl__tz_rule *rule, int64_t seconds);
 
 #endif

@@ -1,8 +1,8 @@
 /* completion.c - `pawl completion`: words that a shell offers at the tab key.
  *
- * The scripts are a few lines each and ask the command itself what may stand at the cursor
- * (`pawl completion words -- WORD ...`), so that the table of verbs is read in one place and no
- * script grows old. Nothing of an application or a store is loaded for it.
+ * The scripts are a few lines each. They ask the command which words may stand at the cursor
+ * (`pawl completion words -- WORD ...`), so that they need no change when a verb gets an option. No
+ * application is loaded and no store is opened for it.
  *
  * Tests: tests/system/command_completion.sh
  *
@@ -36,8 +36,8 @@ const pawl__report pawl__completion_verb_reports[] = {{.what = NULL}};
 
 /* ---- Scripts --------------------------------------------------------------- */
 
-/* Readline breaks words at ":" and "=": they are joined again, and what stands before the last
- * break is taken off the answers. A line "/" asks for the name of a file. */
+/* Readline breaks words at ":" and "=": the script joins the parts for the question, and cuts the part
+ * before the last break off the answers. The answer "/" asks for the name of a file. */
 static const char bash_script[] =
     "# bash completion of pawl, by `pawl completion bash`\n"
     "_pawl()\n"
@@ -105,7 +105,7 @@ static const char fish_script[] =
 
 /* ---- What may stand at the last word ------------------------------------------ */
 
-/* The words before the last one, read as far as they say what may follow. */
+/* The state behind the words before the cursor: it decides which words may follow. */
 typedef struct place {
     const pawl__verb     *verb;
     const pawl__option   *option;    /* waits for its value; NULL: none */
@@ -125,7 +125,7 @@ static void offer(const char *head, const char *word, const char *about, const c
         printf("%s\t%s\n", text, about);
 }
 
-/* A value's word that stands for a path. */
+/* Is the placeholder of a value one for a path? */
 static bool is_path(const char *word)
 {
     size_t size = word != NULL ? strlen(word) : 0;
@@ -133,7 +133,7 @@ static bool is_path(const char *word)
                         strcmp(word + size - 3, ".so") == 0);
 }
 
-/* A set is completed behind its last comma, by choices that do not stand before it. */
+/* Offers choices. A set ("a,b") is completed behind its last comma, with choices that it does not have yet. */
 static void offer_choices(const char *const *choices, const pawl__choice_line *lines, bool is_set,
                           const char *head, const char *typed)
 {
@@ -190,7 +190,7 @@ static void offer_verbs(const char *typed)
         offer("", verbs[i].name, verbs[i].help, typed);
 }
 
-/* False when only a person knows the word: the id of a row. */
+/* False: the command does not know the valid words, such as ids of rows. */
 static bool offer_argument(const place *at, const char *typed)
 {
     const pawl__argument *argument = at->argument;
@@ -269,7 +269,7 @@ static void read_word(place *at, const char *word)
         read_argument(at, word);
 }
 
-/* A value behind "=", an option, or an argument; options, too, where no argument is known. */
+/* Offers a value behind "=", options, or arguments; options also if no valid arguments are known. */
 static void offer_word(const place *at, const char *typed)
 {
     const char *equals = strncmp(typed, "--", 2) == 0 ? strchr(typed, '=') : NULL;

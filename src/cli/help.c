@@ -1,6 +1,6 @@
 /* help.c - `pawl help`: pages made from the tables that parsing uses, for a terminal or for man.
  *
- * main.c calls it for --help, and it reads main.c's table of verbs: help is one of them.
+ * main.c calls it for --help, and it reads main.c's table of verbs, since help is one of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,8 +42,8 @@ typedef struct help_page {
     unsigned actions; /* a bit for the action that the page is about; 0: all */
 } help_page;
 
-/* "-" stays one that can be copied; "." and "'" at the start of a line are no requests, since a
- * line of text begins with \&. */
+/* Writes "-" as "\-", so that options can be copied from the page. A "." or "'" at the start of a line is no request
+ * to roff, since a line of text begins with "\&". */
 static void print_roff(const help_page *page, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -88,7 +88,7 @@ static void print_row(const help_page *page, const char *left, const char *right
     print_text(page, right);
 }
 
-/* Words as a row: "list      id state ...", folded where it is long; man folds by itself. */
+/* A row "list      id state ...", folded if it is long; man folds by itself. */
 typedef struct word_row {
     const help_page *page;
     const char      *left;
@@ -185,7 +185,7 @@ static void print_choices(const help_page *page, const pawl__argument *argument)
     }
 }
 
-/* Does the usage have the word, or the first of several? "TYPE/VALUE" is in "TYPE/VALUE|MESSAGE-ID". */
+/* Does the usage contain the name of the argument, or of "TYPE/VALUE|MESSAGE-ID" the first part? */
 static bool names(const char *usage, const char *word)
 {
     size_t size = strcspn(word, "|");
@@ -197,7 +197,7 @@ static bool names(const char *usage, const char *word)
     return false;
 }
 
-/* Arguments of one action stand in its usage: what they are is on its page, too. */
+/* Explains the arguments; on the page of one action only those in its usage. */
 static void print_arguments(const help_page *page, const pawl__verb *verb, const char *usage)
 {
     bool has_heading = false;
@@ -222,7 +222,7 @@ static const char *value_of(const pawl__option *option)
     return option->kind == PAWL__OPTION_FLAG ? "" : option->value;
 }
 
-/* The least number that an option takes; 0 has the word "none" where that is another thing. */
+/* The least value that is not written as "none". */
 static int64_t least_of(const pawl__option *option)
 {
     if (!option->has_none || option->min != 0)
@@ -364,7 +364,7 @@ static void print_verb(const help_page *page, const pawl__verb *verb)
         fprintf(page->out, "\n%s\n", about_of(page, verb));
     print_arguments(page, verb, usage);
     print_options(page, verb);
-    if (page->actions == 0) /* keys stand by what they are of, which is several actions' at times */
+    if (page->actions == 0) /* one report may be of several actions: the verb's page has them all */
         print_reports(page, verb->reports);
     if (!page->is_man)
         return;

@@ -90,8 +90,8 @@ static void handle_interrupts(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* A file that is opened later, a connection for one, would take the number of a closed standard stream.
- * Reads of what is put there as 0, and writes to it as 1 and 2, fail as on the closed stream. */
+/* A file or socket that is opened later would get the number of a closed standard stream, and receive its output. So
+ * closed numbers are filled: 0 with a file that cannot be read, 1 and 2 with one that cannot be written. */
 static void fill_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -99,7 +99,7 @@ static void fill_closed_streams(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* The value of an option is no question, whatever it says. */
+/* Ignores "--help" where it is the value of an option. */
 static bool asks_for_help(const pawl__verb *verb, int count, char **words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
@@ -133,7 +133,7 @@ static int finish(int exit_code)
     return exit_code != 0 ? exit_code : pawl__fail(PAWL_EFULL, &error);
 }
 
-/* The tables that a module may have. */
+/* Symbols that a module of --load may export, and how each is loaded. */
 static const struct {
     const char *symbol;
     pawl_code (*load)(const char *path, pawl_error *error);
@@ -141,7 +141,7 @@ static const struct {
               {PAWL_TRANSPORT_DRIVER_SYMBOL, pawl_transport_load},
               {PAWL_INBOUND_DRIVER_SYMBOL, pawl_inbound_load}};
 
-/* Loads each table that the module has. */
+/* Loads each of them that the module exports. */
 static pawl_code load_module(const char *path, pawl_error *error)
 {
     char      here[PAWL__OBJECT_PATH_SIZE];
@@ -164,8 +164,8 @@ static pawl_code load_module(const char *path, pawl_error *error)
     return code;
 }
 
-/* `pawl --load ./driver.so ... VERB`: drivers of others, loaded before the verb
- * runs, so that their scheme is known to it. Counts the words it took. */
+/* `pawl --load ./driver.so ... VERB`: loads drivers before the verb runs, so that it
+ * knows their URL schemes. `*taken`: how many words that were. */
 static pawl_code load_drivers(int argc, char **argv, int *taken, pawl_error *error)
 {
     pawl_code code = PAWL_OK;

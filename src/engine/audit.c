@@ -1,7 +1,7 @@
 /* audit.c - makes the copies of a batch's handled messages.
  *
- * A row has no source, since copies need no order: one that cannot be delivered holds no other back. Its
- * dispatch id is drawn: a message that is sent again under an id whose mark is old has another copy.
+ * The rows have no ordering key, so a copy that cannot be delivered blocks no other one. Dispatch ids are
+ * random: a message that is sent and handled again after its deduplication record was deleted gets a second copy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Is the mark of the unit that of a handled message? As in put_message of changes.c. */
+/* Gets the unit a deduplication record "handled"? Same condition as put_message of changes.c. */
 static bool is_copied(const pawl__unit *unit)
 {
     return unit->kind == PAWL__UNIT_MESSAGE && unit->end == PAWL__END_HANDLED;
@@ -23,8 +23,8 @@ static size_t count_copies(const pawl__batch *batch)
     return count;
 }
 
-/* The end of the time to be processed would end a copy, too: it moves to a header that ends nothing, and
- * the one of NServiceBus that says the same goes. Without room for more headers the others stay as they are. */
+/* Renames the expiry header, so that the copy does not expire, and removes the expiry header of NServiceBus. Without
+ * room for audit headers the other headers are kept unchanged. */
 static pawl_code make_headers(const pawl__batch *batch, const pawl__unit *unit, pawl_text *headers)
 {
     static const char *const ends[] = {PAWL_HEADER_EXPIRES, "NServiceBus.TimeToBeReceived", NULL};

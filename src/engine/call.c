@@ -1,5 +1,5 @@
-/* call.c - calls of the application's code. The runtime's watch over the threads is told of each:
- * which function, for which message, and that it returned.
+/* call.c - tells the runtime's watchdog of each call of the application's code: which function is called,
+ * for which message, and that it returned.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

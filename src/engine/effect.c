@@ -1,4 +1,4 @@
-/* effect.c - effects beside what the row of their handler declares (pawl/effect.h).
+/* effect.c - refuses effects that the row of their handler does not declare (pawl/effect.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

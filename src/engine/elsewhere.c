@@ -1,10 +1,10 @@
-/* elsewhere.c - units whose saga another worker has in hand.
+/* elsewhere.c - units whose saga another worker has at this moment.
  *
- * Workers of one endpoint leave the sagas to one another that they work on. Between processes a hot
- * saga, one that conflicted often of late, is loaded with its row locked, without waiting. When
- * another worker has the saga, every unit of the batch that could touch the saga is put back:
- * due again in a moment, its place kept, nothing counted. A commit of these due times would keep
- * the losers as busy as the winner, so a batch without any other unit only frees its claims.
+ * Workers of one process claim sagas in memory (engine.take). Between processes only a hot saga, one
+ * that conflicted often lately, is locked: its row is loaded with SKIP LOCKED. If another worker has
+ * a saga, all units that could touch it are deferred by 20 ms; they keep their queue order, and no
+ * attempt is counted. A commit of new due times would cost the losers as much work as the winner, so
+ * a batch without any other unit only releases its claims (give_way).
  *
  *     leave -> load -> leave -> put_back -> run (unit_put_back) -> give_way
  *
@@ -17,8 +17,8 @@ static bool is_elsewhere(const pawl__entry *entry)
     return entry != NULL && entry->is_elsewhere;
 }
 
-/* Does either value of the unit lead to a saga that is elsewhere? Both are asked, since units
- * before this one may decide which of them finds the saga. */
+/* Could the unit touch a saga that another worker has? Checks both the main and the transitional value: which of
+ * them finds the saga may depend on earlier units of the batch. */
 static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
 {
     if (unit->kind == PAWL__UNIT_TIMEOUT)
@@ -33,8 +33,8 @@ static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
     return false;
 }
 
-/* A message for several sagas would wait until all of them are free at once, which may be never. So it asks
- * nobody, and the versions decide. */
+/* Marks sagas of messages that need several sagas. These are not claimed: they might never be free all at once. The
+ * version check of the commit decides (optimistic locking). */
 static void mark_shared(pawl__batch *batch)
 {
     for (size_t i = 0; i < batch->unit_count; i++) {
@@ -72,8 +72,8 @@ static bool is_hot(const pawl__engine *engine, const pawl__entry *entry)
            engine->is_hot(engine->runtime, &entry->model->table, PAWL_SAGA_BY_MAIN, &entry->main);
 }
 
-/* A batch of hot sagas whose most wanted one is elsewhere is left whole to the worker that has it: a commit that handles
- * the rest would write more due times than it handles messages, and keep the rest's sagas from that worker. */
+/* Releases all units if all sagas are hot, another worker has the one with most units, and at least half of the units
+ * cannot run. Else the commit would write more due times than it handles messages, and lock sagas that worker needs. */
 static void leave_rest(pawl__batch *batch)
 {
     const pawl__engine *engine = batch->engine;

@@ -16,16 +16,16 @@
 #include "pawl/store_calls.h"
 #include "workflow/model.h"
 
-/* Delay of a message whose saga another worker has; the pause of a worker that found nothing else
- * to do, too. */
+/* Delay of a message whose saga another worker has, and pause of a worker all of whose messages were put back
+ * for that reason. */
 #define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
 
 /* The saga of a timeout that is a schedule's row (runtime/schedule/schedule.h); schedule.c. */
 #define PAWL__SCHEDULE_SAGA "pawl/schedule"
 extern const pawl_saga_id pawl__schedules_saga;
-/* A header of a schedule's row that was put back. */
+/* Header of a schedule's row that could not be sent at its planned time (schedule.c). */
 #define PAWL__SCHEDULE_LATE "pawl.schedule.late"
-/* The time that the due row stands for, which is not when it is due where it was put back. */
+/* The planned time of the due row; it differs from the due time if the row was put back. */
 pawl_code pawl__schedule_planned(const pawl_timeout_row *row, pawl_arena *arena,
                                  pawl_time *planned);
 
@@ -35,7 +35,7 @@ typedef struct pawl__schedule_plan {
     pawl_time   *times;   /* planned; one message each */
     size_t       count;
     pawl_time    next;
-    bool         is_gone; /* no program has it in its table any more: the row is to be removed */
+    bool         is_gone; /* no program has this schedule any more: the row is to be removed */
 } pawl__schedule_plan;
 
 /* Where a logical destination leads. */
@@ -58,25 +58,25 @@ typedef struct pawl__recovery {
     size_t        count;
 } pawl__recovery;
 
-/* Copies of messages that were handled, of an endpoint with the option audit: an outbox row for each, in the
- * commit that writes its inbox mark. So there is a copy exactly when there is a mark "handled". */
+/* Option audit: for each handled message the commit that writes its deduplication record adds an outbox row with a
+ * copy. So there is a copy exactly when there is a record "handled". */
 #define PAWL__AUDIT_ROUTE "pawl.audit"
 
 typedef struct pawl__audit {
     pawl_text machine;
-    /* A copy has the id of its message. In the queue of a store it has an id of its own: there the same
-     * event, handled by two endpoints, would be one message. */
+    /* The copy has the id of its message. False if the copy goes to the queue of a store: an event that two endpoints
+     * handled would be dropped there as a duplicate. */
     bool keeps_id;
 } pawl__audit;
 
-/* Of a text, for tables in memory. */
+/* For hash tables in memory; not stored. */
 static inline uint64_t pawl__text_hash(pawl_text text)
 {
     pawl_value value = pawl_value_text(text);
     return pawl_value_hash(&value);
 }
 
-/* A type that the log named as one of a version that is not read, and does not name again before `due`. */
+/* A type that was logged as unreadable, and is not logged again before `due`. */
 #define PAWL__UNREAD_COUNT 16
 typedef struct pawl__unread {
     uint64_t  name; /* hash of the type */
@@ -101,27 +101,28 @@ typedef struct pawl__engine {
     pawl_code (*schedule)(void *runtime, const pawl_timeout_row *row, pawl_time now,
                           pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error);
     bool (*is_stopping)(void *runtime);
-    /* When the oldest message without a row was placed, those of the batch left out; PAWL_TIME_MIN: one may be unseen. Or NULL. */
+    /* Queue order of the oldest broker message without a row outside of the batch; PAWL_TIME_MIN: not known. Or NULL. */
     pawl_time (*oldest_without_row)(void *runtime);
-    void (*begin_time)(void *runtime); /* of the handlers: behind all loads */
+    void (*begin_time)(void *runtime); /* starts the handler time; called after the loads */
     bool (*is_time_over)(
         void *runtime); /* the batch has used its handler time, or a stop ends it */
     int64_t (*clock)(
         void *runtime); /* microseconds, for durations; stands still under a virtual clock */
-    int64_t (*watch)(void *runtime); /* the same, for durations of seconds: cheap */
-    /* The clocks as they are now: behind handlers that ran for long, machine_now and business_now are long over. A virtual
-     * business clock may be far ahead of business_now, which is then the time of the unit. */
+    int64_t (*watch)(void *runtime); /* the same, coarse and cheap: for durations of seconds */
+    /* The clocks now; machine_now and business_now are from the start of the batch, and old after slow handlers. Under
+     * a virtual clock business_now is the time of the unit, and the clock may be far ahead of it. */
     pawl_time (*machine)(void *runtime);
     pawl_time (*business)(void *runtime);
     /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
-    /* False: another worker works on the saga of this hash (pawl__entry.hashes). NULL: it is the only one. */
+    /* Claims the saga of this hash (pawl__entry.hashes) among the endpoint's workers. False: another one has it. Or
+     * NULL. */
     bool (*take)(void *runtime, uint64_t hash);
-    /* Around each call of the application's code. False: the worker was given up, and may call and write nothing more. */
+    /* Around each call of the application. False: the watchdog gave the worker up; it must not call or write more. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
-    /* Did an earlier run of the unit outlive its claim? Then it fails with that, and does not run. */
+    /* Did the unit's claim end during an earlier run? Then the unit fails with `why`, and does not run. */
     bool (*has_outlived)(void *runtime, const struct pawl__unit *unit, pawl_error *why);
     struct pawl__order   *order;       /* of an ordered endpoint: order.h; else NULL */
     bool                  has_hot;     /* is_hot may answer true */
@@ -134,7 +135,7 @@ typedef struct pawl__engine {
     int64_t               handler_time_max;
     int32_t               conflict_retries;
     const pawl__recovery *recovery;  /* borrowed; NULL: no rows */
-    int64_t      dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
+    int64_t      dispatch_retention; /* duplicates may come for so long; 0: the inbox covers it */
     bool         has_warned_recent;  /* so that the warning comes once */
     pawl__unread unread[PAWL__UNREAD_COUNT];
     pawl_time    unread_until; /* machine time; "no saga" is not final before */

@@ -47,27 +47,27 @@ struct pawl__entry {
     pawl__stream_entry     *stream; /* NULL: a saga */
     pawl_value              main;   /* NONE: the saga has no correlation property */
     pawl_value              transitional;
-    bool                    is_loaded;    /* the store was asked, or another worker has it */
-    bool                    is_elsewhere; /* another worker has it: no unit may touch it */
-    uint32_t          wanted;    /* units of the batch for it, where that is asked: elsewhere.c */
-    bool              is_shared; /* a message needs another saga, too */
-    pawl_saga_row     stored;    /* version 0: no row */
-    bool              is_stored_gone; /* the stored row is to be deleted */
-    bool              exists;         /* there is a saga now, in memory */
-    bool              is_new;         /* the saga in memory has no stored row yet */
-    bool              is_dirty;       /* the state in memory has to be saved */
-    pawl_saga_id      id;
-    void             *state;
-    uint32_t          beginner;    /* new: the unit that began it */
-    pawl_code         broken;      /* the stored state cannot be decoded: units that */
-    pawl_text         broken_text; /* need it fail with this, others go on */
-    int32_t           next_index;  /* of outbox rows under the version being made */
-    bool              has_unit;
-    uint32_t          unit;   /* one unit of the group that touched it */
-    uint32_t          writer; /* the last unit that wrote it */
-    pawl__timeout_ops timeouts;
-    bool              is_timeouts_dropped; /* the stored saga's timeouts are all to be cancelled */
-    uint64_t          hashes[3];           /* by pawl__entry_key */
+    bool                    is_loaded;      /* was read, or another worker has it */
+    bool                    is_elsewhere;   /* another worker has it: no unit may touch it */
+    uint32_t                wanted;         /* number of units for it; only elsewhere.c counts */
+    bool                    is_shared;      /* a message of the batch needs it and another saga */
+    pawl_saga_row           stored;         /* version 0: no row */
+    bool                    is_stored_gone; /* the stored row is to be deleted */
+    bool                    exists;         /* there is a saga now, in memory */
+    bool                    is_new;         /* the saga in memory has no stored row yet */
+    bool                    is_dirty;       /* the state in memory has to be saved */
+    pawl_saga_id            id;
+    void                   *state;
+    uint32_t                beginner;    /* new: the unit that began it */
+    pawl_code               broken;      /* the stored state cannot be decoded: */
+    pawl_text               broken_text; /* units that need it fail with this error */
+    int32_t                 next_index;  /* index of the next outbox row of the new version */
+    bool                    has_unit;
+    uint32_t                unit;   /* one unit of the group that touched it */
+    uint32_t                writer; /* the last unit that wrote it */
+    pawl__timeout_ops       timeouts;
+    bool     is_timeouts_dropped; /* the stored saga's timeouts are all to be cancelled */
+    uint64_t hashes[3];           /* by pawl__entry_key */
 };
 
 /* The keys that find an entry; each has an open hash table in the arena. */

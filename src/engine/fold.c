@@ -1,5 +1,5 @@
-/* fold.c - a stream by itself: its name, its id, the fold of its events, and the state that a look
- * from outside of a batch shows.
+/* fold.c - one stream, without a batch: its name, its id, the state made from its events, and reading
+ * that state for operators and tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,8 +62,8 @@ static pawl_code call_apply(const pawl__apply_model *apply, void *state, const v
     pawl_code code = apply->call(state, event, arena);
     if (code == PAWL_OK || (code == PAWL_ENOMEM && pawl__arena_is_short(arena)))
         return code;
-    /* PAWL_ENOMEM of the function while the arena was not short: not the engine's shortage, and a
-     * later retry may go well. */
+    /* The function returned PAWL_ENOMEM, but the arena was not out of memory: a failure with retries,
+     * not a shortage of the engine. */
     return pawl_error_set(error, code == PAWL_ENOMEM ? PAWL_ECONFIG : PAWL_EDECODE,
                           "its function in .apply says: %s", pawl_code_text(code));
 }

@@ -7,7 +7,7 @@
  *     type         the timeout's name, or "pawl.timeout"
  *     body         {}
  *     headers      the timeout's, with its saga's type and id
- *     id           made of the timeout's id and due time: set again under its id it is another message
+ *     id           computed from the timeout's id and due time: the same timeout, set again, gets another id
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,15 +13,15 @@
 
 #define PAWL__HEADER_REPLY_TO "pawl.reply_to"
 
-/* Memory for documents that are freed before the function returns. */
+/* Allocator of JSON documents that live only during one call. */
 struct yyjson_alc;
 extern const struct yyjson_alc pawl__json_memory;
 
-/* Takes the first item off a list with commas that is not empty. */
+/* Removes and returns the first item of a comma-separated list, which must not be empty. */
 pawl_text pawl__list_next(pawl_text *list);
 /* May the text stand between quotes in JSON as it is? */
 bool pawl__is_plain(pawl_text text);
-/* False: the header is not there. Reads no JSON: most messages have none of pawl's own. */
+/* False: the header is missing. A fast text search without parsing, since most messages lack pawl's headers. */
 bool pawl__headers_may_have(pawl_text headers, const char *name);
 /* A header's value. data NULL when it is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
@@ -36,12 +36,12 @@ typedef struct pawl__cause {
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
                               pawl_text *headers, pawl_error *error);
-/* The headers with those of `over` in their places, or behind them. PAWL_ENOMEM is the only
+/* The headers; those of `over` replace them or are appended. PAWL_ENOMEM is the only
  * failure. */
 pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
                               pawl_text *merged);
-/* The headers with `name` set to `value` in place of an earlier value; an empty value: as they are.
- * PAWL_ENOMEM is the only failure. */
+/* The headers with `name` set to `value`; unchanged if the value is empty. PAWL_ENOMEM is the only
+ * failure. */
 pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
                             pawl_text *made);
 typedef struct pawl__header_value {
@@ -49,7 +49,7 @@ typedef struct pawl__header_value {
     pawl_text   value;
 } pawl__header_value;
 
-/* The headers without `names`, which end with NULL, and with `values`, as set puts each. PAWL_ENOMEM is the
+/* Removes `names`, a list that ends with NULL, and then sets each of `values`. PAWL_ENOMEM is the
  * only failure. */
 pawl_code pawl__headers_change(pawl_text headers, const char *const *names,
                                const pawl__header_value *values, pawl_arena *arena,
@@ -58,8 +58,8 @@ pawl_code pawl__headers_change(pawl_text headers, const char *const *names,
 pawl_code pawl__headers_without(pawl_text headers, const char *const *names, pawl_arena *arena,
                                 pawl_text *made);
 
-/* version.c: the version that a message was written in, in its header pawl.version: of that one of the message's types; 1
- * when no header says it. PAWL_EDECODE names a header that says no version. */
+/* version.c: the record version of the message for `type`, its own or a base type: from the header pawl.version; 1
+ * without the header. PAWL_EDECODE: the header cannot be parsed. */
 pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_arena *arena,
                            int *version, pawl_error *error);
 /* The body, brought up to the record's version, as its struct; `decoded` is as in

@@ -4,8 +4,8 @@
  *     [{"attempt":1,"at":"2026-01-01T09:00:00.000000Z","code":"RETRY","error":"..."}, ...]
  *
  * Each run of the handlers that failed is an attempt, the immediate retries in memory included.
- * Between delayed retries the list lies in the message's row. Of many attempts the first and the
- * last are kept; their numbers show the gap. A message that is handled writes no list.
+ * Between delayed retries the list is in the message's row. Of many attempts only the first and the
+ * last are kept; their numbers show the gap. A handled message writes no list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,7 +70,7 @@ static void cut(yyjson_mut_val *list)
         yyjson_mut_arr_remove_range(list, FIRST_KEPT, count - ATTEMPTS_MAX);
 }
 
-/* Without memory the row keeps the list that it has: the letter matters more than its history. */
+/* Out of memory: keeps the row's list. The dead letter matters more than its history. */
 pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit)
 {
     pawl_text       stored = unit->row.history;

@@ -67,8 +67,8 @@ static bool add(pawl__batch *batch, pawl__entry_key key, pawl__entry *entry)
     return true;
 }
 
-/* A saga that ended in this batch may have left its transitional value to one that began since: that one
- * is found. */
+/* Two entries may have one transitional value if one of these sagas completed in this batch: finds the living
+ * one. */
 static pawl__entry *find(pawl__batch *batch, pawl__entry_key key, const pawl__saga_model *model,
                          const pawl_value *value)
 {
@@ -161,8 +161,8 @@ bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
     return value->type == PAWL_VALUE_NONE || add(batch, PAWL__BY_TRANSITIONAL, entry);
 }
 
-/* Did an earlier read by another key of the row find it elsewhere? The row may have become free
- * between the two reads, or this read locks nothing. */
+/* Did an earlier read, by another key of the row, find it locked by another worker? It may have become free
+ * since, or this read locks nothing. */
 static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const pawl_saga_row *row)
 {
     const pawl__entry *found[] = {
@@ -175,7 +175,7 @@ static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const
     return false;
 }
 
-/* Keeps the keys of the row, so that a look-up by any of them finds this entry. */
+/* Indexes the keys of a row that another worker has, so that a look-up by any of them finds this entry. */
 static pawl_code leave_row(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row)
 {
     entry->is_elsewhere  = true;
@@ -214,10 +214,9 @@ static bool is_same(const pawl_value *column, const pawl_value *value)
     return pawl_value_equal(column, value);
 }
 
-/* A row is found by its column and handled by its state: where both have a value of the correlation
- * property, it has to be one. A program before or behind the property leaves the one or the other
- * without (D27, D29). The transitional column is not looked at: a program of the phase before
- * changes the state alone. */
+/* Checks that the correlation property has the same value in the column, which finds the row, and in the state, which
+ * the handler sees. An older or newer program may leave one of them empty (D27, D29). The transitional column is not
+ * checked: a program of the previous migration phase changes only the state. */
 static pawl_code check_row(const pawl__saga_model *model, const pawl_saga_row *row,
                            const void *state, pawl_error *error)
 {
@@ -285,7 +284,7 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
                : pawl__identity_fill(batch, *entry, row, error);
 }
 
-/* A batch of one in a hold waits for the row lock. */
+/* A unit in a handler transaction, alone in its batch, waits for the row lock. */
 pawl_saga_lock pawl__identity_lock(const pawl__batch *batch)
 {
     return batch->has_sql ? PAWL_SAGA_LOCKED : PAWL_SAGA_UNLOCKED;

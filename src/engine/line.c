@@ -1,11 +1,11 @@
-/* line.c - lines of history: the end of each unit, and what came before it.
+/* line.c - makes the lines of table history for each unit, if the endpoint keeps history.
  *
  *     commits that were refused   one line, before the others
- *     runs that failed            one for each that ran again at once
- *     the end                     one for each saga that the handlers touched, or that they would
- *                                 have looked at; without one a line of no saga
+ *     runs that failed            one line for each run with an immediate retry after it
+ *     the end                     one line for each saga that the handlers touched or looked for;
+ *                                 without such a saga one line without a saga
  *
- * A line says what left by ids and types, as JSON. No body is in it.
+ * A line lists the sent messages as JSON, by id and type, without bodies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 /* ---- What leaves ---------------------------------------------------------------- */
 
-/* A JSON text in memory of a size that is known to be enough. Without memory it only counts. */
+/* Writes JSON into a buffer that is large enough. A first pass without buffer only counts the bytes. */
 typedef struct writer {
     char  *text;
     size_t size;
@@ -82,7 +82,7 @@ static void put_end(writer *w, size_t count)
         put_char(w, ']');
 }
 
-/* Sends of no saga's, or whose saga is not known, stand in the first line. */
+/* Sends without a saga, or of an unknown one, are listed in the first line. */
 static void put_sends(writer *w, const pawl_context *ctx, size_t touch)
 {
     size_t count = 0;
@@ -146,7 +146,7 @@ static void put_out(writer *w, const pawl_context *ctx, size_t touch)
     put_char(w, '}');
 }
 
-/* Empty when nothing leaves. */
+/* Empty if nothing was sent. */
 static pawl_code make_out(pawl_context *ctx, size_t touch, pawl_text *out)
 {
     writer count = {.size = 0}, w = {.size = 0};
@@ -216,7 +216,7 @@ size_t pawl__lines_room(const pawl__batch *batch)
     return room;
 }
 
-/* The line of a kind of end, or NULL: nothing was run, or it is told later. */
+/* The outcome word for the unit's end. NULL: no line, as nothing ran, or another batch will write it. */
 static const char *outcome_of(const pawl__unit *unit)
 {
     switch (unit->end) {
@@ -225,7 +225,7 @@ static const char *outcome_of(const pawl__unit *unit)
     case PAWL__END_DISCARDED: return "discarded";
     case PAWL__END_RETRY: return "retry";
     case PAWL__END_DEAD: return "dead";
-    /* A message that waits looks for its saga again and again. */
+    /* Only the first wait is logged: a waiting message looks for its saga many times. */
     case PAWL__END_WAIT: return unit->row.waiting_since == 0 ? "wait" : NULL;
     case PAWL__END_NEW:
     case PAWL__END_SUPERSEDED:
@@ -292,8 +292,8 @@ static int64_t version_of_entry(const pawl__entry *entry)
     return entry->stream != NULL ? entry->stream->version : entry->stored.version;
 }
 
-/* The end of a unit whose handlers did not end well: the sagas are those that it looked for. A text
- * for which there is no memory is left out. */
+/* The end of a unit that did not succeed: one line for each saga that it looked for. Texts are left out
+ * if memory is short. */
 static void put_ended(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
                       const char *outcome)
 {
@@ -327,7 +327,7 @@ static void put_kept(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
 /* The lines before the end. */
 static void put_failed(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
-    /* The run that the end tells of was noted, too. */
+    /* The last attempt is left out: the line of the end reports it. */
     bool   is_noted = unit->code != PAWL_OK && unit->kind != PAWL__UNIT_EVENT;
     size_t count    = unit->attempt_count;
     count -= is_noted && count > 0 && unit->end != PAWL__END_HANDLED ? 1 : 0;

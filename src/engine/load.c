@@ -1,8 +1,8 @@
-/* load.c - reads what a batch needs: marks, sagas, and whether a missing saga
- * is missing for good.
+/* load.c - reads what a batch needs, with one query each: deduplication records, sagas,
+ * and whether "no saga" is final.
  *
- * One set-based read each. "No saga" for a message that cannot start one is believed only if the
- * saga is still missing in a read made after the queue showed no older due message.
+ * "No saga" is final for a message that cannot start one if first the queue showed no older due message,
+ * and then a second read of the saga still finds none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,8 +115,8 @@ static bool is_answer_to(const pawl__lookup *lookup, const pawl__saga_model *sag
     return lookup->binding->saga == saga && lookup->binding->answer != PAWL__ANSWER_NONE;
 }
 
-/* Gives each timeout's unit, and each answer, its entry for good: when the saga is ended and begun
- * again in the batch, the entry has another id, and the unit still belongs to its group. */
+/* Keeps in each timeout's unit, and in each answer's lookup, the entry found by id. If the saga completes and begins
+ * again in the batch, the entry has another id, but the unit still belongs to its group. */
 static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
 {
     for (size_t i = 0; i < batch->unit_count; i++) {
@@ -172,7 +172,7 @@ static pawl_code load_ids(pawl__batch *batch, const pawl__saga_model *saga, pawl
     return code;
 }
 
-/* ---- Missing for good ---------------------------------------------------------------- */
+/* ---- Is "no saga" final? -------------------------------------------------------------- */
 
 static bool is_missing(const pawl__lookup *lookup)
 {
@@ -192,15 +192,15 @@ static bool has_missing(const pawl__unit *unit)
     return false;
 }
 
-/* Is the unit's place before that of the oldest message outside of the batch? */
+/* Is the unit's queue order before that of the oldest message outside of the batch? */
 static bool is_before(const pawl__unit *unit, pawl_time placed, int64_t seq)
 {
     return unit->row.placed < placed || (unit->row.placed == placed && unit->row.seq < seq);
 }
 
-/* Messages put back for a saga elsewhere are due a moment from now, those that are unread somewhat
- * later, and older messages all the same. No other message of an older place is due so soon without waiting for a saga or having been
- * retried, which queue_oldest leaves out. */
+/* Older messages need not be due: one that was deferred because another worker has its saga is due in 20 ms, one with
+ * an unreadable version somewhat later. So queue_oldest looks ahead, by a second at least. It leaves out messages that
+ * wait for a saga or are retried. */
 #define LOOK_AHEAD PAWL_SECONDS(1)
 
 static int64_t look_ahead(const pawl__engine *engine)
@@ -216,7 +216,8 @@ static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t c
     pawl_time   due   = pawl_time_add(batch->engine->business_now, look_ahead(batch->engine));
     *placed           = PAWL_TIME_MAX;
     *seq              = INT64_MAX;
-    /* Asked for before the rows, and these before the sagas: it has become a row, or is handled, or is told of. */
+    /* Before the rows are read, and these before the sagas: a message that becomes a row or is handled meanwhile is
+     * seen. */
     pawl_time without_row = batch->engine->oldest_without_row != NULL
                                 ? batch->engine->oldest_without_row(batch->engine->runtime)
                                 : PAWL_TIME_MAX;
@@ -244,8 +245,8 @@ static pawl_code find_oldest_outside(pawl__batch *batch, pawl_time *placed, int6
     return find_oldest(batch, except, count, placed, seq, error);
 }
 
-/* May the unit's message still begin a saga? As queue_oldest counts: messages that wait for a saga
- * themselves, or are retried, make no other message wait. */
+/* May the unit's message still begin a saga? By the rule of queue_oldest: no other message waits for one that
+ * waits for a saga itself, or is retried. */
 static bool is_open(const pawl__unit *unit)
 {
     return unit->kind == PAWL__UNIT_MESSAGE && unit->row.attempts == 0 &&
@@ -284,8 +285,8 @@ static pawl_code read_streams_again(pawl__batch *batch, read_list *list, pawl_er
     return code;
 }
 
-/* Would the unit's message be dropped if its saga is still missing: no older message is there, or
- * it has waited long enough? */
+/* Would the message be dropped if its saga is still missing? Yes if there is no older message, or if
+ * it has waited for not_found_wait. */
 static bool is_at_its_end(const pawl__batch *batch, const pawl__unit *unit, pawl_time placed,
                           int64_t seq)
 {
@@ -330,8 +331,8 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
     return code;
 }
 
-/* Reads the saga's starters in retry, if a message that would be dropped has to know them. The saga
- * is read after that: a starter which succeeds in between has begun it. */
+/* Reads the saga's starters in delayed retry, if a message would be dropped otherwise. The saga is read
+ * afterwards: if a starter succeeds in between, that read finds the saga. */
 static pawl_code read_starters(pawl__batch *batch, const pawl__saga_model *saga, pawl_time placed,
                                int64_t seq, pawl_error *error)
 {
@@ -391,9 +392,9 @@ static bool unit_is_hot(const pawl__batch *batch, const pawl__unit *unit,
     return is_one;
 }
 
-/* Whether a saga of the batch is hot. All of them are loaded with their rows locked then, those of new sagas left out: a
- * worker that has the row of one saga and waits at its commit for that of another, while the worker that has that row
- * waits for the first, is in a deadlock. */
+/* Whether a saga of the batch is hot. Then all existing sagas are loaded with their rows locked. If only the hot rows
+ * were, two workers could deadlock: each has locked one hot saga, and at its commit waits for the row that the other
+ * has locked. */
 static bool has_hot(const pawl__batch *batch)
 {
     const pawl__engine *engine = batch->engine;
@@ -435,6 +436,6 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
     pawl__elsewhere_put_back(batch);
     if (code == PAWL_OK)
         code = settle_missing(batch, error);
-    pawl__elsewhere_put_back(batch); /* sagas that the second read found elsewhere */
+    pawl__elsewhere_put_back(batch); /* sagas that another worker had at the second read */
     return code;
 }

@@ -1,4 +1,4 @@
-/* native.c - the store's connection, for what has SQL of its own.
+/* native.c - pawl_native: gives handlers with own SQL the store's connection.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@ static bool has_sql(const pawl_context *ctx)
     return ctx->lookup != NULL ? ctx->lookup->binding->has_sql : ctx->unit->has_sql;
 }
 
-/* A store without SQL is met in the test kit alone: elsewhere the endpoint is refused. */
+/* Only the test kit comes here with a store without SQL: elsewhere such an endpoint is refused. */
 void *pawl_native(pawl_context *ctx, const char *type)
 {
     pawl_store *store = ctx->batch->engine->store;

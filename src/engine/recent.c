@@ -1,7 +1,7 @@
 /* recent.c - a bounded set of ids, first in first out.
  *
- * A load puts in as many ids as are remembered, so each is looked for in a chain of
- * its hash and not from end to end.
+ * A load adds as many ids as are remembered; a hash table with chains keeps that from
+ * being quadratic.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* recent.h - the dispatch ids that a process or an entity has handled of late: a
- * bounded set, first in first out (O17).
+/* recent.h - the last dispatch ids that a process or an entity has handled: a bounded
+ * set, first in first out (O17).
  *
  * Memory: the batch's arena; it grows with the number of ids, up to its bound.
  * Threads: as the batch.
@@ -27,14 +27,14 @@ typedef struct pawl__recent {
 } pawl__recent;
 
 bool pawl__recent_has(const pawl__recent *recent, pawl_uuid id);
-/* `pushed_out`, unless NULL, is the id that had to go, or zero. An id that is in the set stays
- * where it is. PAWL_ENOMEM. */
+/* An id that is in the set keeps its position. `pushed_out` (may be NULL): the id that was removed to make room, or
+ * zero. PAWL_ENOMEM. */
 pawl_code pawl__recent_add(pawl__recent *recent, pawl_uuid id, pawl_time at, pawl_arena *arena,
                            pawl__recent_item *pushed_out);
 /* Empties the set, which keeps its memory. */
 void pawl__recent_clear(pawl__recent *recent);
-/* A JSON array of the ids, oldest first, each followed by the second of its event when
- * that is not the second of the one before; data NULL without memory. */
+/* A JSON array of the ids, oldest first. An id is followed by its event's time in seconds if that
+ * differs from the id before it. data NULL: out of memory. */
 pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena);
 /* PAWL_EDECODE: the text is no such array. */
 pawl_code pawl__recent_read(pawl__recent *recent, pawl_text json, pawl_arena *arena);

@@ -1,8 +1,8 @@
 /* schedule.c - a due schedule sends its messages and gets its next time, in one commit.
  *
- * The row is a timeout that is not removed but set to the next time, where the claim that found it
- * due is still good (E13): of two workers only one commits. A message's id is made of the row's name and
- * the planned time, so that a time is handled once, even when a row comes back from a backup.
+ * The row is a timeout that is not removed but set to the next time. The commit needs the claim to be
+ * still valid (E13), so only one of two workers can commit. Message ids are computed from the row's name and
+ * the planned time: a time is handled once, even if the row is restored from a backup.
  *
  * A row that cannot be planned or sent now is due again in a minute. Its header LATE keeps the planned
  * time meanwhile: "DUE PLANNED" in microseconds, which counts as long as the row is due at DUE.

@@ -1,4 +1,4 @@
-/* stamp.c - see stamp.h.
+/* stamp.c - in-flight markers in the history of rows; see stamp.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 static const pawl_text nothing = {.data = NULL, .size = 0};
 
-/* A document whose root is the list; NULL: no memory, or the text is no list. */
+/* Parses the history. NULL: out of memory, or the text is no JSON list. */
 static yyjson_mut_doc *read_list(pawl_arena *arena, const yyjson_alc *memory, pawl_text history)
 {
     if (history.size == 0) {

@@ -1,14 +1,15 @@
-/* stamp.h - the stamp of a message that is run with care after a death: the last entry of its row's
- * history says which worker has it in hand, before the handler runs, and whether alone or among others.
+/* stamp.h - the in-flight marker of a message in the isolation phase: the last entry of its row's history, committed
+ * before the handler runs, says which worker runs it, and with how many others in the batch.
  *
  *     add -> (the handler runs) -> the row goes, or remove
  *         -> (the process dies) -> read -> died, or remove when that worker lives
  *
  *     [{"attempt":2,"at":"...","code":"ECRASHED","error":"...","worker":"...","epoch":1,"pid":77}]
  *
- * A stamp of a batch of several has "among", their number. Its death counts for none of them: whoever finds such a stamp of
- * a worker that does not live runs the message alone. A stamp of a process with a supervisor has its "process" besides, the id under which the supervisor will note
- * its death. A death has neither that nor an epoch any more, which tells it from a stamp.
+ * In a batch of several the marker has "among", their number. If that worker crashes, no message's crash count changes;
+ * the worker that finds the marker runs the message isolated. Under a supervisor the marker also has "process": the id
+ * by which the supervisor records the crash. An entry of a crash has no "process" and no "epoch"; a marker has an
+ * epoch.
  *
  * Threads: none of its own.
  * Tests: tests/unit/runtime/test_runtime_deaths.c
@@ -25,22 +26,22 @@ typedef struct pawl__stamp {
     int64_t   epoch; /* of the worker, from 1 */
     int64_t   pid;
     pawl_time at;      /* machine time */
-    pawl_uuid process; /* as worker_set_supervised was told; zeros: nobody will note its death */
-    int64_t   among;   /* messages and timeouts of its batch; 0: it is alone */
+    pawl_uuid process; /* from worker_set_supervised; zeros: no supervisor records the crash */
+    int64_t   among;   /* messages and timeouts of its batch; 0: isolated */
 } pawl__stamp;
 
-/* Texts of these are in the arena; data is NULL when it has no memory, or the history is no list. */
+/* Results are in the arena; data NULL: out of memory, or the history is no JSON list. */
 pawl_text pawl__stamp_add(pawl_arena *arena, pawl_text history, const pawl__stamp *stamp);
 pawl_text pawl__stamp_remove(pawl_arena *arena, pawl_text history);
-/* The stamp at the end becomes a death, told by `error`. */
+/* Turns the marker at the end into the entry of a crash with the text `error`. */
 pawl_text pawl__stamp_died(pawl_arena *arena, pawl_text history, pawl_text error);
-/* The text of the last entry; "" where there is none. */
+/* The error text of the last entry; "" if there is none. */
 pawl_text pawl__stamp_told(pawl_arena *arena, pawl_text history);
 bool      pawl__stamp_is_supervised(const pawl__stamp *stamp);
-/* The deaths that a history of a timeout or a flush has, which is nothing but these; a stamp of one that is alone is
- * counted ahead, one of several is not. */
+/* Crash count in the history of a timeout or a flush, which lists only crashes. A marker of an isolated run counts
+ * already, one of a batch of several does not. */
 int32_t pawl__stamp_deaths(pawl_arena *arena, pawl_text history);
-/* False: the history does not end with a stamp. */
+/* False: the history does not end with a marker. */
 bool pawl__stamp_read(pawl_arena *arena, pawl_text history, pawl__stamp *stamp);
 
 #endif

@@ -6,12 +6,12 @@
 
 #include "engine/batch.h"
 
-/* Retried messages of one type that are read at once, and rows of the queue that are looked at for them: a long queue is not
- * walked. Behind a read that is as large as a claim the saga's other types are not read. */
+/* Limits of one read: retried messages of one type, and queue rows that are examined for them, so that a long queue is
+ * not walked. After a read that hit its limit the saga's other types are not read. */
 #define READ_MAX 256
 #define LOOK_MAX 4096
 #define BEHIND PAWL_MILLISECONDS(50)
-/* Between two looks while there are more of them than are read. */
+/* Pause before the next read if there are more starters than were read. */
 #define LOOK_AGAIN PAWL_SECONDS(1)
 
 /* ---- Reading ------------------------------------------------------------------ */
@@ -82,7 +82,7 @@ static pawl_code read_from(pawl__batch *batch, const pawl__binding *binding, paw
     pawl_code                code =
         pawl_store_queue_retried(batch->engine->store, &query, batch->arena, &rows, error);
     if (code == PAWL_EUNSUPPORTED)
-        return PAWL_OK; /* of a driver without the entry nothing is known */
+        return PAWL_OK; /* the driver lacks this read: no starters are known */
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = add(batch, binding, &rows.items[i]);
     batch->starters.is_full = rows.is_cut;
@@ -91,8 +91,8 @@ static pawl_code read_from(pawl__batch *batch, const pawl__binding *binding, paw
                : code;
 }
 
-/* Reads those that are due, claimed ones among them, and those due later: where many are due, the
- * first look does not come to those that wait for their time. */
+/* Two reads: the due rows, claimed ones included, and the rows due later. If many are due, one read
+ * would end at its limit before it comes to the later ones. */
 static pawl_code read_type(pawl__batch *batch, const pawl__binding *binding, pawl_text type,
                            pawl_error *error)
 {
@@ -101,7 +101,7 @@ static pawl_code read_type(pawl__batch *batch, const pawl__binding *binding, paw
                            : code;
 }
 
-/* Reads those of the binding's type, and those of types made from it, which it handles as well. */
+/* Reads messages of the binding's type and of its subtypes. */
 static pawl_code read_types(pawl__batch *batch, const pawl__binding *binding,
                             const pawl__type_model *type, pawl_error *error)
 {
@@ -140,7 +140,7 @@ static bool is_same(const pawl_value *left, const pawl_value *right)
     return left->type != PAWL_VALUE_NONE && pawl_value_equal(left, right);
 }
 
-/* Looks among the units of the batch: one that has just failed for the first time is not yet a row in
+/* Looks among the units of the batch: a unit that failed just now for the first time is not yet a row in
  * retry. */
 static bool find_in_batch(const pawl__batch *batch, const pawl__unit *unit,
                           const pawl__lookup *lookup, pawl_time *due)

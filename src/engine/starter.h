@@ -1,10 +1,10 @@
-/* starter.h - messages in delayed retry that could begin the saga which another message misses.
+/* starter.h - finds failed messages in delayed retry that would begin the saga which another message misses.
  *
  *     pawl__starters_read, before the saga is read for the last time -> pawl__starter_wait
  *
- * A message that begins no saga and finds none is dropped, unless its starter only has not succeeded
- * yet: an older message of the queue, of a type that begins this saga, with the same value, which failed and
- * will run again. The message then is due right behind it, for as long as it is retried.
+ * A message that begins no saga and finds none is dropped. The exception: an older message in the queue
+ * would begin this saga (right type, same value), but failed and will run again. The message then becomes due
+ * right after that starter, as long as the starter is retried.
  *
  * Tests: tests/unit/engine/test_engine_starter.c
  *
@@ -28,20 +28,20 @@ typedef struct pawl__starter {
     int64_t                 seq;
 } pawl__starter;
 
-/* In the arena of the batch, emptied with it. */
+/* The starters that were read for a batch, in its arena. */
 typedef struct pawl__starters {
     pawl__starter *items;
     size_t         count, capacity;
-    bool *cut;     /* by saga of the model: it has more of them than were read; NULL: none has */
-    bool  is_full; /* the last read ended by its size */
+    bool *cut;     /* by saga of the model: it has more starters than were read; NULL: none has */
+    bool  is_full; /* the last read ended at its limit */
 } pawl__starters;
 
-/* lookup.c: reads the values of the lookup's message, which is decoded, and finds no saga. */
+/* lookup.c: reads the correlation values from the decoded message; does not look for the saga. */
 pawl_code pawl__lookup_values(struct pawl__batch *batch, struct pawl__lookup *lookup);
-/* Reads those of the saga from the queue. */
+/* Reads the starters of the saga from the queue. */
 pawl_code pawl__starters_read(struct pawl__batch *batch, const pawl__saga_model *saga,
                               pawl_error *error);
-/* Puts the unit back until its starter has run again. False: it has none. */
+/* Defers the unit until its starter has run again. False: the unit has no starter. */
 bool pawl__starter_wait(struct pawl__batch *batch, struct pawl__unit *unit,
                         const struct pawl__lookup *lookup);
 

@@ -1,5 +1,5 @@
-/* state.c - the states of sagas between their rows and the structs of their handlers: by the format of
- * the version that wrote the row on the way in, by today's on the way out.
+/* state.c - converts the states of sagas: from a row to the handler's struct in the format of the version
+ * that wrote the row, and back in today's format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,8 @@ int pawl__state_version(pawl_text type_version)
     for (size_t i = 0; i < type_version.size; i++) {
         if (type_version.data[i] < '0' || type_version.data[i] > '9')
             break;
-        if (version > PAWL_RECORD_VERSION_MAX / 10) /* of a release that let records have it */
+        if (version >
+            PAWL_RECORD_VERSION_MAX / 10) /* only a newer pawl release could allow such a version */
             return PAWL_RECORD_VERSION_MAX + 1;
         version = version * 10 + (type_version.data[i] - '0');
     }
@@ -31,8 +32,8 @@ static const pawl_state_format *format_of(const pawl__saga_model *model, int ver
     return &model->format;
 }
 
-/* A reader's or a writer's code: those of handlers mean nothing here, and one of them would lose the
- * message; memory that is its own and not the arena's is no shortage of the engine's. */
+/* Maps the code of an application's reader or writer. Codes for handlers have no meaning here; PAWL_DISCARD would lose
+ * the message. PAWL_ENOMEM is passed on only if the arena ran out of memory. */
 static pawl_code answer_of(pawl_code code, pawl_arena *arena)
 {
     bool is_handlers = code >= PAWL_RETRY && code <= PAWL_DISCARD;
@@ -74,7 +75,7 @@ pawl_code pawl__state_read(const pawl__saga_model *model, const pawl_record *rec
     pawl_text                json      = row->data;
     pawl_code                code      = PAWL_OK;
     bool is_brought_up                 = version != today && (record->upcast != NULL || !is_listed);
-    /* No reader is asked for what is refused whatever it says. */
+    /* Calls no reader if the version is refused anyway. */
     if (version <= today && (!is_brought_up || record->upcast != NULL))
         code = read_stored(model, format, row, arena, &json, error);
     if (code == PAWL_OK && is_brought_up)
@@ -99,7 +100,7 @@ pawl_code pawl__state_json(const pawl__saga_model *model, const pawl_saga_row *r
 
 /* ---- Writing ------------------------------------------------------------------ */
 
-/* Every store takes it: the column is of a type for JSON. */
+/* Checks for JSON that every store's JSON column accepts. */
 static pawl_code check_written(pawl_text written, pawl_arena *arena, pawl_error *error)
 {
     yyjson_doc *doc  = NULL;
@@ -126,7 +127,8 @@ static pawl_code write_stored(const pawl__saga_model *model, pawl_saga_id id, pa
     if (format->write == NULL)
         return PAWL_OK;
     pawl_code code = answer_of(format->write(&about, json, arena, data, error), arena);
-    if (code == PAWL_EVERSION) /* no other program is waited for: the state is this one's */
+    if (code ==
+        PAWL_EVERSION) /* retries, no waiting for another program: this program made the state */
         code = PAWL_ECONFIG;
     if (code == PAWL_OK)
         code = check_written(*data, arena, error);

@@ -1,7 +1,7 @@
-/* stream.c - loads streams, folds their events, and takes what handlers emit.
+/* stream.c - loads streams, computes their states from events, and records what handlers emit.
  *
- * An emitted event is encoded, decoded and applied at once, so that a handler sees the very state
- * that a load would fold, and an event that cannot be read again fails the message that emitted it.
+ * An emitted event is encoded, decoded and applied at once: a handler sees the same state that a later
+ * load will compute, and an event that cannot be read again fails the message that emitted it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,15 +15,15 @@
 
 /* ---- Folding ---------------------------------------------------------------- */
 
-/* Number of ids that reach as far back as copies may come; 0: more than can be remembered. */
+/* Ids to remember so that every duplicate within `retention` is recognised; 0: too many. */
 static size_t enough(size_t remembered, int64_t reach, int64_t retention)
 {
     double count = reach > 0 ? (double)remembered * (double)retention / (double)reach + 1 : 0;
     return count <= PAWL_DISPATCHES_REMEMBERED_MAX ? (size_t)count : 0;
 }
 
-/* Warns that dispatch ids are forgotten while their copies may still come: only where inbox marks
- * go sooner than outbox rows, as a mark stops each copy. */
+/* Warns that dispatch ids are forgotten while duplicates may still come. Only if deduplication records
+ * are deleted earlier than outbox rows; otherwise the inbox drops the duplicates. */
 static void warn(pawl__batch *batch, const pawl__entry *entry, const pawl__recent_item *gone)
 {
     pawl__engine *engine   = batch->engine;
@@ -121,8 +121,8 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of %s",
                               stream->text.data);
     if (entry->broken != PAWL_OK) {
-        /* A program of another version may be able to read it, whatever the code says here:
-         * retries, then a dead letter; an event that says it has a newer version waits for that program. */
+        /* Another program version may read the event, so every code becomes one with retries before the dead letter.
+         * An event of a newer record version waits for a program that reads it. */
         if (entry->broken != PAWL_EVERSION)
             entry->broken = PAWL_ECONFIG;
         entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));

@@ -1,5 +1,5 @@
-/* stream.h - processes and entities in a batch: an entry of the identity map whose
- * state is the fold of a stream.
+/* stream.h - processes and entities in a batch: entries of the identity map whose state is
+ * computed from the events of a stream.
  *
  *     load -> { open a copy -> emit* -> seal -> keep }* -> changes
  *
@@ -17,12 +17,12 @@
 /* Reads the streams of all entries of the model that were not read yet, those of
  * its timeouts included. */
 pawl_code pawl__stream_load(pawl__batch *batch, const pawl__saga_model *model, pawl_error *error);
-/* Reads these streams, once more if they were read before. */
+/* Reads these streams, even if they were read before. */
 pawl_code pawl__stream_read(pawl__batch *batch, pawl__entry *const *entries, size_t count,
                             pawl_error *error);
-/* The dispatch id that the message's id is; zero: its id is none. */
+/* The message's id, if it is a dispatch id; else zero. */
 pawl_uuid pawl__carried_dispatch(const pawl_message *message);
-/* Did the entry's process or entity handle the message in hand before? */
+/* Has the process or entity handled the current message before? */
 bool pawl__stream_knows(const pawl_context *ctx, const pawl__entry *entry);
 /* Adds the library's own events when the handlers are done: handled, completed. */
 pawl_code pawl__stream_seal(pawl_context *ctx, size_t touch);
@@ -31,14 +31,14 @@ pawl_code pawl__stream_keep(pawl_context *ctx, pawl__touch *touch);
 /* Headers that lead a timeout, or an answer, back to its process. */
 pawl_code pawl__stream_headers(pawl__batch *batch, const pawl__entry *entry,
                                const pawl_message *message, pawl_text *headers, pawl_error *error);
-/* A fold to store, when the batch brought the stream to where one is due. */
+/* Snapshots ("folds"): whether the batch made one due, and its row. */
 bool      pawl__stream_is_fold_due(const pawl__entry *entry);
 pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry,
                             pawl_stream_snapshot_set *snapshot, pawl_error *error);
 
-/* answer.c: tells the process that sent the command in hand, if it asked. */
+/* answer.c: sends the answer to the process that sent the current command, if it asked for one. */
 pawl_code pawl__answer_accepted(pawl_context *ctx);
-/* `*is_told` false: the command asks for no such answer. */
+/* `*is_told` false: the command asks for no such answer, none was sent. */
 pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_told);
 
 #endif

@@ -4,8 +4,8 @@
  *     message in hand:  00-TRACE-SPAN-01
  *     what it sends:    00-TRACE-span of its handling-01
  *
- * Nothing here is drawn at random: a unit that runs again gives what it sends
- * the same headers again.
+ * Span ids are computed, not random: a unit that runs again sends its messages
+ * with the same headers.
  *
  * Tests: tests/unit/engine/test_trace.c
  *

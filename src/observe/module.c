@@ -1,4 +1,4 @@
-/* module.c - the module's table: a server, an exporter, or both.
+/* module.c - the module's table of functions, which start and stop a server, an exporter, or both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

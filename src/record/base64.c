@@ -17,8 +17,8 @@ static int digit_value(char digit)
     return digit == '+' ? 62 : digit == '/' ? 63 : -1;
 }
 
-/* Reads four characters of which the last `padding` are '='. False for a
- * character that is none, and for bits that no byte takes. */
+/* Decodes four characters of which the last `padding` are '='. False for other characters, and for set bits that
+ * belong to no byte. */
 static bool decode_four(const char *text, size_t padding, uint8_t *out)
 {
     uint32_t bits = 0;

@@ -1,7 +1,7 @@
-/* copy.c - deep copies of records, and whether two are equal.
+/* copy.c - deep copies of records, and comparison of two.
  *
- * A copy is made in two steps: the bytes, then each pointer in them is replaced
- * by a pointer to a copy of what it leads to, nested records included.
+ * A copy takes two steps: the bytes are copied, then each pointer in them is replaced by a pointer to a copy of its
+ * target, nested records included.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,7 @@ static pawl_code deepen_optional(const pawl_field *field, void *at, size_t depth
     void *value = (char *)at + field->value_offset;
     if (*(bool *)at)
         return deepen_item(field, value, depth, arena);
-    memset(value, 0, field->item_size); /* an unset value may be any bytes: forget them */
+    memset(value, 0, field->item_size); /* an unset optional may hold any bytes: clear them */
     return PAWL_OK;
 }
 

@@ -1,8 +1,7 @@
-/* decode.c - a JSON object into a struct.
+/* decode.c - decodes a JSON object into a struct.
  *
- * The object is walked once. Members come in the order of the fields as a rule,
- * because pawl writes them so: each is compared with the field expected next,
- * and only on a miss with the others, from there around.
+ * The object is read once. pawl writes members in the order of the fields, so each member is compared with the next
+ * expected field first, and only on a mismatch with the others, starting from there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -139,7 +138,7 @@ static pawl_code extra_failed(pawl__decoder *decoder, const pawl__path *path)
     return pawl__path_error(path, decoder->error, PAWL_ENOMEM, "no memory for unknown members");
 }
 
-/* Writes the unknown members as an object and takes off its braces. */
+/* Writes the unknown members as a JSON object, and removes its braces. */
 static pawl_code write_extra(pawl__decoder *decoder, const pawl__path *path, yyjson_mut_doc *doc,
                              pawl_text *extra)
 {

@@ -1,7 +1,7 @@
-/* decode_scalar.c - one JSON value into one C value, a function per kind.
+/* decode_scalar.c - decodes one JSON value into one C value, with a function for each kind.
  *
- * Texts are not copied: they stay in the reader's own copy of the JSON, which
- * lies in the arena and puts a NUL behind each.
+ * Texts are not copied: they point into the parser's copy of the JSON, which lies in the arena and has a NUL behind
+ * each text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,10 @@
 
 #define SHOWN_SIZE 64
 
-/* A double is exact for every integer below; this one is also what the reader makes of the next. */
+/* Doubles below this are exact as integers. This one is not accepted: the next integer is rounded to it, too. */
 #define EXACT_END 9007199254740992.0
 
-/* Errors go to logs, histories and events, where no values of messages and states may be. */
+/* Describes a value without showing it: errors go to logs, histories and events, which must not contain values. */
 static void show_kind(yyjson_val *value, char shown[SHOWN_SIZE])
 {
     if (yyjson_is_str(value))
@@ -30,7 +30,7 @@ static void show_kind(yyjson_val *value, char shown[SHOWN_SIZE])
                                          : "a number");
 }
 
-/* Written as JSON, for printf has the program's locale, and a comma in a number may be that. */
+/* Shows a number as JSON; printf would use the decimal separator of the program's locale. */
 static void show_number(const pawl__decoder *decoder, yyjson_val *value, char shown[SHOWN_SIZE])
 {
     yyjson_alc  allocator = pawl__json_allocator(decoder->arena);
@@ -55,7 +55,7 @@ pawl_code pawl__decode_mismatch(pawl__decoder *decoder, const pawl__path *path, 
     return mismatch(decoder, path, what, shown);
 }
 
-/* For a field that is a number or a time: a number that it cannot hold is shown. */
+/* Refuses a value for a field that is a number or a time. Numbers are shown in the error. */
 static pawl_code refuse_number(pawl__decoder *decoder, const pawl__path *path, const char *what,
                                yyjson_val *value)
 {
@@ -85,7 +85,7 @@ static bool is_exact(double number)
     return number > -EXACT_END && number < EXACT_END && (double)(int64_t)number == number;
 }
 
-/* The values an integer may be written as: 5, -5, 5.0, 5e3. */
+/* Converts the JSON forms of an integer: 5, -5, 5.0, 5e3. */
 static bool integer_of(yyjson_val *value, int64_t *integer)
 {
     if (yyjson_is_sint(value))
@@ -99,7 +99,7 @@ static bool integer_of(yyjson_val *value, int64_t *integer)
     return true;
 }
 
-/* A number without fraction that is merely too large for us. */
+/* Is the value an integer, but too large for 64 bits? */
 static bool is_large_integer(yyjson_val *value)
 {
     if (yyjson_is_raw(value))
@@ -131,8 +131,7 @@ static pawl_code decode_double(pawl__decoder *decoder, const pawl__path *path, y
         *(double *)to = yyjson_get_num(value);
         return PAWL_OK;
     }
-    /* An integer of more than 64 bits comes as text; so does 1e999, which is
-     * above every double. */
+    /* An integer of more than 64 bits is kept as text by the parser, and so is 1e999, which exceeds every double. */
     yyjson_val number;
     if (yyjson_is_raw(value) &&
         yyjson_read_number(yyjson_get_raw(value), &number, 0, NULL, NULL) != NULL) {
@@ -243,7 +242,7 @@ static pawl_code decode_json(pawl__decoder *decoder, const pawl__path *path, yyj
     yyjson_alc allocator = pawl__json_allocator(decoder->arena);
     size_t     size;
     char      *text = yyjson_val_write_opts(value, 0, &allocator, &size, NULL);
-    if (text == NULL) /* a value that was read can be written: only memory can be missing */
+    if (text == NULL) /* the value was parsed, so only memory can be missing */
         return no_memory(decoder, path);
     *(pawl_text *)to = (pawl_text){.data = text, .size = size};
     return PAWL_OK;

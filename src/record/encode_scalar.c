@@ -1,6 +1,6 @@
-/* encode_scalar.c - one C value into one JSON value, a function per kind.
+/* encode_scalar.c - encodes one C value into one JSON value, with a function for each kind.
  *
- * Texts are borrowed by the document until it is written.
+ * The document points to the texts and does not copy them; they must live until it is written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,9 +44,9 @@ static pawl_code encode_double(pawl__encoder *encoder, const pawl__path *path, c
     return finish(encoder, path, yyjson_mut_real(encoder->doc, number), value);
 }
 
-/* A number in the place of a text, as .id = 42 writes it: no compiler refuses it, and the first
- * member of pawl_text turns it into a double. Its bits lie where no program has memory, so
- * that they are told from those of an empty text that points to something. */
+/* Detects a number given for a text, as in .id = 42: the compiler converts it to double, the type of pawl_text's first
+ * member. The bits of such a double are no address that a program can have, so an empty text with a pointer is not
+ * mistaken for it. */
 static bool is_number(const void *data, size_t size)
 {
 #if UINTPTR_MAX > UINT32_MAX

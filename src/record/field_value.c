@@ -1,5 +1,4 @@
-/* field_value.c - single fields as values: reading what a message is correlated
- * by, writing it into a new saga.
+/* field_value.c - reads single fields as values, by which messages find their saga, and writes them into a new saga.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,7 +77,7 @@ static pawl_code read_scalar(const pawl_field *field, const char *path, const vo
     }
 }
 
-/* `structure` is NULL where an optional record on the path is absent. */
+/* `structure` is NULL if an optional record on the path is absent. */
 static pawl_code read_field(const pawl_field *field, const char *path, const void *structure,
                             pawl_value *value, pawl_error *error)
 {
@@ -184,7 +183,7 @@ static pawl_code write_field(const pawl_field *field, bool is_secret, const char
         code = pawl_value_check(&coerced, path, error);
     if (code == PAWL_OK)
         code = write_value(field, path, (char *)structure + field->offset, &coerced, arena, error);
-    if (code == PAWL_EINVAL && is_secret) /* the text above may show a number */
+    if (code == PAWL_EINVAL && is_secret) /* the error text may contain a number */
         return pawl_error_set(error, code, "%s: a secret value that the field cannot hold", path);
     return code;
 }
@@ -199,8 +198,8 @@ static const pawl_field *find_name(const pawl_record *record, const char *name, 
     return NULL;
 }
 
-/* Follows the path from `*structure` to the struct that has the field. Where
- * an optional record is absent `*structure` becomes NULL. `*is_secret`: a step of the path is. */
+/* Follows the path from `*structure` to the struct that contains the field. `*structure` becomes NULL if an optional
+ * record is absent. `*is_secret`: some step of the path is secret. */
 static const pawl_field *follow(const pawl_record *record, const char *path, char **structure,
                                 bool *is_secret)
 {
@@ -276,7 +275,7 @@ pawl_code pawl_record_value_set(const pawl_record *record, const char *path, voi
     return write_field(field, is_secret, path, holder, value, arena, error);
 }
 
-/* ---- A field of JSON alone ---------------------------------------------------- */
+/* ---- A field read from JSON --------------------------------------------------- */
 
 /* A member that is missing stands for the default value. */
 static pawl_code read_member(const pawl_record *root, const pawl_field *field, yyjson_val *member,

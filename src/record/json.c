@@ -1,11 +1,11 @@
-/* json.c - yyjson in an arena.
+/* json.c - parses JSON with yyjson, in memory of an arena.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/arena.h"
 #include "record_internal.h"
 
-/* A reader asks for six times the size of its text, and uses a small part of it for a text with few values. */
+/* The parser requests six times the size of its text, and with few values uses only a small part: it is not zeroed. */
 static void *take(void *context, size_t size)
 {
     return pawl__arena_take_unset(context, size);
@@ -39,7 +39,7 @@ static pawl_code read_with(yyjson_read_flag flags, pawl_text json, pawl_arena *a
         return pawl_error_set(error, PAWL_EDECODE, "expected JSON, got no text");
     yyjson_alc      allocator = pawl__json_allocator(arena);
     yyjson_read_err wrong;
-    /* Without YYJSON_READ_INSITU the reader copies the text and leaves ours alone. */
+    /* Without YYJSON_READ_INSITU the parser copies the text, and does not write to `json`. */
     *doc = yyjson_read_opts((char *)(uintptr_t)json.data, json.size, flags, &allocator, &wrong);
     if (*doc != NULL)
         return PAWL_OK;
@@ -71,7 +71,7 @@ pawl_code pawl__json_try(pawl_text json, pawl_arena *arena, pawl_error *error)
 
 bool pawl__json_has_nul(yyjson_val *value)
 {
-    /* The values below `value` lie behind it without gaps. */
+    /* All values inside `value` follow it in memory without gaps. */
     for (yyjson_val *end = unsafe_yyjson_get_next(value); value < end; value++)
         if (yyjson_is_str(value) &&
             memchr(yyjson_get_str(value), '\0', yyjson_get_len(value)) != NULL)

@@ -1,4 +1,4 @@
-/* mask.c - JSON of a record for people: without what is secret.
+/* mask.c - masks secret values in the JSON of a record, before people see it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static yyjson_mut_val *mask_list(masker *m, const pawl_record *record, yyjson_va
     return made;
 }
 
-/* A member that the record does not know may be a secret one of another version. */
+/* A member that the record does not know is masked: it may be secret in another version. */
 static yyjson_mut_val *mask_member(masker *m, const pawl_field *field, yyjson_val *value)
 {
     if (yyjson_is_null(value))

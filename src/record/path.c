@@ -1,4 +1,4 @@
-/* path.c - says where in a record something is wrong.
+/* path.c - the path of a field in a record, for error texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-/* Puts `piece` before what is there; `start` is where that begins. Returns the
- * new start, or 0 when there is no room. */
+/* Writes `piece` before the text that begins at `start`. Returns the new start, or 0 when there is no room. */
 static size_t put_before(char *text, size_t start, const char *piece)
 {
     size_t size = strlen(piece);
@@ -17,7 +16,7 @@ static size_t put_before(char *text, size_t start, const char *piece)
     return start - size;
 }
 
-/* One step: "name", "name[3]", a dot behind it when more follows. */
+/* Writes one step before the text: "name" or "name[3]", with a dot behind it unless it is the last. */
 static size_t put_step(char *text, size_t start, const pawl__path *path, bool is_last)
 {
     char index[32] = "";

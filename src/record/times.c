@@ -1,4 +1,4 @@
-/* times.c - the forms of a TIME in JSON (pawl_times).
+/* times.c - reads and writes the JSON forms of a TIME (pawl_times).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,15 +7,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* "/Date(1769903999000)/" or, with an offset that says in which zone it was meant and not which time
- * it is, "/Date(1769903999000+0100)/". */
+/* "/Date(1769903999000)/", or with an offset, "/Date(1769903999000+0100)/", which names the zone and does not change
+ * the time. */
 #define MICROSOFT_HEAD "/Date("
 #define MICROSOFT_TAIL ")/"
 #define TEXT_SIZE 40
 _Static_assert(TEXT_SIZE > PAWL_TIME_TEXT_SIZE, "room for both texts");
 
 typedef struct form {
-    int64_t     unit;     /* microseconds in one of its numbers; 0: it has none */
+    int64_t     unit;     /* microseconds per unit of the number; 0: the form has no number */
     bool        is_text;  /* the number stands in a text */
     const char *expected; /* for errors */
 } form;
@@ -29,7 +29,7 @@ static const form forms[] = {
 };
 _Static_assert(sizeof forms / sizeof forms[0] == PAWL_TIMES_MICROSOFT + 1, "each of pawl_times");
 
-/* An unknown one, of a newer header, is taken for the first: registration refuses it. */
+/* An unknown form, of a newer header, is treated as the first here: registration refuses it. */
 static const form *form_of(unsigned flags)
 {
     unsigned times = flags >> 8 & 0xFF;
@@ -73,7 +73,7 @@ static bool read_microsoft(const form *of, pawl_text text, pawl_time *time)
     bool        is_negative = *at == '-';
     int64_t     number      = 0;
     const char *digits      = at += is_negative;
-    /* 16 digits, one more than the greatest number has: it is found too great before it overflows. */
+    /* Reads at most 16 digits, one more than the largest time has: a larger number is refused, and cannot overflow. */
     for (; at < end && at - digits < 16 && *at >= '0' && *at <= '9'; at++)
         number = number * 10 + (*at - '0');
     if (is_negative)
@@ -101,7 +101,7 @@ yyjson_mut_val *pawl__times_value(unsigned flags, yyjson_mut_doc *doc, pawl_time
         pawl_time_format(time, text);
         return yyjson_mut_strncpy(doc, text, PAWL_TIME_TEXT_SIZE);
     }
-    /* Before 1970, too, toward the past: the order of times stays. */
+    /* Rounds down, also before 1970, so that the order of times is kept. */
     int64_t number = time / of->unit - (time % of->unit < 0);
     if (!of->is_text)
         return yyjson_mut_sint(doc, number);

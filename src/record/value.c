@@ -1,4 +1,4 @@
-/* value.c - values that sagas are found by: comparing, hashing, converting.
+/* value.c - compares, hashes and converts the values by which sagas are found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,8 +61,7 @@ bool pawl_value_equal(const pawl_value *left, const pawl_value *right)
     return pawl_value_compare(left, right) == 0;
 }
 
-/* The finaliser of MurmurHash3: every bit of the input moves half of the
- * output. */
+/* The finaliser of MurmurHash3: each input bit changes half of the output bits. */
 static uint64_t mix(uint64_t bits)
 {
     bits = (bits ^ (bits >> 33)) * UINT64_C(0xFF51AFD7ED558CCD);
@@ -70,7 +69,7 @@ static uint64_t mix(uint64_t bits)
     return bits ^ (bits >> 33);
 }
 
-/* Eight bytes a step, put together the same way on every machine. */
+/* Hashes eight bytes a step, with the same byte order on every machine. */
 static uint64_t hash_bytes(uint64_t hash, const unsigned char *data, size_t size)
 {
     hash = mix(hash ^ (uint64_t)size * UINT64_C(0x9E3779B97F4A7C15));
@@ -110,7 +109,7 @@ bool pawl_value_is_default(const pawl_value *value)
     return true;
 }
 
-/* The start of a text that is shown, never ending inside a character. */
+/* Size of the start of a text that an error shows; ends between characters. */
 static int shown_size(pawl_text text)
 {
     if (text.size <= SHOWN_TEXT_SIZE_MAX)
@@ -147,7 +146,7 @@ bool pawl_value_can_coerce(pawl_value_type from, pawl_value_type to)
                           from <= PAWL_VALUE_TIME && to <= PAWL_VALUE_TIME);
 }
 
-/* Digits with an optional '-', nothing else; false when they do not fit. */
+/* Parses digits with an optional '-', and nothing else; false when the number does not fit. */
 static bool parse_integer(pawl_text text, int64_t *integer)
 {
     bool     is_negative = text.size != 0 && text.data[0] == '-';
@@ -180,7 +179,7 @@ static bool from_text(pawl_value_type to, pawl_text text, pawl_value *value)
     }
 }
 
-/* A value that is no text is converted to the text that pawl_value_format writes. */
+/* Converts a value of another type to the text that pawl_value_format writes. */
 static pawl_code to_text(pawl_value *value, pawl_arena *arena, pawl_error *error)
 {
     char      buffer[PAWL_VALUE_TEXT_SIZE];
@@ -240,7 +239,7 @@ pawl_code pawl_value_check(const pawl_value *value, const char *path, pawl_error
 {
     if (value->type == PAWL_VALUE_TEXT)
         return check_text(value->as.text, path, error);
-    /* Databases keep no others, and each would say so in its own way. */
+    /* Databases store only this range, and would each report other times differently. */
     if (value->type == PAWL_VALUE_TIME &&
         (value->as.time < PAWL_TIME_MIN || value->as.time > PAWL_TIME_MAX))
         return pawl_error_set(error, PAWL_EINVAL, "%s: time %lld is outside the years 0001 to 9999",

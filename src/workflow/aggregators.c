@@ -56,7 +56,7 @@ static pawl_code check_key(const pawl_aggregator *aggregator, const pawl_record 
 
 static pawl_code build(pawl__model *model, const pawl_aggregator *given, pawl_error *error)
 {
-    pawl_aggregator whole; /* of an older program: members that it does not have are zero */
+    pawl_aggregator whole; /* members that an older program does not have are zero */
     pawl__table_row(given, 0, model->application->aggregator_size, &whole, sizeof whole);
     const pawl_aggregator *row  = &whole;
     pawl_code              code = check(row, error);
@@ -104,8 +104,8 @@ bool pawl__record_is_derived(const pawl_record *record, pawl_text type)
     return false;
 }
 
-/* Rows are stored as the aggregator's own type. Older programs stored them as the type
- * they came as: of these, the ones that this endpoint knows are found, too. */
+/* Lists the stored types that the aggregator collects. Rows have the aggregator's own type; older programs stored
+ * derived messages under their own types, so derived types of this endpoint are searched for, too. */
 static pawl_code find_types(const pawl__model *model, pawl__aggregator_model *made)
 {
     made->types = pawl_arena_take(model->arena, (model->type_count + 1) * sizeof made->types[0]);

@@ -1,4 +1,4 @@
-/* effects.c - the effects that rows declare for their handlers: read, checked, and looked for.
+/* effects.c - reads, checks and looks up the effects that rows declare for their handlers (.does).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ bool pawl__effect_row(const pawl_application *application, const pawl_effect *do
     return effect->kind != PAWL_EFFECT_END;
 }
 
-/* A program that has .does in its rows is no older than the size of what is in it. */
+/* Reading effect_size is safe: a program whose rows have .does also has that member of the application. */
 static pawl_code check(const pawl__model *model, const char *owner, const pawl_effect *does,
                        const pawl__saga_model *saga, pawl_error *error)
 {

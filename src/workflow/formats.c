@@ -1,4 +1,4 @@
-/* formats.c - how the states of a saga are written and read, checked (S26).
+/* formats.c - checks how the states of a saga are written and read (S26).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The size of the first version. */
+/* Size of the struct's first version, the least that a program may give. */
 #define SIZE_LEAST (offsetof(pawl_state_format, context) + sizeof(void *))
 
 static pawl_code take(pawl__saga_model *made, const pawl_state_format *from,
@@ -26,8 +26,8 @@ static pawl_code take(pawl__saga_model *made, const pawl_state_format *from,
     return PAWL_OK;
 }
 
-/* A correlation value is in its column with all its microseconds: a state that lost some of them
- * would count as changed by the handler. */
+/* Correlation columns keep microseconds. A format of times that loses them would make each loaded state differ from
+ * its column, as if the handler had changed the property. */
 static pawl_code check_times(const pawl__saga_model *made, const pawl_correlation *correlation,
                              pawl_error *error)
 {
@@ -39,7 +39,7 @@ static pawl_code check_times(const pawl__saga_model *made, const pawl_correlatio
                           made->saga->name, PAWL_TEXT_ARGS(correlation->property));
 }
 
-/* Rising, and not for the version that is written: that one is read as it is written. */
+/* `below` must rise from format to format, up to the current version, whose states `format` reads. */
 static pawl_code check_below(const pawl__saga_model *made, size_t index, pawl_error *error)
 {
     int version = pawl_record_version(made->state);

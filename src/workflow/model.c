@@ -1,7 +1,7 @@
 /* model.c - checks an application's tables and makes them ready for look-ups.
  *
- * Contents: sagas; bindings; creation; look-ups. Formats of states are in formats.c, aggregators in
- * aggregators.c, processes and the like in streams.c, reading the tables by their strides in tables.c.
+ * Contents: sagas; bindings; creation; look-ups. Formats of states are in formats.c, aggregators in aggregators.c,
+ * streams and projections in streams.c, reading of tables with other row sizes in tables.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -181,7 +181,7 @@ pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,
     return PAWL_OK;
 }
 
-/* `property` is what the key is compared with; NULL: a stream's key. */
+/* `property` is the saga's property that the key is compared with; NULL: the key of a stream. */
 static pawl_code check_key(const pawl__saga_model *model, const pawl_record *message,
                            const char *key, const char *property, pawl_value_type to,
                            pawl_error *error)
@@ -220,16 +220,15 @@ static pawl_code refuse_handler(const pawl__saga_model *saga, const pawl_on *row
                           pawl__model_kind(saga), saga->saga->name, what, saga->state->name, made);
 }
 
-/* ---- What a row needs, by what it is ------------------------------------------- */
+/* ---- Requirements of each kind of row ------------------------------------------- */
 
 typedef enum row_kind {
     ROW_TIMEOUT,
-    ROW_STREAM,     /* a message of a process or an entity */
-    ROW_ANSWER,     /* an answer to a command of the saga, which names the saga by its id */
-    ROW_FOUND,      /* a message whose finder names the saga; it begins none */
-    ROW_BEGINNING,  /* a message that begins a saga without a correlation property */
-    ROW_CORRELATED, /* a message that finds its saga by a property; so does one that its finder
-                       finds none for, when it begins one */
+    ROW_STREAM,    /* a message of a process or an entity */
+    ROW_ANSWER,    /* an answer to a command of the saga, which names the saga by its id */
+    ROW_FOUND,     /* a message whose saga only its finder names; it never starts one */
+    ROW_BEGINNING, /* a message that starts a saga without a correlation property */
+    ROW_CORRELATED, /* found by a property: no .find, or .starts beside it, used if the finder finds none */
     row_kind_count
 } row_kind;
 
@@ -269,7 +268,7 @@ static pawl_code need_key(const pawl__saga_model *saga, const pawl_on *row,
                           row->key == NULL ? ".key" : "a .correlation property");
 }
 
-/* The key, if there is one, is of a type that compares with the saga's or the stream's. */
+/* The key, if there is one, must have a type that compares with the key of the saga or stream. */
 static pawl_code need_main_type(const pawl__saga_model *saga, const pawl_on *row,
                                 const pawl_record *message, pawl_error *error)
 {
@@ -515,7 +514,7 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
     model->queue     = pawl_text_of(spec->queue != NULL ? spec->queue : spec->name);
     pawl_text prefix = pawl__saga_prefix(spec->name, saga_prefix, model->arena);
     code             = prefix.data != NULL ? allocate(model) : PAWL_ENOMEM;
-    if (code == PAWL_OK && saga_prefix == NULL) /* another endpoint may have another one */
+    if (code == PAWL_OK && saga_prefix == NULL) /* an explicit prefix may differ per endpoint */
         code = pawl__application_tables_check(model->application, NULL, model->arena, error);
     for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->sagas); i++) {
         code = build_saga(model, spec->sagas[i], prefix, error);

@@ -1,4 +1,4 @@
-/* schedules.c - the schedules of an endpoint's table: read, checked, their messages written.
+/* schedules.c - reads and checks the schedules of an endpoint's table, and writes their messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ pawl_code pawl_schedule_next(const char *cron, const char *zone, pawl_time after
     return code;
 }
 
-/* An older program has no list, or an application that ends before the size of its rows. */
+/* Size of a schedule's row, 0 without schedules. Older programs have no list, or no member that gives the size. */
 static uint32_t stride_of(const pawl__model *model)
 {
     size_t needed = offsetof(pawl_application, schedule_size) + sizeof(uint32_t);
@@ -59,7 +59,7 @@ static size_t count_rows(const pawl__model *model, uint32_t stride)
     return 0;
 }
 
-/* The endpoint has a handler for the message or for a type that it is derived from. */
+/* Does the endpoint have a handler for the message, or for one of its base types? */
 static bool is_handled(const pawl__model *model, const pawl_record *record)
 {
     for (; record != NULL; record = record->base != NULL ? record->base() : NULL)

@@ -1,7 +1,6 @@
 /* streams.c - the processes, entities and projections of a model.
  *
- * A process or an entity stands among the model's sagas, so that what finds a
- * saga finds it too: by the text of its key.
+ * Processes and entities are items of the model's list of sagas, so that look-ups by name and key find them, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +22,7 @@ const char *pawl__model_kind(const pawl__saga_model *saga)
     return saga->stream->is_entity ? "entity" : "process";
 }
 
-/* ---- What events do ------------------------------------------------------- */
+/* ---- Functions that apply events ------------------------------------------- */
 
 static int by_type(const void *left, const void *right)
 {
@@ -105,7 +104,7 @@ static pawl_code check_process(const pawl_process *process, const char *what, pa
     return PAWL_OK;
 }
 
-/* Name, rows, state and key of text, which a process has as a saga has them. */
+/* Builds the parts that sagas have, too: name, rows, state and a key of type text. */
 static pawl_code build_shared(pawl__model *model, pawl__saga_model *made,
                               const pawl_process *process, pawl_error *error)
 {
@@ -138,7 +137,6 @@ pawl__answer_kind pawl__model_answer(const pawl__saga_model *saga, const pawl_on
                : PAWL__ANSWER_NONE;
 }
 
-/* A row of a process or an entity that has a message. */
 pawl_code pawl__model_stream_row(const pawl__saga_model *saga, const pawl_on *row,
                                  const pawl_record *message, pawl_error *error)
 {
@@ -155,8 +153,8 @@ pawl_code pawl__model_stream_row(const pawl__saga_model *saga, const pawl_on *ro
     return PAWL_OK;
 }
 
-/* JSON without the property is refused, or is an optional that is not set: 0 was meant.
- * Of a record that is absent nothing is asked, what it requires neither. */
+/* True if a missing key cannot read as 0: the member is optional (unset differs from 0), or required (JSON without it
+ * is refused). A required member of a nested record is only checked if that record is present, so it does not count. */
 bool pawl__model_zero_is_key(const pawl__saga_model *saga, const pawl_record *message,
                              const char *key)
 {
@@ -200,7 +198,7 @@ static int by_event(const void *left, const void *right)
                              ((const pawl__projection_on *)right)->type);
 }
 
-/* A key, a timeout or effects of a row would be passed over in silence. */
+/* Members besides .handle would be ignored without an error. */
 static bool has_more_than_handle(const pawl_on *row)
 {
     return row->timeout != NULL || row->own_sql || row->does != NULL || pawl__row_finds_saga(row);

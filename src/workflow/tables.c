@@ -1,4 +1,4 @@
-/* tables.c - reads an application's tables by the sizes it was built with.
+/* tables.c - reads an application's tables with the row sizes that it was built with, and checks these sizes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row,
     memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
 }
 
-/* Before options told the size of a route, it ended with system_prefix. */
+/* Size of a route in the program's list. Before the options had route_size, a route ended with system_prefix. */
 static size_t route_size(const pawl_endpoint_options *options)
 {
     if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
@@ -66,19 +66,19 @@ size_t pawl__list_count(const void *list)
     return count;
 }
 
-/* The size of a table as an application says it, and how much of it the first version had:
- * members appended since read as zero, all before are read whatever is said. */
+/* A table whose row size the application gives. Members behind `least`, which later versions added, may be absent and
+ * read as zero. */
 typedef struct size_row {
     const char *name;
-    size_t      offset; /* of what is said */
+    size_t      offset; /* of the member of pawl_application that has the size */
     size_t      least;
-    size_t      most;        /* the library's own */
-    bool        is_optional; /* 0 where the application has none of the kind */
+    size_t      most;        /* this library's size */
+    bool        is_optional; /* 0 is allowed: the application has no such table */
 } size_row;
 
 #define SIZE_OF(table) offsetof(pawl_application, table##_size)
 
-/* The application's own first: the others are in it. */
+/* `application` comes first, since the other sizes are its members. */
 static const size_row sizes[] = {
     {"application", SIZE_OF(application), offsetof(pawl_application, process_size),
      sizeof(pawl_application), false},
@@ -106,7 +106,7 @@ static pawl_code check_size(const pawl_application *application, const size_row 
 {
     uint32_t said = 0;
     if (row->is_optional && application->application_size < row->offset + sizeof said)
-        return PAWL_OK; /* older than the kind */
+        return PAWL_OK; /* the application is older than this table */
     memcpy(&said, (const char *)application + row->offset, sizeof said);
     if ((said >= row->least && said <= row->most) || (said == 0 && row->is_optional))
         return PAWL_OK;
@@ -144,7 +144,7 @@ static const pawl_projection *const *projections_of(const pawl_application *appl
     return spec.projections;
 }
 
-/* A projection's checkpoint and its lease go by its name in the whole store: one of the two would never run. */
+/* A projection's lease and checkpoint have its name in the whole store: of two with one name one would never run. */
 static pawl_code check_projections(const pawl_application *application, size_t before,
                                    size_t endpoint, pawl_error *error)
 {
@@ -162,8 +162,8 @@ static pawl_code check_projections(const pawl_application *application, size_t b
     return PAWL_OK;
 }
 
-/* An endpoint is found by its name: a second one of that name would never run, and the first twice. Of two that read one
- * queue either may claim a message that only the other handles. */
+/* Endpoints are looked up by name: with two of one name, the first would run twice and the second never. With two
+ * endpoints on one queue, either may claim a message that only the other one handles. */
 static pawl_code check_endpoints(const pawl_application *application, pawl_error *error)
 {
     size_t    count = pawl__list_count(application->endpoints);

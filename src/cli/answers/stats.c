@@ -1,4 +1,4 @@
-/* stats.c - `pawl stats`: numbers of a store.
+/* stats.c - `pawl stats`: prints counts and health of a store.
  *
  * The numbers stand in one table, so that the page for people and the JSON
  * object show the same ones.

@@ -16,7 +16,7 @@
 
 #include "cli/cli.h"
 
-/* Findings of one look. */
+/* The figures that one look at the store read. */
 typedef struct pawl__watch_sample {
     pawl_time           at; /* 0: there is none */
     pawl_health_figures figures;
@@ -24,7 +24,7 @@ typedef struct pawl__watch_sample {
     bool               *paused; /* for each queue of the figures; NULL: not looked */
 } pawl__watch_sample;
 
-/* All zero where nothing was looked at. */
+/* The statistics of the sample; all zero if it has none. */
 static inline const pawl_stats *pawl__watch_stats(const pawl__watch_sample *sample)
 {
     static const pawl_stats none = PAWL_STATS_INIT;
@@ -39,10 +39,10 @@ static inline bool pawl__watch_is_paused(const pawl__watch_sample *sample, size_
 typedef struct pawl__watch_picture {
     const char               *store; /* its URL, masked */
     const pawl__watch_sample *sample;
-    pawl_time                 before; /* of the look before; 0: there was none */
+    pawl_time                 before; /* when the previous look was; 0: there was none */
     pawl_counters             counters_before;
     int64_t                   period;
-    const char               *failure; /* why the last look found nothing; NULL: it did */
+    const char               *failure; /* error of the last look; NULL: it succeeded */
     size_t                    columns, lines;
 } pawl__watch_picture;
 
@@ -58,9 +58,8 @@ void pawl__watch_line(const pawl__watch_picture *picture, FILE *out);
 /* Fills a sample whose time is set; its lists live in the arena. */
 pawl_code pawl__watch_read(pawl_store *store, const pawl_health_options *limits, pawl_arena *arena,
                            pawl__watch_sample *sample, pawl_error *error);
-/* Looks at the store every `period` until somebody ends it; `print`, which may be NULL, prints each
- * sample in the place of a picture. Returns a failure of the first look only: later ones are in the
- * picture. */
+/* Looks at the store every `period`, until a key or a signal ends it. `print`, which may be NULL, prints each sample
+ * instead of the picture. Returns a failure of the first look only; later ones are shown in the picture. */
 typedef pawl_code pawl__watch_print_fn(const pawl__watch_sample *sample, FILE *out);
 typedef struct pawl__watch {
     const char           *store;

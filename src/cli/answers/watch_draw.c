@@ -2,8 +2,8 @@
  *
  *     who and when -> health and what is stuck, worst first -> rates -> counts -> queues
  *
- * The queue that needs somebody most comes first: messages that nobody reads, then the oldest
- * ones. The end of a long picture is cut off, which has the healthy queues.
+ * Queues are sorted by urgency: those that nobody reads, then those with the oldest messages. The
+ * end of a long picture is cut off; it has the healthy queues.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +74,7 @@ static const char *format_rows(int64_t count, char text[NUMBER_SIZE])
     return text;
 }
 
-/* How many there were in a second; "-" before the second look. */
+/* The growth of a counter per second; "-" before the second look. */
 static const char *format_rate(const pawl__watch_picture *picture, int64_t before, int64_t after,
                                char text[NUMBER_SIZE])
 {
@@ -225,7 +225,7 @@ static bool is_unread(const queue_row *row)
     return row->readers == 0 && row->queue->ready > 0;
 }
 
-/* A time that is none comes last. */
+/* A queue without messages comes last. */
 static pawl_time oldest_of(const queue_row *row)
 {
     return row->queue->oldest != 0 ? row->queue->oldest : PAWL_TIME_MAX;
@@ -262,7 +262,7 @@ static void draw_queues(drawing *to)
     const pawl_stats          *stats   = pawl__watch_stats(to->picture->sample);
     size_t                     count   = stats->queue_count;
     queue_row                 *rows    = pawl_allocate((count + 1) * sizeof *rows);
-    if (rows == NULL) { /* the next picture may have them */
+    if (rows == NULL) { /* watching goes on: memory may suffice for the next picture */
         add(to, "out of memory for %zu queues", count);
         return;
     }

@@ -1,6 +1,6 @@
-/* why.h - answers about an id, for the parts of `pawl why`: why.c asks and prints,
- * why_answer.c keeps the list, why_messages.c looks among messages, why_saga.c among sagas, why_rows.c in the outbox, among
- * timeouts, streams, schedules, projections, partitions and queues.
+/* why.h - the parts of `pawl why ID`, which says where an id is and what it waits for. why.c calls the others and
+ * prints; why_answer.c keeps the list of answers. why_messages.c looks for the id among messages, why_saga.c among
+ * sagas, why_rows.c in the outbox, and among timeouts, streams, schedules, projections, partitions and queues.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_why.sh
@@ -14,24 +14,24 @@
 
 #define PAWL__WHY_REMEDIES_MAX 5
 
-/* A place where the id was found. Texts that are empty are not known. */
+/* A place where the id was found. An empty text is not known. */
 typedef struct pawl__answer {
     const char     *place; /* "queue", "dead letter" */
-    pawl_text       name;  /* of what it is there: "billing, message m-2 (charge)" */
+    pawl_text       name;  /* of the row: "billing, message m-2 (charge)" */
     pawl_text       waits_for;
     pawl_time       since;
     pawl_text       error; /* the last one */
     pawl_text       claimed_by;
-    pawl_text       next; /* by itself */
+    pawl_text       next; /* event that comes without an operator */
     pawl_text       commands[PAWL__WHY_REMEDIES_MAX];
-    pawl__text_list run; /* of the commands; set when it is added */
+    pawl__text_list run; /* `commands` as a list, and `place` as a text: set by pawl__why_add */
     pawl_text       place_text;
 } pawl__answer;
 
 typedef struct pawl__why {
     const pawl__store_fields *at;
     pawl_text                 word;
-    const pawl__saga_book    *book; /* of --app; without it it has no tables */
+    const pawl__saga_book    *book; /* of --app; empty without it */
     pawl_store               *store;
     pawl_arena               *arena;
     pawl_time                 now;
@@ -40,37 +40,36 @@ typedef struct pawl__why {
     pawl_subscriptions        subscriptions;
     pawl__answer             *answers;
     size_t                    count, capacity;
-    bool                      is_collected, may_be_collected; /* by an aggregator */
-    pawl_error               *error;
+    bool        is_collected, may_be_collected; /* by an aggregator; may: not all read */
+    pawl_error *error;
 } pawl__why;
 
-/* Adds a copy, whose commands get the store's options. PAWL_OK. */
+/* Adds a copy of the answer, with the store's options in its commands. Always PAWL_OK. */
 pawl_code pawl__why_add(pawl__why *why, const pawl__answer *answer);
-/* The command with such a word: "pawl why ID". */
+/* The command with the word, quoted, as its argument: "pawl why ID". */
 pawl_text pawl__why_command(const char *command, pawl_text word, pawl_arena *arena);
-/* The words that say again where the sagas are: " --app APP.so --saga-prefix x_". */
+/* The options for a command about the same sagas: " --app APP.so --saga-prefix x_". */
 pawl_text pawl__why_book_options(const pawl__saga_book *book, pawl_arena *arena);
-/* The workers of an endpoint, or of the one that reads the queue of that name: "worker 019a... (pid 17)", or empty, none
- * lives. */
+/* The live workers of endpoint `name`, or of the one that reads queue `name`: "worker 019a... (pid 17)", or "". */
 pawl_text pawl__why_workers(const pawl__why *why, pawl_text name);
-/* The worker that has the lease KIND/NAME, where is_led. PAWL_EUNSUPPORTED: the store cannot tell. */
+/* Finds the holder of the lease KIND/NAME; `*is_led`: it has one. PAWL_EUNSUPPORTED: the store lists no leases. */
 pawl_code pawl__why_leader(pawl__why *why, const char *kind, pawl_text name, bool *is_led,
                            pawl_worker_id *leader);
-/* "worker 019a... (pid 17)", of one that lives. */
+/* A live worker as text: "worker 019a... (pid 17)". */
 pawl_text pawl__why_worker(const pawl__why *why, const pawl_worker_info *worker);
-/* A process that reads the queue and does not handle the type; 0: none lives, or it is not known. */
+/* The pid of a live process that reads the queue but does not handle the type; 0: there is none, or it is not known. */
 int64_t pawl__why_process_without(const pawl__why *why, pawl_text queue, pawl_text type);
 /* The last failure in the JSON of a history, and when it was. */
 pawl_text pawl__why_last(const pawl__why *why, pawl_text history, pawl_time *at);
 
-/* Where the queue is paused: by whom, why, and the command that ends it, in place of the answer's. */
+/* If the queue is paused, the answer says instead by whom, why, and which command resumes it. */
 pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_paused);
-/* The same while a breaker of its endpoint is open. */
+/* The same while the circuit breaker of the queue's endpoint is open. */
 pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answer, bool *is_open);
-/* Where the receiver of a row that is due is unavailable: since when, and what the last try said. */
+/* If the receiver of a due row is unavailable, the answer says since when, and the last error. */
 pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer);
 
-/* Answers of one row, or of those that the query matches; `place` as an answer has it. */
+/* Add the answer for one row, or one for each row that the query matches; `place` as in pawl__answer. */
 pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place);
 pawl_code pawl__why_add_timeout(pawl__why *why, const pawl_timeout_row *row);
 pawl_code pawl__why_add_rows(pawl__why *why, const pawl_outbox_query *query, const char *place);
@@ -83,7 +82,7 @@ typedef pawl_code pawl__why_fn(pawl__why *why);
 pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;
 pawl__why_fn pawl__why_outbox, pawl__why_timeout, pawl__why_saga, pawl__why_stream;
 pawl__why_fn pawl__why_schedule, pawl__why_projection, pawl__why_partition, pawl__why_collected;
-/* A flush that succeeded left an error: that of messages that cannot be decoded, and stay. */
+/* Did a successful flush leave an error? Then the partition still has messages that cannot be decoded. */
 bool         pawl__has_undecoded(const pawl_partition_row *row);
 pawl__why_fn pawl__why_whole_queue;
 

@@ -1,7 +1,7 @@
-/* why_rows.c - an id in the outbox, among timeouts and streams, or that is the name of a schedule, of a projection,
- * of a partition of an aggregator, or of a queue.
+/* why_rows.c - looks for an id in the outbox, among timeouts and streams, and for the name of a schedule, a projection,
+ * a partition of an aggregator, or a queue.
  *
- * A process or an entity waits for messages; the deliveries of its source say what holds it back.
+ * A process or an entity waits for messages; the outbox rows with its ordering key show what it waits for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -117,7 +117,7 @@ pawl_code pawl__why_add_rows(pawl__why *why, const pawl_outbox_query *query, con
     return code;
 }
 
-/* By number, by dispatch id, and those that the handler of a message sent. */
+/* Finds rows by number, by dispatch id, and by the message whose handler sent them. */
 pawl_code pawl__why_outbox(pawl__why *why)
 {
     pawl_outbox_query by_id  = {.count_max = 1};
@@ -189,7 +189,7 @@ pawl_code pawl__why_timeout(pawl__why *why)
 
 /* ---- Streams and sources ------------------------------------------------ */
 
-/* A process or an entity by its last event; a saga's deliveries by their source. */
+/* Finds a process or an entity by its last event, and the outbox rows of any sender by their ordering key. */
 pawl_code pawl__why_stream(pawl__why *why)
 {
     const pawl_outbox_query sent = {
@@ -308,7 +308,7 @@ static pawl_code add_schedule(pawl__why *why, const pawl_schedule_row *row)
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
-/* By QUEUE/NAME, or by the name alone. */
+/* Finds schedules by QUEUE/NAME, or by the name only. */
 pawl_code pawl__why_schedule(pawl__why *why)
 {
     pawl_schedule_rows rows = {.count = 0};
@@ -322,7 +322,7 @@ pawl_code pawl__why_schedule(pawl__why *why)
 
 /* ---- Partitions --------------------------------------------------------- */
 
-/* A store does not say which endpoint has an aggregator: a worker of any endpoint may be the one. */
+/* The store does not know which endpoint has an aggregator, so any live worker may be the one that runs it. */
 static void say_idle(const pawl__why *why, pawl__answer *answer)
 {
     for (size_t i = 0; i < why->worker_count; i++)
@@ -402,9 +402,9 @@ pawl_code pawl__why_partition(pawl__why *why)
 
 #define COLLECTED_PAGE 100
 #define PARTITIONS_MAX 1000 /* of the aggregator, the first ones by name */
-#define COLLECTED_MAX 20000 /* rows, of which no index has the message ids */
+#define COLLECTED_MAX 20000 /* rows that are read: no index has their message ids */
 
-/* A row has the name of its aggregator, and not that of its partition. */
+/* The row of a message does not name its partition: any partition with undecoded messages may be the one. */
 static pawl_code say_undecoded(const pawl__why *why, pawl_text aggregator, pawl__answer *answer)
 {
     const pawl_partition_query of   = {.aggregator = aggregator, .count_max = PARTITIONS_MAX};
@@ -476,7 +476,7 @@ pawl_code pawl__why_collected(pawl__why *why)
 
 #define KEYS_SAID 3
 
-/* The keys of an ordered queue that are held back, those for which most messages wait by name. */
+/* Counts the held keys of an ordered queue, and names those with the most waiting messages. */
 static pawl_code say_keys(const pawl__why *why, const pawl_queue_info *info, pawl__answer *answer)
 {
     pawl__held  held;

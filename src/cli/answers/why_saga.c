@@ -1,8 +1,8 @@
-/* why_saga.c - a saga: what wakes it, or that nothing does, and why.
+/* why_saga.c - `pawl why` of a saga: what wakes it, or why nothing does.
  *
- * A saga goes on with a message or a timeout. Where it has no timeout, the journal says which operator
- * cancelled one, and the history (of an endpoint that keeps one) which message did. A message of it that was
- * given up is a dead letter; saga_letters.c tells which are its own.
+ * A message or a timeout wakes a saga. If it has no timeout, the event store shows which operator
+ * cancelled one, and the history (if the endpoint keeps one) which message did. A message that failed for good
+ * is a dead letter; saga_letters.c decides which letters belong to the saga.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #define LETTERS_MAX 10000 /* looked at, the oldest */
 #define LETTERS_SHOWN 5   /* the newest of the saga's */
 #define PAGE 500
-#define EVENTS_MAX 100000 /* of the journal, the newest */
+#define EVENTS_MAX 100000 /* of the event store, the newest */
 #define LINES_MAX 10000   /* of the saga's history, the oldest */
 
 typedef struct own_letter {
@@ -27,7 +27,7 @@ typedef struct own_letter {
     pawl_text     place; /* "dead letter of the saga, by its key order_id" */
 } own_letter;
 
-/* All that is known of a saga, or of a value that no saga has. */
+/* All that was found about a saga, or about a correlation value that no saga has. */
 typedef struct seen {
     pawl__saga_letters of;
     pawl_timeout_rows  timeouts;
@@ -42,7 +42,7 @@ typedef struct seen {
 
 /* ---- Letters ---------------------------------------------------------------- */
 
-/* Adds copies of what is said of the saga's own letters: pages of letters are read into an arena of their own. */
+/* Adds copies of those letters that are the saga's; `page` is the arena of all letters that were read. */
 static void look_at_page(pawl__why *why, const pawl_dead_rows *rows, pawl_arena *page, seen *all)
 {
     pawl_arena *arena = why->arena;
@@ -86,7 +86,7 @@ static pawl_code read_letters(pawl__why *why, seen *all)
     return code;
 }
 
-/* The newest of them, with what each is known by. */
+/* Adds answers for the newest letters, each with the key by which it is the saga's. */
 static pawl_code add_letters(pawl__why *why, const seen *all)
 {
     pawl_code code  = PAWL_OK;
@@ -130,7 +130,7 @@ static void say_cancelled(const pawl__why *why, const pawl_event *event, seen *a
     yyjson_doc_free(head);
 }
 
-/* An operator's, in the newest part of the journal: the last one counts. */
+/* Looks for the last cancellation by an operator among the newest events. */
 static pawl_code read_journal(pawl__why *why, seen *all)
 {
     pawl_event_query query = {.is_backward = true, .count_max = 1};
@@ -152,7 +152,7 @@ static pawl_code read_journal(pawl__why *why, seen *all)
     return code;
 }
 
-/* A line of a message that cancelled a timeout of the saga. */
+/* Notes the message of a history line that cancelled a timeout of the saga. */
 static void say_line(const pawl__why *why, const pawl_history_entry *line, seen *all)
 {
     yyjson_doc *doc  = yyjson_read(line->out.data, line->out.size, YYJSON_READ_NOFLAG);
@@ -253,7 +253,7 @@ static void say_waits(const pawl__why *why, const seen *all, pawl__answer *answe
     }
 }
 
-/* A state that a newer program wrote is one that this program does not read: its messages wait for that. */
+/* This program cannot read a state that a newer one wrote, so the saga's messages wait for the newer program. */
 static void say_newer(const pawl__why *why, const seen *all, const pawl_saga_row *row,
                       pawl__answer *answer)
 {
@@ -308,7 +308,7 @@ static pawl_code read_all(pawl__why *why, const pawl_saga_row *row, pawl_text so
     if (code == PAWL_OK && all->timeouts.count == 0)
         code = read_journal(why, all);
     pawl_text changed = pawl__must_header(row->metadata, PAWL__SAGA_CHANGED, why->arena);
-    if (changed.size != 0) /* of sagas with .idle_after: when it was saved last */
+    if (changed.size != 0) /* only sagas with .idle_after have this time of their last save */
         (void)pawl_time_parse(changed, since, NULL);
     return code;
 }
@@ -322,7 +322,7 @@ static pawl_code add_parts(pawl__why *why, const seen *all, pawl_text source)
         code = pawl__why_add_timeout(why, &all->timeouts.items[i]);
     if (code == PAWL_OK)
         code = add_letters(why, all);
-    /* Rows of a saga that was named by this very text are found by it as a source, too. */
+    /* If the word is the ordering key itself, pawl__why_stream adds these rows. */
     return code == PAWL_OK && !pawl_text_equal(source, why->word)
                ? pawl__why_add_rows(why, &sent, "outbox, of this ordering key")
                : code;
@@ -364,7 +364,7 @@ static pawl_code add_saga_timeouts(pawl__why *why, pawl_saga_id id)
     return code;
 }
 
-/* A saga that is not there may be one whose first message was given up. */
+/* If the saga does not exist, its first message may be a dead letter. */
 static pawl_code add_unborn(pawl__why *why, pawl_text type, pawl_text value)
 {
     seen all = {.of = {.model = pawl__saga_model_of(why->book, type),
@@ -377,7 +377,7 @@ static pawl_code add_unborn(pawl__why *why, pawl_text type, pawl_text value)
     return code == PAWL_OK ? add_letters(why, &all) : code;
 }
 
-/* Without the program's tables a saga is known by its timeouts. */
+/* Without --app the saga's table is not known, and only timeouts of an id are found. */
 pawl_code pawl__why_saga(pawl__why *why)
 {
     pawl_text type = {.size = 0}, name;

@@ -1,14 +1,14 @@
-/* answer.c - answers one request: who asks, whether he may, and which verb it is.
+/* answer.c - answers one request: finds the user, checks the rights, chooses the verb.
  *
  *     GET  /  /console.js  /console.css  ...          the page
- *     GET  /api/about                                 store, user, whether he may write
+ *     GET  /api/about                                 store, user, right to write
  *     GET  /api/paths                                 the verbs and options that are answered
  *     GET  /api/live                                  server-sent events
  *     GET  /api/VERB[/ACTION]?arg=WORD&OPTION=VALUE   {"items":[...],"notes":[...]}
  *     POST /api/bulk/start   {"verb":"dead","action":"retry","OPTION":VALUE,"reason":"..."}
- *     POST /api/VERB/ACTION  {"arg":[...],"OPTION":VALUE}   with dry-run=true, which changes nothing, a GET does
+ *     POST /api/VERB/ACTION  {"arg":[...],"OPTION":VALUE}   GET is enough with dry-run=true, which changes nothing
  *
- * words.c has the requests that there are, and makes the words of a verb of them.
+ * words.c has the table of valid requests, and translates them into words of a verb.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -108,12 +108,12 @@ static pawl_text notes_of(pawl_text lines, pawl_arena *arena)
 /* ---- Who asks -------------------------------------------------------------------- */
 
 typedef struct asker {
-    const char *name; /* NULL: nobody in particular, where no users are asked for */
+    const char *name; /* NULL: the console has no users */
     bool        may_write;
 } asker;
 
-/* A page of another site whose name was made to lead here (DNS rebinding) could ask in the name of the browser's user,
- * and write the proxy's header. Its requests have its own name in Host. */
+/* Is Host a name of this console? With DNS rebinding a page of another site can send requests here in the name of the
+ * user, with any header of the proxy; but their Host is the name of that site. */
 static bool is_own_host(const pawl__console *console, const char *host)
 {
     static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -132,7 +132,7 @@ static bool is_own_host(const pawl__console *console, const char *host)
     return false;
 }
 
-/* False: answered. */
+/* Finds the user. False: refused, and the answer is filled. */
 static bool ask_who(pawl__console *console, const pawl_serve_request *request, pawl_arena *arena,
                     asker *who, pawl_serve_answer *answer)
 {
@@ -166,15 +166,15 @@ static bool ask_who(pawl__console *console, const pawl_serve_request *request, p
     return true;
 }
 
-/* A page of another site made the browser send it, which browsers say in Sec-Fetch-Site. Such a page cannot read the
- * answer, but it could keep the store busy, and the answer's time tells what is stored. */
+/* Did a page of another site make the browser send the request? Browsers say so in Sec-Fetch-Site. That page cannot
+ * read the answer, but it could keep the store busy, and learn from the response time what is stored. */
 static bool is_of_other_site(const pawl_serve_request *request)
 {
     const char *site = request->header(request, "Sec-Fetch-Site");
     return site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
-/* A page of another site can send a POST, but not with this header, and not with this Origin. */
+/* Does the request come from the console's page? Other sites can send a POST, but not with this header and Origin. */
 static bool is_own_page(const pawl_serve_request *request)
 {
     const char *origin = request->header(request, "Origin"),
@@ -199,17 +199,17 @@ static void run(pawl__console *console, const pawl__console_route *way,
     pawl_error         error  = PAWL_ERROR_INIT;
     bool is_start             = strcmp(way->verb, "bulk") == 0 && strcmp(way->action, "start") == 0;
     bool changes              = way->writes && !call->is_dry;
-    /* The begin of a bulk action counts all that matches. */
+    /* `pawl bulk start` counts all matching rows, which may take long. */
     pawl_code code = (is_start ? pawl__console_run_long : pawl__console_run)(console, call, arena,
                                                                              &result, &error);
     if (code != PAWL_OK) {
         refuse(answer, arena, 503, error.text);
         return;
     }
-    /* A change that was ended says how far it came. */
+    /* A change that ran out of time still prints how far it came. */
     int status = status_of(result.is_late && !changes ? -1 : result.exit_code);
     if (status == 200 && result.exit_code == 5 && result.out.size == 0)
-        status = 503; /* nothing was found or done, or a part: the last note tells */
+        status = 503; /* stopped without any row; the last note says why */
     if (status != 200) {
         pawl_text said = pawl__child_said(&result);
         said.size      = said.size < ERROR_SIZE_MAX ? said.size : ERROR_SIZE_MAX;
@@ -275,7 +275,7 @@ static bool find_asset(const char *path, pawl_serve_answer *answer)
     return false;
 }
 
-/* A dry run changes nothing: how many would be retried may be asked by everybody. */
+/* Is it a dry run? That changes nothing, so users without the right to write may ask for it. */
 static bool is_count(const pawl_serve_request *request)
 {
     for (size_t i = 0; i < request->argument_count; i++)
@@ -313,8 +313,7 @@ static void answer_api(pawl__console *console, const pawl_serve_request *request
     else if (is_post && !who->may_write)
         refuse(answer, arena, 403,
                console->may_write ? "this user may only read" : "this console only reads: --write");
-    else if (
-        request->is_too_large) /* the last check: whoever fails another may not send a large body */
+    else if (request->is_too_large) /* checked last: pages.c takes this answer for "admitted" */
         refuse(answer, arena, 413, "the request is too large");
     else
         call_verb(console, request, way, who, arena, answer);

@@ -1,4 +1,4 @@
-/* verb.c - `pawl console`: checks what was asked for, starts the server, and stops it at a signal.
+/* verb.c - `pawl console`: checks the options and the store, starts the server, and stops it at a signal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-#define BODY_SIZE_MAX ((size_t)PAWL_BODY_SIZE_MAX * 2 + 65536) /* of a request: a body, escaped */
+#define BODY_SIZE_MAX ((size_t)PAWL_BODY_SIZE_MAX * 2 + 65536) /* for an escaped message body */
 #define LISTEN_DEFAULT "127.0.0.1:8090"
 
 typedef struct verb_fields {
@@ -83,7 +83,7 @@ static pawl_code check_access(const verb_fields *fields, const char *address, pa
 
 /* ---- The store ----------------------------------------------------------------- */
 
-/* A store that is not there, has no tables or refuses the user ends the console at its start. */
+/* Opens the store once, so that a missing store, missing tables or denied access end the console at its start. */
 static pawl_code check_store(pawl__console *console, pawl_error *error)
 {
     pawl_store        *store = NULL;
@@ -112,7 +112,7 @@ static pawl_code serve(pawl__console *console, const pawl_observe_ops *ops, int 
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGINT);
     (void)sigaddset(&ends, SIGTERM);
-    /* sigwait takes them, so that the console stops in order: all threads are started behind this. */
+    /* Blocked before any thread starts, and taken by sigwait, so that the console stops in order. */
     (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
     pawl_code code = pawl__console_live_start(console, error);
@@ -155,7 +155,7 @@ static pawl_code start(const verb_fields *fields, pawl__console *console, pawl_e
     return code == PAWL_OK ? serve(console, ops, port, error) : code;
 }
 
-/* A clock that somebody sets must not stretch a wait. */
+/* Waits use CLOCK_MONOTONIC, so that setting the clock does not make them longer. */
 static void init_monotonic(pthread_cond_t *condition)
 {
     pthread_condattr_t monotonic;

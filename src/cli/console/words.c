@@ -1,6 +1,6 @@
-/* words.c - which requests there are, and the words of the verb that each becomes.
+/* words.c - the table of valid requests, and their translation into the words of a verb.
  *
- * Only the options of the table are taken: none that names a file of this machine, another store or a loop without an end.
+ * Only options in the table are accepted: none that names a file of this machine or another store, or runs for ever.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -122,7 +122,7 @@ pawl_text pawl__console_paths(pawl_arena *arena)
     return made;
 }
 
-/* The option of the verb, when the route's action has it. */
+/* The option of the verb, or NULL if the action of the route does not use it. */
 static const pawl__option *find_option(const pawl__console_route *way, const char *name)
 {
     const pawl__verb   *verb   = pawl__verb_find(way->verb);
@@ -152,7 +152,7 @@ static bool refuse_name(asking *it, const char *why, const char *name)
     return false;
 }
 
-/* One argument or option. False: refused, or too many. */
+/* Adds an argument or an option. False: it is refused, or there are too many. */
 static bool add(asking *it, const char *name, const char *value)
 {
     const pawl__option *option;
@@ -184,14 +184,14 @@ static bool add(asking *it, const char *name, const char *value)
     return pawl__console_word(&it->call, it->arena, name, value);
 }
 
-/* The document goes before the verb runs. */
+/* Adds a copy of the value, since the JSON document is freed before the verb runs. */
 static bool add_copy(asking *it, const char *name, const char *value)
 {
     pawl_text copy = pawl_arena_printf(it->arena, "%s", value);
     return copy.data != NULL && add(it, name, copy.data);
 }
 
-/* A member of the body of a POST: a text, a number, true or false, or an array of them. */
+/* Adds a member of the body of a POST: a text, a number, true or false, or an array of them. */
 static bool add_value(asking *it, const char *name, yyjson_val *value)
 {
     yyjson_val *item;
@@ -223,14 +223,14 @@ static bool add_value(asking *it, const char *name, yyjson_val *value)
                : refuse_name(it, "a text, a whole number, true or false is wanted", name);
 }
 
-/* An option that the console gives, where the verb has it. */
+/* Adds an option of the console itself, if the verb has it. */
 static bool add_own(asking *it, const char *name, const char *value)
 {
     return value == NULL || find_option(it->way, name) == NULL ||
            pawl__console_word(&it->call, it->arena, name, value);
 }
 
-/* The words behind `pawl bulk start --`: those of the verb and action that the object names, with their options. */
+/* Adds the words behind `pawl bulk start --`: the verb and action that the object names, with their options. */
 static bool add_bulk(asking *it, yyjson_val *root)
 {
     const char *verb   = yyjson_get_str(yyjson_obj_get(root, "verb"));
@@ -268,7 +268,7 @@ static bool add_bulk(asking *it, yyjson_val *root)
     return true;
 }
 
-/* `body` of an edit is what its --body-file reads. */
+/* Adds the members of a POST. `body` of an edit becomes the standard input, which its --body-file reads. */
 static bool add_body(asking *it, yyjson_val *root)
 {
     yyjson_val *name, *value;
@@ -293,20 +293,20 @@ static bool add_body(asking *it, yyjson_val *root)
     return true;
 }
 
-/* `pawl dead` takes the program with --saga only, and for an edit. */
+/* Does the verb accept --app? `pawl dead` does only with --saga, or for an edit. */
 static bool takes_app(const asking *it)
 {
     return strcmp(it->way->verb, "dead") != 0 || it->has_saga ||
            strcmp(it->way->action, "edit") == 0;
 }
 
-/* The options that the console gives to each verb that has them. */
+/* Adds the options of the console itself. */
 static bool add_usual(asking *it, const pawl__console *console)
 {
     const char *app = takes_app(it) ? console->app : NULL;
     const char *saga_prefix =
         it->has_saga || strcmp(it->way->verb, "dead") != 0 ? console->saga_prefix : NULL;
-    /* Doctor says what it found of a store that hangs, and waits for three answers, one after another. */
+    /* doctor makes up to three calls to a store that hangs, and must report that within the time limit of a verb. */
     const char *deadline = strcmp(it->way->verb, "doctor") == 0 ? "4s" : "10s";
     bool        is_well  = add_own(it, "prefix", console->prefix) && add_own(it, "app", app) &&
                    add_own(it, "saga-prefix", saga_prefix) &&
@@ -315,7 +315,7 @@ static bool add_usual(asking *it, const pawl__console *console)
         is_well = add_own(it, "limit", LIMIT_USUAL);
     if (is_well && strcmp(it->way->verb, "topology") == 0)
         return pawl__console_word(&it->call, it->arena, "format", "json");
-    /* The page has asked. Actions without --all, such as `pawl queue purge`, always ask. */
+    /* The page has asked the user. Bulk actions ask, and so do actions without --all, such as `pawl queue purge`. */
     bool asks_always = find_option(it->way, "yes") != NULL && find_option(it->way, "all") == NULL;
     if (is_well && !it->call.is_dry && (it->is_bulk || asks_always))
         is_well = pawl__console_word(&it->call, it->arena, NULL, "--yes");

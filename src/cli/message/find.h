@@ -1,5 +1,5 @@
-/* find.h - the search of `pawl find`: find.c has the words and prints, find_match.c compares a message with the
- * conditions, find_pages.c reads the places page by page.
+/* find.h - `pawl find`, the search for messages by their content: find.c parses the words and prints, find_match.c
+ * compares a message with the conditions, find_pages.c reads the places page by page.
  *
  *     pawl__find_read -> { pawl__find_page -> pawl__find_match -> pawl__find_detail }* -> pawl__find_free
  *
@@ -15,7 +15,7 @@
 
 /* ---- Conditions ---------------------------------------------------------- */
 
-#define PAWL__FIND_STEPS_MAX 32 /* of a path, and arrays inside of arrays; bounds the recursion */
+#define PAWL__FIND_STEPS_MAX 32 /* members of a path plus nested arrays; bounds the recursion */
 
 typedef enum pawl__find_part {
     PAWL__FIND_BODY, /* a member; the only part whose test parses the body */
@@ -55,7 +55,7 @@ pawl__find_verdict pawl__find_match(const pawl__find_conditions *conditions,
 
 /* ---- Places -------------------------------------------------------------- */
 
-/* In the order in which they are read. */
+/* The kinds of tables that are searched, in this order. */
 typedef enum pawl__find_place {
     PAWL__FIND_DEAD,
     PAWL__FIND_QUEUE,
@@ -76,7 +76,7 @@ typedef struct pawl__found {
     pawl_text    endpoint; /* or empty */
     pawl_text    state;    /* for people */
     pawl_text    error;    /* the last one */
-    pawl_time    at;       /* placed, dead-lettered, sent, settled by an operator; 0: not known */
+    pawl_time    at;       /* when it was placed, dead-lettered, sent or settled; 0: not known */
     int32_t      attempts;
     int64_t      number; /* of the row; 0: it has none */
     pawl_time    due;    /* of a message in a queue */
@@ -109,9 +109,9 @@ void pawl__find_pass(pawl__find_cursor *cursor, const pawl__found *row);
 pawl_code pawl__find_detail(const pawl__find_cursor *cursor, pawl__found *row, pawl_arena *arena,
                             bool *is_there, pawl_error *error);
 
-/* "queue:4711": where the search goes on. */
+/* The cursor as text, for --after: "queue:4711". */
 pawl_text pawl__find_cursor_text(const pawl__find_cursor *cursor, pawl_arena *arena);
-/* PAWL_EINVAL: no cursor, or one of a search with another --queue. */
+/* PAWL_EINVAL: the text is no cursor, or that of a search with another --queue. */
 pawl_code pawl__find_cursor_read(const char *text, pawl__find_cursor *cursor, pawl_error *error);
 
 #endif

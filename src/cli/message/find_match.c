@@ -5,8 +5,8 @@
  *
  *     of.trip=3      {"of":{"trip":3}}  {"of":[{"trip":1},{"trip":3}]}  {"of.trip":"3"}  {"of":{"trip":[2,3]}}
  *
- * The operator does not know whether a number was sent as a number or as a text: 4711 finds both, "4711" in
- * quotes the text alone.
+ * The operator may not know whether a number was sent as a number or as a text: 4711 finds both, "4711" in
+ * quotes only the text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define READ_FLAGS YYJSON_READ_BIGNUM_AS_RAW /* a number of 30 digits equals itself alone */
+#define READ_FLAGS YYJSON_READ_BIGNUM_AS_RAW /* long numbers are compared exactly, not rounded */
 
 /* ---- Reading the words --------------------------------------------------- */
 
@@ -62,7 +62,7 @@ static pawl_code check_path(pawl_text path, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Numbers, true, false, null and texts in quotes; any other value is compared as text alone. */
+/* Parses a number, true, false, null or a text in quotes; NULL for other values, which are compared as text. */
 static yyjson_doc *scalar_of(pawl_text value)
 {
     yyjson_doc *doc =
@@ -131,7 +131,7 @@ static bool is_same_number(yyjson_val *left, yyjson_val *right)
     return yyjson_get_num(left) == yyjson_get_num(right);
 }
 
-/* Of a text, or of a number that is kept as it is written. */
+/* Compares a text, or a long number, which is kept as it is written. */
 static bool is_same_text(yyjson_val *value, pawl_text text)
 {
     const char *data = yyjson_is_raw(value) ? yyjson_get_raw(value) : yyjson_get_str(value);
@@ -180,7 +180,7 @@ static bool is_in(const pawl__find_condition *condition, yyjson_val *value, pawl
                  depth - 1);
 }
 
-/* A body that is empty is that of an event which keeps none. */
+/* Compares members of the body. It is empty for events that keep no body: they do not match. */
 static pawl__find_verdict match_body(const pawl__find_conditions *conditions, pawl_text body)
 {
     yyjson_doc *doc   = NULL;

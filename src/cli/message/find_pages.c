@@ -1,4 +1,4 @@
-/* find_pages.c - the places of `pawl find`, read page by page behind a cursor.
+/* find_pages.c - reads the places of `pawl find` page by page, by a cursor.
  *
  * Every page is a range of a key that has an index, so that a page costs the same at the end of a long table as at its
  * beginning:
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the first page; later ones have as many as PAGE_SIZE bytes hold, by the page before. */
+/* Rows of the first page. Later pages have about PAGE_SIZE bytes, estimated by the size of the page before. */
 #define PAGE_ROWS_FIRST 16
 #define PAGE_ROWS_MAX 2000
 #define PAGE_SIZE (4 * 1024 * 1024)
@@ -63,7 +63,7 @@ static bool is_by_due(const pawl__find_cursor *cursor)
     return cursor->place == PAWL__FIND_QUEUE && cursor->queue.size != 0;
 }
 
-/* The size of an endpoint's name stands before it: there may be a slash in it. */
+/* An endpoint's name may have a slash, so the cursor of a dead letter has its size: "dead:7:billing/m-1". */
 pawl_text pawl__find_cursor_text(const pawl__find_cursor *cursor, pawl_arena *arena)
 {
     const char *place = pawl__find_place_names[cursor->place];
@@ -170,7 +170,7 @@ static pawl_code walk(const pawl__find_cursor *cursor, pawl_arena *arena, page *
     return code;
 }
 
-/* Key and message; the words for people are added to what matches. */
+/* Only the key and the message; pawl__find_detail adds the rest to messages that match. */
 static pawl__found of_queue(const pawl_queue_message *found, pawl_text queue)
 {
     return (pawl__found){.message  = found->row.message,
@@ -286,7 +286,7 @@ static pawl_code letters_of_id(const pawl__find_cursor *cursor, pawl_arena *aren
     return code;
 }
 
-/* Statistics that count no further than one say which queues there are. */
+/* Looks into each queue; their names come from statistics that count only to one. */
 static pawl_code messages_of_id(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
                                 pawl_error *error)
 {
@@ -306,8 +306,8 @@ static pawl_code messages_of_id(const pawl__find_cursor *cursor, pawl_arena *are
     return code;
 }
 
-/* Reads the messages of the id by an index, in the order of the cursor; false: the place has none. A
- * search that goes on reads page by page again. */
+/* With a condition id=, reads the messages by an index, in the order of the cursor. False: the place has
+ * no such index, or the search is a continued one, which reads page by page. */
 static bool find_id(const pawl__find_cursor *cursor, pawl_arena *arena, page *made, pawl_code *code,
                     pawl_error *error)
 {
@@ -394,7 +394,7 @@ static pawl_code detail_queue(const pawl__find_cursor *cursor, pawl__found *row,
     return PAWL_OK;
 }
 
-/* Of a letter that is gone, too. */
+/* Sets the command that shows the letter, also one that was settled. */
 static void say_letter(pawl__found *row, pawl_arena *arena)
 {
     pawl_text id       = pawl__shell_word(row->message.id, arena);

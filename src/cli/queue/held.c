@@ -1,4 +1,4 @@
-/* held.c - see queue.h.
+/* held.c - finds the keys of an ordered queue that are held back. See queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ const pawl__held_key *pawl__held_of_holder(const pawl__held *held, pawl_text id)
 
 /* ---- Reading -------------------------------------------------------------------- */
 
-/* Rows come in the order in which they are due; what the last one says of its holder is the newest. */
+/* Adds a message that is held back to its key. Rows come by due time: the last row of a key has the newest holder. */
 static void add(pawl__held *held, pawl_text error, pawl_arena *arena)
 {
     pawl_text holder, key;

@@ -23,10 +23,10 @@ typedef struct pawl__queue_fields {
 pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time now,
                                 pawl_arena *arena, pawl_queue_info *info, pawl_error *error);
 
-/* Says what happens next with it. */
+/* A sentence that says what happens next with the queue. */
 pawl_text pawl__queue_next(const pawl_queue_info *info, pawl_arena *arena);
 
-/* A message, whose texts are there until the function returns. */
+/* Called with a message whose texts are valid until the function returns. */
 typedef void pawl__queue_each_fn(void *context, const pawl_queue_message *message);
 /* Calls the function for the query's messages, at most count_max of them, with one page of at most PAWL_CLAIM_SIZE_MAX in
  * memory. `*count`: how many there were. */
@@ -38,10 +38,11 @@ pawl_code pawl__queue_each(pawl_store *store, const pawl_queue_query *query,
 pawl_code       pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error);
 pawl__action_fn pawl__queue_take;
 
+/* A key of an ordered queue: a deferred message, the holder, holds back the later messages with this key. */
 typedef struct pawl__held_key {
     pawl_text key;
-    pawl_text holder;   /* id of the message that holds the key back; empty: nobody said which */
-    int64_t   behind;   /* messages that wait */
+    pawl_text holder;   /* id of that message; empty: not known */
+    int64_t   behind;   /* messages that wait for it */
     bool      is_there; /* is the holder in the queue still? */
     pawl_time since;    /* its first failure, or since when it waits for its saga; 0: not known */
     int32_t   attempts;
@@ -52,12 +53,12 @@ typedef struct pawl__held_key {
 typedef struct pawl__held {
     pawl__held_key *items; /* the one for which most messages wait first */
     size_t          count, capacity;
-    bool            is_cut; /* more messages are later than were read: counts are at least that */
+    bool            is_cut; /* not all deferred messages were read: the counts are minimums */
 } pawl__held;
 
-/* Is it the text of a message that waits? Then it has a key, and the holder's id or none. */
+/* Is `error` that of a message that is held back? Then the key, and the holder's id, which may be empty, are set. */
 bool pawl__held_split(pawl_text error, pawl_text *holder, pawl_text *key);
-/* Reads the first messages that are due later. Empty for a queue that is not ordered. */
+/* Reads the held keys from the first messages with a later due time. A queue that is not ordered has none. */
 pawl_code pawl__held_read(pawl_store *store, pawl_text queue, pawl_time now, pawl_arena *arena,
                           pawl__held *held, pawl_error *error);
 /* NULL: none. */

@@ -1,4 +1,4 @@
-/* queue_each.c - see queue.h.
+/* queue_each.c - calls a function for each message of a query. See queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

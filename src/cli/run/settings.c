@@ -1,4 +1,4 @@
-/* settings.c - see settings.h.
+/* settings.c - reads the options of endpoints from the command line, a file and the tables. See settings.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ static const char *name_of(size_t key)
     return key < pawl__number_count ? number_rows[key].name : word_names[key - pawl__number_count];
 }
 
-/* An option in one place. */
+/* The value of an option in one place: the command line, or a part of the file. */
 typedef struct said {
     bool        is_there;
     int64_t     number;
@@ -299,7 +299,7 @@ static const part *part_of(const pawl__settings *settings, const char *endpoint)
     return NULL;
 }
 
-/* By the command line, else the endpoint's part of the file, else the file's for all. */
+/* The value of the command line, else of the endpoint's part of the file, else of the part for all. */
 static said said_of(const pawl__settings *settings, const char *endpoint, size_t key)
 {
     const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
@@ -309,8 +309,8 @@ static said said_of(const pawl__settings *settings, const char *endpoint, size_t
     return (said){.is_there = false};
 }
 
-/* Routes of the command line, then the endpoint's of the file, then the file's for all; of one name
- * the first counts. `lines` may be NULL. */
+/* Collects the routes of the command line, of the endpoint's part of the file, and of the part for all; of routes with
+ * the same name the first counts. `lines` may be NULL. */
 static size_t routes_of(const pawl__settings *settings, const char *endpoint, pawl_route *routes,
                         size_t *lines)
 {
@@ -327,7 +327,7 @@ static size_t routes_of(const pawl__settings *settings, const char *endpoint, pa
     return count;
 }
 
-/* Rows of the command line, then the endpoint's of the file, then the file's for all. */
+/* Collects the rows of the command line, of the endpoint's part of the file, and of the part for all. */
 static pawl_code recovery_of(const pawl__settings *settings, const char *endpoint,
                              pawl__recovery_rows **rows, pawl_error *error)
 {
@@ -348,7 +348,7 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
 {
     for (size_t i = 0; i < pawl__number_count; i++) {
         said own = said_of(settings, endpoint, i);
-        if (own.is_there) /* 0 in the field is the default */
+        if (own.is_there) /* in pawl_endpoint_options 0 means the default, and -1 none */
             pawl__number_put(options, &number_rows[i], own.number != 0 ? own.number : -1);
     }
     pawl__recovery_rows *rows;
@@ -374,8 +374,7 @@ static bool begins(const char *text, pawl_text start)
     return strncmp(text, start.data, start.size) == 0;
 }
 
-/* The line of the file that an error of pawl_endpoint_check comes from, which begins with the option or the route; 0:
- * none. */
+/* The line of the file with the option or route whose name begins `text`, an error of pawl_endpoint_check; 0: none. */
 static size_t line_of(const pawl__settings *settings, const char *endpoint, const char *text)
 {
     size_t      lines[PAWL__TEXTS_MAX * 3];
@@ -407,7 +406,7 @@ pawl_code pawl__settings_check(const pawl__settings *settings, const char *endpo
 
 /* ---- Showing -------------------------------------------------------------------------- */
 
-/* The endpoint's own table; shorter in a program that was built for an earlier pawl. */
+/* A copy of the endpoint's own options; the struct is shorter in a program that was built for an earlier pawl. */
 static pawl_endpoint_options table_of(const pawl__settings     *settings,
                                       const pawl_endpoint_spec *endpoint)
 {
@@ -468,7 +467,7 @@ static void list_route(const char *endpoint, const pawl_route *route, size_t lin
     add_setting(list, made, pawl__route_words(route, text), line, from);
 }
 
-/* Adds the routes that hold, those of the application's table behind those of command line and file. */
+/* Adds the routes in effect: those of command line and file, then those of the application's table. */
 static void list_routes(const pawl__settings *settings, const char *endpoint,
                         const pawl_endpoint_options *table, pawl__setting_list *list)
 {
@@ -493,12 +492,12 @@ static void list_word(const pawl__settings *settings, const char *endpoint, size
                                  .option   = pawl_text_of(name_of(key))};
     if (word == NULL)
         return;
-    if (word[0] != '#') /* a queue of this store hides nothing */
+    if (word[0] != '#') /* "#QUEUE" has no password */
         word = pawl__masked(word, text, sizeof text);
     add_setting(list, made, word, value.line, value.is_there ? "command line" : "application");
 }
 
-/* Adds the rows that hold, in the order in which they are looked at. */
+/* Adds the rows in effect, in the order in which they are tried. */
 static pawl_code list_recovery(const pawl__settings *settings, const char *endpoint,
                                const pawl_endpoint_options *table, pawl__setting_list *list,
                                pawl_error *error)

@@ -6,7 +6,7 @@
  * The file has a line KEY = VALUE for each option, without "--", `route` as often as there are
  * routes, and `recovery` as often as there are rows of it; `health` as often as there are limits,
  * above the first heading. Lines before the first [ENDPOINT] are for all endpoints, lines below it for that
- * endpoint. Empty lines, and lines that begin with "#", say nothing.
+ * endpoint. Empty lines, and lines that begin with "#", are ignored.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_options.sh, command_health.sh
@@ -27,9 +27,9 @@
  *
  *     queue_age=5m         dead_letters=10/1000         queue_no_consumer=off
  *
- * A limit that is not named stays as it was; "off" is never reached. */
+ * A limit that is not named keeps its value; "off" is a limit that is never reached. */
 
-/* Rows of a verb's options, for a field of type pawl__texts. */
+/* The option of a verb; `member` is a pawl__texts. */
 #define PAWL__OPTION_HEALTH(fields, member)                                \
     PAWL__OPTION(fields, "health", LIST, member, "CHECK=LIMIT[/LIMIT]", 0, \
                  "from where on a check of health is degraded, and unhealthy; off: never")
@@ -40,13 +40,12 @@ typedef struct pawl__limits {
     bool                is_given[PAWL__HEALTH_CHECK_COUNT]; /* by the command line */
 } pawl__limits;
 
-/* Sets the limits that a line of the file names. PAWL_EINVAL: an unknown check, a limit that is none
- * of its kind, a check of an earlier line. */
+/* Sets the limit of a line of the file. PAWL_EINVAL: an unknown or repeated check, or a limit of another kind. */
 pawl_code pawl__limit_read(const char *text, size_t line, pawl__limits *limits, pawl_error *error);
 /* Sets those of the command line. PAWL_EINVAL also when the unhealthy limit of a check is below the
  * degraded one. */
 pawl_code pawl__limits_read(const pawl__texts *texts, pawl__limits *limits, pawl_error *error);
-/* CHECK=DEGRADED/UNHEALTHY as they hold, defaults too; false when there is no such check. */
+/* The limits in effect as CHECK=DEGRADED/UNHEALTHY; false: there is no check of that number. */
 bool pawl__limit_text(const pawl__limits *limits, size_t check, char *text, size_t size);
 
 /* ---- Settings ------------------------------------------------------------------ */
@@ -80,7 +79,7 @@ typedef struct pawl__settings_words {
         .min = 1, .max = high_, .has_default = true, .is_layered = true,                           \
         .value_default = (default_) < 0 ? 0 : (default_), .has_none = true                         \
     }
-/* Durations are at least 1 ms, the smallest unit that can be written, or none. */
+/* Durations are "none", or at least 1 ms, the smallest unit of the command line. */
 #define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)               \
     {                                                                                              \
         .name = name_, .kind = PAWL__OPTION_DURATION, .offset = offset_, .value = "TIME",          \
@@ -133,7 +132,7 @@ typedef struct pawl__setting_list {
 /* Adds each option, route and row of recovery of the endpoint to the list. */
 pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               pawl__setting_list *list, pawl_error *error);
-/* Adds the limits of health, which are of no endpoint. PAWL_EINVAL as pawl__settings_health. */
+/* Adds the limits of health, which belong to no endpoint. PAWL_EINVAL as pawl__settings_health. */
 pawl_code pawl__settings_list_health(const pawl__settings *settings, pawl__setting_list *list,
                                      pawl_error *error);
 

@@ -30,7 +30,7 @@ pawl__action_fn pawl__saga_history;
 extern const pawl__column pawl__history_columns[];
 
 #define PAWL__VERIFY_EXAMPLES 3  /* of a group */
-#define PAWL__VERIFY_GROUPS 1000 /* beyond them things are only counted */
+#define PAWL__VERIFY_GROUPS 1000 /* findings outside of these groups are only counted */
 
 /* ---- The report ----------------------------------------------------------- */
 
@@ -38,12 +38,12 @@ typedef struct pawl__verify_example {
     pawl_text id, text;
 } pawl__verify_example;
 
-/* Things that were found alike: the same reason, kind, type, version and member. */
+/* Findings with the same reason, kind, type, version and member. */
 typedef struct pawl__verify_group {
     pawl_upgrade_reason  reason;
     pawl_text            kind, type, member;
     int32_t              version;
-    int64_t              count, last; /* rows; the number of the latest one, in all pages */
+    int64_t              count, last; /* rows; number of the last one, counted over all pages */
     pawl__verify_example examples[PAWL__VERIFY_EXAMPLES];
     size_t               example_count;
 } pawl__verify_group;
@@ -66,22 +66,22 @@ pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json);
 void pawl__verify_json(const pawl__verify_report *report, bool are_findings, yyjson_mut_doc *doc,
                        yyjson_mut_val *array);
 
-/* ---- Going on with an interrupted run ------------------------------------- */
+/* ---- Resuming an interrupted run ------------------------------------------ */
 
-#define PAWL__VERIFY_OF 7 /* options that a file to go on with depends on */
+#define PAWL__VERIFY_OF 7 /* options that must be the same when a run is resumed */
 
 /* Where a run stands: behind `row` of a stage. */
 typedef struct pawl__verify_cursor {
-    pawl_text     of[PAWL__VERIFY_OF]; /* a file of a run with others is refused */
+    pawl_text     of[PAWL__VERIFY_OF]; /* their values; a file with others is refused */
     pawl_text     stage;               /* empty: at the begin */
     pawl_scan_row row;
 } pawl__verify_cursor;
 
-/* Fills `of`; of a program it has the path, and a digest of what the file holds. */
+/* Fills `of`; the value of a program is its path and a digest of the file. */
 pawl_code pawl__verify_resume_of(const pawl__saga_fields *fields, pawl_arena *arena,
                                  pawl__verify_cursor *cursor, pawl_error *error);
 
-/* Reads the file, if it is there, into cursor and report, whose arena has the texts. */
+/* Reads the file of --resume, if it exists. Texts live in the arena of the report. */
 pawl_code pawl__verify_resume_read(const char *path, pawl__verify_cursor *cursor,
                                    pawl__verify_report *report, pawl_error *error);
 pawl_code pawl__verify_resume_write(const char *path, const pawl__verify_cursor *cursor,

@@ -1,4 +1,4 @@
-/* saga_find.c - a saga by the words of an operator.
+/* saga_find.c - finds sagas by the words of an operator. See saga_find.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -188,7 +188,7 @@ const pawl__model *pawl__saga_model_of(const pawl__saga_book *book, pawl_text ty
 
 /* ---- From a word to an id -------------------------------------------------- */
 
-/* Of an id that is all zeros, which a store takes for any saga, too: no saga has it. */
+/* Refuses an id of all zeros, too: no saga has it, and a store would take it for "any saga". */
 pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *error)
 {
     pawl_text type, value;

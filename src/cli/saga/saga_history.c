@@ -1,8 +1,8 @@
-/* saga_history.c - `pawl saga history`: what became of each message of a saga, from the lines that
- * its endpoint left (`--history`), as a timeline, as drawings, and as a log for tools that mine processes (XES, IEEE 1849).
+/* saga_history.c - `pawl saga history`: prints what the messages of a saga did, from the lines of an endpoint with
+ * `--history`: as a timeline, as a drawing, or as a log for process mining tools (XES, IEEE 1849).
  *
- * Lines of the saga come first. A message may have lines of no saga beside them: of runs that failed before
- * the saga began, or while it was waited for. These are looked for by its id.
+ * The lines of the saga are read first. A run that failed before the saga existed left a line without a saga; these
+ * lines are looked up by the ids of the messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,12 +45,12 @@ typedef struct found_lines {
     pawl_history_row *items;
     size_t            count, capacity;
     size_t            limit; /* the newest lines are kept */
-    size_t            older; /* lines whose texts are in texts[0]; the others' are in texts[1] */
+    size_t            older; /* how many lines have their texts in texts[0]; the rest: texts[1] */
     pawl_arena       *texts[2];
     bool              has_left_out; /* there are older ones */
 } found_lines;
 
-/* Forgets the older half once the newer one has as many lines as are wanted, so that a long history is not in memory. */
+/* Drops the older half as soon as the newer half has `limit` lines, so that memory does not grow with the history. */
 static void forget_older(found_lines *list)
 {
     pawl_arena *texts = list->texts[0];
@@ -125,7 +125,7 @@ static void sort_lines(found_lines *list, int (*compare)(const void *, const voi
         qsort(list->items, list->count, sizeof list->items[0], compare);
 }
 
-/* Adds the lines of no saga that its messages have, once for each message. */
+/* Adds the lines without a saga of each message. */
 static pawl_code add_sourceless(pawl_store *store, found_lines *list, pawl_arena *arena,
                                 pawl_error *error)
 {
@@ -145,8 +145,8 @@ static pawl_code add_sourceless(pawl_store *store, found_lines *list, pawl_arena
 
 /* ---- The saga ----------------------------------------------------------------- */
 
-/* The source of the lines: TYPE/ID of the saga with that value, or of that id, or else the words as
- * they stand, which is the stream of a process or an entity. */
+/* The source of the lines: TYPE/ID of the saga with that value or id; else the word itself, as the
+ * stream of a process or an entity. */
 static pawl_code find_source(const pawl__saga_fields *fields, pawl_store *store, pawl_arena *arena,
                              pawl_text *source, pawl_error *error)
 {
@@ -181,7 +181,7 @@ static pawl_code collect(const pawl__saga_fields *fields, pawl_store *store, paw
 
 typedef struct printer printer;
 
-/* Writes the character as the form has it, in at most ESCAPE_MAX bytes, and returns how many. */
+/* Escapes a character for the output format, in at most ESCAPE_MAX bytes. Returns how many. */
 typedef size_t escape_fn(char c, char *to);
 #define ESCAPE_MAX 6
 
@@ -208,7 +208,7 @@ static size_t escape_plain(char c, char *to)
     return 1;
 }
 
-/* Mermaid takes what means something to it as the number of its character. */
+/* Writes characters that have a meaning in Mermaid by their number. */
 static size_t escape_mermaid(char c, char *to)
 {
     if (strchr("\"#;:<>{}[]()%", c) == NULL)
@@ -252,7 +252,7 @@ static const char *escaped(const printer *p, pawl_text text)
 
 /* ---- Effects ---------------------------------------------------------------------- */
 
-/* An effect that a line of the history tells of. */
+/* An effect in a line of the history. */
 typedef struct effect {
     const char *kind; /* "send", "event", "timeout", "cancel", "complete" */
     const char *name; /* of a type, an event, a timeout */
@@ -466,7 +466,7 @@ static pawl_code print(const pawl__saga_fields *fields, const found_lines *list,
     return PAWL_OK;
 }
 
-/* Says how else a saga is named that was not found by its value. */
+/* The hint for a saga that was not found by its value. */
 static const char *other_word(const pawl__saga_fields *fields)
 {
     const char *slash = strchr(fields->shown, '/');

@@ -1,4 +1,4 @@
-/* saga_letters.c - which dead letters are a saga's.
+/* saga_letters.c - decides whether a dead letter belongs to a saga.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +79,7 @@ static yyjson_val *value_at(const pawl_record *record, const char *path, yyjson_
     return NULL;
 }
 
-/* As a correlation value is written; data NULL: out of memory, or the value is none. */
+/* The JSON value as the text of a correlation value; data NULL: out of memory, or not a value of that kind. */
 static pawl_text scalar_text(yyjson_val *value, pawl_arena *arena)
 {
     if (yyjson_is_str(value))
@@ -126,7 +126,7 @@ static bool is_value(const pawl__saga_letters *of, pawl_text text)
     return text.size != 0 && (pawl_text_equal(text, of->value) || pawl_text_equal(text, of->other));
 }
 
-/* By the property that finds the saga, and by the one that is to replace it. */
+/* Compares the correlation value, and the transitional one, with the message. */
 static void compare_key(const pawl__saga_letters *of, const pawl__binding *binding,
                         const pawl_message *message, pawl_arena *arena,
                         pawl__letter_relation *relation, pawl_text *by)

@@ -1,7 +1,7 @@
-/* schema.c - `pawl schema print|apply|verify|drop`.
+/* schema.c - `pawl schema print|apply|verify|drop`: the tables of a store.
  *
- * The tables of sagas belong to an application: they are looked after when it
- * is given with --app, and left alone otherwise. Scripts are printed for every dialect, without a driver.
+ * Saga tables belong to an application: without its --app they are neither made,
+ * verified nor dropped. Scripts of all dialects can be printed without a driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ const pawl__argument pawl__schema_verb_arguments[] = {PAWL__ARGUMENT_ACTION(verb
 const pawl__option pawl__schema_verb_options[] = {
     OPTION("app", TEXT, application, "APP.so", 0, "the tables of its sagas as well"),
     PAWL__OPTIONS_STORE(verb_fields, at),
-    /* A driver of its own may have another. */
+    /* A driver that the user loads may have another dialect. */
     OPTION("dialect", TEXT, dialect, "NAME", FOR_PRINT,
            "of which database, without --store: mariadb, mssql, mysql, oracle, postgres, sqlite",
            .choices = pawl__sql_dialect_names, .is_open = true),
@@ -178,8 +178,7 @@ static pawl_code print_rights(const verb_fields *fields, const pawl__sql_script 
 
 /* ---- Scripts ------------------------------------------------------------- */
 
-/* The script, to standard output or to files. `*is_printed` is false for a store whose driver alone
- * knows its script. */
+/* Prints the script, or writes it to files. `*is_printed` is false for a store whose script only its driver has. */
 static pawl_code print_script(const verb_fields *fields, const pawl_schema_spec *spec,
                               bool *is_printed, pawl_error *error)
 {
@@ -204,7 +203,7 @@ static pawl_code print_script(const verb_fields *fields, const pawl_schema_spec 
 
 /* ---- The verb ------------------------------------------------------------ */
 
-/* Chooses the URL; the name of a dialect is the scheme of a URL. */
+/* Makes the URL of --dialect, whose name is the scheme of a URL. */
 static pawl_code choose_url(verb_fields *fields, pawl_arena *arena, pawl_error *error)
 {
     if (fields->dialect == NULL)
@@ -287,8 +286,8 @@ static void count_line(pawl_text line, void *context)
     ++*(size_t *)context;
 }
 
-/* Whether apply will have something to do: a store that cannot tell the statements says whether its tables are as
- * they should be, and one that has none leaves the action's own words. Other failures are those of apply. */
+/* Chooses the line that apply prints: by the statements that it will run, or for a store that cannot list them, by
+ * verify. If neither works, `*done` keeps the general text; apply itself then reports the failure. */
 static pawl_code plan_apply(const verb_fields *fields, const pawl_schema_spec *spec,
                             const char **done, pawl_error *error)
 {
@@ -304,7 +303,7 @@ static pawl_code plan_apply(const verb_fields *fields, const pawl_schema_spec *s
     return pawl_code_exit(code) == EXIT_UNREACHABLE ? code : PAWL_OK;
 }
 
-/* `*line_count`: of those that the store's driver says, the differences of verify. */
+/* `*line_count`: lines that the driver printed; for verify the differences. */
 static pawl_code work(const verb_fields *fields, const schema_action *action,
                       const pawl_application *application, pawl_arena *arena, size_t *line_count,
                       pawl_error *error)
@@ -350,11 +349,11 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
                               fields.endpoint != NULL ? "endpoint" : "saga-prefix");
     if (code == PAWL_OK)
         code = work(&fields, action, loaded.application, arena, &line_count, &error);
-    fflush(stdout); /* the last line is the failure's, when both go to one file */
+    fflush(stdout); /* so that the line of a failure is the last one if both go to one file */
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);
     int exit_code = pawl__fail_store(code, &error, fields.at.store);
-    /* verify has looked, and said no: another answer than that it could not look. */
+    /* Differences that verify found have another exit code than a failure to look for them. */
     bool is_different = action->verb == PAWL_SCHEMA_VERIFY && code == PAWL_ESCHEMA;
     return is_different && line_count != 0 ? EXIT_DIFFERENT : exit_code;
 }

@@ -18,21 +18,21 @@ typedef struct pawl__timeout_fields {
     int64_t            by, limit;
 } pawl__timeout_fields;
 
-/* Timeouts that match, by due time, behind those of the page before, whose place it keeps. */
+/* Reads the matching timeouts page by page, in the order of their due times. */
 typedef struct pawl__timeout_cursor {
     const pawl__timeout_fields *fields;
     pawl_store                 *store;
     pawl_timeout_query          query;     /* --saga is read into it */
     pawl_text                   type;      /* of --saga; may be empty */
-    pawl_time                   lease_max; /* only those whose lease ran out by then; 0: any */
+    pawl_time                   lease_max; /* only those whose lease expired by then; 0: any */
     bool                        is_brief;  /* rows without headers and correlation id */
     bool                        is_over;
     pawl_timeout_row            last;
     pawl_arena                 *looked;
-    pawl_timeout_rows           page; /* of the store, in `looked` */
-    size_t                      at;   /* in it: rows before are done with */
+    pawl_timeout_rows           page; /* rows of the store, in the arena `looked` */
+    size_t                      at;   /* index in `page` of the next row */
 } pawl__timeout_cursor;
-/* lease_max and is_brief are zero. Texts of the saga live in the arena. `end` also after a failure. */
+/* Sets lease_max and is_brief to zero. The saga's texts live in the arena. `end` is called after a failure, too. */
 pawl_code pawl__timeout_cursor_begin(const pawl__timeout_fields *fields, pawl_store *store,
                                      pawl_arena *arena, pawl__timeout_cursor *cursor,
                                      pawl_error *error);
@@ -40,12 +40,12 @@ void      pawl__timeout_cursor_end(pawl__timeout_cursor *cursor);
 /* A page of `count_max` timeouts, or of fewer at the end. */
 pawl_code pawl__timeout_page(pawl__timeout_cursor *cursor, size_t count_max, pawl_arena *arena,
                              pawl_timeout_rows *found, pawl_error *error);
-/* The timeouts that are named by their ids, of the saga if there is one, in the order of the words; one that is named twice is
- * once there. PAWL_ENOTFOUND names one that is not there. */
+/* The timeouts with the ids that were given, each once, in that order; with --saga they must be of this saga.
+ * PAWL_ENOTFOUND names an id without a timeout. */
 pawl_code pawl__timeout_named(const pawl__timeout_cursor *cursor, pawl_arena *arena,
                               pawl_timeout_rows *rows, pawl_error *error);
 
-/* Has it a lease that ran out by then? */
+/* Has the timeout a lease that expired by `now`? */
 bool pawl__timeout_is_expired(const pawl_timeout_row *row, pawl_time now);
 /* The timeout of an id, by indexes. */
 pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
@@ -59,13 +59,12 @@ typedef struct pawl__shown_timeout {
 
 extern const pawl__column pawl__timeout_columns[];
 extern const pawl__noun   pawl__timeouts;
-/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
- * in the place of the saga's type. */
+/* Makes the rows to print, with the names of sagas that exist: people see the name instead of the saga's type. */
 pawl_code pawl__timeout_shown(const pawl__timeout_fields *fields, pawl_store *store,
                               const pawl_timeout_row *rows, size_t count, pawl_arena *arena,
                               pawl__shown_timeout **shown, pawl_error *error);
-extern const pawl__noun
-    pawl__timeout_leases; /* of the same rows: whose they are, and who leases them until when */
+/* The same rows with other columns: who leases them until when. */
+extern const pawl__noun pawl__timeout_leases;
 
 /* cancel, move, reap and release; their words are checked before the store is opened. */
 pawl_code       pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_error *error);

@@ -1,7 +1,7 @@
-/* timeout_find.c - the timeouts that the words of `pawl timeout` select, their columns, and the rows that are printed by them.
+/* timeout_find.c - selects timeouts by the options of `pawl timeout`, and makes the rows to print.
  *
- * Stores find the timeouts of one saga, or all of them, behind a due time; the rest is chosen here, one page of the store in
- * memory at a time.
+ * Stores find the timeouts of one saga, or all of them, from a due time on. The other conditions are checked here, with
+ * one page of the store in memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#define LOOKED_PAGE 1000 /* timeouts that are looked at at once for those that match */
-#define LOOKED_MAX 16000 /* so many, of those that are due at one time */
+#define LOOKED_PAGE 1000 /* timeouts that one read of the store returns */
+#define LOOKED_MAX 16000 /* the same, if many have the same due time */
 
 /* ---- Columns --------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ const pawl__column pawl__timeout_columns[] = {
     {.key = NULL},
 };
 
-/* Of leases: whose they are, and since when they are over. */
+/* The columns of leases: who holds them, and since when they are expired. */
 static const pawl__column lease_columns[] = {
     TIMEOUT("id", ID, id, "id"),
     TIMEOUT("name", TEXT, name, "name"),
@@ -58,8 +58,7 @@ static bool is_same(const char *wanted, pawl_text text)
     return wanted == NULL || pawl_text_equal(pawl_text_of(wanted), text);
 }
 
-/* A schedule's next time is stored as a timeout, and is none: `pawl schedule` keeps its plan and its row
- * in step. */
+/* Is the row the next time of a schedule? Only `pawl schedule` may change it, together with the schedule's own row. */
 static bool is_schedule(const pawl_timeout_row *row)
 {
     return pawl_text_equal(row->saga_type, PAWL_TEXT(PAWL__SCHEDULE_SAGA));
@@ -70,7 +69,7 @@ bool pawl__timeout_is_expired(const pawl_timeout_row *row, pawl_time now)
     return !pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires <= now;
 }
 
-/* Times are bounds of the walk. */
+/* Does the row match? Due times are not checked: they limit what is read. */
 static bool is_wanted(const pawl__timeout_cursor *cursor, const pawl_timeout_row *row)
 {
     const pawl__timeout_fields *asked = cursor->fields;
@@ -81,8 +80,7 @@ static bool is_wanted(const pawl__timeout_cursor *cursor, const pawl_timeout_row
            (cursor->lease_max == 0 || pawl__timeout_is_expired(row, cursor->lease_max));
 }
 
-/* By its id the row is found with its saga, whose timeouts are few: only among those of no saga are all
- * looked at. */
+/* An index finds the saga of the id; then the timeouts of the saga are read, which are few, or those without saga. */
 pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
                              pawl_timeout_row *row, bool *is_there, pawl_error *error)
 {
@@ -103,8 +101,6 @@ pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
     return code;
 }
 
-/* The named timeouts, of the saga if there is one, in the order of the words; one that is named twice
- * is once there. */
 static pawl_code find_named(const pawl__texts *ids, pawl_saga_id saga, pawl_store *store,
                             pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -169,8 +165,8 @@ void pawl__timeout_cursor_end(pawl__timeout_cursor *cursor)
     pawl_arena_destroy(cursor->looked);
 }
 
-/* The next rows of the store, few at first. Of many that are due at one time a store may read all for each page: those are
- * read in large ones. */
+/* Reads the next rows of the store: few at first, then LOOKED_PAGE. For each page a store may read all rows with the
+ * same due time, so these are read in larger pages. */
 static pawl_code look(pawl__timeout_cursor *cursor, size_t count_max, pawl_error *error)
 {
     const pawl_timeout_rows *page  = &cursor->page;

@@ -1,5 +1,5 @@
-/* bench.c - `pawl bench`: its options. The folder bench measures; it is a module, libpawl-bench.so,
- * which loads another module for the kind of store: the command itself needs no database's library.
+/* bench.c - `pawl bench`: parses its options and calls the module libpawl-bench.so (folder bench), which
+ * measures. That loads another module for the kind of store, so the command needs no library of a database.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -106,8 +106,7 @@ const pawl__report pawl__bench_verb_reports[] = {
     {.what = NULL},
 };
 
-/* The options must have the size that the module was built with: it takes the command's structs as
- * they are. */
+/* Loads the module, which must have the same struct of options, as it gets a pointer to it. */
 static pawl_code load_bench(const pawl__bench_ops **ops, pawl_error *error)
 {
     const void *table = NULL;

@@ -1,9 +1,9 @@
-/* conformance.c - `pawl conformance`: the contract suite on a store of the
- * user's own.
+/* conformance.c - `pawl conformance`: runs the contract suite on a store of the
+ * user.
  *
- * All cases use one prefix of their own, one after another; each case's tables are made for it and
- * dropped after it. Before the first one the store may have no table of these names: a table that
- * is found is left of an interrupted run, or belongs to an application.
+ * The cases run one after another with the same table prefix; the tables are made for each case and
+ * dropped after it. At first the store must have no table with this prefix: it would be left of an
+ * interrupted run, or belong to an application.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +83,7 @@ static pawl_code drop(const suite_ground *ground, const suite_address *address,
 
 /* Lines of `schema verify`, counted and summed. */
 typedef struct differences {
-    const char *prefix, *instead; /* of the names in the lines, and in the sum */
+    const char *prefix, *instead; /* prefix of the names, and that which replaces it in the sum */
     uint64_t    sum;              /* of the lines' bytes, in their order */
     size_t      count;
 } differences;
@@ -109,8 +109,8 @@ static void add_difference(pawl_text line, void *context)
     }
 }
 
-/* Verifies the schema for the prefix; the sum is that of lines with the other one. PAWL_OK also without
- * a store; PAWL_ESCHEMA is expected of a prefix without tables: the differences tell the two apart. */
+/* Verifies the schema for `prefix`, and sums the lines with `instead` in its place. PAWL_OK also if there
+ * is no store, or no table yet (PAWL_ESCHEMA). */
 static pawl_code find_differences(const char *url, const char *prefix, const char *instead,
                                   differences *found, pawl_error *error)
 {
@@ -125,9 +125,9 @@ static pawl_code find_differences(const char *url, const char *prefix, const cha
     return code == PAWL_ESCHEMA || code == PAWL_EUNREACHABLE ? PAWL_OK : code;
 }
 
-/* Refuses a prefix that has tables: a store with none of them differs from the schema exactly as it
- * does for a prefix that was never used. That one is no part of other words, so it alone can be told in
- * a line: a user's may be part of a table's own name, or of the sentence. */
+/* Refuses a prefix that has tables. Without tables verify prints the same lines as for a random prefix that
+ * was never used, except for the prefix. Only the random one is replaced in the lines: a user's prefix may also
+ * be a part of other words. */
 static pawl_code check_free(const verb_fields *fields, pawl_error *error)
 {
     char        unused[PREFIX_SIZE_MAX + 1];
@@ -157,7 +157,7 @@ typedef struct watch {
     bool            is_over;
 } watch;
 
-/* Not by stdio: a case may fork, and the child would find the stream locked. */
+/* Does not use stdio: a case may fork, and the stream would be locked in the child. */
 static void name_long(const suite_report *now)
 {
     char line[500];
@@ -189,7 +189,7 @@ static void *watch_cases(void *context)
     return NULL;
 }
 
-/* NULL: the last one has ended. */
+/* Tells the thread which case begins; NULL: the last one has ended. */
 static void watch_next(watch *w, const suite_report *begun)
 {
     pthread_mutex_lock(&w->mutex);
@@ -280,8 +280,8 @@ static void take_report(const suite_report *report, void *context)
     fflush(stdout);
 }
 
-/* Result of an item when all cases have run. An item that needs more than its cases show says so,
- * as an item without any case does. */
+/* Result of an item when all cases have run. If its cases do not suffice, or it has none, the result and
+ * the reason are those of the item's row. */
 static suite_result conclude(const item_sum *sum, const suite_item *item, const char **reason)
 {
     *reason = sum->reason;
@@ -387,8 +387,8 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Drops the tables of an interrupted run; else makes and drops tables once, as every case does, so
- * that a store which cannot be used is one line and not a failure of each case. */
+/* With --drop, drops the tables of an interrupted run. Else makes and drops tables once, so that a store
+ * which cannot be used gives one error and not one for each case. */
 static pawl_code prepare(const verb_fields *fields, pawl_error *error)
 {
     const suite_ground ground  = {.context = (void *)(uintptr_t)fields};

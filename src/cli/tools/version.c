@@ -1,10 +1,10 @@
-/* version.c - `pawl version`: the version of the command, of the library that it found, and with --json of the
- * modules that it finds and the libraries that these load.
+/* version.c - `pawl version`: prints the versions of the command and of libpawl, and with --json those of the
+ * modules and of the libraries that they load.
  *
  *     find a module's file -> load it -> ask each of its libraries for its version
  *
- * A module's libraries are asked by the loader, under the names of their own functions: the command is linked
- * with none of them.
+ * The version functions of a module's libraries are looked up by name, since the command is not linked with these
+ * libraries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -107,7 +107,7 @@ static void add_library(yyjson_mut_doc *doc, yyjson_mut_val *list, void *module,
     pawl__json_add_text(doc, object, "file", dladdr(symbol, &info) != 0 ? info.dli_fname : NULL);
 }
 
-/* The module stays loaded until the process ends, as one does that a store has loaded. */
+/* Loads the module, which stays loaded until the process ends. */
 static void add_driver(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name)
 {
     char       path[PAWL__OBJECT_PATH_SIZE];

@@ -1,5 +1,5 @@
-/* topology.c - `pawl topology print`: who handles, sends, publishes and times what, by the tables of an
- * application alone.
+/* topology.c - `pawl topology print`: prints, from the tables of an application, who handles, sends, publishes and
+ * times which messages. No store is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -16,7 +16,7 @@ typedef enum pawl__part_kind {
     PAWL__PART_SAGA,
     PAWL__PART_PROCESS,
     PAWL__PART_ENTITY,
-    PAWL__PART_HANDLER, /* without a saga: a part of its own each */
+    PAWL__PART_HANDLER, /* a handler that belongs to no saga */
     PAWL__PART_AGGREGATOR,
     PAWL__PART_PROJECTION,
     PAWL__PART_SCHEDULE, /* without handlers */
@@ -25,11 +25,11 @@ typedef enum pawl__part_kind {
 
 /* A handler of a part. */
 typedef struct pawl__topology_row {
-    const char        *function; /* NULL: a program older than the name */
-    const pawl_record *message;  /* or an event; NULL: a timeout */
+    const char *function;       /* its name; NULL: the program's tables are too old to have names */
+    const pawl_record *message; /* or an event; NULL: a timeout */
     const char        *timeout;
     const char        *key, *transitional_key; /* NULL: none */
-    const char        *missing;                /* function for who finds no saga, or NULL */
+    const char        *missing; /* function that is called if no saga is found, or NULL */
     bool               starts;
     bool               is_declared;
     pawl_effect       *effects;
@@ -73,8 +73,7 @@ extern const char *const pawl__part_kinds[];
 pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *arena,
                               pawl__topology *topology, pawl_error *error);
 
-/* Routes beside those of the table, of all endpoints, as `pawl run --route` gives them: one of the table with
- * the same name gives way. */
+/* Adds routes to all endpoints, as `pawl run --route` does. They replace routes of the table with the same name. */
 void pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
                           pawl_arena *arena);
 

@@ -1,10 +1,10 @@
-/* topology_graph.c - the topology as a drawing: parts in boxes by endpoint, types of messages between
- * them, and receivers outside the application.
+/* topology_graph.c - draws the topology in dot or Mermaid: boxes for the parts of each endpoint, types of
+ * messages between them, and receivers outside the application.
  *
  *     message -> part that handles it      part -> message that it sends, publishes, replies or emits
  *     message -> receiver outside          derived type -> base type that is handled
  *
- * Names stand in quoted labels alone; nodes are numbered.
+ * Names are only used in quoted labels; the ids of nodes are numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,7 @@ static bool find_node(const graph *g, node_kind kind, const char *label, size_t 
     return false;
 }
 
-/* The node of that label, which is made when there is none. */
+/* Finds or makes the node of that label. */
 static size_t node_of(graph *g, node_kind kind, const char *label, const pawl_record *record)
 {
     size_t found;
@@ -91,7 +91,7 @@ static size_t message_of(graph *g, const pawl_record *record)
     return node_of(g, NODE_MESSAGE, text_of(g, "%s", pawl_record_type(record)), record);
 }
 
-/* An edge that is there already is not drawn twice. */
+/* Adds the edge unless it exists. */
 static void add_edge(graph *g, size_t from, size_t to, const char *label)
 {
     for (size_t i = 0; i < g->edge_count; i++)
@@ -143,7 +143,7 @@ static void add_row(graph *g, const pawl__topology_endpoint *endpoint, size_t pa
     }
 }
 
-/* A subscriber to a base type gets what is made from it. */
+/* Adds edges from derived types to their base: subscribers to the base type get both. */
 static void add_bases(graph *g)
 {
     size_t base;
@@ -191,7 +191,7 @@ typedef struct escape {
     const char *written;
 } escape;
 
-/* In quotes Mermaid reads entities, Markdown between backticks, and HTML. */
+/* Inside of quotes Mermaid still interprets entities, HTML, and Markdown in backticks. */
 static const escape mermaid_escapes[] = {{'"', "#quot;"}, {'#', "#35;"}, {'&', "#amp;"},
                                          {'<', "#lt;"},   {'>', "#gt;"}, {'`', "#96;"},
                                          {'\0', NULL}};

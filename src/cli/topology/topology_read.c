@@ -1,4 +1,5 @@
-/* topology_read.c - the tables of an application, read by the sizes that it was built with.
+/* topology_read.c - reads the tables of an application. An older program has smaller structs: their sizes are in its
+ * tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +29,7 @@ static void *take(const reader *r, size_t count, size_t size)
     return pawl__must_take(r->arena, (count + 1) * size);
 }
 
-/* A program that has .does in its rows says the size of an effect. */
+/* The application has the size of an effect if its rows have .does. */
 static void read_effects(reader *r, const pawl_effect *does, pawl__topology_row *row)
 {
     pawl_effect effect;
@@ -148,7 +149,7 @@ static void read_projection(reader *r, const pawl_projection *given)
         read_handler(r, on.handle, whole.does, next_row(r, part));
 }
 
-/* A program that is older than schedules has neither the list nor the size of its rows. */
+/* A program from before schedules has neither their list nor the size of its rows. */
 static void read_schedules(reader *r, const pawl_schedule *list)
 {
     const pawl_application *application = r->application;

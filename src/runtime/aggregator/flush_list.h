@@ -1,6 +1,6 @@
-/* flush_list.h - which partitions are to hand over: those that were asked for, that are due, and that may be full.
+/* flush_list.h - lists the partitions to flush: those requested, those due, and those that may be full.
  *
- *     takes_check -> asked -> checked or due -> (flush.c hands them over) -> next
+ *     takes_check -> asked -> checked or due -> (flush.c flushes them) -> next
  *
  * Threads: as the worker.
  *
@@ -13,38 +13,37 @@
 
 #define PAWL__FLUSH_NOT_READ ((pawl_text){.data = "", .size = 0}) /* the error of a flush row */
 
-/* A partition to hand over. */
+/* A partition to flush. */
 typedef struct pawl__flush_target {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
-    pawl_text                     error; /* of its flush row, where that was read */
+    pawl_text                     error; /* of its flush row, if that was read */
     bool                          is_by_size;
-    bool                          is_checked; /* id_max was read */
-    int64_t                       id_max;     /* not by size: rows up to this one */
-    int64_t                       left;       /* rows of these, leased or not, taken in no piece */
-    bool                          is_shared;  /* not by size: took a piece that left some */
-    pawl_aggregator_counts        gate;     /* as read; pieces taken since are not ready any more */
-    int                           meetings; /* snapshots released for too few rows, by size */
-    bool                          is_done;
+    bool                          is_checked; /* id_max has been read */
+    int64_t                       id_max;     /* not by size: flush the rows up to this one */
+    int64_t                left; /* how many of these are not in a leased batch of this worker */
+    bool                   is_shared; /* not by size: a batch left some rows */
+    pawl_aggregator_counts gate;      /* counts as read, less the batches leased since */
+    int                    meetings;  /* by size: batches released for too few rows */
+    bool                   is_done;
 } pawl__flush_target;
 
-/* Unless it is one of the first `known` items, in which it may be. */
+/* Adds the partition, unless it is among the first `known` items. */
 pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
                                const pawl__aggregator_model *aggregator, pawl_text partition,
                                pawl_text why, bool is_by_size);
-/* Partitions for which pawl_endpoint_flush was called. */
+/* Adds partitions for which pawl_endpoint_flush was called. */
 pawl_code pawl__flush_list_asked(pawl__worker *worker, pawl_error *error);
 pawl_code pawl__flush_list_due(pawl__worker *worker, pawl_time due_max, pawl_error *error);
 
-/* Is the check of all partitions this worker's? One worker of the endpoint makes it each period,
- * and each worker once at its start. */
+/* Does this worker make the check now? One worker of the endpoint does so each period, and each worker once at its
+ * start. */
 bool pawl__flush_list_takes_check(pawl__worker *worker);
-/* Checks all partitions for full ones that were not flushed: a worker died after the commit, or a
- * failed flush waits for its next try. Idle workers do it every few seconds: one read for each
- * aggregator with a size, one for all others together, and these also tell when the next period
- * ends. */
+/* Adds due partitions; costs one statement while there are none, so idle workers do it every few seconds. Once a
+ * minute, and at the endpoint's start, one worker checks all partitions: a full one was not flushed if its worker died
+ * after the commit. */
 pawl_code pawl__flush_list_checked(pawl__worker *worker, pawl_time due_max, pawl_error *error);
-/* Reads when the next period ends, so that an idle worker sleeps no longer. */
+/* Reads when the next period ends, until which an idle worker may sleep. */
 pawl_code pawl__flush_list_next(pawl__worker *worker, pawl_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* app_call.c - see app_call.h; and the log lines about a call that takes long.
+/* app_call.c - notes calls of the application's code, and logs those that take long.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ bool pawl__app_call_begin(pawl__app_call *app_call, const pawl_endpoint *endpoin
     return is_ours;
 }
 
-/* Reads the endpoint's clock only while the thread is not given up: after that it may be gone. */
+/* Reads the endpoint's clock only if the thread is not given up: after that the endpoint may be gone. */
 bool pawl__app_call_end(pawl__app_call *app_call, const pawl_endpoint *endpoint)
 {
     char text[PAWL__APP_CALL_TEXT_SIZE] = "";
@@ -159,7 +159,7 @@ int64_t pawl__app_call_watch(pawl__app_call *app_call, const pawl_endpoint *endp
         next = LONG_CALL;
     }
     pthread_mutex_unlock(&app_call->mutex);
-    /* Outside of the mutex: the application's log may take its time. */
+    /* Outside of the mutex, as the application's log may be slow. */
     if (text[0] != '\0')
         pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s", endpoint->model->endpoint.data, text);
     return next;

@@ -1,13 +1,13 @@
-/* health_rows.h - the checks of a store's health, each once: its name, the fields of
- * pawl_health_options with its limits, their kind and their defaults, and words for operators.
+/* health_rows.h - the list of health checks of a store: name, the fields of pawl_health_options with its limits, their
+ * kind and defaults, and texts for operators.
  *
  *     X(check, field, kind, degraded_default, unhealthy_default, reason, help)
  *
- * A default of -1: the limit is never reached. The reason has the place (a queue; empty for checks
- * without one), the value and the limit, in seconds or as a count.
+ * A default of -1: the limit is never reached. The reason is printed with the place (such as a queue; may be empty),
+ * the value and the limit, in seconds or as a count.
  *
- * Only what a process that delivers can be blamed for makes it unhealthy by default: whoever asks
- * for readiness takes an unhealthy process away, which mends no dead letter.
+ * By default only problems of the process itself make it unhealthy: a load balancer removes an unhealthy process, which
+ * would not mend a dead letter.
  *
  * Tests: tests/unit/observe/test_health.c, tests/system/command_health.sh
  *

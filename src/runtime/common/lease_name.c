@@ -1,4 +1,4 @@
-/* lease_name.c - the names of leases. The command has a copy of this file (CMakeLists.txt).
+/* lease_name.c - makes the names of leases. The command has a copy of this file (CMakeLists.txt).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -69,7 +69,7 @@ void pawl__metric_raise(pawl__metrics *metrics, pawl__metric id, int64_t value)
 void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t microseconds)
 {
     size_t bucket = 0;
-    if (microseconds < 0) /* a clock that was set by hand */
+    if (microseconds < 0) /* a virtual clock may go back */
         microseconds = 0;
     while (bucket < PAWL__BUCKET_COUNT - 1 && microseconds > pawl__bucket_bounds[bucket])
         bucket++;

@@ -1,4 +1,4 @@
-/* metrics.h - the table of metrics, and the counts.
+/* metrics.h - the table of metrics, and counters for them.
  *
  * A row of the table is a metric: its names, type, unit, label and help. A metric
  * has a slot for each value of its label; a histogram one for each bucket and one

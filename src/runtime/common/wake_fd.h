@@ -1,4 +1,4 @@
-/* wake_fd.h - eventfds, by which threads wake one another: signal, wait, clear. Each is made with EFD_NONBLOCK.
+/* wake_fd.h - functions on eventfds by which threads wake one another: signal, wait, clear. All use EFD_NONBLOCK.
  *
  * Threads: safe from any thread; signal also in a signal handler.
  *
@@ -17,10 +17,10 @@ static inline void pawl__fd_signal(int fd)
 {
     static const uint64_t one     = 1;
     ssize_t               ignored = write(fd, &one, sizeof one);
-    (void)ignored; /* a full counter is readable already */
+    (void)ignored; /* fails only if the counter is full: then it is readable already */
 }
 
-/* True when it was set. */
+/* Clears the descriptor; true if it was set. */
 static inline bool pawl__fd_clear(int fd)
 {
     uint64_t count;
@@ -30,7 +30,7 @@ static inline bool pawl__fd_clear(int fd)
     return was_set;
 }
 
-/* Until the descriptor is set, at most so many microseconds. */
+/* Waits until the descriptor is set, at most so many microseconds. */
 static inline void pawl__fd_wait(int fd, int64_t microseconds)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};

@@ -1,4 +1,4 @@
-/* audit.c - reads the option audit: URL#QUEUE, or #QUEUE of this store.
+/* audit.c - reads the option audit: URL#QUEUE, or #QUEUE for a queue of this store.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static pawl_code cut(pawl_endpoint *endpoint, pawl_route *route, pawl_error *err
     return PAWL_OK;
 }
 
-/* Each copy in the endpoint's own queue would be handled, and copied again. */
+/* Is it the endpoint's own queue? There each copy would be handled and copied again. */
 static bool is_own_queue(const pawl_endpoint *endpoint, const pawl_route *route)
 {
     const char *store   = endpoint->settings.store;
@@ -56,7 +56,7 @@ static bool is_own_queue(const pawl_endpoint *endpoint, const pawl_route *route)
     return is_here && pawl_text_equal(pawl_text_of(route->queue), endpoint->model->queue);
 }
 
-/* Refuses an address to which nothing could ever be delivered; one that is away is no failure. */
+/* Refuses an invalid address. A receiver that is unavailable now is no failure. */
 static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error)
 {
     pawl_error why = PAWL_ERROR_INIT;
@@ -74,7 +74,7 @@ static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_er
     return code == PAWL_OK ? code : refuse(endpoint, why.text, error);
 }
 
-/* A name that is longer than the system's own limit is cut. */
+/* The name of the machine, cut if it is longer than the system's limit. */
 static pawl_text find_machine(pawl__auditing *auditing)
 {
     if (gethostname(auditing->machine, sizeof auditing->machine - 1) != 0)

@@ -1,10 +1,9 @@
-/* heartbeat.c - the thread that says that workers live while they are in the application's code, on a store
- * where heartbeats alone tell it (MongoDB, Galera, Oracle, behind a pooler).
+/* heartbeat.c - a thread that writes heartbeats of workers that are in the application's code, on stores where only
+ * heartbeats show that a worker lives (MongoDB, Galera, Oracle, behind a pooler).
  *
- * A worker beats by itself when it commits or waits. While its handler runs it can do neither,
- * and after 15 s others would take it for dead, and its messages. So another thread beats for
- * it, on a store handle of its own; no longer than handler_time_max for one call, so that a
- * handler that hangs does not keep its message for ever.
+ * A worker writes a heartbeat when it commits or waits. While its handler runs it does neither, and after 15 s others
+ * would take it for dead and claim its messages. So this thread writes heartbeats for it, on a separate store handle;
+ * for one call no longer than handler_time_max, so that a hanging handler does not keep its message for ever.
  *
  *     start (the first one begins the thread) -> stop
  *
@@ -21,9 +20,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define DEADLINE PAWL_SECONDS(5) /* of one call: three beats may fail before a worker is dead */
+#define DEADLINE PAWL_SECONDS(5) /* of one call: three may fail before a worker counts as dead */
 
-/* Says once that it fails, and again after it went well. */
+/* Logs the first failure, and again the first one after a success. */
 static void say_failed(pawl__heartbeat *heartbeat, const pawl_error *error)
 {
     if (!heartbeat->has_failed)
@@ -100,7 +99,7 @@ void pawl__heartbeat_start(pawl__heartbeat *heartbeat, pawl_endpoint *endpoint,
         heartbeat->app_calls[heartbeat->count++] = threads[i]->app_call;
     pthread_mutex_init(&heartbeat->mutex, NULL);
     int failure = heartbeat->stop_fd >= 0 ? pthread_create(&heartbeat->thread, NULL, run, heartbeat)
-                                          : errno; /* without it the thread could not be ended */
+                                          : errno; /* the thread could not be stopped without it */
     heartbeat->is_started = failure == 0;
     if (heartbeat->is_started)
         return;

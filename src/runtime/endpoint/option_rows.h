@@ -1,13 +1,12 @@
-/* option_rows.h - the numbers among an endpoint's options, each once: the field of
- * pawl_endpoint_options, its default and its limits, and its name and its words for operators.
- * The library checks by this table; the options of `pawl run`, its file, its help and what
- * --show-options prints are made from it, and docs/options.md is compared with that.
+/* option_rows.h - the list of an endpoint's numeric options: field of pawl_endpoint_options, default, limits, name and
+ * help text. The library checks by it; the options of `pawl run`, its file, its help and --show-options are made from
+ * it, and a test compares docs/options.md with them.
  *
  *     X(field, kind, value_default, low, high, name, help)
  *
- * A low of -1: "none" can be said, by PAWL_NONE in C, where 0 means the default, and by the word none on the
- * command line and in files. There 0 is none, too, but for a LIMIT. A duration below a millisecond is refused where
- * its low is not 1: in C it is a number of seconds whose PAWL_SECONDS was forgotten.
+ * A low of -1 allows "none": PAWL_NONE in C, where 0 means the default, and the word none on the command line and in
+ * files. There 0 means none, too, except for a LIMIT. A duration below a millisecond is refused unless its low is 1: in
+ * C it is probably a number of seconds without PAWL_SECONDS.
  *
  * Tests: tests/unit/runtime/test_runtime_options.c, tests/system/command_options.sh
  *
@@ -25,7 +24,7 @@
 typedef enum pawl__number_kind {
     PAWL__NUMBER_COUNT,
     PAWL__NUMBER_DURATION, /* microseconds */
-    PAWL__NUMBER_LIMIT, /* a count of which none is "no limit": a 0 would be misread, and is refused */
+    PAWL__NUMBER_LIMIT,    /* a count; none is "no limit". 0 is refused, as ambiguous */
 } pawl__number_kind;
 
 typedef struct pawl__number_row {
@@ -97,7 +96,7 @@ typedef struct pawl__number_row {
     X(stop_wait, DURATION, PAWL_SECONDS(30), PAWL_MILLISECONDS(1), PAWL_DAYS(365), "stop-wait", \
       "when stopped, how long to wait for running handlers")
 
-/* The index of each in the table. */
+/* The index of each option in the table. */
 #define PAWL__NUMBER_INDEX(field, kind, value_default, low, high, name, help) pawl__number_##field,
 enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_INDEX) pawl__number_count };
 

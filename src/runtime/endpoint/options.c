@@ -1,5 +1,4 @@
-/* options.c - an endpoint's options: one row for each number, with its default
- * and its bounds.
+/* options.c - checks the options of an endpoint and fills in defaults (option_rows.h lists the numbers).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +17,8 @@
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
-/* Takes a number: 0 stands for the endpoint's table, where 0 is the default of all; -1 is "none"
- * where the lower bound allows it, and becomes 0. */
+/* Reads a number: 0 stands for that of the endpoint's table, and 0 there for the default; -1 means "none", if the lower
+ * limit allows it, and becomes 0. */
 static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoint_options *defaults,
                              const pawl__number_row *row, pawl_error *error)
 {
@@ -46,8 +45,8 @@ static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoin
 
 /* ---- The endpoint's table ------------------------------------------------------ */
 
-/* Refuses options in the endpoint's table that belong to the program which runs the endpoint: an
- * application with a store of its own would leave the one that an operator names. */
+/* Refuses options in the application's table that only the program may set: with a store in the table, the application
+ * would ignore the operator's. */
 static pawl_code check_defaults(const pawl_endpoint_options *defaults, pawl_error *error)
 {
     const struct {
@@ -85,7 +84,7 @@ static pawl_code read_options(const pawl_endpoint_options *given, pawl_endpoint_
     return PAWL_OK;
 }
 
-/* Reads the endpoint's own options; all zero when its row has none, or ends before them. */
+/* Reads the options of the endpoint's row in the application's table; all zero if the row has none or is too short. */
 static pawl_code read_defaults(const pawl_application *application, const char *name,
                                pawl_endpoint_options *defaults, pawl_error *error)
 {
@@ -105,9 +104,9 @@ static pawl_code read_defaults(const pawl_application *application, const char *
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "endpoint %s", spec.name);
 }
 
-/* ---- What numbers say together ------------------------------------------------- */
+/* ---- Checks of several numbers -------------------------------------------------- */
 
-/* The sum of the delays of so many tries, each with the most jitter. */
+/* The sum of the delays of `tries` tries, each with the maximum of jitter. */
 static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
 {
     int64_t sum = 0;
@@ -118,7 +117,7 @@ static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
     return sum;
 }
 
-/* The longest that delayed retries go on, by the numbers (row 0) or by a row of recovery. */
+/* The longest total of delayed retries, by the options (row 0) or by a recovery row. */
 static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl__recovery *recovery,
                               size_t *longest_row)
 {
@@ -139,8 +138,7 @@ static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl_
     return longest;
 }
 
-/* Checks that inbox marks are kept as long as copies of a message can come, which the mark tells
- * from a new one. */
+/* Checks that deduplication records are kept as long as copies of a message may arrive. */
 static pawl_code check_retention(const pawl_endpoint_options *settings,
                                  const pawl__recovery *recovery, pawl_error *error)
 {
@@ -208,8 +206,7 @@ static pawl_code check_row_size(const char *name, size_t said, size_t least, siz
                           name, said, least, most);
 }
 
-/* The sizes of rows in the program that the options are from: no shorter than in the first version, and none has been
- * appended to what the library knows. */
+/* Checks the sizes of the program's rows: not shorter than in the first version, not longer than this library knows. */
 static pawl_code check_row_sizes(const pawl_endpoint_options *options, pawl_error *error)
 {
     pawl_code code = check_row_size("route_size", options->route_size,
@@ -220,7 +217,7 @@ static pawl_code check_row_sizes(const pawl_endpoint_options *options, pawl_erro
                                             sizeof(pawl_recovery), error);
 }
 
-/* Takes routes whose names are not there yet: routes of the caller come before the table's. */
+/* Adds routes whose names are new: those of the caller come before those of the table. */
 static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
                              pawl_error *error)
 {
@@ -239,7 +236,7 @@ static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_option
     return PAWL_OK;
 }
 
-/* ---- All of it -------------------------------------------------------------------- */
+/* ---- All options ------------------------------------------------------------------- */
 
 static pawl_code check_settings(const pawl_endpoint_options *settings,
                                 const pawl__recovery *recovery, pawl_error *error)

@@ -1,5 +1,5 @@
-/* recovery.c - the rows of recoverability that are in force for an endpoint: those of the program that
- * runs it, then its own table's.
+/* recovery.c - makes the list of recovery rows in effect for an endpoint: those of the program that runs it, then those
+ * of the application's table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include "runtime/runtime.h"
 
-/* Refuses a row behind one of the same list that takes all its failures. */
+/* Refuses a row that is never reached, as an earlier one of the same list matches all its failures. */
 static pawl_code check_reached(const pawl__recovery *rows, size_t first, const pawl_recovery *row,
                                pawl_error *error)
 {
@@ -52,7 +52,7 @@ pawl_code pawl__recovery_take(pawl__recovery *rows, const pawl_endpoint_options 
     return code == PAWL_OK ? take_rows(rows, table, " in the endpoint's table", error) : code;
 }
 
-/* Is there a message, or a timeout, of the type? */
+/* Does the endpoint have a message or timeout of the type? */
 static bool is_known(const pawl__model *model, pawl_text type)
 {
     if (pawl__model_type(model, type) != NULL)
@@ -63,8 +63,8 @@ static bool is_known(const pawl__model *model, pawl_text type)
     return false;
 }
 
-/* A row of the table is the endpoint's own; one of an operator may be meant for other endpoints of
- * the process, and derived types are handled without a handler of their own. */
+/* Only warns: an operator's row may be for other endpoints of the process, and derived types need no handler of their
+ * own. */
 void pawl__recovery_warn(const pawl__recovery *rows, const pawl__model *model)
 {
     for (size_t i = 0; i < rows->count; i++) {

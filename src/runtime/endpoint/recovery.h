@@ -1,6 +1,6 @@
-/* recovery.h - checks of the rows of pawl/recovery.h, and the list that is in force.
+/* recovery.h - checks the recovery rows of an endpoint (pawl/recovery.h) and makes the list in effect.
  *
- * The checks are in the header, as the library and the command both need them.
+ * The checks are inline functions, as the library and the command both use them.
  *
  * Tests: tests/unit/runtime/test_runtime_recovery.c, tests/system/command_options.sh
  *
@@ -16,19 +16,20 @@
 
 #include <string.h>
 
-/* Limits of the numbers are those of the options that a row overrides. */
+/* The limits are those of the options that a row overrides. */
 #define PAWL__RECOVERY_IMMEDIATE_MAX 100
 #define PAWL__RECOVERY_DELAYED_MAX 1000
 #define PAWL__RECOVERY_DELAY_MAX PAWL_DAYS(365)
 
-/* A row without anything ends the list. */
+/* Is it an empty row, which ends the list? */
 static inline bool pawl__recovery_is_end(const pawl_recovery *row)
 {
     return row->code == PAWL_OK && row->type == NULL && row->immediate == 0 && row->delayed == 0 &&
            row->delay == 0 && row->delay_max == 0 && row->then == PAWL_THEN_DEAD;
 }
 
-/* The row of that place in the list of the options, which say how long the program's rows are. False: the list ends before it. */
+/* Reads row `index` of the options' list; recovery_size is the size of the program's rows. False: the list is
+ * shorter. */
 static inline bool pawl__recovery_at(const pawl_endpoint_options *options, size_t index,
                                      pawl_recovery *row)
 {
@@ -39,7 +40,7 @@ static inline bool pawl__recovery_at(const pawl_endpoint_options *options, size_
     return !pawl__recovery_is_end(row);
 }
 
-/* Does `first` take every failure that `later` is for? */
+/* Does `first` match every failure that `later` matches? */
 static inline bool pawl__recovery_hides(const pawl_recovery *first, const pawl_recovery *later)
 {
     return (first->code == PAWL_OK || first->code == later->code) &&
@@ -92,7 +93,7 @@ static inline pawl_code pawl__recovery_check_numbers(const pawl_recovery *row, p
     return code != PAWL_OK ? code : pawl__check_unit("", "delay_max", "", row->delay_max, error);
 }
 
-/* PAWL_ECONFIG says what is wrong with the row by itself. */
+/* Checks the row without regard to others. PAWL_ECONFIG tells the mistake. */
 static inline pawl_code pawl__recovery_check(const pawl_recovery *row, pawl_error *error)
 {
     size_t    size = row->type != NULL ? strlen(row->type) : 1;
@@ -103,8 +104,8 @@ static inline pawl_code pawl__recovery_check(const pawl_recovery *row, pawl_erro
     return code == PAWL_OK ? pawl__recovery_check_numbers(row, error) : code;
 }
 
-/* recovery.c: takes the rows of the program that runs the endpoint, then its table's. PAWL_ECONFIG
- * names the row by its number in its list. The texts are borrowed. */
+/* recovery.c: copies the rows of the program that runs the endpoint, then those of the application's table.
+ * PAWL_ECONFIG names a wrong row by its list and number. The texts are borrowed. */
 pawl_code pawl__recovery_take(pawl__recovery *rows, const pawl_endpoint_options *options,
                               const pawl_endpoint_options *table, pawl_error *error);
 /* Logs rows for types that the endpoint does not handle. */

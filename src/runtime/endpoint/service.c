@@ -1,11 +1,11 @@
-/* service.c - see service.h.
+/* service.c - runs the steps of the service: outbox, projections, retention.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/projection/projection.h"
 #include "runtime/retention/retention.h"
 
-#define SET_BACK_MIN PAWL_SECONDS(1) /* a smaller step back is waited for */
+#define SET_BACK_MIN PAWL_SECONDS(1) /* a smaller step back is ignored */
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error)
@@ -65,8 +65,8 @@ void pawl__service_destroy(pawl__service *service)
     pawl_free(service);
 }
 
-/* Plans anew when the machine's clock was set back: by the old plan nothing would be done, and no
- * lease asked for, until it is as late again. */
+/* If the machine's clock was set back, resets all due times. Otherwise nothing would be done, and no lease renewed,
+ * until the clock reaches them again. */
 static void note_time(pawl__service *service, pawl_time now)
 {
     if (now < pawl_time_add(service->last_now, -SET_BACK_MIN)) {
@@ -78,14 +78,14 @@ static void note_time(pawl__service *service, pawl_time now)
     service->last_now = now;
 }
 
-/* Tells the store what fails, and that it does not any more, unless it says so already. */
+/* Raises or clears the alarm in the store, if necessary. */
 static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, pawl_text lease)
 {
     pawl_store *store = service->store;
     int64_t     now   = pawl__watch_now(service->endpoint);
     pawl_error  error = PAWL_ERROR_INIT;
     if (pawl_uuid_compare(alarm->by.uuid, pawl_store_worker(store).uuid) != 0)
-        alarm->is_told = false; /* the handle was opened anew: nothing stands of the one before */
+        alarm->is_told = false; /* a new handle: the alarm of the old one is gone */
     pawl__alarm_check_epoch(alarm, store);
     pawl__alarm_act act = pawl__alarm_next(alarm, now);
     if (act == PAWL__ALARM_NOTHING)
@@ -116,7 +116,7 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
     if (service->store == NULL)
         code = pawl__endpoint_store_open(service->endpoint, &service->app_call, &service->store,
                                          error);
-    if (code == PAWL_OK) /* an alarm that the last handle had */
+    if (code == PAWL_OK) /* also an alarm that the last handle raised */
         tell_alarms(service);
     if (code == PAWL_OK)
         code = pawl__outbox_run(service, step, error);

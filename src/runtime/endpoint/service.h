@@ -1,4 +1,4 @@
-/* service.h - the work beside the workers: the outbox, projections, retention, and leases of dead workers.
+/* service.h - the service of an endpoint: outbox, projections, retention, and the leases of dead workers.
  *
  *     create -> { step: outbox -> projections -> retention }* -> leave -> destroy
  *
@@ -14,11 +14,11 @@
 #include "runtime/common/app_call.h"
 #include "runtime/outbox/outbox.h"
 
-/* The time that a store without a server's clock is swept by: see pawl__retention_time. Zeroed: none yet. */
+/* The clock for the sweep of a store that has no server clock: see pawl__retention_time. All zero: not known yet. */
 typedef struct pawl__believed {
     pawl_time time;
-    int64_t   monotonic; /* when it was that time */
-    int64_t   ahead;     /* since when the machine's clock is ahead of it; 0: it is not */
+    int64_t   monotonic; /* monotonic time at which `time` was read */
+    int64_t   ahead;     /* since when the machine's clock is ahead; 0: it is not */
 } pawl__believed;
 
 typedef struct pawl__service {
@@ -30,23 +30,23 @@ typedef struct pawl__service {
     pawl_random               random;
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];
-    pawl__source_table        waiting; /* sources behind a row that is tried again */
+    pawl__source_table        waiting; /* sources with a row that waits for a retry */
     pawl__unavailable         unavailable;
     bool                      is_leader;
     pawl_text                 lease_name;
     pawl_time                 lease_renewal; /* machine time */
     int64_t                   lease_end;     /* by pawl__lease_now */
-    int64_t                   delivery_time; /* of the sinks' slow calls lately */
-    int64_t                   answered;      /* time of the store's last answer that it leads */
-    int64_t                   number;        /* of the leader, in the store: see outbox/leader.c */
-    pawl_time                 arrival;       /* business time of the last call of a sink */
-    int64_t                   term;          /* number of its take-overs */
+    int64_t                   delivery_time; /* of recent slow calls of sinks */
+    int64_t                   answered;      /* when the store last confirmed the lease */
+    int64_t                   number;        /* fencing number: see outbox/leader.c */
+    pawl_time                 arrival;       /* due time given to the last delivery */
+    int64_t                   term;          /* number of take-overs by this service */
     pawl_time                 orphans_due;   /* machine time of the next check of held rows */
     pawl_time                 outbox_due;    /* machine time of the next check of the outbox */
-    pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
-    pawl_time                 last_now;      /* machine time of the last step */
+    pawl_time                 outbox_retry; /* when the next waiting row is due, or PAWL_TIME_MAX */
+    pawl_time                 last_now;     /* machine time of the last step */
     pawl_time                 sweep_due, reap_due;
-    pawl__believed            believed; /* by which is swept */
+    pawl__believed            believed; /* clock of the sweep */
     pawl_sweep_cursor         bodies_cursor;
     int                       sweep_failures; /* in a row */
     struct pawl__projections *projections;    /* NULL: the endpoint has none */
@@ -54,7 +54,7 @@ typedef struct pawl__service {
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error);
-/* Closes what is open: sinks, and its own store. */
+/* Closes the sinks and its own store. */
 void      pawl__service_leave(pawl__service *service);
 void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);

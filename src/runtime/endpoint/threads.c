@@ -1,13 +1,12 @@
-/* threads.c - starting, watching and ending the threads of pawl_endpoint_run.
+/* threads.c - starts, watches and ends the threads of pawl_endpoint_run.
  *
  *     start -> watch until stop -> wait, stop_wait at most -> join those that finished
  *                                                         -> give up the others
  *
- * The caller's thread watches: it logs calls that take long, and when stopping has waited long
- * enough it gives up the threads that are still in the application's code. Their workers are ended
- * in the store, on a handle of its own, so that other workers get their claims, and their commits
- * are refused. A thread given up has all that it needs: it ends by itself when the application's
- * code returns, and the last of them frees the endpoint.
+ * The caller's thread watches: it logs calls that take long, and after stop_wait it gives up the threads that are still
+ * in the application's code. It ends their workers in the store, on a separate handle: their claims are released, and
+ * their commits refused. A given up thread owns all that it uses: it ends by itself when the application's code
+ * returns, and the last reference frees the endpoint.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,17 +22,17 @@
 #include <unistd.h>
 
 #define WATCH_MAX PAWL__HEARTBEAT_PERIOD
-#define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
+#define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* a virtual clock gives no wake-up */
 #define INTERRUPT_PERIOD PAWL_SECONDS(1)
-#define TOLD_MAX 3 /* threads that the error tells of */
+#define TOLD_MAX 3 /* threads that the error text names */
 
 typedef struct running {
     pawl_endpoint  *endpoint;
     pawl__thread  **threads; /* the workers', then the service's and the intake's; NULL: given up */
-    int             thread_count; /* of all that are to be made */
-    int             count;        /* of those made */
+    int             thread_count; /* of all that will be made */
+    int             count;        /* of those made so far */
     int             done_fd;
-    pawl__worker   *spare; /* of the endpoint when the first worker is given up */
+    pawl__worker   *spare; /* becomes the endpoint's worker if the first one is given up */
     pawl__heartbeat heartbeat;
 } running;
 
@@ -56,8 +55,8 @@ static void destroy_thread(pawl__thread *it)
 
 #define READER_END PAWL_SECONDS(5)
 
-/* The worker's row stays until messages of a broker that this process had are rows, too: others take it for a sign that there may be
- * such messages (connection_state.c). */
+/* Keeps the worker's row until all broker messages of this process are rows: to other processes it shows that there may
+ * be such messages (connection_state.c). */
 static void wait_for_reader(const pawl__thread *self)
 {
     pawl__offers *offers = &self->endpoint->offers;
@@ -72,8 +71,7 @@ static void wait_for_reader(const pawl__thread *self)
     pawl__app_call_set_waits(self->app_call, NULL);
 }
 
-/* The thread's loop, and then its last commits and calls of sinks, and closing them: stopping can
- * give up all of this. */
+/* The thread's loop, then its last commits and calls of sinks. The thread can be given up at any point of it. */
 static void *run_thread(void *argument)
 {
     pawl__thread  *self     = argument;
@@ -91,16 +89,16 @@ static void *run_thread(void *argument)
         pawl__service_leave(self->service);
     }
     if (pawl__app_call_finish(self->app_call)) {
-        pawl__fd_signal(done); /* open until this thread is joined */
+        pawl__fd_signal(done); /* the descriptor stays open until this thread is joined */
     } else {
-        /* Given up: no other thread joins it. */
+        /* Given up: nobody joins this thread. */
         destroy_thread(self);
         pawl__endpoint_leave(endpoint, true);
     }
     return NULL;
 }
 
-/* Gives the thread the service, or the intake, which is the last thread of all. */
+/* Creates the service or the intake for the thread. The intake's thread is the last one. */
 static pawl_code give_other(pawl__thread *made, bool is_intake, pawl_error *error)
 {
     pawl_endpoint *endpoint = made->endpoint;
@@ -172,8 +170,8 @@ static pawl_code start(running *it, pawl_error *error)
 
 /* ---- Watching ----------------------------------------------------------------------- */
 
-/* Logs calls that take long; returns when the next check is due, at most `rest` from now.
- * It beats for clock.h here: see leader.c. */
+/* Logs calls that take long. Returns the time until the next check, at most `rest`. Also updates stopped_time
+ * (clock.h), see leader.c. */
 static int64_t watch_calls(running *it, int64_t rest)
 {
     int64_t next = rest;
@@ -206,8 +204,8 @@ static void wake_all(const running *it)
         pawl__fd_signal(it->threads[i]->wake_fd);
 }
 
-/* A store that does not answer would be waited for until its deadline, call by call. Not at once: what is under way is
- * finished. */
+/* Interrupts all store calls: if the store does not answer, each would wait until its deadline. Not called at once
+ * after stop, so that work under way can be finished. */
 static void interrupt_all(const running *it)
 {
     for (int i = 0; i < it->count; i++)
@@ -215,7 +213,8 @@ static void interrupt_all(const running *it)
             pawl__app_call_interrupt(it->threads[i]->app_call);
 }
 
-/* Until stop, then until all threads have finished, or stop_wait is over. In its second half stores are interrupted. */
+/* Watches until stop, then until all threads have finished or stop_wait is over. After half of stop_wait store calls
+ * are interrupted. */
 static void watch(running *it)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -237,7 +236,7 @@ static void watch(running *it)
 
 /* ---- Ending --------------------------------------------------------------------------- */
 
-/* Adds what a thread has in flight to the error, as long as there is room. */
+/* Adds what a thread has in flight to the error text, if there is room. */
 static void tell(const running *it, const char *text, int told, pawl_error *error)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -253,8 +252,7 @@ static void tell(const running *it, const char *text, int told, pawl_error *erro
              text);
 }
 
-/* Gives a thread all that it needs to end alone, before anything else, as it may come back at
- * once. */
+/* Transfers to a thread all that it needs to end by itself. Done first, as its handler may return at any moment. */
 static void let_go(running *it, const pawl__thread *lost)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -268,7 +266,7 @@ static void let_go(running *it, const pawl__thread *lost)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Takes a thread back that had finished. */
+/* Reverts let_go for a thread that has finished meanwhile. */
 static void take_back(running *it, pawl__thread *found)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -282,8 +280,7 @@ static void take_back(running *it, pawl__thread *found)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Gives up the threads that have not finished, and ends their workers in the store.
- * PAWL_OK when there is none. */
+/* Gives up the threads that have not finished, and ends their workers in the store. PAWL_OK: there were none. */
 static pawl_code give_up(running *it, pawl_error *error)
 {
     pawl_worker_id lost[PAWL_WORKERS_MAX + 2];
@@ -325,7 +322,7 @@ static void finish(running *it)
     pawl__worker_leave(it->endpoint->worker);
 }
 
-/* The failure of a thread comes before the text about those given up. */
+/* Returns the failure of a thread, if there is one, in place of the text about given up threads. */
 static pawl_code take_failure(pawl_endpoint *endpoint, pawl_code code, pawl_error *error)
 {
     pthread_mutex_lock(&endpoint->mutex);

@@ -1,9 +1,11 @@
-/* connection_state.c - notes and describes how the reading from a broker stands, and what this process may not see of its queue.
+/* connection_state.c - notes whether the broker is read, and whether older messages may exist that this process does
+ * not see.
  *
- * A message in flight without a row is seen by its own process alone. So where several processes read one queue, a message may be
- * here, and the older one that begins its saga there. The older one is also out of sight for a while when its process died or
- * lost a connection: the broker hands it out again, behind messages that were handed out before. A process that stops in order makes
- * rows of all that it has (intake_step.c) while its workers still have their rows.
+ * Only its own process sees a message in flight without a row. So if several processes read one queue, an older
+ * message, which begins the saga of one here, may be in another process. If that process crashes or loses its
+ * connection, nobody sees the older one for a while: the broker delivers it again, after messages that it delivered
+ * before. A process that stops normally turns all its messages into rows (intake_step.c) before its workers' rows are
+ * deleted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +16,10 @@
 
 #include <stdio.h>
 
-#define HOLD_MAX PAWL_SECONDS(30) /* in which the broker hands out again what went back to it */
+#define HOLD_MAX PAWL_SECONDS(30) /* time in which the broker redelivers returned messages */
 #define ASK_PERIOD PAWL_SECONDS(1)
 #define AWAY_TIME \
-    PAWL_SECONDS(10) /* behind it others are told; a broker that is restarted is back before */
+    PAWL_SECONDS(10) /* time after which the alarm is raised; a restarted broker is back earlier */
 
 static void set_state(pawl_endpoint *endpoint, bool is_connected)
 {
@@ -99,7 +101,7 @@ static bool has_other(pawl_endpoint *endpoint, const pawl_worker_info *items, si
     return has;
 }
 
-/* Did this process find workers dead of late? Their rows may be ended already. */
+/* Did this process find dead workers recently? Their rows may be ended already. */
 static bool has_recent_death(pawl_endpoint *endpoint, pawl_time now, int64_t hold)
 {
     bool has = false;
@@ -110,7 +112,7 @@ static bool has_recent_death(pawl_endpoint *endpoint, pawl_time now, int64_t hol
     return has;
 }
 
-/* Has the endpoint workers of other processes, living or dead? Ids are compared and not process ids, which are alike in
+/* Has the endpoint workers of other processes, live or dead? Compares worker ids, as process ids may be equal in
  * containers. */
 static pawl_code find_others(pawl__worker *worker, int64_t hold, bool *found, pawl_error *error)
 {
@@ -129,8 +131,8 @@ static pawl_code find_others(pawl__worker *worker, int64_t hold, bool *found, pa
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
-/* Asked while others are seen once in a while. "There are none" is asked for each time, since another process may have begun
- * just now. A store that does not answer fails the batch with its next call. */
+/* Has the endpoint other processes? Yes is remembered for a while; no is asked each time, as another process may have
+ * just started. If the store does not answer, the batch fails with its next call. */
 static bool has_others(pawl__worker *worker, int64_t now, int64_t hold)
 {
     pawl_endpoint       *endpoint = worker->endpoint;
@@ -154,7 +156,7 @@ static bool has_others(pawl__worker *worker, int64_t now, int64_t hold)
     return has;
 }
 
-/* An ordered endpoint has the messages of a key in order, whatever process takes them in. */
+/* Never on an ordered endpoint: it handles the messages of a key in order, whichever process takes them. */
 bool pawl__inbound_state_may_miss(pawl__worker *worker)
 {
     pawl_endpoint             *endpoint = worker->endpoint;
@@ -169,7 +171,7 @@ bool pawl__inbound_state_may_miss(pawl__worker *worker)
     bool is_away = !state->is_connected;
     bool is_back = !is_away && state->was_away && now - state->since < hold;
     pthread_mutex_unlock(&endpoint->mutex);
-    /* The broker hands out again what went back to it once it is there: no wait ends before. */
+    /* The broker redelivers returned messages only after it is available again: no wait for a saga may end before. */
     if (is_away && engine->unread_until <= engine->machine_now)
         engine->unread_until = engine->machine_now + 1;
     return is_away || is_back || has_others(worker, now, hold);

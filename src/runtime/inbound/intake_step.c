@@ -1,16 +1,16 @@
-/* intake_step.c - one step of an intake: take, commit, settle; or take, hand over to the workers, settle.
+/* intake_step.c - one step of an intake: take, commit, settle; or take, offer to workers, settle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/common/wake_fd.h"
 #include "runtime/inbound/intake.h"
 
-/* Behind it a message that no worker has taken becomes a row, which other processes see. */
+/* After this time a message that no worker has taken becomes a row, which other processes can claim. */
 #define OFFER_TIME PAWL_MILLISECONDS(250)
-#define END_TIME PAWL_SECONDS(2) /* stopping waits so long for what workers have in flight */
+#define END_TIME PAWL_SECONDS(2) /* stopping waits so long for messages in flight */
 #define AHEAD_MAX PAWL_MILLISECONDS(1)
 
-/* ---- What workers gave back ------------------------------------------------------------------ */
+/* ---- Messages returned by workers ------------------------------------------------------------ */
 
 static pawl_code settle_given(pawl__intake *it, pawl_error *error)
 {
@@ -33,10 +33,10 @@ static pawl_code settle_given(pawl__intake *it, pawl_error *error)
     return code;
 }
 
-/* ---- What was taken -------------------------------------------------------------------------- */
+/* ---- Messages taken from the broker ----------------------------------------------------------- */
 
-/* The due time of the first of `count` messages. Each is later than the one taken before it, so that their
- * places tell their order whatever becomes a row when. A clock that was set back begins anew. */
+/* Due time of the first of `count` messages. Each gets a later one than its predecessor, so that their places in the
+ * queue keep their order, whichever becomes a row first. Starts again if the clock was set back. */
 static pawl_time first_due(pawl__intake *it, size_t count)
 {
     pawl_time now   = pawl__business_now(it->endpoint);
@@ -47,7 +47,7 @@ static pawl_time first_due(pawl__intake *it, size_t count)
     return first;
 }
 
-/* While no worker claims, or messages run one by one, all that comes becomes rows at once. */
+/* Must all messages become rows at once? Yes while no worker claims, or messages run isolated. */
 static bool is_standing(const pawl__intake *it)
 {
     return atomic_load(&it->endpoint->pause.is_paused) ||
@@ -55,8 +55,8 @@ static bool is_standing(const pawl__intake *it)
            atomic_load(&it->endpoint->breaker.state) != PAWL__BREAKER_CLOSED;
 }
 
-/* May a worker handle the message before it is a row? One that was handed out before may have killed its process: the
- * deaths of a row are counted. */
+/* May a worker handle the message without a row? Not if it is redelivered: it may have crashed a process, and crashes
+ * are counted in a row. */
 static bool may_be_offered(const pawl__intake *it, const pawl_taken *taken, bool is_timed)
 {
     return taken->refusal.size == 0 && taken->message.id.size > 0 && !taken->is_redelivered &&
@@ -91,7 +91,7 @@ static pawl_code offer(pawl__intake *it, pawl__inbound_batch *batch, pawl_error 
     }
     choose(it, batch);
     pawl__offers_offer(offers, batch, pawl__monotonic_now());
-    return settle_given(it, error); /* the others are rows at once */
+    return settle_given(it, error); /* the others become rows at once */
 }
 
 static pawl_code take(pawl__intake *it, const pawl_take *by, pawl_arena *arena,
@@ -123,7 +123,7 @@ static pawl_code settle_and_offer(pawl__intake *it, const pawl_take *by, size_t 
 {
     pawl__offers *offers = &it->endpoint->offers;
     pawl_take     within = *by;
-    /* Cleared first: what is given back from here on wakes the wait, and so does stopping, which is looked at later. */
+    /* Cleared first: messages returned from now on, and a stop, end the wait below. */
     (void)pawl__fd_clear(it->wake_fd);
     int64_t now = pawl__monotonic_now();
     pawl__offers_withdraw(offers, is_standing(it) ? INT64_MAX : now - OFFER_TIME);
@@ -167,7 +167,7 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
     size_t    taken       = 0;
     *count                = 0;
     pawl_arena_reset(it->arena);
-    /* The store comes first: while it is away no message is taken, only to be given back. */
+    /* The store is opened first: while it is unavailable, messages would be taken only to be returned. */
     if (it->store == NULL)
         code = pawl__endpoint_store_open_aside(it->endpoint, INT64_MAX, &it->store, error);
     if (code == PAWL_OK)
@@ -194,7 +194,7 @@ void pawl__intake_begin_offers(pawl__intake *it, int wake_fd)
         pawl__offers_begin(&it->endpoint->offers, wake_fd);
 }
 
-/* Takes what the broker has handed out already, and nothing more. */
+/* Takes what the broker has delivered already, but does not wait. */
 static pawl_code take_last(pawl__intake *it, pawl_error *error)
 {
     const pawl_inbound_ops *ops   = it->driver->ops;
@@ -228,7 +228,7 @@ static void wait_for_workers(pawl__intake *it)
     }
 }
 
-/* Rows of what workers have in flight still: the marks drop those that are handled all the same. */
+/* Writes rows for messages still in flight. If they are handled after all, deduplication records drop the rows. */
 static pawl_code store_in_flight(pawl__intake *it, pawl_error *error)
 {
     pawl__offers *offers = &it->endpoint->offers;
@@ -240,8 +240,8 @@ static pawl_code store_in_flight(pawl__intake *it, pawl_error *error)
     return pawl__intake_store(it, &left, error);
 }
 
-/* All that was handed out is a row, or acknowledged, while the workers of this process are in the store still: messages that
- * went back to the broker would be seen by nobody for a moment (connection_state.c). */
+/* Turns all delivered messages into rows, or acknowledges them, while the rows of this process's workers still exist:
+ * for a while nobody would see messages that return to the broker (connection_state.c). */
 void pawl__intake_end_offers(pawl__intake *it)
 {
     pawl__offers *offers = &it->endpoint->offers;

@@ -2,24 +2,24 @@
  *
  *     a round:  claim pending rows -> { choose -> deliver, sink by sink -> settle }*
  *
- * A round takes as many passes as order needs: of a source one unsettled row is in
- * flight at a time, unless rows that follow one another go to one sink that keeps
- * their order. A source's rows, by the sink they go to, and the passes they take:
+ * A round has several passes, to keep the order of each source: only one unsettled row of a source is in flight at a
+ * time, except for consecutive rows to one sink that keeps their order. Examples of a source's rows, by sink, and their
+ * passes:
  *
  *     sinks, all keeping order   A A A B A        1 1 1 2 3
  *     a sink that does not       C C C            1 2 3
  *
- * When there are more rows in the store, the few that a pass leaves go with those of the next round: a pass of
- * its own would wait for a confirm and a commit for them alone.
+ * If the store has more rows, a few remaining ones wait for the next round: another pass for them alone would cost a
+ * confirm and a commit.
  *
- * Rows of a source behind one that failed are held until that one is settled; a dead
- * row holds nothing back (O14). The states of rows are in settle.c.
+ * After a row that failed, later rows of its source are held until it is settled; a dead row blocks nothing (O14).
+ * settle.c explains the states.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/dispatcher.h"
 
-#define FEW_PART 4 /* of a round's rows: fewer are a few */
+#define FEW_PART 4 /* less than this part of a round is "a few" */
 
 /* ---- A round ----------------------------------------------------------------------- */
 
@@ -32,9 +32,9 @@ static void prepare_row(pawl__service *service, pawl__round_row *row)
                         .message = row->row->message};
 }
 
-/* Rows behind the one that waits, which was tried before, are held. When that
- * row is in the round too, the rows behind it are left: rows that are held, and so not in
- * the round, may belong between the two.
+/* State at the start of a round. A row after one that was tried before and waits has to be held.
+ * If that one is in the round, too, the later row is left, as held rows, which are not in the
+ * round, may belong between the two.
  *
  *     in the store   1 waits, due   2 held   3 held   4 pending
  *     claimed        1                                4
@@ -81,7 +81,7 @@ static bool may_go(const pawl__round *round, const pawl__round_row *row)
            previous->outbound == row->outbound && pawl__sink_keeps_order(row->outbound);
 }
 
-/* Is another pass over the rows that are left worth its confirm and its commit? */
+/* Is another pass worth its confirm and its commit? */
 static bool is_worth_a_pass(const pawl__round *round)
 {
     size_t count = 0;
@@ -101,7 +101,7 @@ static void choose(pawl__service *service, pawl__round *round)
     }
 }
 
-/* May a row of the round be sent? Not when an earlier leadership claimed it. */
+/* May rows of the round be sent? Not if the lease was lost since they were claimed. */
 static bool may_send(const pawl__service *service, const pawl__round *round)
 {
     return service->is_leader && service->term == round->term;
@@ -175,7 +175,7 @@ static pawl_code run_rows(pawl__service *service, const pawl_outbox_rows *rows, 
     return code == PAWL_OK ? run_round(service, round, step, error) : code;
 }
 
-/* Rows that are read do not take off what woke the handle, as a claim does: the next wait would end at once. */
+/* Makes a claim to clear the wake-up of the handle. Plain reads do not clear it, so the next wait would end at once. */
 static pawl_code take_wake_off(const pawl__service *service, pawl_time now, pawl_error *error)
 {
     pawl_outbox_rows rows = {.count = 0};
@@ -185,7 +185,7 @@ static pawl_code take_wake_off(const pawl__service *service, pawl_time now, pawl
                : PAWL_OK;
 }
 
-/* The same while a route is away: rows of that route are left, and others go on behind them. */
+/* Runs rounds while a route is unavailable: its rows are left, and later ones of other routes are delivered. */
 static pawl_code drain_others(pawl__service *service, pawl_time now, pawl_step *step,
                               pawl_error *error)
 {
@@ -224,7 +224,7 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
     return code;
 }
 
-/* Names the endpoint in a failure; an interruption is passed on as it is (O30). */
+/* Adds the endpoint's name to a failure, but not to an interruption (O30). */
 static pawl_code name_failure(const pawl__service *service, pawl_code code, pawl_error *error)
 {
     if (code == PAWL_OK || code == PAWL_EINTERRUPTED)

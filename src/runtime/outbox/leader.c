@@ -1,38 +1,37 @@
-/* leader.c - one dispatcher at a time delivers the outbox rows of an endpoint.
+/* leader.c - elects, by a lease, the one dispatcher that delivers the outbox rows of an endpoint.
  *
- * The leader has a lease in the store: free at once when the holder's connection or
- * process is gone, as the database's own locks tell, and otherwise when its time is
- * over. Three guards keep a dispatcher that was stopped for a while, or cut off, from
- * disturbing the one that leads now:
+ * The lease is a row of the store. If the database's locks show that the holder's connection or process is gone, it is
+ * free at once, otherwise when its time is over. Three guards keep a dispatcher that was stopped or cut off for a while
+ * from interfering with the new leader:
  *
- *     before it sends    a clock that passes while it is stopped says whether the
- *                        lease is over; an answer of the store that is not fresh is
- *                        asked for again
+ *     before it sends    checks the lease by a clock that also runs while the process
+ *                        is stopped, and asks the store if its last answer is not
+ *                        recent
  *     before it settles  the same
- *     in its commits     a number in the store, a checkpoint that every commit of the
- *                        leader and every take-over raise: with an old one nothing
- *                        is applied
+ *     in its commits     a fencing number: a checkpoint that every commit of the leader
+ *                        and every take-over raises. A commit with an old number is
+ *                        refused
  *
  *     dispatcher A    claim  send ......... stopped ......... settle: refused
  *     dispatcher B                    take over (7 -> 8)   send  settle (8 -> 9)
  *
- * The number is also the time of the last delivery, in microseconds: see pawl__leader_arrival.
+ * The number is also the time of the last delivery in microseconds: see pawl__leader_arrival.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/dispatcher.h"
 
-/* A stopped dispatcher is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
- * slowest of its sinks of late. */
+/* A stopped dispatcher is replaced after at most LEASE + TRIAL (14 seconds) plus twice the time of its slowest recent
+ * sink. */
 #define LEASE PAWL_SECONDS(11)
 #define RENEWAL PAWL_SECONDS(7)
 #define TRIAL PAWL_SECONDS(3)         /* between tries of a dispatcher that does not lead */
-#define LEFT_MIN PAWL_SECONDS(5)      /* of the lease, kept during long work */
-#define MARGIN PAWL_SECONDS(1)        /* of the lease, in which nothing is sent any more */
+#define LEFT_MIN PAWL_SECONDS(5)      /* the lease is renewed when less is left */
+#define MARGIN PAWL_SECONDS(1)        /* the last part of the lease, in which nothing is sent */
 #define DELIVERY_MAX PAWL_MINUTES(10) /* the lease is not made longer for a slower sink */
 #define ANSWER_AGE_MAX PAWL_SECONDS(1)
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between searches for rows held without a row before them */
-#define ORPHAN_PAUSE 20               /* times as long as a search took, when that is more */
+#define ORPHAN_PAUSE 20               /* or so many times as long as a search took */
 #define TAKE_OVERS_MAX 5
 #define PAGE_COUNT 500
 
@@ -43,7 +42,7 @@ bool pawl__leader_is(const pawl_endpoint *endpoint)
     return pawl__lease_clock(endpoint) < atomic_load(&endpoint->lead_end);
 }
 
-/* ---- Sources that wait ----------------------------------------------------------- */
+/* ---- Sources with a row that waits ----------------------------------------------- */
 
 bool pawl__leader_is_waiting(const pawl__service *service, pawl_text source)
 {
@@ -55,12 +54,11 @@ pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, boo
     return pawl__source_table_put(&service->waiting, source, is_waiting);
 }
 
-/* Publishes the end of the lease: to another thread that asks, a lease that was not renewed ends by
- * itself. */
+/* Publishes the end of the lease, by which other threads judge: if it is not renewed, it ends by itself. */
 static void set_leader(pawl__service *service, bool is_leader)
 {
     service->is_leader = is_leader;
-    if (!is_leader) { /* another dispatcher tries the rows again, and says what it meets */
+    if (!is_leader) { /* another dispatcher tries the rows, and raises its own alarm */
         service->outbox_retry = PAWL_TIME_MAX;
         pawl__alarm_unwant(&service->route_alarm);
     }
@@ -78,10 +76,9 @@ void pawl__outbox_forget(pawl__service *service)
 
 /* ---- Order at the receiver ------------------------------------------------------------ */
 
-/* The due time that a delivery gives its message. Queues are read by due time, and the number in
- * the store is never less than the times its leaders gave before, so a leader whose clock is a
- * little behind goes on from there. Under a virtual clock each row has the time of its unit, and 0
- * is a time like others. */
+/* The due time that a delivery gives its message. Queues are read by due time. The number in the store is never less
+ * than a time given before, so a leader whose clock is a little behind continues from there. Under a virtual clock 0:
+ * each row has the time of its unit. */
 pawl_time pawl__leader_arrival(pawl__service *service)
 {
     if (service->endpoint->settings.business != NULL)
@@ -125,7 +122,7 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
     return code;
 }
 
-/* Raising the endpoint's checkpoint refuses every later commit of an earlier leader. */
+/* Raises the fencing number: from then on, commits of earlier leaders are refused. */
 static pawl_code raise_number(pawl__service *service, pawl_error *error)
 {
     for (int i = 0; i < TAKE_OVERS_MAX; i++) {
@@ -145,8 +142,8 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
 
 /* ---- The lease ------------------------------------------------------------------------ */
 
-/* Time added to the lease for calls of sinks, during which it is not renewed: a dispatcher that waits
- * for an answer longer than its lease lasts would never settle a row. */
+/* Time added to the lease for calls of sinks, during which it is not renewed. Otherwise a dispatcher whose receiver
+ * answers more slowly than the lease lasts would never settle a row. */
 static int64_t time_of_delivery(const pawl__service *service)
 {
     if (service->delivery_time <= MARGIN)
@@ -154,9 +151,8 @@ static int64_t time_of_delivery(const pawl__service *service)
     return 2 * service->delivery_time < DELIVERY_MAX ? 2 * service->delivery_time : DELIVERY_MAX;
 }
 
-/* The time that passes for this process: without that in which it was stopped. A stop in a
- * sink is not the sink's time; the lease would last longer by twice the stop, and the next
- * stop of this dispatcher would keep the others away for as long. */
+/* Time without that in which the process was stopped. A stop during a call must not count as time of the sink: it would
+ * make the lease longer by twice the stop, for which the next stop would keep other dispatchers waiting. */
 static pawl_time time_awake(const pawl__service *service)
 {
     pawl_time now = lease_now(service);
@@ -174,7 +170,7 @@ void pawl__leader_delivery_end(pawl__service *service, pawl_time begin)
     service->delivery_time += more > 0 ? more : more / 8;
 }
 
-/* Takes or renews the lease; is_leader is the answer. */
+/* Takes or renews the lease; the result is is_leader. */
 static pawl_code ask_lease(pawl__service *service, pawl_error *error)
 {
     bool      is_ours = false;
@@ -190,8 +186,8 @@ static pawl_code ask_lease(pawl__service *service, pawl_error *error)
     return code;
 }
 
-/* Keeps the lease between the parts of long work. After a lease that ended, another dispatcher may have
- * led: the rows read under it do not count, and the next run asks anew. */
+/* Renews the lease between the parts of long work. If it has ended, another dispatcher may have led meanwhile: the rows
+ * read under it are ignored, and the next run asks for the lease. */
 static pawl_code keep_lease(pawl__service *service, pawl_error *error)
 {
     pawl_time left = service->lease_end - lease_now(service);
@@ -204,12 +200,12 @@ static pawl_code keep_lease(pawl__service *service, pawl_error *error)
     return PAWL_OK;
 }
 
-/* ---- Rows that wait, and rows that are held for nothing ---------------------------------- */
+/* ---- Rows that wait, and held rows without a row that blocks them ------------------------ */
 
 typedef pawl_code page_fn(pawl__service *service, const pawl_outbox_rows *rows, pawl_error *error);
 
-/* Calls `each` for rows of this endpoint in a state, page by page, and keeps the lease meanwhile:
- * there may be very many. is_leader false: another dispatcher leads, and the rest is not read. */
+/* Calls `each` for all rows of this endpoint in a state, page by page, and renews the lease meanwhile, as there may be
+ * many. is_leader false: another dispatcher leads, and the rest is not read. */
 static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32_t attempts_min,
                           page_fn *each, pawl_error *error)
 {
@@ -234,7 +230,7 @@ static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32
     return code;
 }
 
-/* Notes the sources that wait behind a row that failed before. */
+/* Notes the sources with a row that failed before. */
 static pawl_code note_waiting(pawl__service *service, const pawl_outbox_rows *rows,
                               pawl_error *error)
 {
@@ -288,8 +284,8 @@ static pawl_code has_blocked(pawl__service *service, bool *has, pawl_error *erro
     return code;
 }
 
-/* Releases held rows that no row holds. Which sources wait is read anew before, since an operator or another program may
- * have settled rows. No row is delivered meanwhile. */
+/* Releases held rows that no earlier row blocks any more. First reads again which sources wait, as an operator or
+ * another program may have settled rows. No row is delivered meanwhile. */
 static pawl_code check_orphans(pawl__service *service, pawl_error *error)
 {
     pawl_time begin = lease_now(service);
@@ -316,8 +312,7 @@ static pawl_code take_over(pawl__service *service, pawl_error *error)
 
 /* ---- Leading -------------------------------------------------------------------------- */
 
-/* Asks for the lease; a dispatcher that has it anew takes over, and releases rows held without a row
- * before them. */
+/* Asks for the lease. A dispatcher that did not have it takes over, and releases held rows that nothing blocks. */
 static pawl_code ask(pawl__service *service, pawl_error *error)
 {
     pawl_time now  = pawl__machine_now(service->endpoint);

@@ -1,4 +1,4 @@
-/* sink.c - the sinks of the routes: opened for their first row, closed after a failure.
+/* sink.c - opens the sink of a route for its first row, calls it, and closes it after a failure.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +73,7 @@ static pawl_code open_sink(pawl__sink *outbound, pawl_error *error)
     return PAWL_OK;
 }
 
-/* For its schema alone a store is opened without a connection: the driver reads the URL, and no more. */
+/* Opened in schema mode, a driver only reads the URL and does not connect. */
 static pawl_code try_store(const pawl_route *route, pawl_error *error)
 {
     const pawl_store_ops *driver;
@@ -129,7 +129,7 @@ void pawl__outbox_close(pawl__service *service)
         pawl__sink *outbound = &service->sinks[i];
         if (outbound->transport == NULL)
             continue;
-        (void)begin_call(service, outbound, NULL); /* a thread that was given up closes it, too */
+        (void)begin_call(service, outbound, NULL); /* closes it even if the thread was given up */
         close_sink(outbound);
         (void)pawl__app_call_end(&service->app_call, service->endpoint);
     }
@@ -146,7 +146,7 @@ static pawl_text error_text(pawl_arena *arena, pawl_text text)
     if (text.size > PAWL_ERROR_TEXT_SIZE_MAX) {
         text.size = PAWL_ERROR_TEXT_SIZE_MAX;
         while (text.size > 0 && ((unsigned char)text.data[text.size] & 0xC0) == 0x80)
-            text.size--; /* between characters */
+            text.size--; /* do not cut within a character */
     }
     if (text.size == 0)
         return PAWL_TEXT("the outbound transport does not say why");
@@ -167,7 +167,7 @@ static void leave_row(pawl__round_row *row, pawl_text error)
     row->delivery.error = error;
 }
 
-/* Takes a sink's answer, if it is one that a sink may give. */
+/* Takes a sink's answer, if it is a valid one. */
 static void take_answer(pawl__service *service, pawl__round_row *row, const pawl_delivery *answer)
 {
     switch (answer->outcome) {
@@ -208,13 +208,14 @@ static pawl_code call(pawl__service *service, pawl__sink *outbound, pawl_deliver
     return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;
 }
 
-/* Of a call: the error of a row that was not sent, or an empty text; the rows that failed and are tried again. */
+/* Result of a call: `left` is the error of a row that was not sent, or empty; `failures` counts rows that will be tried
+ * again. */
 typedef struct result {
     pawl_text left, failure;
     size_t    failures;
 } result;
 
-/* Enters what became of the rows. */
+/* Writes the outcomes into the rows of the round. */
 static result enter(pawl__service *service, pawl__round *round, const pawl__sink *outbound,
                     const pawl_delivery *items, int64_t duration, pawl_code code, pawl_text text)
 {
@@ -252,7 +253,7 @@ static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink 
     const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
     pawl_text   text     = error_text(service->arena, pawl_text_of(why));
     result      made     = enter(service, round, outbound, items, duration, code, text);
-    /* Of one that failed by itself its attempts tell. */
+    /* A single failed row is logged at a lower level, as its attempts tell of it. */
     bool is_single = code == PAWL_OK && made.failures == 1;
     if (made.failures > 0 && !pawl__app_call_is_given_up(&service->app_call))
         pawl_log(is_single ? PAWL_LOG_INFO : PAWL_LOG_WARNING,

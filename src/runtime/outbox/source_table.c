@@ -1,6 +1,6 @@
-/* source_table.c - a number for each of many sources: a hash table with open addressing
- * in an arena. Nothing is removed: 0 is as good as absent, and goes when it grows. A table of its own arena then gives back what
- * the sources took that it had so far.
+/* source_table.c - a hash table from sources to numbers, with open addressing, in an arena. Entries are never removed:
+ * 0 counts as absent, and such entries are dropped when the table grows. A table with its own arena then also frees
+ * their memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,23 +1,24 @@
-/* unavailable_routes.c - routes whose receiver is not there: their rows stay as they are in the store, and lose no attempt.
+/* unavailable_routes.c - handles routes whose receiver is unavailable ("away"): their rows stay in the store unchanged,
+ * and no attempt is counted. Rows of other routes are delivered meanwhile.
  *
  *     here --a call that sent nothing--> away --its pause ends--> tried --another such call--> away
  *       ^                                                           |
  *       +---------------any other answer, or no row for it----------+
  *
- * Nothing of that is written, but an alarm for others to see (common/alarm.h): an outage of a day costs no more than one of a minute, and
- * another leader meets the same rows. Rows of other routes go on behind those that are left. For that the dispatcher keeps
- * the number of the last row that it passed, and reads behind it; and the sources of the rows that it left, whose later
- * rows are left, too. Rows that were tried before, which may stand anywhere, are read apart.
+ * Only an alarm is written (common/alarm.h), so a long outage costs no more than a short one, and another leader finds
+ * the same rows. Rows of other routes behind those that are left must be reached. So the dispatcher keeps the id of the
+ * last row that it passed, and reads after it; and the sources of the rows that it left, as later rows of these have to
+ * wait, too. Rows with failed attempts, which may stand anywhere, are read separately.
  *
- *     row      1     2     3       4     5     6        a: away; b: here; b!: failed, and waits for its next attempt
+ *     row      1     2     3       4     5     6        a: away; b: available; b!: failed, waits for its next attempt
  *     route    a     b     b!      a     b     b
  *     source   x     y     z       v     x     w
  *              left  sent  waits   left  left  sent     passed: 6; sources that were left: x, v
  *
- * A try that reached nobody may be due to the rows that it sent: the next one is given those behind them.
+ * A failed try may be due to the rows that it sent, so the next try reads the rows after them.
  *
- * Rows become visible in another order than that of their numbers, so the dispatcher goes back over those of the last
- * half minute now and then. A row that is released from behind another one is read again, too.
+ * Rows do not become visible in the order of their ids, so the dispatcher regularly reads those of the last half minute
+ * again; likewise rows that are released after an earlier row was settled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,7 @@ static size_t number_of(const pawl__service *service, const pawl__sink *outbound
     return (size_t)(outbound - service->sinks) + 1;
 }
 
-/* Is nothing sent to the sink now? */
+/* Is the sink unavailable, and not to be called now? */
 static bool is_away(const pawl__sink *outbound)
 {
     return outbound != NULL && outbound->away_until != 0;
@@ -44,7 +45,7 @@ static bool is_tried(const pawl__sink *outbound)
     return outbound->away_tries > 0 && outbound->away_until == 0;
 }
 
-/* The first one behind `last` that is away or tried; NULL: there is none. */
+/* The next sink after `last` that is away or being tried; NULL: there is none. */
 static pawl__sink *next_away(pawl__service *service, const pawl__sink *last)
 {
     for (size_t i = last != NULL ? number_of(service, last) : 0; i < service->endpoint->route_count;
@@ -76,7 +77,7 @@ static void plan(pawl__service *service)
         service->unavailable.due = pawl__sooner(service->unavailable.due, outbound->away_until);
 }
 
-/* Passed rows are not known any more. */
+/* Forgets which rows were passed: all are read again. */
 void pawl__unavailable_forget(pawl__service *service)
 {
     pawl_time          now    = pawl__machine_now(service->endpoint);
@@ -103,7 +104,7 @@ void pawl__unavailable_go_back(pawl__service *service, int64_t id)
     routes->mark              = id < routes->mark ? id : routes->mark;
 }
 
-/* ---- Gone, and back ------------------------------------------------------------------- */
+/* ---- Becoming unavailable and available ----------------------------------------------- */
 
 static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
 {
@@ -113,7 +114,7 @@ static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
     return pawl__outbox_pause(service, outbound->away_tries, last > first ? last : first);
 }
 
-/* Where the alarm's text has the route; NULL: nowhere. */
+/* Position of the route in the alarm's text, or NULL. */
 static char *find_named(pawl__alarm *alarm, const pawl__sink *outbound)
 {
     pawl_error name = PAWL_ERROR_INIT;
@@ -121,7 +122,7 @@ static char *find_named(pawl__alarm *alarm, const pawl__sink *outbound)
     return alarm->is_wanted ? strstr(alarm->why, name.text) : NULL;
 }
 
-/* The text ends with how many routes it has no room for. */
+/* Sets the number of routes for which the text has no room. */
 static void count_unnamed(pawl__service *service)
 {
     size_t            count    = 0;
@@ -131,7 +132,7 @@ static void count_unnamed(pawl__service *service)
     pawl__alarm_more(&service->route_alarm, count);
 }
 
-/* One alarm names all routes that are away. */
+/* Adds the route to the alarm, which names all routes that are away. */
 static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl_text why)
 {
     pawl__alarm *alarm = &service->route_alarm;
@@ -145,12 +146,12 @@ static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl
     count_unnamed(service);
 }
 
-/* The text keeps the other routes that are away, and the one that was told is not true any more. */
+/* Removes the route from the text, which keeps the other routes, and has the alarm written again. */
 static void end_alarm(pawl__service *service, const pawl__sink *outbound)
 {
     pawl__alarm *alarm = &service->route_alarm;
     char        *at    = find_named(alarm, outbound);
-    if (at == NULL) /* the next try of another one counts anew */
+    if (at == NULL) /* the next failed try of another route corrects the count */
         return;
     alarm->why[alarm->reasons_size] = '\0';
     char *next                      = strstr(at, "; route '");
@@ -189,7 +190,7 @@ void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_
         raise_alarm(service, outbound, why);
 }
 
-/* Its rows, and what was left behind them, are read again. */
+/* Called when a route is available again: its rows, and those left behind them, are read again. */
 void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
 {
     pawl__source_table *left  = &service->unavailable.left;
@@ -199,7 +200,7 @@ void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
              service->endpoint->model->endpoint.data, outbound->route->name,
              (long long)(time / PAWL_SECONDS(1)));
     for (size_t i = 0; i < left->capacity; i++)
-        if (left->items[i].value == number_of(service, outbound)) { /* a 0 takes no memory */
+        if (left->items[i].value == number_of(service, outbound)) { /* setting 0 needs no memory */
             (void)pawl__source_table_put(first, left->items[i].source, 0);
             (void)pawl__source_table_put(left, left->items[i].source, 0);
         }
@@ -231,7 +232,7 @@ static bool is_whole(const pawl__service *service, const pawl_outbox_rows *rows)
     return rows->count == (size_t)service->endpoint->settings.outbox_batch;
 }
 
-/* Routes whose pause is over are tried, with rows that were tried before, and those that were not. */
+/* Begins a try of each route whose pause is over, with rows that have attempts and with others. */
 static void begin_tries(pawl__service *service, pawl_time now)
 {
     pawl__sink *outbound = NULL;
@@ -252,7 +253,7 @@ static void keep_fresh(pawl_outbox_rows *rows)
     rows->count = kept;
 }
 
-/* Keeps rows that are due, of routes that are not away. */
+/* Keeps only due rows of routes that are not away. */
 static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                      pawl_time *retry)
 {
@@ -269,7 +270,7 @@ static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *ro
     rows->count = kept;
 }
 
-/* Rows that were tried before: of the next page that has some to try now, for each try of a route another one. */
+/* Reads rows with attempts: the next page that has due ones. Each try of a route reads another page. */
 static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                             pawl_error *error)
 {
@@ -288,7 +289,7 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
         if (rows->count > 0)
             continue;
         pawl_arena_rewind(service->arena, point);
-        if (!has_more && begin > 0) { /* from the first one, up to the last */
+        if (!has_more && begin > 0) { /* continues at the beginning, up to where this read began */
             has_more = code == PAWL_OK;
             begin    = 0;
         }
@@ -301,8 +302,8 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
     return code;
 }
 
-/* The one whose first row stands before those of the others: a page behind it would have rows whose sources were left for
- * it. Of a row that is not passed, since another route came back, the reading takes care. */
+/* The tried route whose first waiting row comes first: a page after that may contain sources that wait for this route.
+ * NULL if that row is not passed: then the normal read finds it. */
 static pawl__sink *first_tried(pawl__service *service)
 {
     pawl__sink *first    = NULL;
@@ -314,7 +315,7 @@ static pawl__sink *first_tried(pawl__service *service)
     return first != NULL && first->first_left <= service->unavailable.passed ? first : NULL;
 }
 
-/* Is no earlier row of its source left? Asked of a row behind others that were passed and are not in its page. */
+/* Is no earlier row of its source waiting? For a row behind passed ones that are not in its page. */
 static bool is_first(const pawl__service *service, const pawl_outbox_row *row)
 {
     pawl_text source = pawl__round_source(row);
@@ -322,7 +323,8 @@ static bool is_first(const pawl__service *service, const pawl_outbox_row *row)
            pawl__source_table_get(&service->unavailable.first, source) == (size_t)row->id;
 }
 
-/* A page for a try. `*is_found`: it has a row of that route that may be sent. The id of its last row; 0: there is none. */
+/* Reads a page for a try. `*is_found`: it has a row of that route that may be sent. `*last`: id of its last row, 0 if
+ * empty. */
 static pawl_code read_try_page(pawl__service *service, const pawl__sink *outbound, int64_t after,
                                pawl_outbox_rows *rows, bool *is_found, int64_t *last,
                                pawl_error *error)
@@ -339,16 +341,16 @@ static pawl_code read_try_page(pawl__service *service, const pawl__sink *outboun
     return code;
 }
 
-/* The reading looks for rows of the route, from the first one that was left. */
+/* Makes the normal read start again at the first row that waits for the route. */
 static void read_on_from(pawl__service *service, pawl__sink *outbound)
 {
     pawl__unavailable_go_back(service, outbound->first_left - 1);
     outbound->first_left = 0;
 }
 
-/* Rows that were left for a route that is tried: behind those of the try before, as that which reached nobody may be due to
- * those rows, and others may arrive; else from the first one that was left. When that page has none of the route, the
- * reading looks for one from there. */
+/* Reads rows that waited for a route that is tried: those after the rows of the previous try, which may be the cause of
+ * its failure; at first from the first waiting row. If the page has none of the route, the normal read searches from
+ * there. */
 static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_error *error)
 {
     pawl__sink *outbound = first_tried(service);
@@ -376,7 +378,7 @@ static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_e
     return code;
 }
 
-/* Rows behind those that were passed. */
+/* Normal read: rows after those passed. */
 static pawl_code read_on(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                          pawl_error *error)
 {
@@ -409,7 +411,7 @@ pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_out
     begin_tries(service, now);
     const pawl__sink *tried = first_tried(service);
     if (tried != NULL &&
-        tried->away_tries % 2 == 0) /* or those that were tried before always come first */
+        tried->away_tries % 2 == 0) /* otherwise rows with attempts would always come first */
         code = read_try(service, rows, error);
     if (code == PAWL_OK && rows->count == 0 && now >= routes->tried_due)
         code = read_tried(service, now, rows, error);
@@ -422,7 +424,7 @@ pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_out
 
 /* ---- A round ---------------------------------------------------------------------------- */
 
-/* Its own route is away, or an earlier row of its source was left. */
+/* True if its own route is away, or an earlier row of its source waits. */
 bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
                              const pawl__round_row *row)
 {
@@ -437,8 +439,8 @@ bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
             (service->unavailable.is_behind && previous == NULL && !is_first(service, row->row)));
 }
 
-/* Notes for which route the source is left, and that the reading begins no later than with this row when that route is
- * back. The row itself may be another route's: its source was left already. */
+/* Notes for which route the source waits, and that the read starts at this row or earlier when that route is available.
+ * The row may belong to another route, if its source waits already. */
 static pawl_code note_left(pawl__service *service, const pawl__round_row *row, pawl_error *error)
 {
     pawl__source_table *left   = &service->unavailable.left;
@@ -460,7 +462,7 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
                : pawl_error_set(error, code, "no memory for ordering keys that were left");
 }
 
-/* May one more source be left? */
+/* Is there room for another waiting source? */
 static bool has_room(pawl__service *service)
 {
     pawl__unavailable *routes = &service->unavailable;
@@ -475,7 +477,7 @@ static bool has_room(pawl__service *service)
     return has;
 }
 
-/* Routes for which no row is left. */
+/* Ends the tries of routes for which no row waits. */
 static void end_tries(pawl__service *service)
 {
     pawl__sink *outbound = NULL;
@@ -484,7 +486,7 @@ static void end_tries(pawl__service *service)
             pawl__unavailable_end(service, outbound);
 }
 
-/* Passes the rows up to the first one that has to be read again: it is pending, and its route is here. */
+/* Passes the rows up to the first one that has to be read again: one that is pending, with an available route. */
 pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *round,
                                  pawl_error *error)
 {
@@ -494,7 +496,8 @@ pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *roun
     bool               is_all = true;
     for (size_t i = 0; i < round->count; i++)
         is_all &= round->rows[i].state == PAWL__ROW_AWAY;
-    /* Rows of the tried route wait for those of another one: the same page would come again at once. */
+    /* Rows of the tried route wait for those of another route: without this the same page would be read again at
+     * once. */
     if (routes->tried != NULL && is_all && !is_away(routes->tried))
         read_on_from(service, routes->tried);
     if (!routes->is_page)

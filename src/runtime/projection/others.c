@@ -1,12 +1,11 @@
-/* others.c - which events another program's projection of the same name takes.
+/* others.c - finds events that another program's projection of the same name takes, but this program's does not.
  *
- * In a rolling deploy the old program has no handler for a type that the new one projects, and both
- * have one checkpoint: an event that the old one passes over never reaches the new one. So a program
- * stops before such an event while the row of a live worker says that its program projects the type
- * (E28), and gives the lease up.
+ * Example: in a rolling deployment only the new program has a handler for a type, but both share one checkpoint, so an
+ * event that the old program skips would never reach the new one. So a program stops before such an event, and gives up
+ * the lease, while the row of a live worker says that its program projects the type (E28).
  *
- * Workers are listed after the events were read, and a program writes its row before it has an
- * effect: of a type that came with the new program no event is passed over.
+ * Workers are listed after the events were read, and a program writes its row before it has any effect: so no event of
+ * a type that came with the new program is skipped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

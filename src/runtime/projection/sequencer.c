@@ -1,25 +1,23 @@
-/* sequencer.c - gives committed events their positions.
+/* sequencer.c - gives committed events their global positions.
  *
- * Where transactions commit in another order than they insert, an event that shows late must not
- * get a position before one that was read already. So positions are given after the commit, to the
- * events that show by then, one batch after another. An open transaction hides its own events and
- * delays no others:
+ * If transactions commit in another order than they insert, an event that becomes visible late must not get a position
+ * before one that was already read. So positions are given after the commit, batch by batch, to the events that are
+ * visible then. An open transaction does not delay the events of others:
  *
  *     insert   1 ............ commit       positions   2: 1, 3: 2
  *     insert   2 commit                                1: 3
  *     insert   3 commit
  *
- * A store whose commits are ordered gives positions at insertion, and answers 0 here.
+ * A store whose commits are ordered gives positions at insertion, and reports 0 events here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/projection/projection.h"
 
-/* The lease is free at once when its holder's session is gone; this long when the holder only
- * stands still. */
+/* The lease is free at once if the holder's session is gone. If the holder hangs, it lasts this long. */
 #define LEASE PAWL_SECONDS(60)
 #define RENEWAL PAWL_SECONDS(25)
-#define TRIAL PAWL_SECONDS(14) /* between tries of a service whose lease it is not */
+#define TRIAL PAWL_SECONDS(14) /* between tries of a service that does not have the lease */
 #define NUMBER_COUNT 1000      /* in one transaction */
 #define NUMBER_ROUNDS 16       /* in a row */
 

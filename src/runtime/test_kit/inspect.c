@@ -1,4 +1,4 @@
-/* inspect.c - the users' test kit: looks at sagas, streams, messages and counts.
+/* inspect.c - the test kit of applications: reads sagas, streams, messages and counts for assertions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static pawl_text endpoint_of(const pawl_test *test, const pawl__saga_model *mode
     return test->endpoints[i]->model->endpoint;
 }
 
-/* A process or an entity is none. */
+/* Finds a saga that is not a process or an entity. */
 static pawl_code find_plain_saga(pawl_test *test, const char *saga, const pawl__saga_model **found,
                                  pawl_error *error)
 {

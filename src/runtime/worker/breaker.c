@@ -1,4 +1,4 @@
-/* breaker.c - counts what becomes of messages, stops an endpoint whose messages fail, and probes.
+/* breaker.c - counts failures of messages, opens the breaker, and closes it again after successful probes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Between two looks of a worker while another one probes. */
+/* Time between two checks of a worker while another one probes. */
 #define PROBE_LOOK PAWL_MILLISECONDS(50)
 
 bool pawl__breaker_is_on(const pawl_endpoint *endpoint)
@@ -52,12 +52,12 @@ static void keep_successes(pawl__breaker *breaker, int32_t window, int32_t succe
 {
     for (int32_t i = 0; i < successes && i < window; i++) {
         if (breaker->failures == 0 && breaker->count == window)
-            return; /* the bits stay as they are, wherever the next one stands */
+            return; /* the bits are as before, wherever `next` is */
         keep(breaker, window, false);
     }
 }
 
-/* A window that is not full is judged as if the rest had succeeded. */
+/* Results that are missing in the window count as successes. */
 static bool is_reached(const pawl_endpoint *endpoint)
 {
     const pawl_endpoint_options *settings = &endpoint->settings;
@@ -67,12 +67,11 @@ static bool is_reached(const pawl_endpoint *endpoint)
 
 /* ---- Moves --------------------------------------------------------------------- */
 
-/* The move of a breaker, for the log, which is written when the mutex is free: the function that takes
- * the lines is the application's. */
+/* A change of state, to be logged after the mutex is released, as the log function is the application's. */
 typedef struct move {
     enum { MOVE_NONE, MOVE_OPENED, MOVE_REOPENED, MOVE_CLOSED } what;
-    int32_t failures, count; /* in the window when it opened */
-    int64_t time;            /* for which it is open now, or was */
+    int32_t failures, count; /* in the window on opening */
+    int64_t time;            /* for which it is, or was, open */
 } move;
 
 static void note_why(pawl__breaker *breaker, const pawl__unit *failed)
@@ -130,8 +129,7 @@ static void count_probe(pawl_endpoint *endpoint, const pawl__unit *failed, move 
     }
 }
 
-/* Logs a warning when it opens and a line when it is closed again; the failed probes between are for
- * who debugs. */
+/* Logs a warning when the breaker opens and a line when it closes; failed probes only at debug level. */
 static void say(const pawl_endpoint *endpoint, const pawl__unit *failed, const move *made)
 {
     const char *name     = endpoint->model->endpoint.data;
@@ -159,8 +157,8 @@ static void say(const pawl_endpoint *endpoint, const pawl__unit *failed, const m
     }
 }
 
-/* Tells the breaker of the worker's successes, and of a failure behind them, or NULL. Results
- * of a batch in which another worker opened the breaker do not count any more. */
+/* Adds the worker's successes to the window, then the failure `failed`, unless NULL. If another worker opened the
+ * breaker during the batch, its results are dropped. */
 static void tell(pawl__worker *worker, const pawl__unit *failed)
 {
     pawl_endpoint      *endpoint = worker->endpoint;
@@ -179,8 +177,8 @@ static void tell(pawl__worker *worker, const pawl__unit *failed)
 
 /* ---- Units ------------------------------------------------------------- */
 
-/* Failures that tell nothing of what the handlers depend on: the message is to blame, another worker was
- * first, or the handler itself says when to come back. */
+/* Failures that do not count, as they do not show that a dependency is down: the message is to blame, another worker
+ * was first, or the handler named the delay itself. */
 static bool is_other(pawl_code code)
 {
     return pawl__code_is_hopeless(code) || code == PAWL_RETRY_AFTER || code == PAWL_ECONFLICT ||
@@ -231,7 +229,7 @@ void pawl__breaker_begin(pawl__worker *worker)
     worker->breaker.seen = 0;
 }
 
-/* Permits a step while the breaker is not closed. */
+/* The permit of the next step. */
 static pawl__permit choose(pawl_endpoint *endpoint)
 {
     pawl__breaker *breaker = &endpoint->breaker;
@@ -265,10 +263,10 @@ bool pawl__breaker_enter(pawl__worker *worker)
     return worker->breaker.permit != PAWL__PERMIT_NOTHING;
 }
 
-/* The news that a worker has to tell of the breaker. */
+/* A change of the breaker that a worker has to report. */
 typedef struct word {
     pawl__alarm_act act;
-    bool            is_critical; /* opened since the critical action was called */
+    bool            is_critical; /* opened after the last critical action */
     pawl_alarm      alarm;
     char            why[PAWL__BREAKER_WHY_SIZE];
 } word;
@@ -291,7 +289,7 @@ static void take_word(const pawl__worker *worker, word *it)
                                   : pawl__alarm_next(&breaker->alarm, pawl__watch_now(endpoint));
     it->alarm =
         pawl__alarm_of(&breaker->alarm, it->act, worker->store, endpoint, PAWL_TEXT("breaker"));
-    if (it->act == PAWL__ALARM_RAISE) /* by the newest failure, in the worker's own copy */
+    if (it->act == PAWL__ALARM_RAISE) /* with the newest failure, in the worker's own copy */
         it->alarm.text = pawl_text_of(it->why);
     breaker->is_telling |= it->act != PAWL__ALARM_NOTHING;
     pthread_mutex_unlock(&endpoint->mutex);
@@ -318,7 +316,7 @@ void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Behind the step, when nothing is claimed. A failure leaves it to a later step. */
+/* Called when nothing is claimed. After a failure a later step tries again. */
 void pawl__breaker_tell(pawl__worker *worker)
 {
     const pawl_endpoint *endpoint = worker->endpoint;

@@ -1,5 +1,4 @@
-/* commit.c - one commit of a worker's batch: its units are brought to their ends, their
- * changes committed, and the refusals taken.
+/* commit.c - one commit of a worker's batch: ends its units, commits their changes and handles refusals.
  *
  *     begin -> load -> run -> changes -> commit -> refusals: counts, partitions, again
  *     fail, set apart or release -^
@@ -10,13 +9,13 @@
 
 #include "runtime/ordered/ordered.h"
 
-/* The stage of a batch in which its commit failed. */
+/* The stage that a commit has reached, to judge its failure. */
 typedef enum stage {
     STAGE_BEGIN,
     STAGE_LOAD,
     STAGE_RUN,
     STAGE_COMMIT,
-    STAGE_AFTER, /* the commit stands */
+    STAGE_AFTER, /* the commit succeeded */
 } stage;
 
 /* ---- Counts -------------------------------------------------------------------------- */
@@ -27,8 +26,8 @@ static bool is_counted(const pawl__unit *unit)
            unit->end == PAWL__END_DEAD;
 }
 
-/* The fence has counted every unit of the change set. Refused units are taken back from the counts
- * by the next commit, which counts them again when they are handled. */
+/* The fence counted every unit of the change set. The next commit subtracts the refused ones; they are counted when
+ * they are handled. */
 static void take_back(pawl__worker *worker, const pawl__unit *unit)
 {
     worker->correction.conflicts++;
@@ -42,7 +41,7 @@ static void take_back(pawl__worker *worker, const pawl__unit *unit)
     worker->correction.dead -= unit->end == PAWL__END_DEAD && unit->kind != PAWL__UNIT_SCHEDULE;
 }
 
-/* A log line for all of a commit. */
+/* Writes one log line for the whole commit. */
 static void say_expired(const pawl__worker *worker, const pawl__unit *last, int64_t count)
 {
     pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_EXPIRED, 0, count);
@@ -99,7 +98,7 @@ pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
 {
     pawl_changes changes = {PAWL__ONE_UNIT(pawl__machine_now(worker->endpoint))};
     if (worker->correction.conflicts == 0)
-        return PAWL_OK; /* each refused unit counts as one */
+        return PAWL_OK; /* each refused unit has added one */
     add_correction(worker, &changes.counters);
     pawl_code code = pawl_store_commit(worker->store, &changes, NULL, error);
     if (code == PAWL_OK)
@@ -109,8 +108,7 @@ pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
 
 /* ---- Before the commit --------------------------------------------------------------- */
 
-/* The hold of a unit that failed is rolled back before its failure is committed: the SQL of its
- * handler must leave nothing behind. */
+/* Rolls back the handler transaction of a failed unit before the failure is committed: its SQL must have no effect. */
 static void drop_failed_sql(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
@@ -147,7 +145,7 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
     return code;
 }
 
-/* The keys of an ordered endpoint come first: a message that is tried again holds others back. */
+/* On an ordered endpoint, reads the ordering keys first: a message that is retried blocks later ones with its key. */
 static pawl_code fail_batch(pawl__worker *worker, const pawl__commit_mode *mode, pawl_error *error)
 {
     pawl_code code = worker->ordered != NULL ? pawl__order_find(worker->batch, error) : PAWL_OK;
@@ -171,7 +169,7 @@ static pawl_code prepare(pawl__worker *worker, const pawl__commit_mode *mode, st
     return code == PAWL_OK ? pawl__batch_changes(worker->batch, error) : code;
 }
 
-/* A batch that gives way frees its claims and writes nothing else, no correction either. */
+/* A batch that gives way only releases its claims; the correction of counts waits for another commit. */
 static pawl_code commit(pawl__worker *worker, const pawl__commit_mode *mode, pawl_refusals *refused,
                         pawl_error *error)
 {
@@ -202,14 +200,13 @@ static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl
 {
     pawl__batch *batch = worker->batch;
     pawl__fate  *group = &fates[refusal->group];
-    /* Dispatch ids of two workers that handled one version of a saga are alike: bodies that differ
-     * say no more than that the other worker was first. */
+    /* Two workers that handle the same version of a saga compute the same dispatch ids. So different bodies only mean
+     * that the other worker was first. */
     if (refusal->reason == PAWL_EMISMATCH && group->is_refused)
         return;
     group->is_refused = true;
     if (is_lost(refusal)) {
-        /* Claims of the other units of the group were as free as this one, and would be refused one
-         * by one. */
+        /* The claims of the group's other units are probably lost, too; run one by one, they would be refused. */
         fates[refusal->unit].is_lost = true;
         group->is_back |= refusal->kind == pawl_change_queue_settle;
     }
@@ -219,14 +216,15 @@ static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl
     batch->units[refusal->unit].error = refusal->text;
 }
 
-/* Row locks end with each refused commit's rollback, and other workers claim its messages then: nothing to tell. */
+/* Is the loss of the claim worth a log line? Not for row locks: each rollback of a refused commit ends them, and other
+ * workers may claim the messages then. */
 static bool is_lease_lost(const pawl__worker *worker, const pawl_refusal *refusal)
 {
     return is_lost(refusal) && (refusal->kind == pawl_change_timeout_settle ||
                                 (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) == 0);
 }
 
-/* A log line for all of a commit. */
+/* Writes one log line for the whole commit. */
 static void say_lost(const pawl__worker *worker, const pawl_refusals *refused)
 {
     const pawl_refusal *last  = NULL;
@@ -247,8 +245,8 @@ static void say_lost(const pawl__worker *worker, const pawl_refusals *refused)
         PAWL_TEXT_ARGS(message->type), PAWL_TEXT_ARGS(last->text));
 }
 
-/* Does the unit have to run again? Not when its claim was lost: another worker has the message. A
- * refused flush is left to the next check of the partitions. */
+/* Does the unit have to run again? Not if its claim was lost: another worker has the message. A refused flush waits for
+ * the next check of the partitions. */
 static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
 {
     if (unit->end == PAWL__END_AGAIN)
@@ -257,7 +255,7 @@ static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fat
            unit->kind != PAWL__UNIT_FLUSH;
 }
 
-/* A unit that was given back in a refused group is in flight still. */
+/* Also true for a released unit of a refused group: its claim is not released yet. */
 static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
 {
     return unit->end == PAWL__END_RELEASED || fates[pawl__group_of(batch, unit->index)].is_back;
@@ -285,7 +283,7 @@ static bool is_noted(const pawl__worker *worker, pawl_text partition)
     return false;
 }
 
-/* So that they are flushed by size when the step is done. */
+/* Remembers the partitions that the commit added to; the step flushes them by size at its end. */
 static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
 {
     const pawl__effects *effects = &worker->batch->effects;
@@ -308,7 +306,7 @@ static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Releases the snapshots of refused flushes, each a group by itself, whose messages go to the next flush. */
+/* Releases the leased batches of refused flushes, each in its own group; the next flush takes their messages. */
 static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
 {
     pawl__batch               *batch   = worker->batch;
@@ -328,11 +326,11 @@ static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, 
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
-/* Takes the refusals: units to run again, counts, and partitions that may be full now. */
+/* Handles refusals: counts, units to run again, and partitions that may be full now. */
 static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused,
                               pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
-    /* Room for one group more than units: deferred sends are a group behind them. */
+    /* Room for a group more than units: deferred sends are the last group. */
     size_t      count = worker->batch->unit_count + 1;
     pawl__fate *fates = pawl_arena_take(worker->kept, count * sizeof *fates);
     pawl_code   code  = fates != NULL ? PAWL_OK : PAWL_ENOMEM;
@@ -364,10 +362,9 @@ static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stag
     case PAWL_ELIMIT:
     case PAWL_EUNSUPPORTED:
     case PAWL_EDECODE:
-    case PAWL_ECONFLICT: /* a constraint that is checked at the commit */
-        return PAWL__TROUBLE_CONTENT;
-    /* A refusal that pawl does not know, such as that of a trigger. A store that takes nothing at all refuses the
-     * failed units' commit as well. */
+    case PAWL_ECONFLICT: /* a constraint that is checked at commit */ return PAWL__TROUBLE_CONTENT;
+    /* An error of the database that pawl does not know, such as that of a trigger. If the store refuses all writes, the
+     * commit of the units' failure fails as well. */
     case PAWL_EPERSIST:
         return reached == STAGE_BEGIN ? PAWL__TROUBLE_WORKER : PAWL__TROUBLE_CONTENT;
     case PAWL_EBUSY:
@@ -404,7 +401,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode
     if (code == PAWL_OK) {
         reached = STAGE_AFTER;
         code    = pawl__ordered_settled(worker, &refused, error);
-        /* A refused settle of a unit given back says that its claim is gone already. */
+        /* A refused release says that the claim is already gone. */
         if (code == PAWL_OK && mode->kind != PAWL__COMMIT_BACK)
             code = after_commit(worker, &refused, outcome, step, error);
     }

@@ -1,20 +1,19 @@
-/* hot_sagas.c - sagas on which a worker met too many conflicts: for a minute it loads them with their row
- * locked, and gives way when another worker has the row.
+/* hot_sagas.c - remembers sagas with many conflicts. For a minute the worker loads such a saga under a row lock, and
+ * skips it if another worker has locked the row. It also makes the worker pause after conflicts on streams.
  *
- * Sagas are known by hashes of their id and values: two that hash alike share
- * their fate, which costs a lock and no more. Where a store has no row locks
- * nothing is noted, and conflicts are settled by versions alone.
+ * Sagas are identified by hashes of their id and values; if two have the same hash, one is locked without need. On a
+ * store without row locks nothing is remembered, and only versions detect conflicts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/worker/commit.h"
 
 #define HOT_TIME PAWL_MINUTES(1)
-#define STREAM_BACKS_MAX 200 /* each of 64 workers on one stream wins after fewer, as a rule */
+#define STREAM_BACKS_MAX 200 /* 64 workers on one stream usually need fewer */
 #define STREAM_PAUSE PAWL_MILLISECONDS(40)
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
-#define WAY_BACKS_MAX 2 /* pauses of 20 ms are doubled so often ... */
-#define HOT_BACKS_MAX 5 /* ... or, where another process has the saga, so often: 640 ms */
+#define WAY_BACKS_MAX 2 /* a pause of 20 ms doubles up to twice, */
+#define HOT_BACKS_MAX 5 /* or, for a hot saga, five times: 640 ms */
 #define CROWD 4
 
 /* Hash of a value; 0 stands for a value that is not known. */
@@ -54,7 +53,7 @@ static bool is_hot(const pawl__worker *worker, const pawl__hot_saga *saga)
     return saga->hot_until > worker->engine.machine_now;
 }
 
-/* Room for a saga; when there is none, the saga whose last conflict is oldest goes. */
+/* Adds an entry, in place of the one seen longest ago if the list is full. */
 static pawl__hot_saga *add(pawl__worker *worker)
 {
     if (worker->hot_count < PAWL__HOT_MAX)
@@ -74,13 +73,13 @@ static void extend(pawl__worker *worker, pawl__hot_saga *saga)
     worker->engine.has_hot = true;
 }
 
-/* Notes a conflict. True when the saga became hot by it. */
+/* Notes a conflict. True: it made the saga hot. */
 static bool note_conflict(pawl__worker *worker, const pawl__entry *entry, size_t unit_count)
 {
     pawl_time       now     = worker->engine.machine_now;
     pawl__hot_saga *saga    = find(worker, entry);
     bool            was_hot = saga != NULL && is_hot(worker, saga);
-    /* Each unit of the group counts, as it does in the worker's counters. */
+    /* A refused group of several units counts as several conflicts. */
     bool is_second = unit_count > 1 || (saga != NULL && now - saga->conflict <= HOT_TIME);
     if (saga == NULL) {
         saga  = add(worker);
@@ -97,7 +96,7 @@ static bool note_conflict(pawl__worker *worker, const pawl__entry *entry, size_t
     return is_second && !was_hot;
 }
 
-/* Is it this saga's change that was refused? */
+/* Was the change of this saga refused? */
 static bool is_refused(const pawl__entry *entry, const pawl_refusal *refusal)
 {
     if (entry->writer != refusal->unit)
@@ -123,10 +122,9 @@ static bool has_row_locks(const pawl__worker *worker)
     return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0;
 }
 
-/* The pause after a conflict on a stream. The conflict costs the loser a batch and the winner time,
- * and fewer workers get the work done sooner: so a worker that loses again and again pauses longer,
- * no two for the same time; a worker that lost less than half of its batch pauses shorter in
- * proportion. */
+/* Pause after a conflict on a stream. A conflict wastes the loser's batch and delays the winner, so fewer active
+ * workers finish sooner. The pause doubles with each loss in a row, with random jitter. A worker that lost less than
+ * half of its batch pauses shorter in proportion. */
 static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
 {
     pawl__batch *batch = worker->batch;
@@ -139,10 +137,9 @@ static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
     return time / 2 + (int64_t)pawl_random_below(&worker->random, (uint64_t)time + 1);
 }
 
-/* Gives back the units of refused streams. A stream has no row to lock: the first worker to claim
- * them all brings the stream forward by a batch, while run one by one each unit would lose to
- * batches, as a message that came alone does. A worker that only ever loses runs its units alone in
- * the end, which counts as a conflict. */
+/* Releases the units of refused streams, to be claimed again as a batch: a stream has no row to lock, and units that
+ * run one by one lose against other workers' batches. After STREAM_BACKS_MAX losses in a row, the worker does run its
+ * units one by one, each of which counts as a conflict. */
 static void note_streams(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
 {
     bool has = false, has_back = false;
@@ -191,8 +188,7 @@ bool pawl__hot_all(pawl__worker *worker)
     return any;
 }
 
-/* Pauses are so many times as long: all workers of the endpoint together look for a free saga as often as CROWD of them
- * would alone. */
+/* Factor for the pause, so that all workers of the endpoint together try as often as CROWD workers would. */
 static int64_t count_crowds(pawl__worker *worker)
 {
     pawl_worker_info *items = NULL;

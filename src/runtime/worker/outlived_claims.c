@@ -1,4 +1,4 @@
-/* outlived_claims.c - see outlived_claims.h.
+/* outlived_claims.c - see the header.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,15 @@
 
 #include <stdio.h>
 
-/* A session that ends behind shorter calls ended for other reasons. */
+/* If calls were shorter, the session ended for another reason. */
 #define CALL_MIN PAWL_SECONDS(1)
-#define CALL_NOTED_MIN PAWL_MILLISECONDS(10) /* the watch's clock is a coarse one */
-/* Afterwards a message of the same id may be another one. */
+#define CALL_NOTED_MIN PAWL_MILLISECONDS(10) /* the watchdog's clock is coarse */
+/* After that, a message with the same id may be another one. */
 #define KNOWN_TIME PAWL_HOURS(1)
 #define TENTH PAWL_MILLISECONDS(100)
 #define LOST_SQL "the connection to the store ended while own SQL of a handler ran: "
 
-/* The kind as its calls name it; 0 for one without calls, and for an event, which is tried again without end
- * as it is. */
+/* The kind as in the texts of calls. 0: no calls; also for an event, whose retries never end anyway. */
 static char kind_of(const pawl__unit *unit)
 {
     switch (unit->kind) {
@@ -49,7 +48,7 @@ void pawl__outlived_begin(pawl__worker *worker)
     worker->longest = (pawl__longest){.unit = 0};
 }
 
-/* Calls of one unit add up: it may run again at once, in memory. */
+/* Calls of one unit are added up, as a failed unit may run again at once, in memory. */
 void pawl__outlived_call(pawl__worker *worker, const pawl__call *call, int64_t time)
 {
     pawl__longest *longest = &worker->longest;
@@ -109,7 +108,7 @@ static pawl_error describe(const pawl__worker *worker, pawl_text text)
     return why;
 }
 
-/* A timeout that is set anew is another one, under the same id. */
+/* A timeout that is set again has the same id, but another generation. */
 static int64_t generation_of(const pawl__unit *unit)
 {
     return unit->kind == PAWL__UNIT_TIMEOUT ? unit->timeout.generation : 0;
@@ -142,16 +141,16 @@ static bool is_long(const pawl__worker *worker)
     return time >= CALL_MIN || (time > 0 && time >= worker->endpoint->settings.handler_time_max);
 }
 
-/* The lease of an ordered queue is shorter than handler_time_max until a worker had a step that took longer
- * (ordered.c): it learns from the loss, and keeps the queue for the next run. */
+/* Did the lease of an ordered queue end before handler_time_max? Then no attempt counts: the lease is short until a
+ * worker had a slow step, and the next run gets a longer one (ordered.c). */
 static bool is_lesson(const pawl__worker *worker, pawl_code code)
 {
     return worker->ordered != NULL && code == PAWL_EFENCED &&
            worker->longest.time < worker->endpoint->settings.handler_time_max;
 }
 
-/* Own SQL may end its own session (a statement that is too large, or that the server does not survive), however quick it
- * is. Such a unit is alone. */
+/* Did the unit's own SQL end the session, however quick it was (a statement that is too large, or crashes the server)?
+ * Such a unit is the only one of its batch. */
 static bool has_lost_sql(const pawl__worker *worker)
 {
     const pawl__batch *batch = worker->batch;
@@ -159,18 +158,18 @@ static bool has_lost_sql(const pawl__worker *worker)
            pawl_store_handler_transaction_lost(worker->store);
 }
 
-/* The run's line of the history gives way to that of the loss, which contains it. */
+/* In the history the entry of the run is replaced by that of the loss, which contains its text. */
 void pawl__outlived_fail_sql(pawl__worker *worker)
 {
     pawl__unit *unit = &worker->batch->units[0];
     pawl_error  why  = PAWL_ERROR_INIT;
-    if (unit->end == PAWL__END_RELEASED || !has_lost_sql(worker)) /* a stop counts nothing */
+    if (unit->end == PAWL__END_RELEASED || !has_lost_sql(worker)) /* a stop counts no attempt */
         return;
     pawl__attempt ran = {.code = PAWL_DISCARD, .error = PAWL_TEXT("")};
     if (unit->attempt_count > 0)
         ran = unit->attempts[--unit->attempt_count];
     if (pawl_text_equal(ran.error, pawl_text_of(pawl_code_text(ran.code))))
-        ran.error = PAWL_TEXT(""); /* of REJECT it says that the message is a dead letter */
+        ran.error = PAWL_TEXT(""); /* the text of REJECT says that the message is a dead letter */
     (void)pawl_error_set(&why, PAWL_ELOST, LOST_SQL "it answered %s%s%.*s",
                          pawl_code_name(ran.code), ran.error.size > 0 ? ": " : "",
                          PAWL_TEXT_ARGS(ran.error));
@@ -200,7 +199,7 @@ void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error 
         }
 }
 
-/* A timeout's claim lasts for its lease: a shorter call that ran again behind a conflict is not to blame. */
+/* Were the calls long enough to outlive the claim? That of a timeout lasts for its lease. */
 static bool may_outlive(const pawl__worker *worker, const pawl__unit *unit)
 {
     return unit->kind != PAWL__UNIT_TIMEOUT ||

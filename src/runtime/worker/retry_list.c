@@ -1,5 +1,4 @@
-/* retry_list.c - units that have to run again, kept while the batch is emptied and filled
- * with them.
+/* retry_list.c - copies units that have to run again, empties the batch and fills it with them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +29,7 @@ static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
     return true;
 }
 
-/* The unit's attempts move to its row, behind those of earlier deliveries. */
+/* Appends the attempts of this run to the history of the copied row. */
 bool pawl__retry_list_copy(pawl__worker *worker, pawl__unit *unit)
 {
     pawl_arena *arena   = worker->kept;
@@ -86,7 +85,7 @@ pawl_code pawl__retry_list_fill_one(pawl__worker *worker, const pawl__unit *unit
         worker->batch->units[0].runs      = unit->runs;
         worker->batch->units[0].conflicts = unit->conflicts;
         worker->batch->units[0].before    = unit->before;
-        /* A timeout's history has no column: only the kept copy has it. */
+        /* The history of a timeout has no column, so it is only in the kept copy. */
         worker->batch->units[0].row.history = unit->row.history;
     }
     return code;

@@ -1,4 +1,4 @@
-/* rowless_batch.c - runs messages that were handed over, and says which of them are done.
+/* rowless_batch.c - runs messages that the inbound reader offers, and reports which of them are done.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,7 +6,7 @@
 
 #include "runtime/worker/commit.h"
 
-/* The queue has timeouts and retries, which wait no longer than this for messages of the broker. */
+/* Longest time that the queue, with its timeouts and retries, waits for messages of the broker. */
 #define QUEUE_PERIOD PAWL_MILLISECONDS(5)
 
 bool pawl__rowless_is_first(const pawl__worker *worker)
@@ -20,7 +20,7 @@ void pawl__rowless_note_queue(pawl__worker *worker)
     worker->rowless.queue_due = pawl__monotonic_now() + QUEUE_PERIOD;
 }
 
-/* While a queue is paused, after a death, and while the breaker tries one message, all are rows. */
+/* False while the queue is paused, after a crash, and during a probe of the breaker: then all messages become rows. */
 static bool may_run(const pawl__worker *worker)
 {
     pawl__permit permit = worker->breaker.permit;
@@ -30,7 +30,7 @@ static bool may_run(const pawl__worker *worker)
 
 /* ---- Filling the batch ---------------------------------------------------------------------- */
 
-/* Ids of the batch: slots with the index of a unit + 1, or 0. */
+/* Hash table of the batch's message ids. A slot has the index of a unit + 1, or 0. */
 typedef struct ids {
     uint32_t *slots;
     size_t    mask;
@@ -45,7 +45,7 @@ static pawl_code make_ids(pawl__worker *worker, ids *made)
     return made->slots != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
-/* False: a message of this id is in the batch, which may hold one only, as a queue does. */
+/* False: the batch has a message of this id already. There may be only one, as in a queue. */
 static bool add_id(const pawl__batch *batch, const ids *known, pawl_text id)
 {
     size_t at = pawl__text_hash(id);
@@ -56,8 +56,8 @@ static bool add_id(const pawl__batch *batch, const ids *known, pawl_text id)
     return true;
 }
 
-/* The place is the one that the row would have had. Numbers of rows are not negative, so that none of the
- * queue is taken for one of these. */
+/* The message has the place in the queue order that its row would have. Its number is negative, unlike that of any
+ * row. */
 static pawl_code add(pawl__worker *worker, const pawl_taken *taken, size_t index)
 {
     pawl_queue_row row  = {.seq     = (int64_t)index - (int64_t)worker->rowless.deliveries.count,
@@ -100,7 +100,7 @@ static bool *mark_of(const pawl__worker *worker, const pawl__unit *unit)
     return worker->rowless.done_flags[unit->row.seq + (int64_t)worker->rowless.deliveries.count];
 }
 
-/* Notes the messages whose ends the commit has written. Refused ones are rows now: there they run again. */
+/* Reports the messages whose ends are committed. Refused ones become rows, and run again from there. */
 static void note_done(pawl__worker *worker, const pawl__outcome *outcome)
 {
     const pawl__batch *batch = worker->batch;
@@ -110,7 +110,8 @@ static void note_done(pawl__worker *worker, const pawl__outcome *outcome)
         *mark_of(worker, &outcome->retries[i].unit) = false;
 }
 
-/* A failure that is the messages' own, as far as one can tell, is met again with the rows, and dealt with there. */
+/* A failure that messages of the batch have caused is ignored here: they become rows, and the failure is handled when
+ * these run. */
 static pawl_code run(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     static const pawl__commit_mode mode = {.kind = PAWL__COMMIT_RUN};

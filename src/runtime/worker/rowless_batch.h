@@ -1,7 +1,7 @@
-/* rowless_batch.h - a batch of a worker that is made of messages of a broker which are no rows.
+/* rowless_batch.h - runs a batch of broker messages that have no queue row.
  *
- * A message that is handled leaves its mark and its effects, and nothing else, in the batch's commit. Any other end is
- * none: the message is given back and becomes a row, from which all goes on as with any message of the queue
+ * For a handled message the commit writes its deduplication record and its effects. A message that ends in any other
+ * way is returned to the inbound reader, which inserts it as a queue row; from then on it is an ordinary message
  * (docs/decisions/broker.md).
  *
  * Threads: as the worker. Tests: tests/unit/runtime/test_runtime_direct.c
@@ -16,19 +16,19 @@
 struct pawl__worker;
 struct pawl_step;
 
-/* Of a worker. */
+/* Per worker. */
 typedef struct pawl__rowless {
     pawl__deliveries deliveries;
-    bool           **done_flags; /* of the batch: is_done of each message in flight */
-    bool             was_last;   /* the last batch was one of these */
-    int64_t          queue_due;  /* monotonic time from which the queue comes before them */
+    bool           **done_flags; /* where to report that a message of the batch is done */
+    bool             was_last;   /* the last batch had no rows */
+    int64_t          queue_due;  /* monotonic time from which the queue is served first */
 } pawl__rowless;
 
-/* Do messages of the broker come before those of the queue now? Neither keeps the other waiting. */
+/* Does the next batch take messages of the broker before those of the queue? They alternate. */
 bool pawl__rowless_is_first(const struct pawl__worker *worker);
-/* The queue has had its turn. */
+/* Called after a claim from the queue. */
 void pawl__rowless_note_queue(struct pawl__worker *worker);
-/* Takes messages that are offered, runs and commits them, and gives them back. `*did`: there were some. */
+/* Takes offered messages, runs and commits them, and returns them with their results. `*did`: there were some. */
 pawl_code pawl__rowless_run(struct pawl__worker *worker, bool *did, pawl_step *step,
                             pawl_error *error);
 

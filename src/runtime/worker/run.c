@@ -1,9 +1,8 @@
-/* run.c - brings every unit that a worker claimed to its end: as a batch, and units that were
- * refused or failed with it once more.
+/* run.c - brings every claimed unit to an end: runs and commits the batch, then runs refused units again one by one.
  *
- *     the batch --ok----> refused units: alone, in order, or given back
- *        |                    ^     | a conflict: again, within its budget
- *        +--trouble--> fail, alone, or the worker's failure
+ *     the batch --ok----> refused units: one by one, in order, or released
+ *        |                    ^     | after a conflict: again, up to conflict_retries
+ *        +--trouble--> units fail, or run one by one; or the worker fails
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +11,13 @@
 static const pawl__commit_mode run  = {.kind = PAWL__COMMIT_RUN};
 static const pawl__commit_mode back = {.kind = PAWL__COMMIT_BACK};
 
-/* Fails a unit that cannot be loaded, run or committed, whatever is tried. */
+/* Commits the failure of a unit that cannot be loaded, run or committed. */
 static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
                          const char *text, pawl_step *step, pawl_error *error)
 {
     pawl__commit_mode fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
-    /* A refusal leads to nothing: another worker has the message, and the claim goes with the handle. But the message may
-     * come again as it was, if others took this worker for dead while it waited for the store. */
+    /* Refusals are ignored: they say that another worker has the message now. But if others took this worker for dead
+     * while it waited for the store, the message may come back with the same attempts. */
     pawl__outcome ignored;
     pawl_code     code = pawl__retry_list_fill_one(worker, unit);
     if (code == PAWL_OK)
@@ -37,8 +36,8 @@ static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *t
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
 }
 
-/* May the unit run again at once? After a deadlock, which the rollback of one transaction has solved, and after a
- * shortage of memory, which may be over soon. */
+/* May the unit run again at once? Yes after a deadlock, which the rollback has resolved, and after a shortage of
+ * memory, which may be over soon. */
 static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, pawl_code code)
 {
     return (code == PAWL_EBUSY || code == PAWL_ENOMEM) &&
@@ -47,15 +46,16 @@ static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, p
 
 /* ---- One unit ------------------------------------------------------------------------ */
 
-/* Runs the unit alone until it reaches an end; after a conflict it is loaded again, within its
- * budget. `is_back` is set when another worker has its saga. */
+/* Runs the unit alone until it ends; after a conflict it is loaded again, up to conflict_retries. Sets is_back if
+ * another worker has its saga. */
 static pawl_code run_alone(pawl__worker *worker, pawl__retry *retry, pawl_step *step,
                            pawl_error *error)
 {
     pawl__unit *unit   = &retry->unit;
     int32_t     budget = worker->endpoint->settings.conflict_retries;
     for (;;) {
-        pawl__outcome outcome = {.trouble = PAWL__TROUBLE_MEMORY}; /* if it cannot be filled */
+        pawl__outcome outcome = {.trouble =
+                                     PAWL__TROUBLE_MEMORY}; /* if the batch cannot be filled */
         pawl_error    inner   = PAWL_ERROR_INIT;
         if (unit->end != PAWL__END_AGAIN)
             unit->conflicts++;
@@ -84,9 +84,8 @@ static pawl_code run_alone(pawl__worker *worker, pawl__retry *retry, pawl_step *
 
 /* ---- The batch ----------------------------------------------------------------------- */
 
-/* Keeps each unit to run alone, until it fails alone: memory is too short for the batch and batches
- * are at their smallest, or one of the units waits for a row. `is_back`: the units are claimed
- * again instead, and loaded without waiting. */
+/* Moves all units to the retry list, to run one by one: memory is too short for the batch, or one of them waited for a
+ * locked row. `is_back`: their claims are released instead; the next claim loads their sagas without waiting. */
 static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *outcome)
 {
     pawl__batch *batch = worker->batch;
@@ -101,8 +100,8 @@ static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *o
     return PAWL_OK;
 }
 
-/* The end of a unit in hold that waited in vain for a row: it fails, or runs again, and claims
- * behind it are given back. */
+/* The end of a unit whose handler transaction hit a lock timeout: it fails, or runs again. Units after it are
+ * released. */
 static pawl__commit_kind how_of_locked(pawl__worker *worker, pawl_code why)
 {
     pawl__unit *unit = &worker->batch->units[0];
@@ -112,14 +111,14 @@ static pawl__commit_kind how_of_locked(pawl__worker *worker, pawl_code why)
     return PAWL__COMMIT_APART;
 }
 
-/* Deals with a batch that failed: PAWL_OK when its units were the cause; they have come to their
- * ends, or are in `outcome` to run again. */
+/* Handles a failed commit. PAWL_OK: units of the batch were the cause; they have ended, or are in `outcome` to run
+ * again. */
 static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *text,
                                pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
     size_t            count = worker->batch->unit_count;
     const pawl__unit *first = &worker->batch->units[0];
-    /* With its own SQL a flush runs again like a message. */
+    /* A flush with its own SQL runs again as a message does. */
     bool              is_flush = first->kind == PAWL__UNIT_FLUSH && !first->is_alone;
     bool              is_only  = count == 1 && !is_flush;
     pawl__commit_mode mode     = {PAWL__COMMIT_APART, why, text};
@@ -136,10 +135,9 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     case PAWL__TROUBLE_CONTENT:
         if (is_only)
             return give_up_only(worker, why, text, step, error);
-        if (is_flush &&
-            count > 1) /* each by itself: one partition's content fails no other's flush */
+        if (is_flush && count > 1) /* one by one, as only one partition is to blame */
             return take_apart(worker, false, outcome);
-        if (worker->batch->has_sql) /* one unit ran: again, it may commit its rows anew */
+        if (worker->batch->has_sql) /* no second run, which might commit its rows */
             mode.kind = PAWL__COMMIT_FAIL;
         break;
     case PAWL__TROUBLE_LOCKED: mode.kind = how_of_locked(worker, why); break;
@@ -147,8 +145,8 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     return pawl__commit_batch(worker, &mode, outcome, step, error);
 }
 
-/* Gives units back in one commit, which is the last: on some stores it ends all claims. The counts
- * are corrected with it, since no other commit may follow. */
+/* Releases the claims of units in one commit. It must be the last: on some stores it ends all claims. It also corrects
+ * the counts, since no other commit may follow. */
 static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, pawl_step *step,
                            pawl_error *error)
 {
@@ -161,7 +159,7 @@ static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, p
     return pawl__commit_batch(worker, &back, &none, step, error);
 }
 
-/* The last unit of its lane before it that stays in the queue, on an ordered endpoint. */
+/* On an ordered endpoint: the last earlier unit of the same lane that stays in the queue. */
 static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
 {
     const pawl__unit *unit = &outcome->retries[index].unit;
@@ -173,8 +171,7 @@ static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
     return NULL;
 }
 
-/* Keeps what became of the unit, for those behind it: its lane may not say so once its head is
- * over. */
+/* Keeps the end of the unit for later units of its lane (see left_before). */
 static void keep_end(const pawl__worker *worker, pawl__retry *retry)
 {
     const pawl__unit *ran = worker->batch->unit_count > 0 ? &worker->batch->units[0] : NULL;
@@ -183,7 +180,7 @@ static void keep_end(const pawl__worker *worker, pawl__retry *retry)
     retry->unit.message   = retry->unit.row.message; /* its texts outlive the batch */
 }
 
-/* Runs the units alone, in their order, but for those that go back. */
+/* Runs the units one by one, in order, except those to be released. */
 static pawl_code run_each(pawl__worker *worker, pawl__outcome *outcome, pawl_step *step,
                           pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* bodies.c - see bodies.h.
+/* bodies.c - pages of retention sweeps without an index; see bodies.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +50,8 @@ void pawl__bodies_end(const pawl_sweep *sweep, const pawl__bodies *page)
 
 /* ---- Rows in the order of their numbers ---------------------------------- */
 
-/* A sweep that found a quarter of what it may delete is worth another one at once: a table that is swept all the time has a few
- * more old rows each time. */
+/* Another sweep at once is worthwhile if this one deleted a quarter of its limit. A table that is swept regularly
+ * always has a few more old rows. */
 #define WORTH 4
 
 pawl_code pawl__old_sweep(int64_t *place, pawl__old_page *page, pawl__old_page_fn *sweep,

@@ -132,7 +132,7 @@ pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *worker
     return PAWL__CALL_DONE(code);
 }
 
-/* The driver connects again by itself, for as long as it takes. */
+/* No `ready` here: the driver's resolve reconnects by itself, as often as necessary. */
 pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                              pawl_error *error)
 {
@@ -271,14 +271,14 @@ pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *
     if (code != PAWL_OK)
         *more = false;
     if (code != PAWL_OK &&
-        sweep->bodies_cursor != NULL) /* the page it moved behind was rolled back */
+        sweep->bodies_cursor != NULL) /* the transaction that swept this page was rolled back */
         sweep->bodies_cursor->size = 0;
     return PAWL__CALL_END(code, count, 0);
 }
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* Where the driver cannot wait: time and this process's own commits are what ends it. */
+/* For drivers without `wait`: ends when the time is over, or after a commit of this process. */
 static pawl_code wait_without_driver(int64_t microseconds, int wake_fd, pawl_error *error)
 {
     struct pollfd wake         = {.fd = wake_fd, .events = POLLIN};
@@ -300,7 +300,7 @@ pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd, 
     return PAWL__CALL_DONE(code);
 }
 
-/* A child's handle shares its descriptors with the parent's, which it must not wake. */
+/* Not in a child process: its descriptors are the parent's, which would be woken. */
 void pawl_store_interrupt(pawl_store *store)
 {
     if (store->ops->interrupt != NULL && pawl__store_call_is_ours(store))

@@ -1,4 +1,4 @@
-/* call.h - how a call of a store begins, whatever it is about, and what the operations made of such calls share.
+/* call.h - the checks and the trace around each call of a driver's entry, and helpers of the operations in op_*.c.
  *
  * Threads: as the handle's.
  * Tests: tests/unit/store/test_store_calls.c, test_store_operations.c
@@ -17,76 +17,76 @@ pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const c
 /* PAWL_EINVAL in a process that did not open the handle, and on one that was opened for
  * its schema alone. */
 pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *error);
-/* The same; then asks the driver for its connection. */
+/* The same; then calls the driver's `ready`, which reconnects if necessary. */
 pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error);
 /* Whether this process opened the handle: a child after fork() did not. */
 bool pawl__store_call_is_ours(const pawl_store *store);
 
-/* A call of which the trace hook is told when it ends; without a name when there was no hook. */
+/* A call under way, reported to the trace hook when it ends. Without a hook the name is NULL. */
 typedef struct pawl__timing {
     const char *name;
     int64_t     begin_us;
-    pawl_code   refusal; /* of the handle, before the driver is asked */
+    pawl_code   refusal; /* code of the checks before the driver is called */
 } pawl__timing;
 
 pawl__timing pawl__timing_begin(const char *name);
-/* Answers `code`. */
+/* Returns `code`. */
 pawl_code pawl__timing_end(pawl__timing call, const pawl_store *store, pawl_code code,
                            const pawl_error *error);
 
-/* Both checks for the entry of that name. Needs `store` and `error` in scope, as the end does. */
+/* Checks that the driver has the entry and that it is ready. Needs `store` and `error` in scope, as CALL_DONE does. */
 #define PAWL__CALL_BEGIN(entry) \
     pawl__store_call_begin(store, store->ops->entry != NULL, #entry, error)
 pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
                                  pawl_error *error);
 
-/* Both checks, and then the entry with these arguments between the store and the error. */
+/* The same checks, then calls the entry with these arguments between store and error. */
 #define PAWL__CALL(entry, ...)                                                         \
     (PAWL__CALL_BEGIN(entry) == PAWL_OK ? store->ops->entry(store, __VA_ARGS__, error) \
                                         : pawl__store_timing_of(store)->refusal)
 
-/* The end of each call that begins so. Answers `code`. */
+/* Ends a call begun with CALL_BEGIN or CALL. Returns `code`. */
 #define PAWL__CALL_DONE(code) pawl__store_call_done(store, code, error)
 pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_error *error);
-/* The handle's call that is under way: only commit makes another one inside of its own. */
+/* The handle's call under way. Only commit calls another entry inside its own call. */
 pawl__timing *pawl__store_timing_of(pawl_store *store);
 
-/* Of a handle; its driver does not see it. */
+/* State of a handle that only the core sees, not the driver. */
 typedef struct pawl__handle_state {
     bool is_implied;  /* the core opened the worker, as the caller opened none */
     bool has_own_sql; /* a handler transaction was begun, and has not ended */
 } pawl__handle_state;
 pawl__handle_state *pawl__store_state_of(pawl_store *store);
 
-/* The same; after a failure `*out` shows nothing of what the driver read. */
+/* Like CALL_DONE; after a failure also resets `*out`, which the driver may have filled in part. */
 #define PAWL__CALL_END(code, out, none) \
     (PAWL__CALL_DONE(code) == PAWL_OK ? PAWL_OK : (*(out) = (none), (code)))
 
-/* The same for an array of answers. */
+/* Sets all results of an array to `none`. */
 #define PAWL__CALL_EMPTY(items, count, none)    \
     do {                                        \
         for (size_t at = 0; at < (count); at++) \
             (items)[at] = (none);               \
     } while (false)
 
-/* `code`, or PAWL_EPERSIST when the driver answered more rows than it was asked for: callers have room for no more.
- * A limit of 0 is none. */
+/* Returns `code`, or PAWL_EPERSIST if the driver returned more rows than asked for, since callers have no room for
+ * them. count_max 0: no limit. */
 pawl_code pawl__store_call_fits(const pawl_store *store, pawl_code code, const char *name,
                                 size_t count, size_t count_max, pawl_error *error);
 
 /* ---- Operations ---------------------------------------------------------- */
 
-/* A change set of one unit, which is a group: { PAWL__ONE_UNIT(now), ... }. */
+/* Members of a change set with one unit and one group: { PAWL__ONE_UNIT(now), ... }. */
 #define PAWL__ONE_UNIT(now_) .now = (now_), .group_count = 1, .unit_count = 1
 /* Commits one change. Needs `store`, `now` and `error` in scope. */
 #define PAWL__COMMIT_ONE(kind, change)                                                          \
     pawl_store_commit(store, &(pawl_changes){PAWL__ONE_UNIT(now), .kind = {(change), 1}}, NULL, \
                       error)
 
-/* Gives the handle a worker when it has none: before its first claim. */
+/* Opens a worker for the handle if it has none; called before claims and commits. */
 pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error);
-/* Opens that worker anew where `code` is PAWL_EFENCED: its row was swept while the handle was idle. True: the call, which
- * did nothing, may be made again; `*code` is PAWL_OK then, and else what is to be answered. */
+/* If `*code` is PAWL_EFENCED, since the worker's row was swept while the handle was idle, opens the worker again. True:
+ * the call had no effect and may be repeated, `*code` is PAWL_OK. False: the caller returns `*code`. */
 bool pawl__store_attach_again(pawl_store *store, pawl_time now, pawl_code *code, pawl_error *error);
 /* An id that no other handle makes. */
 pawl_uuid pawl__store_new_id(pawl_store *store, pawl_time now);

@@ -1,4 +1,4 @@
-/* call_find.c - the calls that the driver's find answers: each says what it asks for, and gives the rows
+/* call_find.c - the pawl_store_ calls that use the driver's `find`: each makes the query and gives the rows
  * their type.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 
 static const pawl_found nothing = {.count = 0};
 
-/* States that there are none of. */
+/* Bits of states that do not exist. */
 #define NO_STATES (~0u << (PAWL_OUTBOX_DISCARDED + 1))
 
 static pawl_code check(const pawl_find *asked, pawl_error *error)
@@ -59,8 +59,8 @@ static int64_t limit_of(size_t count_max)
 
 /* ---- Pages that end by their size ----------------------------------------- */
 
-/* Bodies have up to 16 MB, and a driver answers with all rows of a limit: the limit grows while rows turn out small. */
-#define PIECE_FIRST 4 /* rows, as long as their size is unknown */
+/* Bodies may have 16 MB, and a driver returns all rows up to the limit: so it starts low, and grows if rows are small. */
+#define PIECE_FIRST 4 /* rows, before their size is known */
 #define PIECE_MOST 64 /* large ones may come behind small ones */
 
 static size_t next_piece(size_t piece, size_t count, size_t size, size_t size_max)
@@ -79,7 +79,7 @@ static size_t size_of(const void *items, size_t row_size, size_t message, size_t
     return size;
 }
 
-/* Finds the rows of a query behind one, or as the query has it where that is NULL. */
+/* Finds the rows of a query after a given row; NULL: from where the query begins. */
 typedef pawl_code find_piece_fn(pawl_store *store, const void *query, const void *after,
                                 size_t count_max, pawl_arena *arena, pawl_found *found,
                                 pawl_error *error);
@@ -221,7 +221,7 @@ pawl_code pawl_store_queue_find(pawl_store *store, const pawl_queue_query *query
     return code;
 }
 
-/* The rows of messages, without the error behind each. */
+/* The queue rows of found messages, without the error column. */
 pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                 pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -253,8 +253,8 @@ static pawl_code find_retried(pawl_store *store, const pawl_retried_query *query
     return find(store, "queue_retried", &asked, arena, &rows->items, &rows->count, error);
 }
 
-/* No key leads behind a row of them, as their order is not that in which they are found: more of them are read from the
- * first again. */
+/* These rows are sorted after they were found, so there is no key to continue from: a larger page is read from the
+ * first row again. */
 pawl_code pawl_store_queue_retried(pawl_store *store, const pawl_retried_query *query,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* call_read.c - the calls that read: what handlers run on, and rows for people and tests.
+/* call_read.c - the pawl_store_ calls that read: for the engine, for operators and for tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -168,7 +168,7 @@ pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_w
     return PAWL__CALL_END(code, count, 0);
 }
 
-/* A driver may count further than it is asked to. */
+/* Limits the counts: a driver may count further than asked. */
 static void end_counts(pawl_stats *stats)
 {
     int64_t *counts[] = {&stats->timeouts_due,   &stats->timeouts_pending, &stats->outbox_pending,

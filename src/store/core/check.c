@@ -1,12 +1,12 @@
 /* check.c - checks of every change set before a driver sees it.
  *
- * The rules are tables: which field of which kind has which form (change_fields.c), and what a
- * form demands. Rules about more than one field have functions of their own below
- * the table. A check names the kind, the number of the change and the field:
+ * Two tables have the rules: the form of each field (change_fields.c), and the rules of each
+ * form. Rules about several fields have functions of their own below
+ * the table. Errors name the kind, the number of the change and the field:
  * "queue_send 3: message.type: it has 240 bytes, limit 200".
  *
- * Texts for people (errors, histories) are checked for their size only: a
- * handler that failed must be recordable whatever it had to say.
+ * Texts for people (errors, histories) are checked for their size only: it must
+ * be possible to record a failure with any text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ typedef struct form_rule {
     bool   is_text; /* well-formed UTF-8 without NUL */
 } form_rule;
 
-/* A field of another form is no text. */
+/* Forms without a row here are not texts. */
 static const form_rule forms[pawl__form_count] = {
     [PAWL__FORM_NAME]          = {PAWL_NAME_SIZE_MAX, true, true},
     [PAWL__FORM_NAME_OPTIONAL] = {PAWL_NAME_SIZE_MAX, false, true},
@@ -45,7 +45,7 @@ static const form_rule forms[pawl__form_count] = {
 
 /* ---- One field ---------------------------------------------------------- */
 
-/* The change that is looked at, for error texts. */
+/* The change that is checked, for error texts. */
 typedef struct which {
     pawl_change_kind kind;
     size_t           index;
@@ -91,7 +91,7 @@ static pawl_code check_time(which at, const char *field, pawl_time time, pawl_er
                   (long long)time);
 }
 
-/* How many values the enum of a wire has. */
+/* Number of values of each wire's enum. */
 static const int choices[PAWL__WIRE_COUNT] = {
     [PAWL__WIRE_STATE]   = PAWL_OUTBOX_DEAD + 1, /* states that an attempt leaves */
     [PAWL__WIRE_OUTCOME] = PAWL_ATTEMPT_POISON + 1, [PAWL__WIRE_INBOX] = PAWL_INBOX_DEAD + 1,
@@ -184,8 +184,8 @@ static pawl_code check_saga_update(which at, const void *item, pawl_error *error
     return code;
 }
 
-/* The order and the gaplessness of a stream's events in the set are checked once
- * for all, behind the single ones. */
+/* Checks a single event. That the versions of a stream follow one another is checked
+ * afterwards, for all events of the set. */
 static pawl_code check_event_append(which at, const void *item, pawl_error *error)
 {
     const pawl_event_append *change = item;

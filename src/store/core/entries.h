@@ -1,12 +1,12 @@
-/* entries.h - the entries of a driver's table that ask a store, claim in it and keep it, as one list.
+/* entries.h - the entries of pawl_store_ops with their parameters, as an X-macro from which stores declare functions.
  *
  *     #define ENTRY(name, ...) pawl_code pawl__x_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
  *     #include "store/core/entries.h"
  *     #undef ENTRY
  *
- * A store declares its functions so. Without a guard, as the list stands for something else each time; the parameters
- * are those of pawl/store_driver.h, between the store and the error, and the compiler compares the two where a table is
- * filled. A function that is declared and not written is another store's.
+ * No include guard, since ENTRY differs each time. The parameters are those of pawl/store_driver.h, without store and
+ * error; the compiler compares them where a driver fills its table. A store need not define all functions that it
+ * declares here.
  *
  * Threads: plain text. Tests: the compiler.
  *

@@ -1,4 +1,4 @@
-/* keys.c - keys of changes as bits.
+/* keys.c - a Bloom filter of keys of changes; see keys.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

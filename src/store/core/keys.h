@@ -1,6 +1,6 @@
-/* keys.h - which changes of a run may be about one row: hashes of their keys, as bits.
+/* keys.h - a Bloom filter of the keys of consecutive changes ("a run"), to end the run before a row is changed twice.
  *
- * Two keys with one bit end a run early, which costs a statement or a round trip and nothing else.
+ * If two different keys have the same bit, the run ends early; that costs one more statement or round trip.
  *
  * Threads: plain data. Tests: tests/contract
  *
@@ -20,10 +20,10 @@ typedef struct pawl__keys {
     uint64_t bits[PAWL__KEY_BITS / 64];
 } pawl__keys;
 
-/* The hash of the bytes behind what `from` is the hash of; never 0, which is no key. */
+/* Continues the hash `from` with these bytes. Never 0, which means no key. */
 uint32_t pawl__key_hash(uint32_t from, const void *data, size_t size);
-/* Adds the keys of a change, of which 0 is none. True: it may be about a row of those before it, and
- * the keys are those of a run that it begins. */
+/* Adds the keys of a change; keys of 0 are skipped. True: an earlier change of the run may have the same row; the
+ * filter then has only this change's keys, as the first of a new run. */
 bool pawl__keys_add(pawl__keys *keys, const uint32_t *items, size_t count, bool is_first);
 
 #endif

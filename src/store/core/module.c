@@ -19,7 +19,7 @@
 
 /* ---- Folders -------------------------------------------------------------- */
 
-/* Called with each folder in turn; true ends the search. */
+/* Called for each folder; true ends the search. */
 typedef bool folder_fn(void *context, const char *folder, size_t size);
 
 /* The folder that the library was loaded from; false when the loader does not say. The address is that of a function
@@ -34,7 +34,7 @@ static bool own_folder(char folder[PAWL__OBJECT_PATH_SIZE])
         return false;
     size_t size = slash == info.dli_fname ? 1 : (size_t)(slash - info.dli_fname);
     int    used = snprintf(folder, PAWL__OBJECT_PATH_SIZE, "%.*s", (int)size, info.dli_fname);
-    /* Programs of an installation name it as /opt/x/bin/../lib. */
+    /* Resolves paths like /opt/x/bin/../lib, as installed programs have them. */
     char *plain = used < PAWL__OBJECT_PATH_SIZE ? realpath(folder, NULL) : NULL;
     if (plain != NULL)
         (void)snprintf(folder, PAWL__OBJECT_PATH_SIZE, "%s", plain);

@@ -1,22 +1,23 @@
-/* module.h - where the modules of pawl lie: drivers, the one that shows metrics,
- * the benchmarks.
+/* module.h - finds and loads the modules of pawl: drivers, the pages of health and metrics,
+ * benchmarks.
  *
  * A program has one of two files behind this header. With module.c, in libpawl.so, the module
  * NAME is the file libpawl-NAME.so. With src/store/linked/linked.c, in libpawl.a and in the amalgamation,
  * modules are linked into the program, and no file is loaded: a module would bring libpawl.so, a
  * second library, with it.
  *
- * The folders of a file, in this order; the first that has the file counts:
+ * Folders that are searched for the file, in this order:
  *
  *     1. the library's own, and `pawl/ABI` in it    a build folder; an installation, wherever it is
  *     2. the one that was configured                <libdir>/pawl/ABI of CMAKE_INSTALL_PREFIX
  *     3. those of PAWL_DRIVER_PATH, by colons       any other folders
  *
- * Two libraries of different ABI (PAWL_ABI, docs/versions.md) in one folder so have modules of their own.
+ * Because of `pawl/ABI`, libraries of different ABI (PAWL_ABI, docs/versions.md) in one folder have modules of their
+ * own.
  *
- * A module that was built with the library wins, so that a variable left over from another
- * installation puts no module of that one under this library. A module that is to stand
- * in for one that is there is loaded by its path (pawl_store_load, `pawl --load`).
+ * The library's own folder comes first, so that a PAWL_DRIVER_PATH left over from another
+ * installation does not load a module of that installation. To replace an installed module,
+ * load one by its path (pawl_store_load, `pawl --load`).
  *
  * Threads: any. Tests: tests/unit/store/test_store_module.c
  *

@@ -21,7 +21,7 @@ pawl_code pawl_store_aggregator_insert(pawl_store *store, const pawl_aggregator_
 
 /* ---- Counting ----------------------------------------------------------- */
 
-/* The time only splits what is free from what is leased, which nobody asked. */
+/* Time 0: it only separates free rows from leased ones, which these calls do not tell apart. */
 static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_text *types,
                             size_t type_count, pawl_aggregator_counts *counts, pawl_error *error)
 {
@@ -49,8 +49,8 @@ pawl_code pawl_store_aggregator_count_resolved(pawl_store *store, pawl_text part
 
 /* ---- Removing ----------------------------------------------------------- */
 
-/* Nothing was removed: which of the two answers it is depends on what else is
- * in the partition. */
+/* Nothing was removed: finds out which of the two answers is right from the other rows of
+ * the partition. */
 static pawl_code explain_none(pawl_store *store, const pawl_aggregator_remove *change,
                               pawl_error *error)
 {

@@ -1,9 +1,9 @@
 /* op_alarm.c - alarms of endpoints' processes, as events in a stream of the endpoint.
  *
- * The last event of a worker for a kind says whether the alarm stands; an alarm whose worker is gone, has another epoch,
- * or was followed by another leader stands no more, so that nobody has to end it.
+ * The last event of a worker and kind says whether its alarm is active. An alarm also ends when its worker is gone, has
+ * another epoch, or has lost its lease to another leader; nobody has to write an event for that.
  *
- *     pawl.alarm/billing   1 raised (a, breaker)   2 raised (b, breaker)   3 ended (a, breaker) <- b's stands
+ *     pawl.alarm/billing   1 raised (a, breaker)   2 raised (b, breaker)   3 ended (a, breaker) <- b's is active
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -110,7 +110,7 @@ static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *even
     return PAWL_OK;
 }
 
-/* No living worker of the endpoint has an alarm from before this time. Clocks of machines differ a little. */
+/* No living worker of the endpoint raised an alarm before this time; allows for small differences of clocks. */
 static pawl_time first_start(const seen *it, pawl_text endpoint)
 {
     pawl_time first = PAWL_TIME_MAX;
@@ -150,7 +150,7 @@ static bool is_first_of_endpoint(const seen *it, size_t at)
     return it->workers[at].endpoint.size > 0;
 }
 
-/* Is the lease another worker's? One that ended and that nobody took is still of the worker that had it. */
+/* Has another worker the lease? An expired lease that no worker has taken still belongs to the last one. */
 static bool has_passed_on(const pawl_alarm *alarm, const pawl_lead_row *leads, size_t count)
 {
     for (size_t i = 0; alarm->lease.size > 0 && i < count; i++)
@@ -159,7 +159,7 @@ static bool has_passed_on(const pawl_alarm *alarm, const pawl_lead_row *leads, s
     return false;
 }
 
-/* Leaves out those that ended, and those of leaders that lead no more. */
+/* Removes ended alarms, and alarms of workers that are no longer the leader. */
 static pawl_code keep_standing(pawl_store *store, seen *it, pawl_alarm_rows *rows,
                                pawl_error *error)
 {

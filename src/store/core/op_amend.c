@@ -1,12 +1,12 @@
-/* op_amend.c - timeouts that an operator sets, cancels, moves and releases, and leases that are cleared.
+/* op_amend.c - an operator sets, cancels, moves or releases timeouts, or reaps expired leases.
  *
- * One commit, in which the event that says who, when, why and which stands beside the changes. So it
- * may name no timeout that was refused: a refusal refuses all, and the commit is tried again without
- * the timeouts that it names.
+ * One commit contains the changes and an event (who, when, why, which timeouts). The event must not
+ * list a timeout that was refused. So a refusal refuses the whole commit, which is then tried again
+ * without the refused timeouts.
  *
- * The generation that was read is what a timeout must still have. Setting it anew raises it, while a
- * claim does not: also what a worker has in hand is taken from it, and its commit is refused then.
- * A lease that is reaped must still be the one that ran out.
+ * Each change requires the generation that was read. A claim does not raise it, so the operator also
+ * changes timeouts that a worker has claimed; that worker's commit is then refused.
+ * A lease that is reaped must still be the expired one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ static pawl_code check(const pawl_timeout_amend *amend, size_t count, pawl_error
 
 /* ---- The changes ---------------------------------------------------------- */
 
-/* False: it has no lease that ran out. */
+/* False: the row has no expired lease to reap. */
 static bool make_settle(const pawl_timeout_amend *amend, const pawl_timeout_row *row, pawl_time now,
                         pawl_timeout_settle *settle)
 {
@@ -77,8 +77,8 @@ static bool put_text(yyjson_mut_doc *doc, yyjson_mut_val *item, const char *key,
     return yyjson_mut_obj_add_strncpy(doc, item, key, text.size != 0 ? text.data : "", text.size);
 }
 
-/* [{"id":"...","name":"...","due":"...","saga_type":"...","saga_id":"..."}, ...]: as they were;
- * data NULL: out of memory. */
+/* The timeouts before the change: [{"id":"...","name":"...","due":"...","saga_type":"...","saga_id":"..."},
+ * ...]; data NULL: out of memory. */
 static pawl_text body_of(const pawl_timeout_row *const *rows, size_t count, pawl_arena *arena)
 {
     yyjson_mut_doc *doc   = pawl__texts_begin();
@@ -111,7 +111,7 @@ typedef struct parts {
     size_t                   count;
 } parts;
 
-/* A stream of its own for each commit, so that nobody waits for it. */
+/* Each commit has a stream of its own, so that concurrent commits do not conflict. */
 static pawl_code make_event(pawl_store *store, pawl__action action,
                             const pawl_timeout_row *const *rows, size_t count, pawl_time now,
                             pawl_arena *arena, pawl_event_append *event, pawl_error *error)
@@ -151,7 +151,7 @@ static pawl_code commit(pawl_store *store, const pawl_timeout_amend *amend, part
     return pawl_store_commit(store, &changes, refused, error);
 }
 
-/* Takes out what was refused. False: something else than a timeout was. */
+/* Removes the refused timeouts. False: another change than a timeout's was refused. */
 static bool leave_out(const pawl_refusals *refused, parts *made)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* op_journal.c - the journal as single calls: append, read, folds, checkpoints.
+/* op_journal.c - single calls on the event store: append and read events, snapshots, checkpoints.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +61,7 @@ static bool add_events(const pawl_append *append, pawl_arena *arena, pawl_change
     return true;
 }
 
-/* The receiver drops a dispatch that it knows, so its message carries the id. */
+/* Uses the dispatch id as message id, by which the receiver drops duplicates. */
 static bool name_message(pawl_outbox_add *add, pawl_arena *arena)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];

@@ -1,5 +1,5 @@
-/* op_outbox.c - outbox rows as single calls: insert, settle, find, what an operator
- * does with a dead one, and the outbox of one message.
+/* op_outbox.c - outbox rows as single calls: insert, settle, find, an operator's action
+ * on a dead row, and the outbox of one message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -119,7 +119,7 @@ pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl_text not
 
 /* ---- The outbox of one message ------------------------------------------ */
 
-/* Keeps the rows that are still to be sent, and notes when the last other one was. */
+/* Keeps the pending rows, and the latest time at which another row was dispatched. */
 static void take_operations(pawl_outbox_record *record, const pawl_outbox_rows *rows)
 {
     record->operations = rows->items;
@@ -134,8 +134,8 @@ static void take_operations(pawl_outbox_record *record, const pawl_outbox_rows *
         record->dispatched = 0;
 }
 
-/* The mark first: the rows of a mark that is seen are there. An operation that is
- * still to be sent is a record as well: the mark may be swept before it. */
+/* Reads the deduplication record first: then the rows of its commit are visible. A pending
+ * row also proves that the message was handled, since the record may be swept before it. */
 pawl_code pawl_store_outbox_get(pawl_store *store, pawl_text endpoint, pawl_text message_id,
                                 pawl_arena *arena, pawl_outbox_record *record, bool *is_found,
                                 pawl_error *error)

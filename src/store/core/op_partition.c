@@ -1,4 +1,4 @@
-/* op_partition.c - partitions of aggregators: what an operator sees of them, and does with them.
+/* op_partition.c - an operator's view of aggregator partitions, and the actions release and remove.
  *
  * One commit for each action:
  *

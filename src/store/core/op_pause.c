@@ -1,7 +1,7 @@
-/* op_pause.c - queues that an operator paused.
+/* op_pause.c - an operator pauses and resumes queues.
  *
- * The last event of the queue's stream says whether it is paused: no row of its own, and who did it,
- * when and why stand there already.
+ * The last event of the queue's stream says whether it is paused, and who did it, when and why; there is no
+ * other row.
  *
  *     pawl.queue/billing   1 pawl.queue_paused   2 pawl.queue_resumed   3 pawl.queue_paused <- paused
  *
@@ -15,7 +15,7 @@
 
 /* ---- Looking ------------------------------------------------------------ */
 
-/* Headers without a reason, or that another program wrote, leave the texts empty. */
+/* Texts stay empty if the headers lack them, or have another format. */
 static void read_event(const pawl_event *event, pawl_arena *arena, pawl_queue_pause *pause)
 {
     yyjson_doc *doc  = pawl__texts_read(event->headers);
@@ -45,7 +45,7 @@ pawl_code pawl_store_queue_pause_find(pawl_store *store, pawl_text queue, pawl_a
 
 /* ---- Pausing and resuming ------------------------------------------------ */
 
-/* Nothing is written where the queue is so already: whoever paused it first stays known. */
+/* Writes nothing if the queue is paused (or running) already: the event keeps the name of the first operator. */
 static pawl_code settle(pawl_store *store, const pawl__action *action, bool is_pause, pawl_time now,
                         pawl_error *error)
 {

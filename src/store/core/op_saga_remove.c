@@ -1,8 +1,8 @@
-/* op_saga_remove.c - a saga that an operator ends.
+/* op_saga_remove.c - an operator removes a saga.
  *
  * One commit:
  *
- *     saga_delete       at the version that was seen
+ *     saga_delete       at the version that the operator saw
  *     event_append      who, when, why
  *     timeout_cancel    all of the saga's
  *

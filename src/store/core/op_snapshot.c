@@ -1,9 +1,9 @@
-/* op_snapshot.c - snapshots of aggregators as single calls: take, remove,
+/* op_snapshot.c - leased batches of aggregators as single calls: take, remove,
  * release.
  *
  * A driver leases by type. Rows of a known type that the program cannot decode
- * are sorted out here; the session keeps them until it removes or releases what
- * it took, so that they cannot fill a bounded snapshot again and again:
+ * are sorted out here. They stay leased until the session removes or releases
+ * its batch; otherwise they would fill every batch again:
  *
  *     size 2         rows  1 bad  2 bad  3 good  4 good
  *     first claim          1      2                        none to hand out
@@ -34,7 +34,7 @@ static bool is_decodable(const pawl_aggregator_leased_batch_options *options,
     return options->can_decode == NULL || options->can_decode(&row->message, options->context);
 }
 
-/* Adds those rows of a claim that decode; the others are counted. */
+/* Adds the rows of a claim that can be decoded, and counts the others. */
 static pawl_code take_rows(const pawl_aggregator_leased_batch_options *options,
                            const pawl_leased_batch *claimed, pawl_arena *arena, size_t *capacity,
                            pawl_aggregator_leased_batch *leased, int64_t *undecodable)
@@ -54,7 +54,7 @@ static pawl_code take_rows(const pawl_aggregator_leased_batch_options *options,
     return PAWL_OK;
 }
 
-/* Claims until the snapshot is full or nothing is left that could fill it. */
+/* Claims until the batch is full or no free row is left. */
 static pawl_code claim_rows(pawl_store *store, const pawl_aggregator_leased_batch_options *options,
                             pawl_time now, pawl_arena *arena, pawl_aggregator_leased_batch *leased,
                             pawl_error *error)
@@ -96,9 +96,9 @@ static pawl_code list_ids(pawl_aggregator_leased_batch *leased, pawl_arena *aren
     return PAWL_OK;
 }
 
-/* Nothing was handed out, so nothing stays leased: the caller has no reason to
- * release it. The answer of this commit changes nothing for the caller; a
- * lease that it leaves behind runs out. */
+/* Nothing was handed out, so the caller will not release anything: releases the
+ * leases here. A failure is ignored, since a lease that is left behind
+ * expires. */
 static void free_leases(pawl_store *store, pawl_aggregator_leased_batch *leased, pawl_time now)
 {
     (void)pawl_store_aggregator_release_leased_batch(store, leased, now, NULL);

@@ -64,7 +64,7 @@ pawl_code pawl_store_timeout_batch(pawl_store *store, const pawl_timeout_batch_o
     return code;
 }
 
-/* A free row's owner is zero, so that a zero owner would match it. */
+/* A zero owner is refused, since it would match free rows. */
 static pawl_code settle(pawl_store *store, pawl_timeout_action action, pawl_timeout_id id,
                         const pawl_session_id *owner, pawl_time now, pawl_error *error)
 {

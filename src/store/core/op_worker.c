@@ -1,7 +1,7 @@
-/* op_worker.c - deaths of processes as their supervisors note them, in the streams of the workers.
+/* op_worker.c - records crashes of processes, reported by their supervisors, as events.
  *
- *     note     the process's id -> an event, the first of its stream
- *              without an id: the store's dead workers of that pid -> one event for each, the first of its stream
+ *     note     with the supervisor's id of the process: the first event of the process's stream
+ *              without an id: for each dead worker of that pid the first event of the worker's stream
  *     read     the first event of the worker's stream, or of the process's
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -74,7 +74,7 @@ static yyjson_mut_doc *headers_of(const pawl_worker_crash *death, pawl_text text
                                      pawl__texts_put_number(doc, "exit_code", death->exit_code));
 }
 
-/* The first note stands, also when two are written at a time. */
+/* Only the first note counts, also if two are written at the same time. */
 static pawl_code note_one(pawl_store *store, const pawl_worker_crash *death,
                           const pawl__action *action, pawl_time now, pawl_arena *arena,
                           int64_t *count, pawl_error *error)
@@ -92,7 +92,7 @@ static pawl_code note_one(pawl_store *store, const pawl_worker_crash *death,
     return code == PAWL_ECONFLICT ? PAWL_OK : code;
 }
 
-/* The process's own id needs no row of a worker: those may be ended before its supervisor comes. */
+/* With the process's id no worker's row is needed: it may be gone before the supervisor reports. */
 static pawl_code note_process(pawl_store *store, const pawl_worker_crash *death, pawl_time now,
                               pawl_arena *arena, int64_t *count, pawl_error *error)
 {

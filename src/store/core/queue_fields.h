@@ -1,5 +1,5 @@
-/* queue_fields.h - the fields of the queue's row, once for all stores: what is read of a row, what a settle writes into
- * it, and what a new one begins with.
+/* queue_fields.h - the fields of the queue's row, for all stores: those read from a row, those that a settle writes,
+ * and the initial values of a new row.
  *
  * A field that a settle writes is added here, to the two structs (pawl/store_rows.h, pawl/change_rows.h), to the
  * columns of store/sql/tables.c (with a step in steps.c, for tables of an older version), and where somebody shows it.
@@ -35,7 +35,7 @@
 /* The parameters of PostgreSQL: the ctid of the row stands before them. */
 #define PAWL__QUEUE_SETTLED_ARRAYS "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
 
-/* Columns and values of a new row beside its message and its times; the same in a document. */
+/* Columns and values of a new row other than its message and times; the same for documents. */
 #define PAWL__QUEUE_NEW_COLUMNS "[Deaths], [WaitingSince]"
 #define PAWL__QUEUE_NEW_VALUES "0, {epoch}"
 #define PAWL__QUEUE_NEW_DOCUMENT "deaths: 0, waiting_since: 0"

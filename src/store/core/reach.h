@@ -1,5 +1,5 @@
-/* reach.h - says that a program would not find sagas which live, or asks for columns that there are none of (D17): the
- * same words on every store.
+/* reach.h - refuses a program that could not find existing sagas, since a correlation property is gone, or that needs
+ * offset columns which the store lacks (D17). Every store uses these texts.
  *
  *     pawl__reach_name* -> pawl__reach_refuse
  *
@@ -13,19 +13,19 @@
 
 #include "pawl/store_driver.h"
 
-#define PAWL__REACH_NAMES_SIZE 200    /* cut where it is longer: it is for people */
-#define PAWL__REACH_COUNT_MAX 1000000 /* a larger number would say no more */
+#define PAWL__REACH_NAMES_SIZE 200    /* longer texts are cut */
+#define PAWL__REACH_COUNT_MAX 1000000 /* counting ends here */
 
-/* Adds a property that the saga has no more, once: "a", then "a or b". */
+/* Adds the name of a removed property to the text, unless it is there: "a", then "a or b". */
 void pawl__reach_name(char names[PAWL__REACH_NAMES_SIZE], pawl_text property);
-/* PAWL_ESCHEMA: `count` rows have values of these properties and none of the saga's. */
+/* PAWL_ESCHEMA: `count` rows have values only of these removed properties. */
 pawl_code pawl__reach_refuse(const pawl_saga_table *table, const char names[PAWL__REACH_NAMES_SIZE],
                              int64_t count, pawl_error *error);
 
-/* A saga that is found by a time with an offset, on what has no columns for it: PAWL_ECONFIG where one of its
- * properties asks for it; `product` is what has none. */
+/* PAWL_ECONFIG if a correlation property of the saga is a time with an offset, for which `product` has no
+ * columns. */
 pawl_code pawl__refuse_offset(const pawl_saga_table *table, const char *product, pawl_error *error);
-/* The same of each saga, on a driver without the promise. */
+/* The same for each saga, if the driver lacks the promise PAWL_STORE_HAS_OFFSETS. */
 pawl_code pawl__refuse_offsets(const pawl_store *store, const pawl_saga_table *const *tables,
                                size_t count, pawl_error *error);
 

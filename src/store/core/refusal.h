@@ -1,7 +1,7 @@
 /* refusal.h - why a change is not applied: the code and the text of each
  * refusal, the same on every database.
  *
- * `change` is one of the kind. Each returns the code that it sets in `why`.
+ * Each function takes a change of the kind beside it, sets code and text in `why`, and returns the code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 typedef pawl_code pawl__why_fn(const void *change, pawl_error *why);
 
-/* `text` says what became of the row. */
+/* `text` says what happened to the row. */
 pawl_code pawl__why_gone_row(const pawl_queue_settle *settle, const char *text, pawl_error *why);
 
 pawl__why_fn pawl__why_gone;            /* queue_settle: the row is not there */
@@ -31,15 +31,15 @@ pawl__why_fn pawl__why_timeout_exists;  /* timeout_set */
 pawl__why_fn pawl__why_not_pending;     /* outbox_settle */
 pawl__why_fn pawl__why_not_dead;        /* outbox_reset */
 pawl__why_fn pawl__why_no_letter;       /* dead_set */
-pawl__why_fn pawl__why_differs;         /* outbox_add; PAWL_OK: it may, and is no refusal */
-pawl__why_fn pawl__why_queued;          /* queue_send */
-pawl__why_fn pawl__why_no_row;          /* aggregator_remove */
+pawl__why_fn pawl__why_differs; /* outbox_add: id exists with another body; PAWL_OK: allowed */
+pawl__why_fn pawl__why_queued;  /* queue_send */
+pawl__why_fn pawl__why_no_row;  /* aggregator_remove */
 
-/* Of the removal's ids the one at `index`. */
+/* leased_batch_remove: the id at `index`. */
 pawl_code pawl__why_not_removed(const pawl_leased_batch_remove *removal, size_t index,
                                 pawl_error *why);
 
-/* ---- What is no refusal of a change ------------------------------------- */
+/* ---- Other reasons than a refused change -------------------------------- */
 
 /* `driver` as the texts begin: "sqlite". */
 pawl_code pawl__why_fenced(const pawl_store *store, const char *driver, pawl_error *error);

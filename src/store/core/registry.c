@@ -1,5 +1,5 @@
-/* registry.c - which drivers there are: the built-in one, those that were
- * registered, and modules that are loaded when their scheme is first asked for.
+/* registry.c - finds a driver by scheme: the built-in one, registered ones, and
+ * modules, which are loaded when their scheme is used for the first time.
  *
  * A module stays loaded until the process ends: its functions may be on any
  * thread's stack.
@@ -18,7 +18,7 @@
 #define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
 #endif
 
-/* Here and not in module.c, of which the command and modules have copies: the configured folder is the library's. */
+/* Not in module.c, since the command and modules have copies of that file: only the library knows its folder. */
 const char *pawl_module_folder(void)
 {
     return PAWL_DRIVER_DIR;
@@ -26,7 +26,7 @@ const char *pawl_module_folder(void)
 
 #define DRIVERS_MAX 32 /* more than there are databases in one program */
 
-/* The entries that may not be absent stand first, so that no table ends before them. */
+/* Required entries are the first ones: every table has at least this size. */
 #define TABLE_SIZE_MIN offsetof(pawl_store_ops, queue_claim)
 
 typedef struct driver {
@@ -48,8 +48,8 @@ static const pawl_store_ops *find_loaded(const char *scheme, size_t size)
     return NULL;
 }
 
-/* A driver built for an older pawl of this ABI, or one that leaves the end of its table away, has a
- * shorter one. A table without the entries that may not be absent is of something else. */
+/* A driver's table is shorter if it was built for an older pawl of this ABI, or omits the last entries. A
+ * table that lacks a required entry is refused. */
 static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
 {
     if (ops->ops_size < TABLE_SIZE_MIN)
@@ -126,7 +126,7 @@ static pawl_code open_module(const char *path, void **module, const pawl_store_o
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
 }
 
-/* A module that answers to another scheme would be loaded again at each open. */
+/* Refuses a module of another scheme: it would be loaded again at each open. */
 static pawl_code add_module(const pawl_store_ops *ops, const char *path, const char *scheme,
                             pawl_error *error)
 {
@@ -160,8 +160,8 @@ static bool is_added(const pawl_store_ops *ops)
     return false;
 }
 
-/* A module that is there already keeps the table it gave the first time, so
- * that the handle on it given here is one too many. */
+/* If the module is loaded already, its first table stays in use, and the new
+ * handle is closed. */
 static pawl_code load_file(const char *path, pawl_error *error)
 {
     void                 *module = NULL;
@@ -187,8 +187,8 @@ pawl_code pawl_store_load(const char *path, pawl_error *error)
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "load of a driver");
 }
 
-/* The name under which a driver is found: two are usual for one database. A route's URL that the module
- * of its broker is missing for comes here as well. */
+/* Maps a scheme to the driver's name, since some databases have two schemes. Also called for a broker's URL whose
+ * module is missing. */
 static const char *driver_of(const char *scheme)
 {
     if (strcmp(scheme, "mariadb") == 0)

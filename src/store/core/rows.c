@@ -1,4 +1,4 @@
-/* rows.c - the fields of each row, and words.
+/* rows.c - the fields of each row, and the words of enums; see rows.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,8 +20,8 @@ extern const pawl__field_list pawl__aggregator_row_fields;
 extern const pawl__field_list pawl__flush_row_fields;
 extern const pawl__field_list pawl__outbox_row_fields;
 extern const pawl__field_list
-    pawl__outbox_claimed_fields; /* the same without what is the same in all
-                                                           pending rows, the last two */
+    pawl__outbox_claimed_fields; /* the same without the last two, which are
+                                                           equal in all pending rows */
 extern const pawl__field_list pawl__attempt_row_fields;
 extern const pawl__field_list pawl__dead_row_fields;
 extern const pawl__field_list pawl__subscription_fields;
@@ -38,7 +38,7 @@ extern const pawl_text pawl__state_words[];   /* by pawl_outbox_state */
 extern const pawl_text pawl__outcome_words[]; /* by pawl_attempt_outcome */
 
 extern const pawl_text pawl__inbox_words[]; /* by pawl_inbox_outcome */
-/* The word of the attempt that an operator's change leaves. */
+/* The word of the attempt row that an operator's action writes. */
 pawl_text pawl__reset_word(pawl_outbox_action action);
 
 /* The number of a word; -1: it is none of them. */

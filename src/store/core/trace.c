@@ -1,5 +1,5 @@
-/* trace.c - telling a hook of each call of a store. Without a hook a call costs the look at
- * whether there is one.
+/* trace.c - reports each call of a store to the trace hook. Without a hook a call only
+ * checks whether there is one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -178,7 +178,7 @@ static bool is_secret(const char *name)
     return false;
 }
 
-/* Behind a password "&name=" may be a part of it, unless the name is one of these. */
+/* After a password "&name=" may be part of it, unless the name is one of these. */
 static bool is_known(const char *name)
 {
     static const char *const names[] = {"application_name",
@@ -364,7 +364,7 @@ static void put_location(outbound *out, const char *text)
 
 /* ---- The user ------------------------------------------------------------------------------------ */
 
-/* Where the user's name ends: at a colon, also one that is written as %3A. */
+/* The end of the user's name: a colon, also written as %3A. */
 static const char *name_end(pawl_text user)
 {
     for (size_t i = 0; i < user.size; i++)
@@ -373,8 +373,8 @@ static const char *name_end(pawl_text user)
     return NULL;
 }
 
-/* "user:password", as "user:***"; of http, where a token may be either of them, as "***". A name that may be a part of
- * a password is none. */
+/* Copies "user:password" as "user:***"; for http as "***", where user or password may be a token. A name that may be
+ * part of a password is masked, too. */
 static bool put_user(outbound *out, pawl_text user)
 {
     const char *colon = name_end(user);
@@ -387,15 +387,15 @@ static bool put_user(outbound *out, pawl_text user)
     return true;
 }
 
-/* The URL behind "scheme://". False, and nothing to be shown, when it has no known form. A '#' is one of the password's
- * bytes: drivers end it at '/' and '?' alone. */
+/* Copies the URL after "scheme://", masked. False: unknown form, nothing may be shown. A '#' counts as part of the
+ * password, since drivers end the authority only at '/' and '?'. */
 static bool put_authority(outbound *out, const char *text)
 {
     size_t      size = strcspn(text, "/?");
     const char *at   = find_last(between(text, text + size), '@');
     const char *rest = at != NULL ? at + 1 : text;
     if (!is_location(rest)) {
-        /* A password with '/' or '?' in it, whose user part ends further on. */
+        /* The password may contain '/' or '?': then the last '@' ends the user part. */
         at   = strrchr(text, '@');
         rest = at != NULL ? at + 1 : text;
         if (at == NULL || find_char(between(text, at), ':') == NULL || !is_location(rest))
@@ -456,8 +456,8 @@ static const char *find_outside(pawl_text text, char wanted, bool is_last)
     return found;
 }
 
-/* A data source's name, or a connection string: behind a password the first thing that is no known attribute
- * hides the rest. */
+/* Copies the name of a data source, or a connection string: after a password the first unknown attribute and all that
+ * follows is hidden, since it may be part of the password. */
 static bool put_connection(outbound *out, const char *text)
 {
     const char *end              = find_outside(between(text, text + strlen(text)), '?', true);

@@ -1,4 +1,4 @@
-/* url_read.c - takes a URL apart, in a copy of it.
+/* url_read.c - parses URLs, in place in a copy; see url_read.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIVEN_SIZE_MAX 240 /* of a URL in an error text, which has to say more than the URL */
+#define GIVEN_SIZE_MAX 240 /* of a URL in an error text: leaves room for the rest of the text */
 #define HOST_SIZE_MAX 255
 #define NAME_SIZE_MAX 20 /* of an option, with a comma */
 #define PORT_MAX 65535
@@ -28,7 +28,7 @@ int pawl__url_hex_digit(char c)
                                   : -1;
 }
 
-/* In place, "caf%C3%A9". False: a '%' without two digits, or a NUL. */
+/* Decodes "caf%C3%A9" in place. False: a '%' without two hex digits, or a NUL. */
 static bool decode(char *text)
 {
     char *to = text;
@@ -59,7 +59,7 @@ static char *cut(char *text, char at)
 
 /* ---- Options -------------------------------------------------------------- */
 
-/* Where a URL is read to: what every driver has, and the driver's own. */
+/* The results: the parts that every driver has, and the driver's settings. */
 typedef struct reader {
     const pawl__url_kind *kind;
     const char           *given; /* NULL: no password can be in it */
@@ -124,7 +124,7 @@ static bool is_name(const char *given, const char *name)
     return *given == '\0' && *name == '\0';
 }
 
-/* A name that is none is not shown: a '?' in a password makes the rest of it the first option. */
+/* Does not show an unknown name: with an unescaped '?' in a password the rest of it looks like an option. */
 static pawl_code refuse_option(const reader *r, const char *name)
 {
     char   names[PAWL__URL_OPTIONS_MAX * NAME_SIZE_MAX];

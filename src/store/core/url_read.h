@@ -1,11 +1,11 @@
-/* url_read.h - takes the URL of a store apart, by the table of options that its driver has.
+/* url_read.h - parses the URL of a store with the driver's table of options.
  *
  *     scheme://[user[:password]@][host[:port],...]/database[?option=value&...]
  *
  * The URL of a broker has its virtual host in the place of the database.
  *
- * Each part may be percent-encoded. A driver whose URLs have another form in front of the options
- * reads that itself and the options by pawl__url_options.
+ * Each part may be percent-encoded. A driver with another form before the '?' parses that part itself,
+ * and the options by pawl__url_options.
  *
  * Threads: plain data. Tests: tests/unit/store/test_store_url_read.c
  *
@@ -16,7 +16,7 @@
 
 #include "pawl/base.h"
 
-/* Whether the whole text is one that a URL may begin with, before its colon. NULL is none. */
+/* Is the whole text a valid scheme (without the colon)? False for NULL. */
 bool pawl__url_is_scheme(const char *scheme);
 
 #define PAWL__URL_HOSTS_MAX 16
@@ -25,8 +25,8 @@ bool pawl__url_is_scheme(const char *scheme);
 /* How an option is read, and the member of the driver's settings that it sets. */
 typedef enum pawl__url_form {
     PAWL__URL_TEXT,   /* const char *: any text */
-    PAWL__URL_FILLED, /* const char *: any but the empty one */
-    PAWL__URL_PATH,   /* const char *: from '/' on */
+    PAWL__URL_FILLED, /* const char *: any text but the empty one */
+    PAWL__URL_PATH,   /* const char *: an absolute path */
     PAWL__URL_NUMBER, /* int: from `min` to `max` */
     PAWL__URL_WORD,   /* int: the index in `words` */
 } pawl__url_form;
@@ -34,7 +34,7 @@ typedef enum pawl__url_form {
 typedef struct pawl__url_option {
     const char        *name; /* '-' stands for '_', too */
     pawl__url_form     form;
-    size_t             offset;  /* of the member, which stays where the option is not given */
+    size_t             offset;  /* of the member; unchanged if the option is not given */
     const char        *allowed; /* "cache_mb is 'x', may be ..." */
     int                min;
     int                max;
@@ -51,7 +51,7 @@ typedef struct pawl__url_kind {
     unsigned    port;               /* of a host without one */
     size_t      database_chars_max; /* of the database's name */
     const char *database_word;      /* in error texts; NULL: "database" */
-    const char *database_default;   /* where the URL names none or the empty one; NULL: it has to */
+    const char *database_default;   /* if the URL names none; NULL: it must name one */
 } pawl__url_kind;
 
 typedef struct pawl__url_host {
@@ -69,36 +69,36 @@ typedef struct pawl__url {
     size_t         host_count; /* 1 at least */
 } pawl__url;
 
-/* ECONFIG for an option, EINVAL for anything else. No piece in front of the options is quoted in an
- * error: it may be a part of a password with an unescaped '/', '?' or '@'. To be freed in any case. */
+/* ECONFIG: an option is wrong; EINVAL: anything else. Errors quote no text before the options, since it may be
+ * part of a password with an unescaped '/', '?' or '@'. Always call pawl__url_free afterwards. */
 pawl_code pawl__url_read(const pawl__url_kind *kind, const char *url, pawl__url *parts,
                          void *settings, pawl_error *error);
 void      pawl__url_free(pawl__url *parts);
 
-/* Reads "option=value&option=value", which is cut into its pieces; NULL: there are none. Where `given` is NULL
- * the URL has no password. */
+/* Parses "option=value&option=value" in place; NULL: no options. `given` is NULL if the URL has no
+ * password. */
 pawl_code pawl__url_options(const pawl__url_kind *kind, const char *given, char *text,
                             void *settings, pawl_error *error);
-/* The end of another part that the driver found unfit. */
+/* Refuses another part of the URL, for a reason that the driver gives. */
 pawl_code pawl__url_refuse(const pawl__url_kind *kind, const pawl__url *parts, const char *why,
                            pawl_error *error);
 /* The URL for error texts: without its password, and cut. The caller frees it; NULL: memory. */
 char *pawl__url_given(const char *url);
-/* A connection, as far as its settings promise. */
+/* How well a connection is protected, according to its settings. */
 typedef enum pawl__url_tls {
-    PAWL__URL_TLS_NONE,      /* others may read along */
-    PAWL__URL_TLS_ENCRYPTED, /* nobody checks that it leads to the right server */
-    PAWL__URL_TLS_VERIFIED,  /* the server's certificate is checked */
+    PAWL__URL_TLS_NONE,      /* not encrypted */
+    PAWL__URL_TLS_ENCRYPTED, /* encrypted; the server's certificate is not checked */
+    PAWL__URL_TLS_VERIFIED,  /* encrypted; the server's certificate is checked */
 } pawl__url_tls;
 
-/* ECONFIG where the environment's PAWL_REQUIRE_TLS (yes: encrypted; verify: and verified) asks for more than
- * `promised`; to be asked before anything is sent. `remedy` is how the URL asks for it. */
+/* ECONFIG if the environment variable PAWL_REQUIRE_TLS (yes: encrypted; verify: also verified) asks for more than
+ * `promised`. Call it before anything is sent. `remedy`: how to ask for it in the URL. */
 pawl_code pawl__url_require_tls(const char *driver, pawl__url_tls promised, const char *remedy,
                                 pawl_error *error);
-/* What PAWL_REQUIRE_TLS asks for; ECONFIG: another word. */
+/* The protection that PAWL_REQUIRE_TLS asks for; ECONFIG: invalid value. */
 pawl_code pawl__url_required_tls(const char *driver, pawl__url_tls *required, pawl_error *error);
-/* A warning in the log, once in a process for each `given`, where the library chose for a server on another
- * machine what is less than verified. */
+/* Logs a warning, once per process and `given`, if a connection to another machine is not verified because neither URL
+ * nor environment said anything. */
 void pawl__url_warn_tls(const char *driver, const char *given, const char *host, pawl__url_tls is,
                         const char *remedy);
 /* 0 to 15, or -1. */

@@ -1,4 +1,4 @@
-/* url_tls.c - PAWL_REQUIRE_TLS refuses connections that are less than it says; a warning tells of those for which
+/* url_tls.c - refuses connections that are less protected than PAWL_REQUIRE_TLS asks for; warns of unprotected ones if
  * neither it nor the URL asks for anything.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_MAX 32 /* URLs that were warned of; a process has few, and behind these says no more */
+#define TOLD_MAX 32 /* URLs that a warning was logged for; no warnings after so many */
 
 static const char *const texts[] = {"not encrypted", "encrypted, its server is not verified",
                                     "encrypted, its server is verified"};

@@ -1,4 +1,4 @@
-/* wait.c - interrupts, pauses, and asking again.
+/* wait.c - interrupts, pauses, polling and resolving; see wait.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +57,7 @@ void pawl__wait_interrupt(const pawl__wait *wait)
 {
     const uint64_t one        = 1;
     int            descriptor = atomic_load(&wait->interrupt_fd);
-    /* The descriptor of a child process is its parent's. A counter that is full is readable. */
+    /* Not in a child process: the descriptor is its parent's. A full counter is readable anyway. */
     if (descriptor >= 0 && pawl__wait_is_ours(wait)) {
         ssize_t written = write(descriptor, &one, sizeof one);
         (void)written;
@@ -66,7 +66,7 @@ void pawl__wait_interrupt(const pawl__wait *wait)
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* A signal ends it as the caller's descriptor does: its handler may have asked to stop. */
+/* A signal ends the wait like wake_fd does: its handler may have asked to stop. */
 pawl_code pawl__wait_pause(const pawl__wait *wait, int64_t milliseconds, int wake_fd,
                            int session_fd, bool *is_woken, pawl_error *error)
 {

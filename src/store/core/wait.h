@@ -1,5 +1,5 @@
-/* wait.h - interrupts, asking for a commit in doubt until the database answers, and, for a driver whose database tells
- * it nothing, waits that ask for news again and again.
+/* wait.h - helpers of drivers that wait: interrupts, resolving a commit in doubt until the database answers, and
+ * polling for news, for databases that do not notify.
  *
  *     open            as the handle is opened
  *     take            as each operation begins: forgets an interrupt that came before
@@ -24,7 +24,7 @@ typedef struct pawl__wait {
     const char *name;         /* of the driver, in texts */
     pid_t       pid;          /* the process that opened the handle */
     atomic_int  interrupt_fd; /* an eventfd; -1: none */
-    int64_t     pause_ms;     /* between two looks for news */
+    int64_t     pause_ms;     /* between two polls for news */
 } pawl__wait;
 
 /* Milliseconds of the monotonic clock. */
@@ -35,27 +35,27 @@ pawl_code pawl__wait_open(pawl__wait *wait, const char *name, pawl_error *error)
 void pawl__wait_close(pawl__wait *wait);
 /* False in a child process: the handle's connection and descriptor are the parent's. */
 bool pawl__wait_is_ours(const pawl__wait *wait);
-/* Whether there was an interrupt, which is over with it. */
+/* Was there an interrupt since the last call? */
 bool pawl__wait_take(const pawl__wait *wait);
 void pawl__wait_interrupt(const pawl__wait *wait);
 
-/* Until the time is over, an interrupt (PAWL_EINTERRUPTED), or one of the descriptors can be read; -1: none. The
- * second one is that of the session, which then has ended: PAWL_ELOST. */
+/* Waits until the time is over, an interrupt comes (PAWL_EINTERRUPTED), wake_fd is readable, or session_fd is readable,
+ * which means that the session has ended (PAWL_ELOST). -1: no descriptor. */
 pawl_code pawl__wait_pause(const pawl__wait *wait, int64_t milliseconds, int wake_fd,
                            int session_fd, bool *is_woken, pawl_error *error);
 
-/* Looks whether there is news since the last look; *session_fd may be set, as above. */
+/* Polls: is there news since the last poll? May set *session_fd, as above. */
 typedef pawl_code pawl__news_fn(pawl_store *store, bool *is_news, int *session_fd,
                                 pawl_error *error);
-/* Looks after pauses of 20 ms that grow to 1 s while nothing is new, and returns after one second at most, since what
- * others change in place shows in no news. */
+/* Polls with pauses that grow from 20 ms to 1 s while there is no news. Returns after a second at most, since rows that
+ * other workers change in place are no news. */
 pawl_code pawl__wait_for_news(pawl_store *store, pawl__wait *wait, int64_t microseconds,
                               int wake_fd, pawl__news_fn *check, pawl_error *error);
 
 typedef pawl_code pawl__resolve_fn(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                    pawl_error *error);
-/* A server that is away may come back, or another one in its place: it is asked until it answers, or the time is
- * over. */
+/* Calls `resolve` until the database answers or the time is over: an unreachable server may come back, or be
+ * replaced. */
 pawl_code pawl__wait_resolve(pawl_store *store, const pawl__wait *wait, int64_t until_ms,
                              pawl__resolve_fn *resolve, pawl_uuid commit_id, bool *is_applied,
                              pawl_error *error);

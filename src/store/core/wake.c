@@ -13,7 +13,7 @@
 typedef struct waiter {
     char identity[sizeof((pawl_store *)NULL)->identity];
     int  eventfd;
-    bool is_reader; /* of the journal: called for events alone */
+    bool is_reader; /* of the event store: woken only for events */
 } waiter;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,9 +1,9 @@
-/* wake.h - threads of this program that wait for commits on a store.
+/* wake.h - wakes threads of this process that wait for commits on a store.
  *
  * A thread that sleeps in a store's wait() hands in an eventfd and the identity
  * of its store (pawl_store.identity); a commit on the same data in the same
- * process makes the descriptor readable. Other processes are the drivers'
- * business.
+ * process makes the descriptor readable. Wake-ups between processes are up to the
+ * drivers.
  *
  * Threads: safe from any thread; one process-wide mutex, locked for moments.
  * Tests: tests/unit/store/test_store_core.c
@@ -18,13 +18,13 @@
 /* Borrows the descriptor until it is removed. A descriptor may wait for
  * several stores; adding the same pair twice is harmless. */
 pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error);
-/* The same for one that reads the journal: called for events, and for nothing else. */
+/* The same for a reader of the event store: woken only for events. */
 pawl_code pawl__wake_add_reader(const char *identity, int eventfd, pawl_error *error);
 /* From all stores. Afterwards nothing writes to the descriptor any more. */
 void pawl__wake_remove(int eventfd);
-/* Adds 1 to each eventfd that waits for the store, but for those of readers. */
+/* Wakes all that wait for the store, except readers of events. */
 void pawl__wake_all(const char *identity);
-/* To those of readers. */
+/* Wakes the readers of events. */
 void pawl__wake_readers(const char *identity);
 
 #endif

@@ -1,5 +1,5 @@
-/* walk.c - a walk over all live rows of a kind. Outbox rows and events have lists that go on
- * behind a number; a driver has the other kinds.
+/* walk.c - reads all live rows of a kind, page by page (pawl_scan). Outbox rows and events are found by
+ * number with `find`; the other kinds by the driver's `scan`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

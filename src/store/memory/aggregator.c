@@ -1,5 +1,5 @@
-/* aggregator.c - messages that are collected, partition by partition, and the
- * leases of snapshots.
+/* aggregator.c - messages collected by aggregators, by partition, and the leases of
+ * leased batches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +72,7 @@ static bool is_free(const aggregator_row *row, pawl_time now)
     return row->row.holder == 0 || row->fields.lease_expires <= now;
 }
 
-/* Lists the rows of a snapshot and counts those that nobody here can read. */
+/* Lists the rows of a leased batch, and counts those that this program cannot read. */
 static void list_free(const memory_data *data, const pawl_leased_batch_claim *claim,
                       memory_list *list, int64_t *unresolved)
 {

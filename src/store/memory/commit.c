@@ -1,13 +1,13 @@
-/* commit.c - the one way to write: rounds of applying and taking back.
+/* commit.c - the only write path: rounds of applying and undoing.
  *
- *     fence -> round -> refused? take back, leave those groups out, next round
+ *     fence -> round -> refused? undo, leave those groups out, next round
  *                    -> nothing refused: keep, write the fence
  *
- * A round writes the refusable kinds first. Every change of a round sees those
- * before it, whoever's they are: a change of a group that is refused in this round can
- * be the reason for another refusal. Such a group runs again like any other,
- * so no more is lost than a moment. Each round leaves out at least one group
- * more, which bounds their number.
+ * A round writes the refusable kinds first. Every change sees the changes before
+ * it, also those of groups that this round refuses; so a group may be refused
+ * because of another group that is refused, too. The caller runs it again
+ * like any refused group; only time is lost. Each round leaves out at least one
+ * more group, which bounds the number of rounds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ pawl_code pawl__memory_refuse_by(memory_commit *commit, pawl__why_fn *why, const
     return reason == PAWL_OK ? PAWL_OK : pawl__memory_refuse(commit, reason, "%s", error.text);
 }
 
-/* Applies the changes of one kind whose groups are still in. */
+/* Applies the changes of one kind, except of groups that are left out. */
 static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
 {
     const char *item  = pawl__change_items(commit->changes, kind);
@@ -68,8 +68,8 @@ static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
     return code;
 }
 
-/* Later kinds are refused for what kinds before them did, those that cannot be
- * refused themselves too. */
+/* All kinds up to the last refusable one must be applied before a round ends: a refusal may
+ * depend on any change before it. */
 static int last_refusable(void)
 {
     int last = (int)pawl_change_kind_count - 1;
@@ -78,8 +78,8 @@ static int last_refusable(void)
     return last;
 }
 
-/* Once something was refused, what follows the last kind that can be need not be
- * written: the round is taken back anyway. */
+/* After a refusal the kinds after the last refusable one are skipped, since the
+ * round will be undone. */
 static pawl_code run_round(memory_commit *commit)
 {
     pawl_code code        = PAWL_OK;

@@ -111,7 +111,7 @@ static pawl_code check_parameters(const char *parameters, pawl_error *error)
                           parameters);
 }
 
-/* The store's name and its system prefix: what tells data sets apart. */
+/* The identity of a data set: the store's name and the system prefix. */
 static pawl_code make_identity(pawl_store *store, const char *url, pawl_error *error)
 {
     const char *name       = url + strlen("memory:");
@@ -148,8 +148,8 @@ pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store
     return pawl__memory_check_reach(store, options->tables, options->table_count, error);
 }
 
-/* A child process has its parent's mutexes in whatever state they were, so
- * there the handle is only forgotten. */
+/* In a child process mutexes may be locked by threads of the parent, so the handle
+ * is only dropped there. */
 void pawl__memory_close(pawl_store *store)
 {
     memory_store *self = (memory_store *)store;

@@ -26,7 +26,7 @@ const memory_table_kind pawl__memory_history_kind = {
                 [BY_MESSAGE] = MEMORY_INDEX(history_by_message, NULL)},
 };
 
-/* Behind the part of its index that the query is about: of a message, or else of a source. */
+/* Is the row after the query's part of the index (rows of a message, or else of a source)? */
 static bool is_past(const pawl_history_query *query, const pawl_history_row *row)
 {
     return query->message_id.size != 0

@@ -10,7 +10,7 @@ typedef struct inbox_row {
     pawl_text          id;
     pawl_inbox_outcome outcome;
     pawl_time          at;
-    int64_t            number; /* tells rows of one moment apart */
+    int64_t            number; /* distinguishes rows of the same time */
 } inbox_row;
 
 enum { BY_KEY, BY_AGE };

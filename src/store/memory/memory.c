@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <time.h>
 
-/* There is nothing to create, though a program may be refused. Dropping empties the data set,
- * whatever tables the specification names. */
+/* Creates nothing, but may refuse a program's sagas. Drop empties the whole data set, whatever tables the
+ * specification names. */
 static pawl_code schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                         pawl_line_fn *line, void *context, pawl_error *error)
 {
@@ -90,9 +90,9 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
     return PAWL_OK;
 }
 
-/* No other process can commit, so there is only the descriptor to wait for. An
- * interrupt from before the call counts for nothing. Woken by a signal it
- * returns early, which callers must expect anyway. */
+/* No other process can commit, so only the descriptor can end the wait early. An
+ * interrupt from before the call is ignored. A signal may end it early, too, which
+ * callers must expect anyway. */
 pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     const memory_store *self   = (const memory_store *)store;
@@ -132,7 +132,7 @@ static void *native_of(pawl_store *store)
     return NULL;
 }
 
-/* Nothing is between, and nothing can be set. */
+/* No findings: there is no server, and there are no settings. */
 pawl_code pawl__memory_diagnose(pawl_store *store, const pawl_diagnosis *asked, pawl_arena *arena,
                                 pawl_finding_rows *rows, pawl_error *error)
 {
@@ -147,7 +147,7 @@ pawl_code pawl__memory_diagnose(pawl_store *store, const pawl_diagnosis *asked, 
     return PAWL_OK;
 }
 
-/* A handle that dies says so itself: there is nothing to beat. */
+/* No heartbeats: a handle ends with its process, as does the data. */
 #define pawl__memory_worker_beat NULL
 
 const pawl_store_ops pawl__memory_driver = {

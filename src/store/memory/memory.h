@@ -4,19 +4,18 @@
  * closed. One mutex guards a data set; each operation runs whole under it, so that operations of
  * several threads are serial and no transaction is ever open between two calls.
  *
- * A commit writes its changes one after another, in the order a database would apply them, and
- * notes each in a journal. When a change is refused, or memory runs out, the journal takes all of
- * it back; groups that were refused are left out of the next round.
+ * A commit writes its changes one after another, in the order in which a database would apply them, and
+ * adds each to an undo log (memory_journal). If a change is refused, or memory runs out, the undo log is
+ * applied; the next round leaves out the refused groups.
  *
- * The kinds of change call commit.c to refuse, and commit.c calls them by the table of
- * kinds; ending a worker frees what it has in every table, and each table's calls enter by
- * data.c, which ends the workers of a handle: so the files of the tables, commit.c and
- * data.c know one another.
+ * The files depend on each other: functions for the kinds of change call commit.c to refuse, and
+ * commit.c calls them through the table of kinds. The end of a worker frees its claims in every
+ * table, and every call enters through data.c, which ends the workers of a handle.
  *
- * A handle that is closed without worker_close counts as a worker that died:
- * its claims and leases are free, and its row stays until it is ended or swept.
+ * A handle that is closed without worker_close counts as a crashed worker:
+ * its claims and leases are released, and its row stays until it is ended or swept.
  *
- * Files: tree.c and table.c keep rows; one file for each noun has its rows, reads and changes.
+ * Files: tree.c and table.c store rows; the other files have the rows, reads and changes of one noun each.
  * Tests: tests/unit/store/test_store_memory.c, tests/contract
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -35,11 +34,11 @@
 
 /* ---- A data set --------------------------------------------------------- */
 
-/* Correlation properties that rows of one saga table have values of: two of the program, and those
- * of programs before it. */
+/* Correlation properties with values in one saga table: two of the current program, and those of older
+ * programs. */
 #define MEMORY_PROPERTIES_MAX 4
 
-/* The sagas of one table. Made when first written to; empty when taken back. */
+/* The sagas of one table. Created by the first write; stays, empty, if that write is undone. */
 typedef struct memory_sagas {
     struct memory_sagas *next;
     memory_table         rows;
@@ -48,7 +47,7 @@ typedef struct memory_sagas {
     char                 name[];
 } memory_sagas;
 
-/* Table, kind of its rows, and whether it is of workers: they stay when all others are emptied. */
+/* Table, kind of its rows, is_of_workers: such tables stay when the data set is emptied. */
 #define MEMORY_TABLES(X)                  \
     X(queue, queue, false)                \
     X(inbox, inbox, false)                \
@@ -77,7 +76,7 @@ typedef struct memory_data {
 #undef MEMORY_TABLE
     int64_t       history_place; /* of the next sweep */
     pawl_counters retained;      /* of workers that ended */
-    int64_t       last_id;       /* of all rows with a number but events; never used again */
+    int64_t       last_id;       /* of all numbered rows except events; ids are never reused */
     uint64_t      last_holder;   /* number of the handle opened last */
     uint64_t      last_stamp;    /* of outbox_claim */
     char          identity[sizeof((pawl_store *)NULL)->identity];
@@ -86,14 +85,14 @@ typedef struct memory_data {
 typedef struct memory_store {
     pawl_store   base;
     memory_data *data;
-    uint64_t     holder; /* this handle in claims and leases; 0 is nobody */
+    uint64_t     holder; /* number of this handle in claims and leases; 0: none */
     pawl__wait   wait;   /* its interrupts */
 } memory_store;
 
 /* Locks the mutex of the data, as every operation does for its time. */
 memory_data *pawl__memory_enter(pawl_store *store);
 void         pawl__memory_leave(memory_data *data);
-/* Every row goes; workers and their handles stay. */
+/* Deletes all rows except those of workers and their leases. */
 void pawl__memory_empty(memory_data *data);
 
 pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store_options *options,
@@ -118,10 +117,10 @@ pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
 /* Refuses the change under way; PAWL_OK, or PAWL_ENOMEM. */
 pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
     PAWL_PRINTF(3, 4);
-/* The same for the reason that `why` gives; nothing if it gives none. */
+/* The same with the code and text of `why`; does nothing if `why` returns PAWL_OK. */
 pawl_code pawl__memory_refuse_by(memory_commit *commit, pawl__why_fn *why, const void *item);
 
-/* `row` goes and one like the model comes, as pawl__journal_write does it. */
+/* Replaces `row` by a copy of the model: pawl__journal_write with the commit's journal. */
 pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *row,
                              const void *model);
 
@@ -131,7 +130,7 @@ pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *r
 PAWL_CHANGE_KINDS(MEMORY_APPLY)
 #undef MEMORY_APPLY
 
-/* ---- What a noun's file gives to the others ----------------------------- */
+/* ---- Functions of the files of nouns, for the others -------------------- */
 
 #define MEMORY_KIND(table, kind, is_of_workers) \
     extern const memory_table_kind pawl__memory_##kind##_kind;
@@ -143,7 +142,7 @@ void pawl__memory_worker_drop(memory_store *store);
 
 /* PAWL_EFENCED unless the worker's row has the handle's epoch. */
 pawl_code pawl__memory_fence_check(memory_store *store, pawl_error *error);
-/* The fence's row, written when everything else is. */
+/* Writes the worker's row of the fence, after all other changes. */
 void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
 
 /* The flush row of a partition, made when it is missing. */
@@ -152,7 +151,7 @@ pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_
 bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
 void      pawl__memory_partition_count(const memory_data *data, pawl_scan_row *row);
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
-/* Whether a query that wants the text, or any when it is empty, finds this one. */
+/* Does `text` match the query? An empty `wanted` matches all. */
 static inline bool pawl__memory_is_like(pawl_text wanted, pawl_text text)
 {
     return wanted.size == 0 || pawl_text_equal(wanted, text);
@@ -173,23 +172,23 @@ void      pawl__memory_timeout_stats(const memory_data *data, pawl_time now, paw
 void      pawl__memory_outbox_stats(const memory_data *data, pawl_stats *stats);
 void      pawl__memory_flush_stats(const memory_data *data, pawl_time now, pawl_stats *stats);
 void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
-/* Parts of sweep: at most count_max rows; how many went. */
+/* Parts of sweep: delete at most count_max rows; return their number. */
 size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
 size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
-/* The same of history, and of events of dead letters: looks at that many, and says whether the sweep goes on at once. */
+/* For history, and bodies of dead letters: read count_max rows; `*more`: another sweep at once is worthwhile. */
 int64_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t count_max,
                                    bool *more);
 size_t  pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more);
-/* Ends dead workers that were not seen since `before`; how many. */
+/* Ends dead workers not seen since `before`; returns their number. */
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
-/* The row behind that one in a walk, as it stands; false: there is none. Texts are the row's. */
+/* The next row of a walk after the given one; false: no more rows. Texts are borrowed from the row. */
 typedef bool   memory_walk_fn(const memory_data *data, const pawl_scan *walk,
                               const pawl_scan_row *after, pawl_scan_row *row);
 memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
     pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
     pawl__memory_checkpoint_behind, pawl__memory_partition_behind;
 
-/* Such a function, of a tree whose key has one part: what the probe has of `after`, and what is shown of the row, `it`. */
+/* Defines one for a tree whose key has one part: `key` sets the probe from `after`, the rest reads row `it`. */
 #define MEMORY_BEHIND(name, row_type, tree, key, ...)                                     \
     bool name(const memory_data *data, const pawl_scan *walk, const pawl_scan_row *after, \
               pawl_scan_row *row)                                                         \

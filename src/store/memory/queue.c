@@ -1,4 +1,4 @@
-/* queue.c - messages that are ready or delayed, and whose claims they are.
+/* queue.c - queue rows and their claims.
  *
  * A row is in `ready` or in `claimed`, never in both; `fresh` has what counts
  * as an older message for queue_oldest: rows that neither wait nor were retried.
@@ -61,7 +61,7 @@ static int by_due_of_pointers(const void *left, const void *right)
     return queue_by_due(*(void *const *)left, *(void *const *)right);
 }
 
-/* The rows of a claim that names their numbers: free ones, and ours. */
+/* Lists the rows of a claim by numbers: free ones, and those of this handle. */
 static void list_named(const memory_store *store, const pawl_queue_claim *claim, memory_list *list)
 {
     for (size_t i = 0; !list->is_failed && i < claim->seq_count; i++) {

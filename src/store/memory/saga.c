@@ -1,12 +1,12 @@
 /* saga.c - sagas: one table of rows for each saga table, found by id and by the values of
  * correlation properties.
  *
- * A value stands in its property's column of the table, as elsewhere: a program with
- * another property finds nothing by it, and the next program finds by the value of the second
- * property that the one before it wrote (D29).
+ * As in SQL, each correlation property has a column of the table. So a program with another property
+ * does not find a row by it, and the next program finds a row by the transitional property that the
+ * program before it wrote (D29).
  *
- * A text that is a correlation value is kept beside the value, because packs
- * know texts by a fixed offset in the row.
+ * The text of a correlation value is also a member of the row, because packs
+ * need a fixed offset.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -102,8 +102,8 @@ static size_t column_of(const memory_sagas *sagas, const pawl_correlation *corre
     return column;
 }
 
-/* Other properties of which no row has a value make room, unless this commit may yet be taken
- * back: a row that it removed would come back with its values. */
+/* A column without values can be reused for another property, but only before the commit's first change: an undo could
+ * bring back a row with a value in it. */
 static bool is_free(const memory_commit *commit, const memory_sagas *sagas,
                     const pawl_saga_table *table, size_t column)
 {
@@ -137,7 +137,7 @@ static pawl_code make_column(memory_commit *commit, memory_sagas *sagas,
     return PAWL_OK;
 }
 
-/* Both of the saga's; `*is_made` false: refused. */
+/* Makes columns for both properties of the saga; `*is_made` false: the change was refused. */
 static pawl_code make_columns(memory_commit *commit, memory_sagas *sagas,
                               const pawl_saga_table *table, bool *is_made)
 {
@@ -255,7 +255,7 @@ bool pawl__memory_saga_behind(const memory_data *data, const pawl_scan *walk,
 
 /* ---- Sagas out of reach ------------------------------------------------- */
 
-/* Has the row a value in a column before `end` that is, or is not, one of the saga's own? */
+/* Has the row a value in a column before `end`: of the saga's properties (own), or of others? */
 static bool has_value(const saga_row *row, const bool *is_own, bool own, size_t end)
 {
     for (size_t i = 0; i < end; i++)
@@ -264,8 +264,8 @@ static bool has_value(const saga_row *row, const bool *is_own, bool own, size_t 
     return false;
 }
 
-/* Rows in which no value but those of properties that the saga has no more finds it; each is
- * counted at the first of them. */
+/* Counts the rows that have values only of removed properties; each row counts at its first
+ * value. */
 static int64_t count_unreached(const memory_sagas *sagas, const bool *is_own)
 {
     int64_t count = 0;
@@ -361,7 +361,7 @@ pawl_code pawl__memory_apply_saga_delete(memory_commit *commit, const void *item
     return pawl__memory_write(commit, &sagas->rows, row, NULL);
 }
 
-/* An empty one is an object without members, as in the other stores. */
+/* Empty JSON is stored as {}, as in the other stores. */
 static pawl_text object_of(pawl_text json)
 {
     return json.size > 0 ? json : PAWL_TEXT("{}");

@@ -1,7 +1,7 @@
-/* stream.c - the journal: events by stream, stored folds, checkpoints.
+/* stream.c - the event store: events by stream, snapshots, checkpoints.
  *
- * Commits are serial, so an event's number is its position as well, and nobody
- * has to give it one later. Events never go: the numbers have no gaps.
+ * Commits are serial, so an event's number is also its global position;
+ * event_number has nothing to do. Events are never deleted: numbers have no gaps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -91,8 +91,8 @@ static bool is_wanted(const pawl_event_query *query, const pawl_event *event)
            pawl__memory_is_like(query->correlation_id, event->correlation_id);
 }
 
-/* The event next to `position`, which is a version when the query names a stream,
- * else a seq. */
+/* The event next to `position`: a version if the query names a stream, else a
+ * number. */
 static event_row *step(const memory_data *data, const pawl_event_query *query, int64_t position)
 {
     bool               is_of_stream = query->stream.size != 0;
@@ -191,8 +191,8 @@ static bool has_old_body(const pawl_event *event, pawl_time before)
             pawl_text_equal(event->type, PAWL_TEXT(PAWL_DEAD_DISCARDED)));
 }
 
-/* The texts of a row are one piece of memory, so a row without the body takes its place. Without memory
- * for it the body stays until the next round. */
+/* Replaces the row by one without body, since all its texts are in one piece of memory. Out of memory: the
+ * body stays until the next sweep. */
 static event_row *clear_body(memory_data *data, event_row *row, size_t *cleared)
 {
     event_row model                 = *row;
@@ -230,8 +230,8 @@ size_t pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, boo
 
 /* ---- Changes ------------------------------------------------------------ */
 
-/* One refusal tells it of all the events that the set appends to the stream: it
- * is that of the first one, which stands right before. */
+/* Only the first of the set's events for a stream is refused; the others follow it
+ * directly, and get no refusal of their own. */
 static bool was_refused_just_now(const memory_commit *commit)
 {
     const pawl_refusals *refused = commit->refused;

@@ -21,7 +21,7 @@ static bool is_same(pawl_text left, pawl_text right)
     return left.data == right.data && left.size == right.size;
 }
 
-/* Gives the texts at the offsets a pack: that of `old` when they are its texts, else a new one. */
+/* Sets the pack of these texts: the old one if it has exactly these texts, else a new one. */
 static bool take_pack(memory_pack **pack, const size_t *offsets, void *row, const void *old,
                       memory_pack *old_pack)
 {
@@ -69,7 +69,7 @@ static void free_row(void *row)
     pawl_free(freed);
 }
 
-/* A row like the model, in no index yet, that shares the packs of `old`. NULL when out of memory. */
+/* Makes a row like the model, not in any index yet; shares packs of `old` where possible. NULL: out of memory. */
 static void *make_row(const memory_table *table, const memory_row *old, const void *model)
 {
     const memory_table_kind *kind = table->kind;
@@ -283,8 +283,8 @@ void pawl__journal_keep(memory_journal *journal)
     forget(journal);
 }
 
-/* Backwards, so that a row that came and went within one commit is back in its
- * table before it is taken out of it. */
+/* Undoes entries from the last to the first: a row that was inserted and removed in one commit is
+ * first inserted again, then removed. */
 void pawl__journal_undo(memory_journal *journal)
 {
     for (size_t i = journal->count; i-- > 0;) {

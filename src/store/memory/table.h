@@ -1,17 +1,17 @@
-/* table.h - rows with their texts and indexes, and the journal that takes a
- * commit back.
+/* table.h - rows with their texts and indexes, and the undo log ("journal") of a
+ * commit.
  *
- * A row is never altered by a commit: it is replaced by another one. So a commit is
- * a list of (row that went, row that came), and taking it back is walking that
- * list backwards. Texts stand in packs; a row that comes shares those of the row
- * that goes, unless one of their texts is another:
+ * A commit never changes a row in place: it replaces the row by a new one. The journal
+ * is a list of pairs (old row, new row); undoing a commit walks that list
+ * backwards. Texts are stored in two packs; the new row shares a pack of the old row
+ * if none of the pack's texts changed:
  *
- *     row --- fixed pack: what seldom changes (a body, an id)
- *         \-- loose pack: what an update writes anew (an error, a saga's data)
+ *     row --- fixed pack: texts that seldom change (a body, an id)
+ *         \-- loose pack: texts that updates change (an error, a saga's data)
  *
- * A model is a row on the stack, whose texts are borrowed: made anew, or a copy of a row.
+ * A model is a row on the stack with borrowed texts, from which a row is made.
  *
- * Claims and leases are no part of a commit; they are written in place.
+ * Claims and leases are not part of a commit; they are written in place.
  *
  * Call order: table_init -> journal_write ... -> journal_keep | journal_undo -> table_clear.
  * Threads: the mutex of the data guards all of it.
@@ -52,15 +52,15 @@ typedef struct memory_index {
     memory_compare_fn *compare;
     memory_compare_fn *group;
     bool (*has)(const void *row); /* NULL: the index has every row */
-    bool is_of_claims;            /* a claim changes the place of a row in it */
+    bool is_of_claims;            /* a claim changes a row's position in it */
 } memory_index;
 
 /* The order of an index, by the parts of a key:
  *
  *     MEMORY_ORDER(timeout_by_due, timeout_row, MEMORY_NUMBER(fields.due), MEMORY_UUID(fields.id.uuid))
  *
- * A key has a first part, which makes the groups, and others joined by ||. The name stands once in the whole library:
- * scripts/amalgamate.py makes one file of it, and renames no function that a macro names. */
+ * A key has a first part, by which rows are grouped, and other parts joined by ||. Each name must be unique in the
+ * library: scripts/amalgamate.py makes one file of all, and does not rename functions that macros define. */
 #define MEMORY_ORDER(name, row_type, first, others)              \
     static int name##_group(const void *left, const void *right) \
     {                                                            \
@@ -82,7 +82,7 @@ typedef struct memory_index {
     (a->member != b->member && (order = a->member < b->member ? -1 : 1) != 0)
 #define MEMORY_NOTHING false
 
-/* Which rows an index has: `it` is the row. */
+/* The condition for rows in a partial index: `it` is the row. */
 #define MEMORY_HAS(name, row_type, condition) \
     static bool name(const void *row)         \
     {                                         \
@@ -94,7 +94,7 @@ typedef struct memory_index {
     {                                                         \
         .compare = order, .group = order##_group, .has = rows \
     }
-/* Of one in which a claim moves rows. */
+/* For an index in which a claim moves rows. */
 #define MEMORY_INDEX_OF_CLAIMS(order, rows)                                         \
     {                                                                               \
         .compare = order, .group = order##_group, .has = rows, .is_of_claims = true \
@@ -116,18 +116,18 @@ typedef struct memory_part {
 /* Offsets within a row; the first 0 ends a list. */
 typedef struct memory_table_kind {
     size_t                  row_size;
-    memory_part             shown;  /* the part that the store hands out */
-    const pawl__field_list *fields; /* of what is shown: their texts are the row's */
-    size_t                  texts[MEMORY_TEXTS_MAX]; /* others */
-    size_t                  loose[MEMORY_TEXTS_MAX]; /* loose ones of all */
-    void (*packed)(void *row);                       /* called when the texts have their place */
-    size_t       session_offset; /* of a lease, in what is shown: a pawl_session_id */
-    size_t       expires_offset; /* 0: claims of this table are no leases */
+    memory_part             shown;  /* the part that callers get */
+    const pawl__field_list *fields; /* of that part; their texts are in the packs */
+    size_t                  texts[MEMORY_TEXTS_MAX]; /* texts outside of `shown` */
+    size_t                  loose[MEMORY_TEXTS_MAX]; /* texts of the loose pack */
+    void (*packed)(void *row);                       /* called when the texts are in packs */
+    size_t       session_offset;                     /* of the lease's pawl_session_id in `shown` */
+    size_t       expires_offset;                     /* 0: claims of this table are no leases */
     size_t       index_count;
     memory_index indexes[MEMORY_INDEXES_MAX];
 } memory_table_kind;
 
-/* Of a row whose member is shown, and that has nodes for its indexes. */
+/* Sizes of a row type with index nodes, of which `member` is shown. */
 #define MEMORY_SIZES(row_type, member)                                               \
     .row_size    = sizeof(row_type),                                                 \
     .shown       = {offsetof(row_type, member), sizeof(((row_type *)NULL)->member)}, \
@@ -141,8 +141,8 @@ typedef struct memory_table {
 
 typedef struct memory_entry {
     memory_table *table;
-    void         *went; /* NULL: came was inserted */
-    void         *came; /* NULL: went was removed */
+    void         *went; /* old row; NULL: `came` was inserted */
+    void         *came; /* new row; NULL: `went` was removed */
 } memory_entry;
 
 typedef struct memory_journal {
@@ -158,15 +158,15 @@ void pawl__table_clear(memory_table *table);
 bool pawl__row_show(const memory_table *table, const void *row, const memory_part *part,
                     pawl_arena *arena, void *out);
 
-/* `row` goes and one like the model comes; NULL: none goes, none comes. PAWL_ENOMEM leaves table and
- * journal as they were. */
+/* Replaces `row` by a new row like the model; row NULL: insert, model NULL: remove. PAWL_ENOMEM leaves table
+ * and journal unchanged. */
 pawl_code pawl__journal_write(memory_journal *journal, memory_table *table, void *row,
                               const void *model);
 void      pawl__journal_keep(memory_journal *journal);
 void      pawl__journal_undo(memory_journal *journal);
 void      pawl__journal_free(memory_journal *journal);
 
-/* Out of the journal, for rows that are no part of a commit. NULL when out of memory. */
+/* Without the journal, for rows that no commit writes. NULL when out of memory. */
 void *pawl__table_add(memory_table *table, const void *model);
 void  pawl__table_drop(memory_table *table, void *row);
 
@@ -180,14 +180,14 @@ typedef struct memory_claim {
 
 /* Frees a row that is in no table. */
 void pawl__row_release(const memory_table *table, void *row);
-/* Writes the lease into what was shown of a row. */
+/* Writes the lease into the copy that the caller gets. */
 void pawl__row_show_lease(const memory_table *table, void *shown, const memory_claim *claim);
-/* In place, and out of the journal. */
+/* Claims the row, in place and without the journal. */
 void pawl__table_claim(memory_table *table, void *row, const memory_claim *claim);
 /* Frees all rows of the holder. */
 void pawl__table_release(memory_table *table, uint64_t holder);
 
-/* Of a key of two texts. */
+/* The hash of a key of two texts. */
 uint64_t pawl__hash_texts(pawl_text first, pawl_text second);
 
 #endif

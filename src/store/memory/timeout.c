@@ -1,7 +1,7 @@
-/* timeout.c - messages that become due at a time.
+/* timeout.c - rows of timeouts, and their leases.
  *
- * A timeout of a saga that has a name is found by (saga id, name); every other
- * one by its own id.
+ * A saga's timeout with a name is found by (saga id, name); all other timeouts by
+ * their ids.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +68,7 @@ static bool is_free(const timeout_row *row, pawl_time now)
     return row->row.holder == 0 || row->fields.lease_expires <= now;
 }
 
-/* Lists what the claim takes; when to look next. */
+/* Lists the rows of the claim; returns when the next one is due. */
 static pawl_time list_due(const memory_table *table, const pawl_timeout_claim *claim,
                           memory_list *list)
 {
@@ -130,7 +130,7 @@ pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text desti
     return row != NULL ? row->fields.due : PAWL_TIME_MAX;
 }
 
-/* The first free one of the rows that lead where this one does, itself included. */
+/* The first free row with the destination of this one, from this one on. */
 static timeout_row *first_free(const memory_tree *tree, timeout_row *row, pawl_time now)
 {
     while (row != NULL && !is_free(row, now))
@@ -143,7 +143,7 @@ static bool is_handled(const memory_data *data, pawl_text destination, pawl_text
     return !pawl_text_equal(destination, own) && pawl__memory_is_subscriber(data, destination);
 }
 
-/* The rows that stand for their destinations: of each the first free one. */
+/* Lists the first free row of each destination. */
 void pawl__memory_find_foreign(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
     const memory_tree *tree    = &data->timeouts.trees[BY_DESTINATION];

@@ -1,7 +1,7 @@
 /* tree.h - rows in order: a treap whose nodes are part of the rows.
  *
- * Nothing here allocates, so that neither insert nor remove can fail: a commit
- * that has to be taken back is taken back however short memory is.
+ * Nothing here allocates, so insert and remove cannot fail: a commit can be undone
+ * even without memory.
  *
  * Threads: none of its own; the mutex of the data guards it.
  * Tests: tests/unit/store/test_store_memory.c
@@ -33,7 +33,7 @@ typedef struct memory_tree {
     uint32_t           random; /* source of the priorities */
 } memory_tree;
 
-/* Behind the rows that compare equal. */
+/* Inserts the row after those that compare equal. */
 void pawl__tree_insert(memory_tree *tree, void *row);
 /* The row must be in the tree. */
 void pawl__tree_remove(memory_tree *tree, void *row);
@@ -44,8 +44,8 @@ void *pawl__tree_above(const memory_tree *tree, const void *probe); /* the next 
 void *pawl__tree_below(const memory_tree *tree, const void *probe); /* the next smaller one */
 void *pawl__tree_first(const memory_tree *tree);
 void *pawl__tree_next(const memory_tree *tree, const void *row);
-/* The first row of the probe's group, the row behind one in its group, and the first one of the next
- * group: a group is the rows that have the first part of the key in common. */
+/* A group is the rows with the same first part of the key. These return the first row of the probe's group, the next
+ * row within the group, and the first row of the next group. */
 void *pawl__tree_first_of(const memory_tree *tree, const void *probe);
 void *pawl__tree_next_of(const memory_tree *tree, const void *row);
 void *pawl__tree_behind_group(const memory_tree *tree, const void *probe);

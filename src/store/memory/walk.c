@@ -1,4 +1,4 @@
-/* walk.c - rows that are found, and pages of a walk: the row behind a key, again and again.
+/* walk.c - the entries find and scan: lists the rows of a query, or a page of all rows in key order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,13 +1,13 @@
-/* worker.c - workers with their epochs and counters, and named leases.
+/* worker.c - workers with their epochs and counters, and the leases of leaders.
  *
- * A worker's row is written in place: the fence is the last thing a commit
- * writes, when nothing can fail any more.
+ * A worker's row is written in place: a commit writes it last (the fence), when
+ * nothing can fail any more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/memory/memory.h"
 
-/* Its holder is the handle that opened it; without one the worker died. */
+/* row.holder is the handle that opened the worker; 0: the worker is dead. */
 typedef struct worker_row {
     MEMORY_ROW(1)
     pawl_worker_info fields;
@@ -31,7 +31,7 @@ static worker_row *find(const memory_data *data, pawl_worker_id id)
     return pawl__tree_find(&data->workers.trees[0], &probe);
 }
 
-/* The worker's row as long as nobody else raised its epoch. */
+/* The handle's worker; NULL if another handle has raised the epoch. */
 static worker_row *find_own(const memory_store *self)
 {
     worker_row *row = find(self->data, self->base.worker);
@@ -91,7 +91,7 @@ static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_ti
     return true;
 }
 
-/* A lease of a handle that was closed is gone: there are no dead holders. */
+/* A closed handle has no leases, so no holder can be dead. */
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                             bool *is_ours, pawl_error *error)
 {
@@ -146,7 +146,7 @@ static void free_all(memory_data *data, uint64_t holder)
     free_leads(data, holder);
 }
 
-/* Claims of the worker's earlier epoch, through another handle, are free. */
+/* Another handle takes the worker over: releases the claims of the earlier epoch. */
 static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 {
     if (old->row.holder != holder && old->row.holder != 0)
@@ -185,8 +185,8 @@ static void let_go(memory_store *self)
     self->base.is_attached = false;
 }
 
-/* The handle keeps its epoch: its commits from now on are fenced off. A handle that never had the
- * worker ends it only once it died. */
+/* The handle keeps its epoch number, so its later commits are fenced off. A handle that did not open the worker can end
+ * it only if it is dead. */
 static void end_worker(memory_store *self)
 {
     memory_data *data = self->data;
@@ -201,7 +201,7 @@ static void end_worker(memory_store *self)
     let_go(self);
 }
 
-/* The row stays, as that of a process that died would. */
+/* The row stays, like that of a crashed process. */
 void pawl__memory_worker_drop(memory_store *self)
 {
     worker_row *row = find_own(self);

@@ -1,8 +1,8 @@
-/* body.c - bodies that do not fit into one document of 16 MB: the second half stands in `bodies`.
+/* body.c - stores a body that exceeds one document of 16 MB: its second half goes to `bodies`.
  *
  *     {..., body: first half, body_rest: ObjectId}      bodies: {_id, of: collection, row: its _id, body}
  *
- * Both are written in one transaction. The rest of a row that went is swept.
+ * Both halves are written in one transaction. The rest of a deleted row is swept.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -96,7 +96,7 @@ static pawl_code is_row_there(pawl_store *store, const bson_t *rest, bool *is_th
                                 "filter: {_id: %e}, projection: {_id: 1}", rest, "row");
 }
 
-/* Goes on behind the rest at which the last sweep of this handle ended, and from the first one behind the last. */
+/* Continues behind the rest where the last sweep of this handle ended, and after the last one from the first. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error)
 {
     bson_oid_t      *after = &pawl__mongo_of(store)->swept_to;
@@ -154,7 +154,7 @@ typedef struct clearing {
     int64_t             cleared;
 } clearing;
 
-/* The rest of a large body goes with it. */
+/* The rest of a large body is removed with it. */
 static pawl_code clear_page(pawl_store *store, void *context, pawl_error *error)
 {
     clearing               *it     = context;

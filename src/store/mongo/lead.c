@@ -1,11 +1,10 @@
-/* lead.c - named leases: {_id: name, worker: UUID, expires}.
+/* lead.c - leases of leaders, by name: {_id: name, worker: UUID, expires}.
  *
- * The end of a lease is one of the server's clock, since clocks of machines need not agree: the time that a call names is one
- * of this machine's, to which the offset between the two is added. A difference below half a second is not told from
- * the way of an answer; runners keep a longer margin.
+ * A lease expires by the server's clock, since clocks of machines may differ: the offset between the two is added to
+ * the caller's time. Offsets below half a second cannot be told from network delay; dispatchers keep a longer margin.
  *
- * A leader whose worker was replaced is stopped by the fence of its commits; one that lost its lease alone, by
- * the settles, which find that the row is not pending any more.
+ * A leader whose worker was replaced is stopped by the fence of its commits. One that only lost its lease is stopped
+ * when it settles rows that are no longer pending.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ static pawl_time machine_time(void)
     return (pawl_time)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* Measured once a minute: a clock may be set, or drift. */
+/* Measured again each minute, since a clock may be set, or drift. */
 static pawl_code measure_clock(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self   = pawl__mongo_of(store);
@@ -46,7 +45,7 @@ static pawl_code measure_clock(pawl_store *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* The id is taken where somebody else's lease runs: the upsert then is a duplicate. */
+/* If another worker has the lease, the filter finds nothing, and the upsert fails as a duplicate. */
 pawl_code pawl__mongo_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                            bool *is_ours, pawl_error *error)
 {

@@ -1,19 +1,19 @@
 /* mongo.h - the MongoDB store: `mongodb://`, `mongodb+srv://`.
  *
- * A commit is one transaction with majority write concern: the worker's own document first (the
- * fence), then the kinds of change in their order. Each kind writes with one bulk whose filters say what
- * has to be there, and counts what was written. When that is not what it should be, the transaction is
- * aborted and begun again with care: each kind then looks first, and refuses what the documents forbid.
- * A document that somebody else writes meanwhile ends a transaction: so what was looked at stays true.
+ * A commit is one transaction with majority write concern: first the worker's own document (the fence), then the kinds
+ * of change in order. Each kind writes in one bulk whose filters state the expected documents, and counts the written
+ * ones. If the count is wrong, the transaction is aborted and repeated with care: each kind first reads, and refuses
+ * changes that the documents forbid. If another session writes a document meanwhile, the transaction ends, so that
+ * what was read stays valid.
  *
- * Claims and leases are stamps on documents, made by update-many outside of any transaction. They end
- * with their worker, whose heartbeat others look at.
+ * Claims and leases are members of documents, set by update-many outside of transactions. They end with their worker;
+ * other workers watch its heartbeat.
  *
  * Numbers of rows come from one counter document, taken before the transaction that writes them.
  *
  * Files: template.c and document.c BSON; json.c the state of sagas; request.c finds and bulks;
  * transaction.c, commit.c and runs.c the write path; one file for each noun that is read.
- * Threads: as the store: one thread at a time; interrupt() alone from another one.
+ * Threads: one at a time, as for the store; only interrupt() may come from another thread.
  * Tests: tests/contract
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -29,22 +29,22 @@
 
 #define PAWL__MONGO_DATABASE_SIZE 64
 #define PAWL__MONGO_NAME_SIZE 256 /* of a collection */
-#define PAWL__MONGO_TRIES_MAX 20  /* of a transaction that others wrote into */
+#define PAWL__MONGO_TRIES_MAX 20  /* tries of a transaction after write conflicts */
 
 typedef struct pawl__mongo {
     pawl_store    base;
     mongoc_uri_t *uri;
-    /* NULL: the store is opened for its schema alone, and not connected yet. */
+    /* NULL: the store is opened for its schema only, and not yet connected. */
     mongoc_client_t         *client;
     mongoc_client_session_t *session; /* for transactions; made at open */
-    /* The client and the open transaction that finds and bulks go to; an enlist sets them to the
-     * caller's. NULL: no transaction is open. */
+    /* The client and the open transaction for finds and bulks; an enlist sets them to those of the caller. NULL: no
+     * transaction is open. */
     mongoc_client_t         *at_client;
     mongoc_client_session_t *at_session;
-    bool       is_transient; /* the last failure: the transaction may be begun again */
-    bool       is_duplicate; /* the last failure was a unique index's */
-    bool       is_mismatch;  /* a write found not what its filter said */
-    unsigned   duplicates;   /* such failures since the transaction was tried first */
+    bool       is_transient; /* of the last failure: the transaction may be repeated */
+    bool       is_duplicate; /* of the last failure: a unique index refused */
+    bool       is_mismatch;  /* a write found another number of documents than expected */
+    unsigned   duplicates;   /* number of such failures since the transaction's first try */
     bool       is_in_doubt;  /* the last commit may have been applied */
     char       database[PAWL__MONGO_DATABASE_SIZE];
     pawl__wait wait;
@@ -52,18 +52,18 @@ typedef struct pawl__mongo {
     bool       is_fenced;    /* the last heartbeat found no document of this worker and epoch */
     int64_t    clock_ms;     /* monotonic: when the offset was measured; 0: never */
     int64_t    clock_offset; /* microseconds that the server's clock is ahead of this machine's */
-    int64_t    news;         /* number that the last wait saw */
+    int64_t    news;         /* number read by the last wait */
     int64_t    stream;       /* cursor of the change stream; 0: none is open */
     uint32_t   stream_server;
-    bool       has_no_streams; /* the server has none, or not for this user */
+    bool       has_no_streams; /* the server has no change streams, or denies them to this user */
     int64_t    claim;          /* number of the last claim of a queue */
-    int64_t    part;           /* of the commit under way, or in doubt */
+    int64_t    part;           /* number of the part that is being committed, or in doubt */
     bool       is_in_commit;
-    bool       is_partly; /* the last resolve found an earlier part of that commit */
+    bool is_partly; /* the last resolve found that an earlier part of that commit was applied */
     bson_oid_t
         swept_to; /* the last rest of a body that a sweep looked at; zero: it begins with the first */
     int64_t history_place; /* of the next sweep */
-    bool    has_stray;     /* rows that nobody knows of may have the stamp of that claim */
+    bool    has_stray;     /* rows that this handle does not know may have that claim's number */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
@@ -71,7 +71,7 @@ static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
     return (pawl__mongo *)(void *)store;
 }
 
-/* Of calls, as far as MongoDB's options have numbers for it. */
+/* Time limit of calls, as a 32-bit number for MongoDB's options. */
 static inline int32_t pawl__mongo_deadline_ms(const pawl_store *store)
 {
     return store->deadline_ms < INT32_MAX / 2 ? (int32_t)store->deadline_ms : INT32_MAX / 2;
@@ -79,8 +79,8 @@ static inline int32_t pawl__mongo_deadline_ms(const pawl_store *store)
 
 /* ---- Errors (error.c) ---------------------------------------------------- */
 
-/* The code for a failure of libmongoc, with `reply`, which may be NULL; notes what it says of the
- * transaction in the handle. */
+/* Converts a failure of libmongoc to a code; `reply` may be NULL. Notes in the handle what the failure means for the
+ * transaction. */
 pawl_code pawl__mongo_fail(pawl_store *store, const bson_error_t *why, const bson_t *reply,
                            pawl_error *error);
 pawl_code pawl__mongo_no_memory(pawl_error *error);
@@ -91,7 +91,7 @@ pawl_code pawl__mongo_no_memory(pawl_error *error);
  *
  *     "filter: {...}, sort: {due: 1}, projection: {body: 1}, limit: %i"    or    "pipeline: [...]"
  *
- * begin -> next* -> end. A failure ends it, and `end` returns it. */
+ * begin -> next* -> end. After a failure `next` is false, and `end` returns the failure. */
 typedef struct pawl__mongo_reading {
     pawl_store              *store;
     const pawl__mongo_table *table;
@@ -106,35 +106,35 @@ typedef struct pawl__mongo_reading {
 
 pawl__mongo_reading pawl__mongo_begin(pawl_store *store, const pawl__mongo_table *table,
                                       pawl_arena *arena, pawl_error *error, const char *find, ...);
-/* The next document; true with another row of it at the end of `items`, or none where the table has no fields. */
+/* Reads the next document. True: it is appended to `items` as a row, unless the table has no fields. */
 bool      pawl__mongo_next(pawl__mongo_reading *reading);
 pawl_code pawl__mongo_end(pawl__mongo_reading *reading);
 
-/* All rows that are found; `items` is the address of the pointer to them. PAWL_ENOMEM without an arena. */
+/* Reads all rows that match; `items` is the address of a pointer to them. PAWL_ENOMEM without an arena. */
 pawl_code pawl__mongo_read(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
                            void *items, size_t *count, pawl_error *error, const char *find, ...);
-/* The first; without one `row` stays. `is_there` may be NULL. */
+/* Reads the first row that matches; without one `row` is unchanged. `is_there` may be NULL. */
 pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table, pawl_arena *arena,
                                void *row, bool *is_there, pawl_error *error, const char *find, ...);
-/* How many documents match; no more than `limit`, if it is not 0. */
+/* Counts matching documents, up to `limit` if it is not 0. */
 pawl_code pawl__mongo_count(pawl_store *store, const char *collection, int64_t limit,
                             int64_t *count, pawl_error *error, const char *filter, ...);
 typedef struct pawl__mongo_oldest {
-    int64_t n, oldest; /* 0 both, or neither */
+    int64_t n, oldest; /* both 0, or neither */
 } pawl__mongo_oldest;
-/* Of at most `limit` documents with the smallest `key` how many there are, and that number, of one moment: two reads would
- * find some, and then none. */
+/* Counts the documents with the smallest `key`, up to `limit`, and reads that key, in one read: with two, documents
+ * could disappear in between. */
 pawl_code pawl__mongo_count_oldest(pawl_store *store, const char *collection, const char *key,
                                    int64_t limit, pawl__mongo_oldest *found, pawl_error *error,
                                    const char *filter, ...);
-/* Puts the rest of a body together that stands in two documents (body.c). */
+/* Joins a body that is stored in two documents (body.c). */
 pawl_code pawl__mongo_join(pawl_store *store, const bson_t *document,
                            const pawl__field_list *fields, pawl_arena *arena, void *row,
                            pawl_error *error);
 
 /* ---- Writes (request.c) -------------------------------------------------- */
 
-/* By what an entry of a bulk is: the document, "q: {...}, u: {...}", or "q: {...}". */
+/* Kind of an entry of a bulk, whose text is the document, "q: {...}, u: {...}", or "q: {...}". */
 typedef enum pawl__mongo_op {
     PAWL__MONGO_REMOVE,
     PAWL__MONGO_REMOVE_MANY,
@@ -144,47 +144,47 @@ typedef enum pawl__mongo_op {
     PAWL__MONGO_INSERT,
 } pawl__mongo_op;
 
-/* Writes of one collection: removals, then updates, then inserts, each as one command. */
+/* Writes to one collection: removals, then updates, then inserts, one command each. */
 typedef struct pawl__mongo_bulk {
     pawl_store              *store;
     mongoc_collection_t     *at;
-    mongoc_bulk_operation_t *bulks[3]; /* NULL: nothing of that kind */
+    mongoc_bulk_operation_t *bulks[3]; /* NULL: no entry of that kind */
     const char              *collection;
-    pawl_code                code; /* of what was added */
+    pawl_code                code; /* first failure while entries were added */
     bson_error_t             why;
-    int64_t done; /* documents that were inserted, matched or removed, once it was run */
+    int64_t                  done; /* after the run: documents inserted, matched or removed */
 } pawl__mongo_bulk;
 
 pawl__mongo_bulk pawl__mongo_bulk_begin(pawl_store *store, const char *collection, pawl_text saga);
 void             pawl__mongo_add(pawl__mongo_bulk *bulk, pawl__mongo_op op, const char *text, ...);
 void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
                               bool is_ok);
-/* Sends what was added, if anything, and frees it. */
+/* Sends the entries, if any, and frees the bulk. */
 pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error);
-/* A bulk of one; `done` may be NULL. */
+/* A bulk of one entry; `done` may be NULL. */
 pawl_code pawl__mongo_write(pawl_store *store, const char *collection, pawl__mongo_op op,
                             int64_t *done, pawl_error *error, const char *text, ...);
 
-/* Whether the document is too large for one: its body's rest is written, and `first`, the caller's to
- * destroy, is to be written in its place (body.c). */
+/* Is the document too large? Then the rest of its body is written, and the caller writes `first` in its place, and
+ * destroys it (body.c). */
 bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *first);
-/* Removes rests of bodies whose rows went. */
+/* Removes rests of bodies whose rows are gone. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error);
-/* Removes old bodies of dead letters from their events; adds how many. */
+/* Removes old bodies of dead letters from their events; adds their number to `count`. */
 pawl_code pawl__mongo_old_bodies_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                        bool *more, pawl_error *error);
 
-/* A command; `reply`, which may be NULL, is the caller's to destroy in any case. An error of the number `allowed` is
- * none. */
+/* Runs a command; the caller destroys `reply`, if not NULL, in any case. The error number `allowed` counts as success. */
 pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t allowed,
                               bson_t *reply, pawl_error *error);
-/* The first batch of one that lists, in the reply, the caller's to destroy; takes the command. */
+/* Runs a command that returns a cursor; `listed` is its first batch, inside of `reply`, which the caller destroys.
+ * Destroys the command. */
 pawl_code pawl__mongo_batch(pawl_store *store, bson_t *command, bson_t *reply, bson_t *listed,
                             pawl_error *error);
-/* "q: {...}, u: {...}": changes a document, or makes it, and reads what it then is: numbers and ids alone. */
+/* Changes or inserts a document by "q: {...}, u: {...}", and reads the result, of which only numbers and ids. */
 pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,
                              void *row, bool *is_there, pawl_error *error, const char *text, ...);
-/* `count` numbers nobody had before, the first in *first. Outside of any transaction. */
+/* Reserves `count` unused numbers, the first in *first. Outside of any transaction. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error);
 void      pawl__mongo_name(const pawl_store *store, const char *collection,
                            char name[PAWL__MONGO_NAME_SIZE]);
@@ -194,15 +194,15 @@ void pawl__mongo_table_name(pawl_text table, char name[PAWL__MONGO_NAME_SIZE]);
 /* ---- Transactions (transaction.c) ---------------------------------------- */
 
 pawl_code pawl__mongo_transaction_begin(pawl_store *store, pawl_error *error);
-/* PAWL_EUNKNOWN: it may have been applied, and no answer came before the deadline. */
+/* PAWL_EUNKNOWN: the deadline passed without an answer; it may have been applied. */
 pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error);
 void      pawl__mongo_transaction_abort(pawl_store *store);
 
 typedef pawl_code pawl__mongo_work(pawl_store *store, void *context, pawl_error *error);
-/* Runs the work in a transaction, again while others write what it looked at. */
+/* Runs the work in a transaction, and repeats it after write conflicts. */
 pawl_code pawl__mongo_transact(pawl_store *store, pawl__mongo_work *work, void *context,
                                pawl_error *error);
-/* Whether a transaction that failed so is begun again: a pause was made. */
+/* Pauses and returns true if a transaction that failed like this is to be repeated. */
 bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsigned *tries);
 
 /* ---- Entries of the driver's table, as store_driver.h says --------------- */
@@ -225,34 +225,34 @@ void pawl__mongo_interrupt(pawl_store *store);
 
 pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_options *options,
                            pawl_error *error);
-/* Done by open(), but for the schema alone by schema(). */
+/* Called by open(); by schema() if the store is opened for its schema only. */
 pawl_code pawl__mongo_connect(pawl_store *store, pawl_error *error);
 void      pawl__mongo_close(pawl_store *store);
 pawl_code pawl__mongo_ready(pawl_store *store, pawl_error *error);
 pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error);
-/* Makes collections and indexes that are missing; harmless when run again or by two at once (M2). */
+/* Creates missing collections and indexes; may be repeated, also by two processes at once (M2). */
 pawl_code pawl__mongo_schema_make(pawl_store *store, const pawl_saga_table *const *tables,
                                   size_t count, pawl_error *error);
-/* PAWL_ESCHEMA for the first difference; each is told to `line` when that is not NULL. */
+/* PAWL_ESCHEMA with the first difference; all are passed to `line` if it is not NULL. */
 pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *const *tables,
                                    size_t count, pawl_line_fn *line, void *context,
                                    pawl_error *error);
-/* "correlation.OrderRef": the member that values of the property stand in. */
+/* The member with the values of the property, such as "correlation.OrderRef". */
 void pawl__mongo_correlation_path(const pawl_correlation *correlation,
                                   char                    path[PAWL__MONGO_PATH_SIZE]);
-/* PAWL_ESCHEMA when rows have values of properties alone that the saga has no more (D31). */
+/* PAWL_ESCHEMA when rows have only values of properties that the saga no longer has (D31). */
 pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *table,
                                   pawl_error *error);
 
 /* ---- Workers ------------------------------------------------------------- */
 
-/* The server's clock; PAWL_TIME_MIN: it does not say. */
+/* The server's clock; PAWL_TIME_MIN: the server does not tell it. */
 pawl_code pawl__mongo_server_time(pawl_store *store, pawl_time *time, pawl_error *error);
-/* Says that the worker lives, when the last time is long ago, and frees what dead ones have. One that was ended or
- * replaced is fenced from then on. */
+/* Writes the worker's heartbeat if the last one is long ago, and frees claims of dead workers. A worker that was ended
+ * or replaced is fenced from then on. */
 pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error);
-/* In the open transaction: the worker's document gets the commit's id; PAWL_EFENCED. */
+/* In the open transaction: writes the commit's id into the worker's document; PAWL_EFENCED. */
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error);
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error);
 pawl_code pawl__mongo_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,

@@ -1,4 +1,4 @@
-/* request.c - finds, bulks of writes, and commands.
+/* request.c - reads (finds), bulks of writes, and commands.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define DOCUMENT_SIZE_MAX (16 * 1024 * 1024)
-#define NAMESPACE_NOT_FOUND 26 /* a collection that is not there has no documents */
-/* Documents of one answer: all, for which 16 MB are the server's own limit. Its default are 101, and a trip for the rest. */
+#define NAMESPACE_NOT_FOUND 26 /* a missing collection has no documents */
+/* Documents per answer: all that fit into the server's limit of 16 MB. Its default is 101, and another trip for the
+ * rest. */
 #define ANSWER_DOCUMENTS INT64_C(100000)
 
 /* ---- Collections --------------------------------------------------------- */
@@ -175,7 +176,7 @@ pawl_code pawl__mongo_read_one(pawl_store *store, const pawl__mongo_table *table
     return pawl__mongo_end(&r);
 }
 
-/* The row of the one document that a pipeline makes of those that match, and of a limit. */
+/* Reads the one document to which a pipeline reduces the matching documents. */
 static pawl_code read_group(pawl_store *store, const pawl__mongo_table *table, void *row,
                             const char *pipeline, int64_t limit, pawl_error *error,
                             const char *filter, va_list arguments)
@@ -240,7 +241,7 @@ static mongoc_bulk_operation_t *bulk_for(pawl__mongo_bulk *bulk, pawl__mongo_op 
     return bulk->bulks[kind];
 }
 
-/* The server tells of one that is too large as of any bad value. */
+/* Checks the size first: the server reports a document that is too large like any bad value. */
 static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bson_t *document,
                    const bson_t *options)
 {
@@ -257,7 +258,7 @@ static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bs
     return is_ok;
 }
 
-/* libmongoc would refuse a member without a name, which JSON and the server know; texts are checked before. */
+/* libmongoc's check would refuse an empty member name, which JSON and the server allow; texts are checked earlier. */
 void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
                               bool is_ok)
 {
@@ -421,7 +422,7 @@ pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, 
     return code;
 }
 
-/* Never within a transaction: commits would wait for one another at the counter's document. */
+/* Never inside a transaction: transactions would wait for each other at the counter's document. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error)
 {
     static const pawl__mongo_table numbers  = {.name = "schema", .fields = &last_field};

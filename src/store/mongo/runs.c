@@ -1,4 +1,4 @@
-/* runs.c - kinds of change, run by run.
+/* runs.c - writes the changes of each kind, in runs of changes for different documents.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -81,13 +81,13 @@ static pawl_text next_name(const char **at, const char *ends)
     return name;
 }
 
-/* Fields of changes and of rows that are compared. */
+/* Pairs of a change's field and a row's field that are compared. */
 typedef struct pairs {
     const pawl__field *items[2][2];
     size_t             count;
 } pairs;
 
-/* Of "a=b,c=d", or NULL. */
+/* Parses "a=b,c=d", or NULL. */
 static pairs read_pairs(const pawl__mongo_run *r, const pawl__mongo_table *table, const char *at)
 {
     pairs p = {.count = 0};
@@ -128,7 +128,7 @@ static pawl_code read_rows(pawl__mongo_run *r, const pawl__mongo_table *table)
     return code;
 }
 
-/* The index of the row that the change is about; how many there are where none is. */
+/* The index of the row that matches the change; the number of rows if none does. */
 static size_t find_row(const pawl__mongo_run *r, const pawl__mongo_table *table, const pairs *match,
                        const void *change)
 {
@@ -138,7 +138,7 @@ static size_t find_row(const pawl__mongo_run *r, const pawl__mongo_table *table,
     return i;
 }
 
-/* Refuses what the documents forbid. The first event of a stream tells for those behind it. */
+/* Refuses what the documents forbid. The verdict on the first event of a stream holds for all its later events. */
 static pawl_code read_and_judge(pawl__mongo_run *r)
 {
     const pawl__mongo_rule  *rule  = r->rule;
@@ -168,7 +168,7 @@ static pawl_code read_and_judge(pawl__mongo_run *r)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* A write as it is read from its text. */
+/* A parsed write. */
 typedef struct sentence {
     pawl__mongo_op     op;
     bool               is_met, is_counted;
@@ -176,7 +176,7 @@ typedef struct sentence {
     const char        *text;
 } sentence;
 
-/* Whether the condition holds that the write may begin with, behind which *at then is. */
+/* Does the condition before the write, if any, hold? Moves *at behind it. */
 static bool is_met(const pawl__mongo_run *r, const void *change, const char **at)
 {
     bool is_met = true;
@@ -203,7 +203,7 @@ static bool is_met(const pawl__mongo_run *r, const void *change, const char **at
     return is_met;
 }
 
-/* The write as it is for the change. */
+/* Parses the write for the change. */
 static sentence read_sentence(const pawl__mongo_run *r, int number, const void *change)
 {
     static const char *const words[] = {
@@ -224,7 +224,7 @@ static sentence read_sentence(const pawl__mongo_run *r, int number, const void *
     return s;
 }
 
-/* The number of the write that the change needs. */
+/* The index of the write that the change needs. */
 static int choose_one(const pawl__mongo_run *r, const void *change)
 {
     if (r->rule->choose != NULL)
@@ -243,7 +243,7 @@ typedef struct writing {
     bool             is_counted;
 } writing;
 
-/* Adds the write of the change, or that of all from it on that chose the same and are alike. */
+/* Adds the write of the change, or of all later ones, too, that chose the same write and are alike. */
 static void add_write(writing *w, size_t first, const sentence *s)
 {
     pawl__mongo_run  *r     = w->run;
@@ -271,7 +271,7 @@ static void add_write(writing *w, size_t first, const sentence *s)
     bson_destroy(&made);
 }
 
-/* Fills `chosen`. */
+/* Chooses a write for each item. */
 static pawl_code choose(const pawl__mongo_run *r, int *chosen)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -306,7 +306,7 @@ static pawl_code write_all(pawl__mongo_run *r)
                : pawl_error_wrap(writer->error, wrote, "%s", pawl_change_kind_name(writer->kind));
 }
 
-/* Without care only what no count tells: a kind that says so, and counted writes beside others. */
+/* Must the kind read first even without care? Yes if it says so, or if only some of its writes are counted. */
 static bool is_read_first(const pawl__mongo_run *r)
 {
     size_t loose = 0, all = 0;
@@ -324,7 +324,7 @@ static bool is_read_first(const pawl__mongo_run *r)
     return loose != 0 && loose != all;
 }
 
-/* Writes what another kind of document has of the same changes. */
+/* Writes the second kind of document that the same changes concern. */
 static pawl_code write_other(pawl__mongo_run *r, const pawl__mongo_rule *other)
 {
     const pawl__mongo_rule *own = r->rule;
@@ -336,7 +336,7 @@ static pawl_code write_other(pawl__mongo_run *r, const pawl__mongo_rule *other)
     return code;
 }
 
-/* The items of one collection. */
+/* Writes the items of one collection. */
 static pawl_code write_some(pawl__mongo_run *r)
 {
     r->scope.fields  = &pawl__change_fields[r->writer->kind];
@@ -358,7 +358,7 @@ static pawl_code write_some(pawl__mongo_run *r)
     return code == PAWL_OK ? write_other(r, r->rule->also) : code;
 }
 
-/* Changes of sagas table by table: a bulk is of one collection. */
+/* Changes of sagas are written table by table, since a bulk is for one collection. */
 static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_rule *of,
                            const void **items, size_t count)
 {
@@ -402,8 +402,8 @@ static uint32_t hash_field(uint32_t from, const pawl__field *field, const void *
     }
 }
 
-/* Hashes of the documents that a change is about. A key with an empty part is none; all changes meet whose keys
- * are "". */
+/* Hashes that identify the documents of a change. A key with an empty part does not count; changes with the key "" all
+ * share a document. */
 static size_t keys_of(pawl_change_kind kind, const void *change, uint32_t keys[KEYS_MAX])
 {
     size_t      count = 0;
@@ -429,7 +429,7 @@ static size_t keys_of(pawl_change_kind kind, const void *change, uint32_t keys[K
     return count;
 }
 
-/* A change whose documents may be those of one of the run begins another run. */
+/* A change that may concern a document of the current run begins another run. */
 static pawl_code add_change(pawl__mongo_writer *writer, gather *g, const pawl__mongo_rule *of,
                             const void *change)
 {

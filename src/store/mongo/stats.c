@@ -1,4 +1,4 @@
-/* stats.c - next due times, statistics, sweeps and findings: reads over several collections.
+/* stats.c - reads over several collections: next due times, statistics, sweeps and findings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,7 @@ static const pawl__field_list  name_field = PAWL__FIELDS(PAWL__AS(queue_stats, q
 static const pawl__mongo_table lines =
     PAWL__MONGO_TABLE("queue", "queue", name_field, pawl_queue_stats);
 
-/* Of the rows that are not due the first ones are asked whether they are retried. */
+/* Only the first rows that are not due are checked for retries. */
 static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_time now,
                                pawl_error *error)
 {
@@ -87,7 +87,7 @@ static pawl_code queue_stats(pawl_store *store, pawl_time now, pawl_arena *arena
     return code;
 }
 
-/* By aggregator, as their index is. */
+/* Counted for each aggregator, in the order of the index. */
 static pawl_code flush_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                              pawl_error *error)
 {
@@ -184,7 +184,7 @@ static pawl_code sweep_page(void *context, pawl__old_page *page, pawl_error *err
     return code;
 }
 
-/* Times of history have no index. */
+/* History has no index on its times. */
 static pawl_code sweep_history(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                bool *more, pawl_error *error)
 {

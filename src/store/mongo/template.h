@@ -1,9 +1,8 @@
-/* template.h - documents from a text with holes, as MongoDB's own pages write them.
+/* template.h - builds documents from a text with placeholders, written as in MongoDB's manual.
  *
  *     pawl__mongo_put(&filter, "queue: %t, due: {$lte: %i}, claimed_by: {$exists: false}", queue, now);
  *
- * Members stand without quotes around their names, texts in '...', numbers are int64. Holes take the arguments in
- * their order:
+ * Members are written without quotes, texts in '...'; numbers are int64. Placeholders take the arguments in order:
  *
  *     %t pawl_text   %c const char *   %i int64_t   %n int   %b bool   %u pawl_uuid   %v const pawl_value *
  *     %d const bson_t *, a sub-document       %a const bson_t *, an array      %k const char *, the name of a member
@@ -30,7 +29,7 @@
 
 #define PAWL__MONGO_PATH_SIZE 300 /* of a member */
 
-/* The values of one member of structs: `stride` apart, or those behind an array of pointers where it is 0. */
+/* Values of one member of structs: `stride` bytes apart, or, if it is 0, behind an array of pointers. */
 typedef struct pawl__mongo_list {
     const void *items;
     size_t      stride, count, offset;
@@ -43,33 +42,33 @@ typedef struct pawl__mongo_list {
                          .count  = (count_),                 \
                          .offset = offsetof(row, member),    \
                          .wire   = PAWL__WIRE_##type_})
-/* Of an array of values. */
+/* A list of an array of values. */
 #define PAWL__MONGO_VALUES(items_, count_, type_)    \
     (&(pawl__mongo_list){.items  = (items_),         \
                          .stride = sizeof *(items_), \
                          .count  = (count_),         \
                          .wire   = PAWL__WIRE_##type_})
 
-/* The values that the names of a template stand for. */
+/* Values of the names in a template. */
 typedef struct pawl__mongo_scope {
     const pawl__field_list *fields;
     const void             *change;
-    const void *const      *changes; /* of the run */
+    const void *const      *changes; /* all changes of the run */
     size_t                  count;
-    const pawl_saga_table  *table; /* NULL: of no saga */
+    const pawl_saga_table  *table; /* NULL: not a saga's */
     pawl_uuid               worker;
-    int64_t                *number; /* raised by each use */
+    int64_t                *number; /* next number; each use raises it */
 } pawl__mongo_scope;
 
-/* Appends the members. False when out of memory, or when a JSON text is none that a document can hold. */
+/* Appends the members. False: no memory, or a JSON text that no document can hold. */
 bool pawl__mongo_put(bson_t *document, const char *text, ...);
 bool pawl__mongo_put_arguments(bson_t *document, const char *text, va_list arguments);
 bool pawl__mongo_put_scope(bson_t *document, const char *text, const pawl__mongo_scope *scope);
-/* Appends a value to an array that has `count` of them. */
+/* Appends a value to an array with `count` items. */
 bool pawl__mongo_push(bson_t *array, uint32_t *count, const char *text, ...);
-/* "OrderRef", as it stands in the name of a member; "-" for a property that the saga has not. */
+/* The property's name as a member's name, such as "OrderRef"; "-" if the saga has no such property. */
 void pawl__mongo_property(const pawl_correlation *correlation, char name[PAWL__MONGO_PATH_SIZE]);
-/* The document or array of a member, without a copy; empty where there is none. */
+/* The document or array of a member, without a copy; empty if there is none. */
 void pawl__mongo_part(const bson_t *document, const char *key, bson_t *part);
 
 #endif

@@ -1,4 +1,4 @@
-/* transaction.c - transactions, begun again and asked about again as the driver specification says.
+/* transaction.c - runs, repeats and resolves transactions as MongoDB's driver specification says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ void pawl__mongo_transaction_abort(pawl_store *store)
     self->is_transient = was_transient;
 }
 
-/* An unknown result is asked for again: a commit that is repeated answers as the first did. */
+/* A commit with an unknown result is repeated: it then returns the result of the first try. */
 pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self         = pawl__mongo_of(store);
@@ -76,8 +76,8 @@ pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
     return pawl_error_wrap(error, PAWL_EUNKNOWN, "mongodb: the commit was not answered");
 }
 
-/* Of two that met each pauses for another time, by the clock's last digits. Others' writes are waited out
- * until the deadline; an index that refuses again and again is no race. */
+/* Each process pauses for a different time, taken from the clock's last digits. Write conflicts are retried until the
+ * deadline; an index that keeps refusing is not a race. */
 bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsigned *tries)
 {
     pawl__mongo    *self = pawl__mongo_of(store);
@@ -111,7 +111,7 @@ static pawl_code try_once(pawl_store *store, pawl__mongo_work *work, void *conte
     return code;
 }
 
-/* An unknown result is settled by doing the work again, which finds what the first did. */
+/* After an unknown result the work is repeated, and finds what the first try did. */
 pawl_code pawl__mongo_transact(pawl_store *store, pawl__mongo_work *work, void *context,
                                pawl_error *error)
 {

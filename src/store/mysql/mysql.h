@@ -1,15 +1,16 @@
-/* mysql.h - the handle of the driver for MySQL and MariaDB, and the functions that its files
- * share. The scheme of the URL says which of the two dialects it speaks.
+/* mysql.h - the handle of the driver for MySQL and MariaDB, and the functions that its files share. The server decides
+ * which of the two dialects is used.
  *
  *     mysql.c        the tables of operations
  *     wire.c         calls with deadlines and interrupts, texts
  *     request.c      prepared statements and their parameters
- *     row.c          requests of the generic store, and their rows
- *     set.c          a set of them in one statement
+ *     row.c          rows of requests
+ *     set.c          several items in one statement
  *     open.c         URL, hosts, connecting
+ *     enlist.c       the application's own connection
  *
- * The rest is the generic store's (store/sql/session.h), and what both libraries say to such a server
- * (store/sql/dialects/families.h).
+ * The rest is generic (store/sql/session.h); the SQL texts, which the ODBC driver also uses, are in
+ * store/sql/dialects/families.h.
  *
  * Decisions: docs/decisions/mysql.md.
  *
@@ -37,7 +38,7 @@ static inline pawl__mysql *pawl__mysql_store_of(const pawl__mysql_connection *co
     return (pawl__mysql *)connection->session.store;
 }
 
-#define PAWL__MYSQL_CHARSET "utf8mb4" /* of each session of pawl's */
+#define PAWL__MYSQL_CHARSET "utf8mb4" /* of pawl's sessions */
 
 /* mysql.c */
 extern const pawl__sql_ops pawl__mysql_ops;
@@ -46,14 +47,14 @@ extern const pawl__sql_ops pawl__mysql_ops;
 pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_options *options,
                            pawl_error *error);
 void      pawl__mysql_close(pawl_store *base);
-/* Of pawl__sql_ops: with found rows and utf8mb4. */
+/* pawl__sql_ops.connect: counts the rows that a statement finds, not those that it changes; character set utf8mb4. */
 pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error);
-/* Begins every operation: makes a lost connection anew, and forgets interrupts that came before. */
+/* Called before each operation: reconnects a lost session, and drops earlier interrupts. */
 pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
-/* PAWL_ELOST, too, where the URL has other hosts and this one can only be read by now. */
+/* Also PAWL_ELOST, if the server has become read-only and the URL has other hosts. */
 pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
-/* Asks the server, over a connection of its own, to end the statement that runs on this one ("query"), or
- * the session with all that it was sent ("connection"). False: it could not be asked. */
+/* Asks the server, over a new connection, to end the statement that runs on this one ("query"), or the session with
+ * all statements sent to it ("connection"). False: that failed. */
 bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what);
 
 /* enlist.c */

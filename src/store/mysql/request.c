@@ -1,7 +1,7 @@
-/* request.c - prepared statements: preparing, parameters, rows.
+/* request.c - prepared statements: preparing, binding parameters, running.
  *
- * Statements are prepared at first use and kept for the life of the connection. Rows are read whole
- * before the first is looked at, so that statements may follow one another while rows are read.
+ * Statements are prepared at first use and kept for the life of the connection. All rows are read into memory before
+ * the first is used, so that other statements can run in between; only claims fetch them one by one (`streams`).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error 
                           connection->session.store->base.scheme);
 }
 
-/* The library tells the failure of a fetch that reads from the socket at the connection alone. */
+/* After a failed fetch from the socket the library sets the error only in the connection, not in the statement. */
 pawl_code pawl__mysql_stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
                                   pawl_error *error)
 {
@@ -42,7 +42,7 @@ void pawl__mysql_close_statement(pawl__sql_prepared *base)
     *statement = (pawl__mysql_statement){0};
 }
 
-/* Numbers and times have room of their own; of anything else the size comes first. */
+/* Numbers and times are fetched into the column; of other values only the size, and row.c reads them later. */
 static void bind_column(MYSQL_BIND *bind, pawl__mysql_column *column, enum enum_field_types type)
 {
     *bind = (MYSQL_BIND){.length = &column->size, .is_null = &column->is_null};
@@ -190,7 +190,7 @@ static void put_uuid(pawl__mysql_put *put, size_t i, pawl_uuid uuid)
     put_text(put, i, (pawl_text){.data = put->rooms[i].as.uuid, .size = PAWL_UUID_TEXT_SIZE});
 }
 
-/* Of the type that a value would have: the server prepares anew for another one. */
+/* Null with the type of a text: with another type the server would prepare the statement again. */
 static void put_null(pawl__mysql_put *put, size_t i)
 {
     static my_bool is_null = 1;
@@ -210,7 +210,7 @@ static void put_value(pawl__mysql_put *put, size_t i, const pawl_value *value)
     put_null(put, i);
 }
 
-/* A copy is made where a byte is to be replaced; without memory for it the server refuses the text. */
+/* Replaces invalid UTF-8 in a copy of the text; if memory is short, the server refuses the text. */
 static void put_error_text(pawl__mysql_put *put, size_t i, pawl_text text)
 {
     size_t            bad;
@@ -264,14 +264,14 @@ static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
     return failed ? pawl__mysql_stmt_failed(connection, stmt, error) : PAWL_OK;
 }
 
-/* The longer values of a statement that does not fit into one packet go ahead, in parts. */
+/* Sends long values in parts before the statement, if it does not fit into one packet. */
 static pawl_code send_ahead(pawl__mysql_connection      *connection,
                             const pawl__mysql_statement *statement, const MYSQL_BIND *markers,
                             pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
     size_t    part_max = connection->session.packet_max / 2;
-    /* Before anything is sent: a part that is there already would be the next execution's. */
+    /* Checked before anything is sent: parts sent already would be taken for the next execution's. */
     for (unsigned i = 0; code == PAWL_OK && i < statement->base.marker_count; i++)
         code = check_size(connection, markers[i].length != NULL ? *markers[i].length : 0, error);
     for (unsigned i = 0; code == PAWL_OK && i < statement->base.marker_count; i++) {

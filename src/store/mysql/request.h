@@ -1,10 +1,10 @@
-/* request.h - a connection to MySQL or MariaDB, and what runs on it.
+/* request.h - a connection to MySQL or MariaDB, its calls and its prepared statements.
  *
- *     pawl__mysql_query, pawl__mysql_ask    a text, of the session and of transactions
+ *     pawl__mysql_query, pawl__mysql_ask    a SQL text, for settings and transactions
  *     pawl__mysql_prepared, execute         a statement, prepared at its first use
  *
- * The library's calls are begun and go on when the socket is ready (PAWL__MYSQL_CALL), so that a
- * deadline and an interrupt end each of them. On a caller's own connection (enlist) they block.
+ * A library call is started, and continued when the socket is ready (PAWL__MYSQL_CALL), so that a deadline or an
+ * interrupt can end it. On a caller's own connection (enlist) calls block.
  *
  * Threads: as the handle.
  *
@@ -21,12 +21,12 @@
 
 #include <mysql.h>
 
-#define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
-#define PAWL__MYSQL_SETS_COUNT 6     /* rows of a set's text: 8, 16 ... 256 */
+#define PAWL__MYSQL_PACKET_REST 4096 /* bytes of a packet for all but long values */
+#define PAWL__MYSQL_SETS_COUNT 6     /* texts with 8, 16 ... 256 rows */
 
 /* ---- A connection and its statements ------------------------------------ */
 
-/* A column of the row that the statement stands on. */
+/* A column of the statement's current row. */
 typedef struct pawl__mysql_column {
     int64_t       number;
     MYSQL_TIME    time;
@@ -38,21 +38,21 @@ typedef struct pawl__mysql_statement {
     pawl__sql_prepared            base; /* first */
     MYSQL_STMT                   *stmt; /* NULL: not prepared */
     pawl__mysql_form              form;
-    bool                          streams; /* its rows are read as they come */
+    bool                          streams; /* its rows are fetched from the socket one by one */
     pawl__mysql_column           *columns;
-    struct pawl__mysql_statement *sets; /* PAWL__MYSQL_SETS_COUNT, by rows; NULL: none yet */
+    struct pawl__mysql_statement *sets; /* the texts for sets, by number of rows; NULL: none yet */
 } pawl__mysql_statement;
 
 typedef struct pawl__sql_connection {
     pawl__sql_session     session;  /* first */
     MYSQL                *mysql;    /* NULL: there is none */
-    const pawl__url_host *host;     /* of the URL: where it leads to */
+    const pawl__url_host *host;     /* the URL's host that it is connected to */
     int64_t               until_ms; /* monotonic: the end of the call under way; 0: none */
     void                 *set;      /* memory for the parameters of a set */
     size_t                set_size;
     pawl__sql_ahead       ahead;
-    bool is_manual; /* autocommit is off, perhaps: no statement but a commit makes anything stay */
-    bool is_surely_manual; /* the server said that it is off */
+    bool is_manual; /* autocommit may be off: then nothing but a commit makes changes durable */
+    bool is_surely_manual; /* the server confirmed that it is off */
 } pawl__mysql_connection;
 
 static inline pawl__mysql_connection *pawl__mysql_connection_of(pawl__sql_session *session)
@@ -62,25 +62,24 @@ static inline pawl__mysql_connection *pawl__mysql_connection_of(pawl__sql_sessio
 
 /* ---- Calls (wire.c) ------------------------------------------------------ */
 
-/* Before a call: autocommit is on outside a transaction, answers that are unread are read, and its deadline begins.
- * PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
+/* Called before each library call: outside a transaction switches autocommit on again; reads unread answers, and
+ * starts the call's deadline. PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
 pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
 /* Of pawl__sql_ahead. */
 pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error);
 pawl_code pawl__mysql_read_answer(pawl__sql_session *session, uint64_t *found, pawl_error *error);
 pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error);
-/* Outside a transaction: autocommit is on again. Before any statement but the next begin, which saves two round
- * trips where transaction follows transaction. A session that cannot be made as it was is given up. */
+/* Outside a transaction switches autocommit on again, before any statement but the next begin: that saves two round
+ * trips between transactions. If this fails, the session counts as lost. */
 void pawl__mysql_come_back(pawl__mysql_connection *connection);
-/* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an
- * interrupt, the server is asked to end the statement; where it does not answer that either the
- * socket is shut, which ends the call. */
+/* Waits for the events that a library call asks for, and returns those that came. At the deadline or an interrupt asks
+ * the server to end the statement; if no answer comes then either, shuts the socket down, which ends the call. */
 int pawl__mysql_poll(pawl__mysql_connection *connection, int status);
-/* OpenSSL's list of errors, which all connections of a thread share, is emptied: the library takes
- * what another connection left there, one that was ended, for a failure of this one. */
+/* Clears OpenSSL's error queue, which all connections of a thread share: the library takes an error that a closed
+ * connection left there for a failure of this one. */
 void pawl__mysql_clear_tls_errors(void);
 
-/* `name` is the library's call, begun with what stands behind, gone on with `handle`. */
+/* Runs the library call `name`: name_start with the last arguments, then name_cont with `handle`. */
 #define PAWL__MYSQL_CALL(connection, result, name, handle, ...)                                  \
     do {                                                                                         \
         int status_ = (pawl__mysql_clear_tls_errors(), name##_start(&(result), __VA_ARGS__));    \
@@ -88,17 +87,17 @@ void pawl__mysql_clear_tls_errors(void);
             status_ = name##_cont(&(result), (handle), pawl__mysql_poll((connection), status_)); \
     } while (0)
 
-/* The failure with that number as a code and an error, and what it left as the connection's state. */
+/* Sets the error and the connection's state from an error number; returns the code. */
 pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number, const char *text,
                              pawl_error *error);
-/* The same of a statement's last call. */
+/* The same for the last call on a statement. */
 pawl_code pawl__mysql_stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
                                   pawl_error *error);
 /* Runs a text whose answer has no rows. */
 pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error);
-/* Rows of a handler's own SQL that were not read stand before each later answer. */
+/* Did a handler's own SQL leave rows unread? They come before each later answer. */
 bool pawl__mysql_has_rows_left(MYSQL *mysql);
-/* Whether there were some. Afterwards, unless the session is lost, there are none. */
+/* Skips such rows; false: there were none, or the session is lost. */
 bool pawl__mysql_pass_over(pawl__mysql_connection *connection);
 /* Of pawl__sql_ops. */
 pawl_code pawl__mysql_ask(pawl__sql_session *session, const char *text, pawl__sql_row_fn *each,
@@ -107,7 +106,7 @@ void      pawl__mysql_disconnect(pawl__sql_session *session);
 
 /* ---- Statements (request.c) ---------------------------------------------- */
 
-/* A value that does not stand in the item as the library takes it. */
+/* Room for a value that the library takes in another form than the item has. */
 typedef struct pawl__mysql_room {
     union {
         int64_t    number;
@@ -117,7 +116,7 @@ typedef struct pawl__mysql_room {
     unsigned long size;
 } pawl__mysql_room;
 
-/* A text whose bytes had to be replaced. */
+/* A copy of a text, in which invalid UTF-8 was replaced. */
 typedef struct pawl__mysql_copy {
     struct pawl__mysql_copy *next;
     char                     data[];
@@ -127,24 +126,24 @@ typedef struct pawl__mysql_copy {
 typedef struct pawl__mysql_put {
     MYSQL_BIND        binds[PAWL__SQL_FIELDS_MAX];
     pawl__mysql_room *rooms; /* one for each field */
-    size_t            size;  /* about as many bytes travel */
+    size_t            size;  /* bytes to be sent, roughly */
     pawl__mysql_copy *copies;
 } pawl__mysql_put;
 
-/* The fields of an item, after those of others; NULL: none. At last the put is to be ended. */
+/* Binds the fields of an item; NULL: none. In the end pawl__mysql_put_end frees the copies. */
 void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__field_list *fields, const void *item);
 void pawl__mysql_put_end(pawl__mysql_put *put);
-/* Of a put, in the order in which the statement's text has them. */
+/* Copies the binds in the order of the placeholders in the statement's text. */
 void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
                              MYSQL_BIND *markers);
-/* Runs it with the parameters that are bound, or sends it ahead: then pawl__sql_expect follows. */
+/* Runs the statement with the bound parameters, or sends it ahead; in that case call pawl__sql_expect next. */
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error);
-/* Prepares a text; `statement` says how many markers it has. */
+/* Prepares a text; the statement's marker_count is set already. */
 pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                                    pawl__mysql_statement *statement, const pawl__sql_text *text,
                                    pawl_error *error);
-/* pawl__sql_prepared_of. */
+/* pawl__sql_prepared_of for this driver's type. */
 static inline pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection,
                                                           int                     statement,
                                                           const pawl_saga_table  *table,

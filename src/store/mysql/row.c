@@ -6,7 +6,7 @@
 
 #include "store/sql/session_rows.h"
 
-/* Rows that come as they are read, on a connection whose calls do not block. */
+/* Are rows fetched from the socket one by one? Not on a caller's connection, whose calls block. */
 static bool is_stream(const pawl__mysql_statement *statement, const pawl__sql_session *session)
 {
     return statement->streams && !session->is_callers;
@@ -60,7 +60,7 @@ pawl_code pawl__mysql_read(pawl__sql_session *session, pawl__sql_prepared *base,
     return PAWL_OK;
 }
 
-/* Rows that were not read are read over: nothing else may be sent before. */
+/* Skips rows that were not read, as nothing else may be sent before. */
 void pawl__mysql_free_rows(pawl__sql_session *session, pawl__sql_prepared *base)
 {
     MYSQL_STMT *stmt   = ((pawl__mysql_statement *)base)->stmt;

@@ -1,12 +1,13 @@
-/* set.c - a set of items in one statement: of MariaDB a bulk execute, the text of one item and the
- * parameters of all in one packet; of MySQL, and where sagas are loaded, rows of values (sql/dialects/mysql_sets.h).
+/* set.c - writes or loads several items with one statement (a set). MariaDB takes a bulk execute: the text for one
+ * item, and the parameters of all items in one packet. MySQL, and loads of sagas, take rows of values
+ * (sql/dialects/mysql_sets.h).
  *
- * The server tells the sum of the rows. A set whose sum shows that each item had its row is done, and so is one
- * of which none had: timeouts that are set are new as a rule. Any other is undone, and its items are written one by
- * one, which is exact. Undone by a savepoint, except rows of values: a failed set of these leaves none.
+ * The server returns only the total number of rows. A set is done if that shows that each item found its row, or that
+ * none did (as for timeouts, which are usually new). Otherwise the set is undone, by a savepoint, and its items are
+ * written one by one, which is exact. A failed insert of rows of values leaves no rows, and needs no savepoint.
  *
- * A text of MySQL has 8, 16 ... 256 rows, so that few are prepared. A join is filled up with rows of
- * nulls, which find nothing; of an insert what is left behind the largest number goes next.
+ * Texts with rows of values have 8, 16 ... 256 rows, so that few are prepared. A join is padded with rows of nulls,
+ * which find nothing; an insert takes the largest such number of items, and the next set the others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +15,9 @@
 
 #include <string.h>
 
-#define SET_MIN 4    /* fewer are as fast one by one */
-#define ROWS_MIN 8   /* the same of rows of values; of the smallest text */
-#define ROWS_MAX 256 /* of the largest */
+#define SET_MIN 4    /* fewer items are as fast one by one */
+#define ROWS_MIN 8   /* the same for rows of values; rows of the smallest text */
+#define ROWS_MAX 256 /* rows of the largest text */
 
 _Static_assert(ROWS_MIN << (PAWL__MYSQL_SETS_COUNT - 1) == ROWS_MAX,
                "a text for each power of two");
@@ -24,10 +25,10 @@ _Static_assert(ROWS_MIN << (PAWL__MYSQL_SETS_COUNT - 1) == ROWS_MAX,
 typedef struct set {
     pawl__mysql_connection *connection;
     const pawl__sql_write  *write;
-    pawl__mysql_statement  *statement; /* of one item */
+    pawl__mysql_statement  *statement; /* for a single item */
     const void *const      *items;
     size_t                  count;
-    unsigned                affected;   /* the sum of the rows */
+    unsigned                affected;   /* rows found by all items together */
     bool                    is_refused; /* a bulk execute that was not sent */
     /* Of a bulk execute. */
     pawl__mysql_put  put;
@@ -42,8 +43,8 @@ static const pawl_saga_table *table_of(const pawl__sql_write *write, const void 
 
 /* ---- Bulk execute ------------------------------------------------------- */
 
-/* The library asks for each item's parameters when it writes them into the packet. Parameters that
- * change their type within a set go one by one. */
+/* Called by the library for each item: sets the parameters to be put into the packet. If the type of a parameter
+ * differs from that of the first item, the set is not sent, and its items are written one by one. */
 static my_bool fill(void *data, MYSQL_BIND *markers, unsigned row)
 {
     set       *s = data;
@@ -57,13 +58,13 @@ static my_bool fill(void *data, MYSQL_BIND *markers, unsigned row)
         s->indicators[i]   = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
         markers[i].buffer  = own[i].buffer;
         *markers[i].length = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
-        /* The library makes room for as much, and writes what `length` says. */
+        /* The library reserves buffer_length bytes, and writes `length` of them. */
         markers[i].buffer_length = *markers[i].length;
     }
     return s->is_refused;
 }
 
-/* As the library's attributes take a function. */
+/* The function in the form that mysql_stmt_attr_set takes. */
 static const void *address_of(ps_param_callback *function)
 {
     const void *address;
@@ -71,7 +72,7 @@ static const void *address_of(ps_param_callback *function)
     return address;
 }
 
-/* Behind it the statement takes one item again. */
+/* Sets the statement up for `count` items; 0 and NULL: for single items again. */
 static void set_size(MYSQL_STMT *stmt, unsigned count, set *s)
 {
     ps_param_callback function = s != NULL ? fill : NULL;
@@ -103,8 +104,8 @@ static pawl_code run_bulk(set *s, pawl_error *error)
     return code;
 }
 
-/* A server of MySQL cannot, nor can a pooler before MariaDB that does not say it. Of an insert
- * MariaDB takes a subquery's answer for the first row as that for all. */
+/* Can the server execute in bulk? MySQL cannot, nor can poolers that do not announce it. Inserts with a subquery are
+ * left out: MariaDB would use its result for the first row in all rows. */
 static bool can_bulk(const set *s)
 {
     const char *one =
@@ -145,7 +146,7 @@ static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *mad
     return code;
 }
 
-/* The statement of so many rows. */
+/* Finds the statement with so many rows, or prepares it. */
 static pawl_code find_text(const set *s, unsigned rows, pawl__mysql_statement **found,
                            pawl_error *error)
 {
@@ -220,7 +221,8 @@ static pawl__mysql_statement *run_rows(set *s, pawl_code *code, pawl_error *erro
 
 /* ---- Sets --------------------------------------------------------------- */
 
-/* Removals of all rows of a partition are counted by row, not by item. */
+/* AGGREGATOR_DELETE_ALL is left out: an item removes several rows, so their number does not show which items found
+ * some. */
 static bool can_be_set(const set *s, bool is_bulk)
 {
     bool is_join = s->statement->form.index != NULL &&
@@ -232,7 +234,7 @@ static bool can_be_set(const set *s, bool is_bulk)
            s->statement->base.marker_count != 0;
 }
 
-/* How many of the first items go together: those of one table that fit into a packet, and into a text. */
+/* Counts the first items that go together: those of one table that fit into a packet, and into a text. */
 static size_t take(const set *s, size_t count, bool is_bulk)
 {
     size_t                 size_max = s->connection->session.packet_max - PAWL__MYSQL_PACKET_REST;
@@ -261,7 +263,7 @@ static pawl_code run(set *s, bool is_bulk, pawl_error *error)
     return code;
 }
 
-/* A set that is not as expected undoes the round, so no savepoint is needed. */
+/* An unexpected answer undoes the whole round, so the set needs no savepoint. */
 static pawl_code send_set_ahead(set *s, bool is_bulk, bool is_counted, bool *is_done,
                                 pawl_error *error)
 {
@@ -276,8 +278,8 @@ static pawl_code send_set_ahead(set *s, bool is_bulk, bool is_counted, bool *is_
     return code;
 }
 
-/* A failure of the statement alone may be that of one item, which is found by writing it alone. Of a set without
- * any row each item has missed. */
+/* If only the statement failed, a single item may be the cause, which is found by writing the items one by one. If no
+ * row was found, every item has missed. */
 static pawl_code run_set(set *s, bool is_bulk, pawl__sql_fate *fates, bool *is_done,
                          pawl_error *error)
 {
@@ -288,7 +290,7 @@ static pawl_code run_set(set *s, bool is_bulk, pawl__sql_fate *fates, bool *is_d
         return send_set_ahead(s, is_bulk, is_counted, is_done, error);
     pawl_code code =
         is_insert ? PAWL_OK : pawl__mysql_query(s->connection, "savepoint pawl_set", error);
-    if (code != PAWL_OK) /* an earlier set's savepoint has the name, too */
+    if (code != PAWL_OK) /* else the rollback below would use an older savepoint of this name */
         return code;
     code = run(s, is_bulk, error);
     if (code != PAWL_OK && !s->is_refused && !pawl__sql_may_go_on(&s->connection->session, code))
@@ -312,7 +314,7 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
     pawl_code               code       = PAWL_OK;
     *taken                             = 1;
     *is_done                           = false;
-    /* The first row that is there would undo the set, or answer for all of it. */
+    /* `is_there`: an existing row would undo the set, or be taken for the result of all items. */
     if (count < SET_MIN || connection->session.is_callers || write->is_there)
         return PAWL_OK;
     s.statement =

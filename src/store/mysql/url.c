@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define CONNECT_TIMEOUT_S_OF_SEVERAL 10 /* of each of several hosts: the next one has its turn */
+#define CONNECT_TIMEOUT_S_OF_SEVERAL 10 /* of a host, if the next one can be tried */
 #define TLS_NOT_GIVEN (-1)
-#define LENIENT_LIBRARY 30400 /* the first one */
+#define LENIENT_LIBRARY 30400 /* first version with the gaps of check_verified */
 
 static const char *const poolers[]   = {"none", "transaction", NULL};
 static const char *const creates[]   = {"no", NULL};
@@ -49,8 +49,8 @@ static const pawl__url_kind kind = {.driver             = "mysql",
                                     .port               = 3306,
                                     .database_chars_max = 64};
 
-/* From 3.4 on libmariadb connects to 127.0.0.1 and ::1 whatever the certificate is, and where no authority is named it
- * takes a server that knows the password for verified. */
+/* Since 3.4 libmariadb accepts any certificate from 127.0.0.1 and ::1. Unless an authority is named, it takes any
+ * server that knows the password for verified. */
 static pawl_code check_verified(const pawl__mysql_url *url, bool has_own, pawl_error *error)
 {
     for (size_t i = 0; i < url->parts.host_count; i++)
@@ -70,12 +70,12 @@ static pawl_code check_verified(const pawl__mysql_url *url, bool has_own, pawl_e
         url->parts.given);
 }
 
-/* Options that do not go together, and the defaults that depend on others. */
+/* Refuses options that exclude each other, and sets the defaults that depend on others. */
 static pawl_code check(pawl__mysql_url *url, unsigned long library, pawl_error *error)
 {
     const char *host    = url->parts.hosts[0].name;
     bool        has_own = url->passed[PAWL__MYSQL_SSL_CA] != NULL ||
-                   url->passed[PAWL__MYSQL_SSL_CAPATH] != NULL; /* an authority of one's own */
+                   url->passed[PAWL__MYSQL_SSL_CAPATH] != NULL; /* an authority is named */
     static const pawl__url_tls promised[] = {
         [PAWL__MYSQL_TLS_PREFERRED] = PAWL__URL_TLS_NONE,
         [PAWL__MYSQL_TLS_DISABLED]  = PAWL__URL_TLS_NONE,

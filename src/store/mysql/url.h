@@ -16,13 +16,13 @@
 #include <mysql.h>
 
 typedef enum pawl__mysql_tls {
-    PAWL__MYSQL_TLS_PREFERRED, /* where the server has it */
+    PAWL__MYSQL_TLS_PREFERRED, /* TLS if the server has it */
     PAWL__MYSQL_TLS_DISABLED,
     PAWL__MYSQL_TLS_REQUIRED,
-    PAWL__MYSQL_TLS_VERIFY, /* its certificate is of a known authority and for this host */
+    PAWL__MYSQL_TLS_VERIFY, /* the certificate is for this host, from a known authority */
 } pawl__mysql_tls;
 
-/* Options of the client library that are texts. */
+/* Options passed to the client library as texts. */
 typedef enum pawl__mysql_passed {
     PAWL__MYSQL_DEFAULTS_FILE,
     PAWL__MYSQL_SSL_CA,
@@ -43,7 +43,7 @@ typedef struct pawl__mysql_url {
     const char *passed[pawl__mysql_passed_count]; /* or NULL */
     int         connect_timeout_s;                /* of one host; 0: the call's deadline alone */
     int         tls;                              /* a pawl__mysql_tls */
-    int         tls_is_chosen;                    /* else it is what nobody said */
+    int         tls_is_chosen;                    /* by the URL; else the default */
     int         is_pooled;
     int         creates; /* always 0 */
 } pawl__mysql_url;
@@ -53,13 +53,13 @@ typedef struct pawl__mysql_url {
     "ssl-mode=verify-identity asks for both, beside ssl-ca where the authority is your own, " \
     "ssl-mode=required for encryption alone"
 
-/* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be
- * freed in any case. */
-/* `library` is mysql_get_client_version(): some do not verify all servers. */
+/* PAWL_ECONFIG for an option, PAWL_EINVAL for anything else; the error's text has no password. Free the URL even
+ * then. */
+/* `library`: mysql_get_client_version(), since some versions do not verify all servers. */
 pawl_code pawl__mysql_url_read(pawl__mysql_url *url, const char *text, unsigned long library,
                                pawl_error *error);
 void      pawl__mysql_url_free(pawl__mysql_url *url);
-/* Sets the library's options of a connection that is not made yet. */
+/* Sets the library's options of a connection object that is not connected yet. */
 void pawl__mysql_url_pass(const pawl__mysql_url *url, MYSQL *mysql);
 
 #endif

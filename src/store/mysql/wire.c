@@ -1,9 +1,8 @@
-/* wire.c - calls of the client library with a deadline and an interrupt, and what a failure
- * leaves of the connection.
+/* wire.c - calls of the client library with deadline and interrupt, and the state of the connection after a failure.
  *
- * At the deadline, and at an interrupt, the server is asked to end its statement; the answer to the
- * statement decides, since a commit may be through already. Only a server that does not even answer
- * then is given up: its socket is shut, which ends the library's call.
+ * At the deadline or an interrupt another connection asks the server to end the statement (KILL). The answer to the
+ * statement still decides, since a commit may have succeeded. If none comes even then, the socket is shut down, which
+ * ends the library's call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +13,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The patience for the answer behind a kill: the call's own deadline, within these bounds. */
+/* Time to wait for the answer after a kill: the call's own deadline, within these bounds. */
 #define PATIENCE_MS_MIN 1000
 #define PATIENCE_MS_MAX 5000
 #define NUMBER_INTERRUPTED 1317
-#define COLUMNS_MAX 8 /* of a text that is asked */
+#define COLUMNS_MAX 8 /* of a row of pawl__mysql_ask */
 
 /* ---- TLS ---------------------------------------------------------------- */
 
-/* OpenSSL is the client library's choice: with another one this is no function. */
+/* Weak: NULL if the client library uses another TLS library than OpenSSL. */
 extern void ERR_clear_error(void) __attribute__((weak));
 
 void pawl__mysql_clear_tls_errors(void)
@@ -46,14 +45,15 @@ static void break_off(pawl__mysql_connection *connection, pawl_code why)
         connection->until_ms = pawl__clock_ms() + patience;
         return;
     }
-    /* Statements of a flight that are still to be run would wait on, with the locks of those before. */
+    /* Ends the session, too: statements sent ahead that have not run yet would wait, and keep the locks of earlier
+     * ones. */
     if (is_second && connection->ahead.from + 1 < connection->ahead.count)
         (void)pawl__mysql_kill(connection, "connection");
     connection->until_ms = 0;
     (void)shutdown((int)mysql_get_socket(connection->mysql), SHUT_RDWR);
 }
 
-/* Milliseconds until the deadline, or until the time that the library gives itself. */
+/* Milliseconds until the deadline or, if earlier, the library's own timeout; -1: none. */
 static int rest_of(const pawl__mysql_connection *connection, int64_t library_until)
 {
     int64_t until = connection->until_ms;
@@ -107,7 +107,7 @@ static int await_socket(pawl__mysql_connection *connection, int status)
 int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
 {
     int ready = await_socket(connection, status);
-    pawl__mysql_clear_tls_errors(); /* of the connection that killed the statement, say */
+    pawl__mysql_clear_tls_errors(); /* for example of a connection that sent a kill */
     return ready;
 }
 
@@ -122,7 +122,7 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
         pawl__sql_commit_code_of(&pawl__mysql_failures, number) == PAWL_EUNKNOWN;
     if (number == 1792 && connection->session.is_callers)
         return pawl__sql_session_read_only(&connection->session, error);
-    /* A server that can only be read: another host is tried. */
+    /* The server has become read-only: a lost connection makes pawl try the other hosts. */
     if (code == PAWL_EUNREACHABLE && !connection->session.is_callers &&
         pawl__mysql_store_of(connection)->url.parts.host_count > 1)
         left = PAWL__SQL_CONNECTION_LOST;
@@ -144,7 +144,7 @@ pawl_code pawl__mysql_begin_call(pawl__sql_session *session, pawl_error *error)
 
 /* ---- Ahead -------------------------------------------------------------- */
 
-/* The answer to a statement that changes rows is the same whichever way it was sent. */
+/* mysql_read_query_result also reads the answer to a prepared statement that returns no rows. */
 pawl_code pawl__mysql_read_answer(pawl__sql_session *session, uint64_t *found, pawl_error *error)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
@@ -163,22 +163,22 @@ pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *e
     return code == PAWL_OK ? pawl__mysql_begin_call(&connection->session, error) : code;
 }
 
-/* Statements behind one that was the end of its transaction (a deadlock, a commit that a cluster refuses)
- * are run by the server before anybody has read of that end. With autocommit they would be committed;
- * without, they are in a transaction that is rolled back. So nothing is sent ahead before the server has
- * said that autocommit is off: that statement may itself be the one that fails. */
+/* If a statement ends its transaction (a deadlock, a commit that a cluster refuses), the server runs the statements
+ * sent after it all the same. With autocommit they would be committed; without, they are in a transaction that is
+ * rolled back. So nothing is sent ahead before the server has confirmed that autocommit is off. (That statement may
+ * itself be the one that fails.) */
 pawl_code pawl__mysql_go_ahead(pawl__sql_session *session, pawl_error *error)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
     if (connection->is_surely_manual)
         return PAWL_OK;
-    connection->is_manual        = true; /* perhaps, behind a failure */
+    connection->is_manual        = true; /* perhaps, if the statement fails */
     pawl_code code               = pawl__mysql_query(connection, "set autocommit = 0", error);
     connection->is_surely_manual = code == PAWL_OK;
     return code;
 }
 
-/* To switch autocommit on commits what is open, which nothing is. */
+/* Switching autocommit on commits an open transaction, but there is none here. */
 void pawl__mysql_come_back(pawl__mysql_connection *connection)
 {
     if (!connection->is_manual || connection->session.in_transaction || connection->session.is_lost)
@@ -242,7 +242,7 @@ bool pawl__mysql_has_rows_left(MYSQL *mysql)
     return mysql != NULL && (mysql->status != MYSQL_STATUS_READY || mysql_more_results(mysql));
 }
 
-/* The library passes over rows without a deadline, so the server is asked to send no more of them. */
+/* The library skips rows without a deadline, so the server is asked to stop sending them (KILL QUERY). */
 bool pawl__mysql_pass_over(pawl__mysql_connection *connection)
 {
     MYSQL *mysql  = connection->mysql;

@@ -1,4 +1,4 @@
-/* call.c - failures, and what each leaves of the connection; texts.
+/* call.c - converts failures of calls, notes the state of the connection after them, and runs texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 /* ---- Failures ----------------------------------------------------------- */
 
-/* All records are read; the first one with a number of the server's is the failure. */
+/* Reads all records; the first with a native number is the failure, if there is one. */
 void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_diagnosis *diagnosis)
 {
     *diagnosis = (pawl__odbc_diagnosis){.state = ""};
@@ -29,9 +29,9 @@ void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_d
     }
 }
 
-/* FreeTDS has no number for a link that is dead (HY000, "Unknown error"), nor has psqlODBC where it prepares: the driver
- * is asked, which answers without the server. One that cannot say it is taken for lost, since nothing says that the
- * statement alone was undone. */
+/* Is the connection dead? FreeTDS reports that without a number (HY000, "Unknown error"), as does psqlODBC while
+ * preparing, so the driver is asked, which needs no trip to the server. If it cannot tell, the connection counts as
+ * lost, as the failure may have undone more than the statement. */
 static bool is_dead(const pawl__odbc_connection *connection, const pawl__odbc_diagnosis *last)
 {
     SQLUINTEGER dead = SQL_CD_TRUE;
@@ -76,7 +76,7 @@ pawl_code pawl__odbc_failed(pawl__odbc_connection *connection, SQLSMALLINT type,
 
 /* ---- Texts -------------------------------------------------------------- */
 
-/* A server that cannot be asked to end a statement is left by the driver, behind the deadline. */
+/* If the server cannot be asked to end the statement, the driver's time-out ends it, after the deadline. */
 static SQLRETURN allocate(pawl__odbc_connection *connection, SQLHSTMT *stmt)
 {
     const pawl__odbc *store   = pawl__odbc_store_of(connection);
@@ -96,8 +96,8 @@ void pawl__odbc_free(SQLHSTMT rows)
         (void)SQLFreeHandle(SQL_HANDLE_STMT, rows);
 }
 
-/* Whether the driver leaves it to a text to commit what comes now. A driver that goes back to commit by itself commits at once what is open: nothing is, behind the end of a
- * transaction. A caller's own mode is his. */
+/* Chooses whether the driver commits by itself. Switching that on commits an open transaction, so it is done only
+ * after its end. The mode of a caller's connection is never changed. */
 static void set_manual(pawl__odbc_connection *connection, bool is_manual)
 {
     if (!pawl__odbc_store_of(connection)->kind->by_words || connection->session.is_callers ||
@@ -134,7 +134,7 @@ pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn 
     return code;
 }
 
-/* The rows of a block are a result behind its own, which has none. */
+/* A block returns its rows as a second result; the first has none. */
 static SQLRETURN find_rows(SQLHSTMT stmt)
 {
     SQLSMALLINT columns = 0;
@@ -147,7 +147,7 @@ static SQLRETURN find_rows(SQLHSTMT stmt)
     return found;
 }
 
-/* A driver may take the end of its call for the end of the rows: what was read then is not all that there is. */
+/* A driver may report an ended call as the end of the rows; the rows would then be incomplete. */
 static pawl_code end_rows(pawl__odbc_connection *connection, pawl_code code, bool has_rows,
                           pawl_error *error)
 {
@@ -173,7 +173,7 @@ pawl_code pawl__odbc_run(pawl__odbc_connection *connection, SQLHSTMT stmt, bool 
     return end_rows(connection, code, kept->width != 0, error);
 }
 
-/* The rows of one result. */
+/* Passes the rows of one result to `each`. */
 static pawl_code give_rows(pawl__odbc_connection *connection, SQLHSTMT rows, pawl__sql_row_fn *each,
                            void *context, pawl_error *error)
 {
@@ -191,7 +191,7 @@ static pawl_code give_rows(pawl__odbc_connection *connection, SQLHSTMT rows, paw
     return code;
 }
 
-/* After PAWL_OK the call is under way. */
+/* After PAWL_OK the call is still to be ended. */
 static pawl_code send_asked(pawl__odbc_connection *connection, const char *sql, bool is_prepared,
                             SQLHSTMT *rows, pawl_error *error)
 {
@@ -205,7 +205,7 @@ static pawl_code send_asked(pawl__odbc_connection *connection, const char *sql, 
     return code;
 }
 
-/* A text of several statements has several results, of which a later one may be the failure. */
+/* A text with several statements has several results, and a later one may be the failure. */
 pawl_code pawl__odbc_ask(pawl__sql_session *session, const char *sql, pawl__sql_row_fn *each,
                          void *context, pawl_error *error)
 {

@@ -1,5 +1,5 @@
-/* driver.c - the tables of drivers and of their servers, states of failures that have no number, and advice to
- * whoever could not connect.
+/* driver.c - tables of drivers and their servers, codes for SQLSTATEs without a native number, and advice for refused
+ * connections.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -98,7 +98,7 @@ int pawl__odbc_dialect_of(const char *library)
 
 /* ---- Failures ---------------------------------------------------------------- */
 
-/* Of drivers, and of their manager. */
+/* States of drivers and of the driver manager. */
 static const pawl__sql_state states[] = {
     {"08001", PAWL_EUNREACHABLE, CONNECTION}, /* no server there */
     {"08004", PAWL_EDENIED, CONNECTION},      /* the server refuses the connection */
@@ -108,9 +108,9 @@ static const pawl__sql_state states[] = {
     {"HY013", PAWL_ENOMEM, STATEMENT},     /* the same */
     {"HY008", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled */
     {"HY010", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled when it was through: the manager forgets its answer */
-    {"HYT00", PAWL_ETIMEOUT, CONNECTION},  /* a time-out of the driver: nobody knows what runs on */
-    {"HYT01", PAWL_ETIMEOUT, CONNECTION},  /* the same of the connection */
-    {"IM", PAWL_EUNREACHABLE, CONNECTION}, /* no such data source or driver */
+    {"HYT00", PAWL_ETIMEOUT, CONNECTION}, /* a time-out of the driver: the statement may still be running */
+    {"HYT01", PAWL_ETIMEOUT, CONNECTION},     /* the same of the connection */
+    {"IM", PAWL_EUNREACHABLE, CONNECTION},    /* no such data source or driver */
     {"01000", PAWL_EUNREACHABLE, CONNECTION}, /* a driver that could not be loaded */
     {"22003", PAWL_EINVAL, STATEMENT},        /* number out of range */
 };
@@ -133,7 +133,7 @@ pawl_code pawl__odbc_code_of(const pawl__sql_failures   *failures,
     return row != NULL ? row->code : PAWL_EPERSIST;
 }
 
-/* The driver left the commit, which may be through on the server. */
+/* Did the driver abandon the commit? The server may have done it. */
 static bool is_cancelled(const pawl__odbc_diagnosis *diagnosis)
 {
     return strcmp(diagnosis->state, "HY008") == 0 || strcmp(diagnosis->state, "HY010") == 0;

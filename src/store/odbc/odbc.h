@@ -12,7 +12,7 @@
  *     round.c        the writes of a round as one block
  *     open.c         connecting, settings
  *
- * The rest is the generic store's (store/sql/session.h), and what any library says to such a server
+ * The rest is the generic store's (store/sql/session.h), or common to all libraries for such a server
  * (store/sql/dialects).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,56 +26,56 @@
 
 #include <pthread.h>
 
-/* The call that is under way, and the thread that watches it. */
+/* The call in progress, and the thread that watches its deadline. */
 typedef struct pawl__odbc_watch {
-    pthread_mutex_t        mutex;
-    pthread_t              thread;
-    bool                   is_started;
-    bool                   is_ending;
-    int                    wake_fd;    /* an eventfd; -1: none */
-    int64_t                wakes_ms;   /* monotonic: the thread looks then by itself */
-    pawl__odbc_connection *connection; /* whose call it is; NULL: none is under way */
+    pthread_mutex_t mutex;
+    pthread_t       thread;
+    bool            is_started;
+    bool            is_ending;
+    int             wake_fd;  /* an eventfd; -1: none */
+    int64_t         wakes_ms; /* monotonic: the time at which the thread wakes up by itself */
+    pawl__odbc_connection *connection; /* connection of the call; NULL: no call */
     int64_t                until_ms;   /* monotonic: its deadline */
-    int64_t                ended_ms;   /* monotonic: of the last call */
-    bool                   is_broken;  /* the server was asked to end it */
+    int64_t                ended_ms;   /* monotonic: end of the last call */
+    bool                   is_broken;  /* the server was asked to end the call */
 } pawl__odbc_watch;
 
-/* Servers of one family. */
+/* Properties of the servers of one family and their drivers. */
 typedef struct pawl__odbc_kind {
     const pawl__sql_family *family;
-    /* Put behind every connection string; each driver passes over what is none of its own. %lld is a number of
-     * seconds: the first two are longer than any call may take, the third is for connecting. */
+    /* Appended to every connection string; drivers ignore unknown attributes. %lld is in seconds: the first two are
+     * longer than any call may take, the third is for connecting. */
     const char *attributes;
-    bool        has_casts; /* a parameter says its type in the text */
+    bool        has_casts; /* the statement's text states the types of parameters */
     /* Texts with rows are prepared: MariaDB's driver 3.1 crashes where the link is lost within the answer to one that is
      * not. */
     bool asks_prepared;
     /* Times are sent as texts: FreeTDS counts the days before March 1600 wrongly, and 1 January 1 as -1. PostgreSQL takes
      * a time without a zone for one of the session's zone, which may be a caller's. */
     bool times_as_texts;
-    bool has_zones; /* such a text ends with its zone */
+    bool has_zones; /* such a text includes the zone */
     /* Columns are not described, and are read as texts, bytes as two digits each: psqlODBC asks the server for all
      * columns of a table before it describes one, and loses the memory with the connection. */
     bool as_digits;
     SQLSMALLINT
     text_type; /* as which a column's text is read; SQL_C_WCHAR: texts travel in UTF-16 */
-    pawl__odbc_extra extra; /* of texts (wide.h) */
+    pawl__odbc_extra extra; /* how texts are marked, see wide.h */
     /* Numbers travel as texts, the driver commits by itself unless it is told not to, and a round is one
      * block. */
     bool        by_words;
-    size_t      text_max;  /* a longer text is a long value; 0: every text is */
-    size_t      bytes_max; /* the same of bytes */
-    const char *kill;      /* %lld is the session whose statement is ended; NULL: by SQLCancel */
-    /* A commit that was ended while it waited for a standby is done, with a warning. */
+    size_t      text_max;  /* longer texts are long values; 0: all texts are */
+    size_t      bytes_max; /* the same for bytes */
+    const char *kill;      /* ends the statement of session %lld; NULL: SQLCancel does */
+    /* A commit ended while it waits for a standby is durable, and returns a warning. */
     bool        warns_of_standby;
-    const char *rest;      /* asks whether the session is there */
-    const char *encrypted; /* asks whether others can read along: the second column is empty then */
-    /* Makes one text of several runs of a write's: it answers with one row and one text in it, a letter of
-     * PAWL__ODBC_FATES for each item. NULL: rows of an insert go together (set.c). */
+    const char *rest;      /* asks whether a session still exists */
+    const char *encrypted; /* asks for encryption: the second column is empty without it */
+    /* Joins several executions of a write into one text, which returns one row with one letter of PAWL__ODBC_FATES per
+     * item. NULL: only rows of an insert are joined (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);
 } pawl__odbc_kind;
 
-/* By pawl__odbc_dialect. */
+/* Indexed by pawl__odbc_dialect. */
 extern const pawl__odbc_kind pawl__odbc_kinds[];
 
 typedef struct pawl__odbc {
@@ -101,8 +101,8 @@ static inline const pawl__odbc_kind *pawl__odbc_kind_of(const pawl__sql_session 
     return ((const pawl__odbc *)session->store)->kind;
 }
 
-/* Of a text of that form. A value that sagas are found by has its exact size beside it, and documents end with a
- * brace: nothing is put behind these. */
+/* How a text of that form is marked. Correlation values have their exact size in another column, and documents end
+ * with a brace, so these are not marked. */
 static inline pawl__odbc_extra pawl__odbc_extra_of(const pawl__odbc_kind *kind, int wire)
 {
     bool is_exact =
@@ -124,9 +124,9 @@ void      pawl__odbc_close(pawl_store *base);
 /* Of pawl__sql_ops. */
 pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error);
 void      pawl__odbc_disconnect(pawl__sql_session *session);
-/* Begins every operation: makes a lost connection anew, forgets interrupts that came before. */
+/* Called at the begin of each operation: reconnects a lost connection, forgets earlier interrupts. */
 pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error);
-/* Over a connection of its own. Any thread. False: the server could not be asked. */
+/* Ends the session's statement, over another connection; any thread. False: the server could not be reached. */
 bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session);
 
 /* odbc.c */

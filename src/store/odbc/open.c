@@ -1,4 +1,4 @@
-/* open.c - connecting, the settings of pawl's sessions, and the handle.
+/* open.c - connects, configures sessions, opens and closes the handle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define KILL_S 2     /* of a connection that ends a statement */
-#define REST_MS 1000 /* a session that rested longer is asked whether it is there */
+#define REST_MS 1000 /* a session that was idle for longer is checked before use */
 #define REST_S 300 /* as pawl_store_options.handler_time_max, of a handle that no handlers run on */
 #define CONNECTION_SIZE 4200
 
@@ -26,7 +26,7 @@ static void release(pawl__odbc_handles *of)
     *of = (pawl__odbc_handles){0};
 }
 
-/* An environment for each connection: none waits for another one's. */
+/* Each connection has an environment of its own, so that none waits for another's lock. */
 static bool make_handles(pawl__odbc_handles *to)
 {
     *to = (pawl__odbc_handles){0};
@@ -87,7 +87,7 @@ static pawl_code check_driver(const pawl__odbc *store, SQLHDBC dbc, pawl_error *
     return PAWL_OK;
 }
 
-/* A row lock of a cluster's node is not the others'. */
+/* Refuses clusters in which a row lock on one node does not hold on the others. */
 static pawl_code check_server(const pawl__sql_remote *remote, pawl_error *error)
 {
     if (remote->database[0] == '\0')
@@ -108,8 +108,8 @@ static void take_encrypted(void *context, const pawl_text *columns)
     *(bool *)context |= columns[1].size != 0;
 }
 
-/* Each driver has words of its own for TLS, and takes them from the data source: the server is asked, and nobody
- * can say whether the driver checks it. */
+/* Drivers configure TLS in different ways, also in the data source, so the server is asked whether the connection is
+ * encrypted. Whether the driver verifies the server cannot be found out. */
 static pawl_code require_tls(const pawl__odbc *store, pawl__sql_session *session, pawl_error *error)
 {
     pawl__url_tls required;
@@ -144,8 +144,8 @@ static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connecti
     return check_driver(store, connection->made.dbc, error);
 }
 
-/* A goodbye may commit what is open, also on a link that was given up and lives. The text has a deadline, and the driver
- * is told of the end, too: it may refuse to leave a transaction. */
+/* Rolls back, since a disconnect may commit an open transaction. The text has a deadline. The driver's own transaction
+ * is ended, too, as it may otherwise refuse to disconnect. */
 static void roll_back(pawl__odbc_connection *connection)
 {
     pawl__sql_session *session = &connection->session;
@@ -211,7 +211,7 @@ pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
 
 /* ---- The handle ---------------------------------------------------------- */
 
-/* A session at rest shows nothing of its end: it is asked, unless it answered just now. */
+/* An idle session does not show that it has ended: it is checked, unless it answered recently. */
 pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
 {
     pawl__odbc        *store = pawl__odbc_of(base);

@@ -1,8 +1,8 @@
-/* round.c - the writes of a round in one trip, where the server takes a block of them (dialects/oracle_round.h).
+/* round.c - sends all writes of a round as one block, if the server accepts blocks (dialects/oracle_round.h).
  *
- * Until its answer is there each item is said to be applied. Where one was not, or a statement of the block
- * failed, the round is undone and done again item by item. A statement that is no part of the block, or waits
- * for an answer, has the block sent before it.
+ * Until the block's answer arrives, each item is reported as applied. If an item was not applied or a statement
+ * failed, the round is undone and repeated item by item. Statements that cannot join the block, or need an answer at
+ * once, send the block first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* row.c - rows of a statement that has run. They are read at once, so that statements may follow one another, also
- * on a connection that has one open result.
+/* row.c - reads the rows of a statement. All are read at once, so that the next statement may run even if the
+ * connection allows only one open result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,12 +13,12 @@
 #include <string.h>
 
 #define PIECE_MAX 4096
-#define REST_MIN 65536           /* of a value whose length is not told: the second piece */
-#define DRIVER_FAILED PAWL_ELOST /* the statement tells how */
+#define REST_MIN 65536 /* size of the second piece, if the driver does not tell the length */
+#define DRIVER_FAILED PAWL_ELOST /* the statement's diagnosis has the code */
 
 /* ---- Texts --------------------------------------------------------------- */
 
-/* A value of a row. */
+/* A value of a row while it is read. */
 typedef struct reading {
     SQLHSTMT     stmt;
     SQLUSMALLINT column;
@@ -42,15 +42,16 @@ static pawl_code give(const reading *r, const char *data, size_t size, pawl__sql
     return PAWL_OK;
 }
 
-/* A value of which the first piece was read. */
+/* A value of which the first piece has been read. */
 typedef struct long_value {
     char  *data;
     size_t size;
-    SQLLEN said; /* all of it, or SQL_NO_TOTAL */
-    SQLLEN nul;  /* behind each piece */
+    SQLLEN said; /* its whole size, or SQL_NO_TOTAL */
+    SQLLEN nul;  /* size of the NUL behind each piece */
 } long_value;
 
-/* As much as is left, or as there is already: each call may be a trip to the server. False: no memory. */
+/* Makes room for the rest, or, if its size is unknown, as much as there is: each call may be a trip to the server.
+ * False: no memory. */
 static bool make_room(long_value *value, SQLLEN *room)
 {
     size_t size = value->size > REST_MIN ? value->size : REST_MIN;
@@ -64,15 +65,15 @@ static bool make_room(long_value *value, SQLLEN *room)
     return true;
 }
 
-/* Of a piece that is not the last one. A driver that splits no character leaves room; a text has no NUL but the one behind
- * the piece. */
+/* Size of a piece that is not the last one. A driver that never splits a character may leave room unused; the first
+ * NUL is the end of the piece. */
 static size_t size_of(const reading *r, const char *piece, SQLLEN room)
 {
     const char *nul = r->type == SQL_C_CHAR ? memchr(piece, '\0', (size_t)room) : NULL;
     return nul != NULL ? (size_t)(nul - piece) : (size_t)room;
 }
 
-/* Of a driver that does not know the length before, the last piece is the one that says it. */
+/* If the driver does not know the length, the last piece tells it. */
 static pawl_code read_rest(const reading *r, long_value *value)
 {
     for (bool is_more = true; is_more;) {
@@ -94,7 +95,7 @@ static pawl_code read_rest(const reading *r, long_value *value)
                                                                              : PAWL_EPERSIST;
 }
 
-/* Most values are whole in the first piece, which says how long they are. */
+/* Most values fit into the first piece, which tells their length. */
 static pawl_code read_pieces(const reading *r, pawl__sql_got *got)
 {
     _Alignas(uint16_t) char piece[PIECE_MAX];
@@ -137,8 +138,7 @@ static pawl_time from_time(const SQL_TIMESTAMP_STRUCT *time)
     return pawl__sql_time_of(&date);
 }
 
-/* "2026-01-01 00:00:00.000000", of a driver that has no type for it. The point of the fraction is one in every
- * locale. */
+/* Parses "2026-01-01 00:00:00.000000", for a driver without a type for times. The fraction has a point in all locales. */
 static pawl_time time_of(const char *text)
 {
     pawl__sql_date date = {0};
@@ -153,7 +153,7 @@ static pawl_time time_of(const char *text)
 
 /* ---- Reading ---------------------------------------------------------------- */
 
-/* As what a column is read, by its type. Numbers that are not whole ones to the driver are texts. */
+/* The C type as which a column is read. Numbers that the driver does not describe as integers are read as text. */
 static SQLSMALLINT read_as(const pawl__odbc_kind *kind, SQLSMALLINT type, bool are_texts)
 {
     switch (are_texts ? SQL_VARCHAR : type) {
@@ -255,7 +255,7 @@ void pawl__odbc_unkeep(pawl__odbc_kept *kept)
     *kept = (pawl__odbc_kept){0};
 }
 
-/* Two digits each; the number of bytes. */
+/* Converts two hex digits each to a byte; returns the number of bytes. */
 static size_t from_digits(pawl_text digits, char *bytes)
 {
     for (size_t i = 0; i + 1 < digits.size; i += 2)

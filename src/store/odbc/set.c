@@ -1,7 +1,8 @@
-/* set.c - a write's items that go together, in one trip: as groups of values of one insert, or, where a text can say
- * what became of each of several runs (append_set of the kind), as such a text, with which the fates come.
+/* set.c - writes several items in one trip: as rows of one insert, or, if the kind has append_set, as a text that
+ * executes the write for each item and returns their fates.
  *
- * A set of rows that fails has written none of them; they are written one by one then, so that each has its fate.
+ * If an insert of several rows fails, none of them is written; they are then written one by one, so that each gets its
+ * fate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,15 +28,15 @@ static void write_one(pawl__sql_text *one, pawl__sql_session *session, const paw
         one->data[--one->size] = '\0'; /* the text has its own */
 }
 
-/* False: the statement has no set. An insert has one where behind its values stands nothing, or that rows whose key
- * exists are left, where a savepoint undoes a set with such a row. */
+/* False: the statement cannot be joined. An insert can if nothing follows its values, or only a clause that skips
+ * existing keys, and a savepoint can undo a set with such a row. */
 static bool append_set(pawl__sql_text *to, const pawl__sql_session *session,
                        const pawl__sql_text *one)
 {
     const pawl__odbc_kind *kind = pawl__odbc_kind_of(session);
     if (one->is_failed)
         return false;
-    if (kind->append_set != NULL) { /* a statement that reads answers with rows of its own */
+    if (kind->append_set != NULL) { /* statements that read return rows of their own */
         bool reads = strncmp(one->data, "select ", 7) == 0;
         if (!reads)
             kind->append_set(to, one->data, PAWL__ODBC_SET_ROWS);
@@ -65,14 +66,14 @@ static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *s
 
 /* ---- Rows -------------------------------------------------------------------- */
 
-/* Whether the failure is that of a row, which the server undid with the others of the set. */
+/* Is it the failure of a single row, which the server undid together with the others of the set? */
 static bool is_of_row(const pawl__sql_session *session, bool is_saved, pawl_code code)
 {
     return !session->is_lost && (is_saved || !session->is_undone) &&
            (code == PAWL_EDUPLICATE || code == PAWL_ELIMIT || session->is_null);
 }
 
-/* Rows that were left show in the count. */
+/* The count shows whether rows were skipped. */
 static bool has_all(const pawl__odbc_statement *statement)
 {
     SQLLEN count = 0;
@@ -98,7 +99,7 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
 
 /* ---- Fates ------------------------------------------------------------------- */
 
-/* A refusal that the write does not expect is the failure of the round. */
+/* A refusal that the write does not expect fails the round. */
 static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statement *statement,
                            const pawl__sql_write *write, const void *item, char letter,
                            pawl__sql_fate *fate, pawl_error *error)
@@ -142,7 +143,7 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
 
 /* ---- A set ------------------------------------------------------------------- */
 
-/* Whether the first items are of one saga's table. */
+/* Do the items belong to one saga's table? */
 static bool is_one_table(const void *const *items)
 {
     for (size_t i = 1; i < PAWL__ODBC_SET_ROWS; i++)

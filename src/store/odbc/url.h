@@ -28,17 +28,17 @@ typedef enum pawl__odbc_dialect {
 } pawl__odbc_dialect;
 
 typedef struct pawl__odbc_url {
-    char     *text;       /* owned: the options stand in it */
+    char     *text;       /* owned: the options point into it */
     char     *connection; /* owned: the connection string, with the password */
-    char     *given;      /* owned: the URL for people, without it */
+    char     *given;      /* owned: the URL without password, for logs and errors */
     int       dialect;    /* pawl__odbc_dialect */
     int       creates;    /* always 0 */
-    int       names;      /* 1: Oracle's have 30 bytes at most */
+    int       names;      /* 1: names in Oracle have at most 30 bytes */
     pawl__url parts;      /* of mssql:// and oracle://, else empty */
 } pawl__odbc_url;
 
-/* ECONFIG for an option, EINVAL for anything else, with a text without a password. To be
- * freed in any case. */
+/* PAWL_ECONFIG for an option, PAWL_EINVAL for anything else; errors never contain the password. The URL must be freed
+ * in any case. */
 pawl_code pawl__odbc_url_read(pawl__odbc_url *url, const char *text, pawl_error *error);
 void      pawl__odbc_url_free(pawl__odbc_url *url);
 

@@ -1,9 +1,9 @@
-/* watch.c - deadlines and interrupts of calls that block.
+/* watch.c - enforces deadlines and interrupts of ODBC calls, which block.
  *
- * A call tells the thread whose it is and until when it may take. At the deadline, and at an interrupt, the
- * thread asks the server to end the statement; the answer to the statement decides, since a commit may be
- * through already. The call's end waits for a kill that is under way, so that no later statement is hit.
- * A server that does not answer any more is left by the driver's own time-out (driver.c).
+ * A call registers its connection and deadline with the thread. At the deadline, or on an interrupt, the thread asks
+ * the server to end the statement; the statement's own result decides, since a commit may have succeeded. The end of a
+ * call waits for a kill in progress, so that it cannot hit a later statement. If the server no longer answers, the
+ * driver's time-out ends the call (driver.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ static pawl_code why_of(pawl__odbc *store)
     return pawl__clock_ms() >= store->watch.until_ms ? PAWL_ETIMEOUT : PAWL_OK;
 }
 
-/* With the mutex. A server that is asked before the statement has begun ends nothing, so it is asked again until the
+/* Called with the mutex held. A kill sent before the statement has begun has no effect, so it is repeated until the
  * call returns. */
 static void end_if_over(pawl__odbc *store)
 {
@@ -89,7 +89,7 @@ pawl_code pawl__odbc_watch_start(pawl__odbc *store, pawl_error *error)
     watch->wake_fd           = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (watch->wake_fd < 0)
         return pawl_error_set(error, PAWL_EPERSIST, "odbc: no descriptor: %s", strerror(errno));
-    /* Signals are the application's threads'. */
+    /* Signals are left to the application's threads. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
     failed = failed != 0 ? failed : pthread_create(&watch->thread, NULL, run, store);

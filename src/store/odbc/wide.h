@@ -1,5 +1,5 @@
-/* wide.h - texts as a database, or its driver, takes them: with one more character where the database takes a text
- * for another one, and in UTF-16 where a driver's narrow texts are those of a code page.
+/* wide.h - converts texts for databases and drivers: adds a mark if the database would change the text, and converts
+ * to UTF-16 if the driver's narrow texts use a code page.
  *
  * Threads: plain data. Tests: tests/contract/test_odbc_url.c
  *
@@ -12,27 +12,27 @@
 
 #define PAWL__ODBC_EXTRA '\1' /* pawl__sql_dialect.empty */
 
-/* Where the text has it that the database would take for another one: '' for null, 'a ' for 'a'. One that has the
- * character there itself has it, too. */
+/* Position of the mark in texts that the database would confuse with others: it stores '' as null, and compares 'a '
+ * as equal to 'a'. A text that has the mark's character there itself gets one, too. */
 typedef enum pawl__odbc_extra {
     PAWL__ODBC_NO_EXTRA,
     PAWL__ODBC_EXTRA_BEFORE, /* the empty text */
     PAWL__ODBC_EXTRA_BEHIND, /* a text that ends with a space */
 } pawl__odbc_extra;
 
-/* In `*copy`, which is the caller's to free; NULL: the text needs none, or there is no memory for it. */
+/* Adds the mark. `*copy` is to be freed by the caller; NULL: no mark needed, or no memory for it. */
 pawl_text pawl__odbc_with_extra(pawl__odbc_extra extra, pawl_text text, void **copy);
 pawl_text pawl__odbc_without_extra(pawl__odbc_extra extra, pawl_text text);
 
-/* In memory that is the caller's to free, with a zero behind it; `size` is in bytes. Bytes that are no UTF-8
- * become U+FFFD. NULL: memory. */
+/* Converts to UTF-16 with a zero behind it, in memory that the caller frees; `size` is in bytes. Bytes that are not
+ * UTF-8 become U+FFFD. NULL: no memory. */
 uint16_t *pawl__odbc_to_wide(pawl_text text, size_t *size);
-/* The bytes that it has in UTF-8, at most; half of a pair is U+FFFD. */
+/* The largest size in UTF-8; half of a surrogate pair becomes U+FFFD. */
 static inline size_t pawl__odbc_narrow_max(size_t units)
 {
     return units * 3;
 }
-/* Returns the bytes that were written. */
+/* Returns the number of bytes written. */
 size_t pawl__odbc_to_narrow(const uint16_t *wide, size_t units, char *to);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "store/sql/statements.h"
 
-/* Ids are looked up between two bounds and ordered, other keys as in outbox_statements.h:
- * aggregator_at has the ids too, behind other columns, and a server that knows an empty table takes
- * it for as good as the index on the id. The order makes that index the only one that fits. The row
- * is then named by its ctid, and locked before where another transaction may have it. */
+/* A row is found by its id with two bounds and an order, other keys as in outbox_statements.h. The index
+ * aggregator_at has the ids, too, behind other columns: with statistics of an empty table the planner takes it for
+ * as good as the index on the id, which is the only one that has this order. The row is then changed by its ctid,
+ * and locked first where another transaction may have it. */
 #define PAWL__PG_AGGREGATOR_OF_ID \
     "from {aggregator} as o where o.[Id] >= k.id and o.[Id] <= k.id order by o.[Id] limit 1"
 
@@ -43,7 +43,7 @@
       "left join {aggregator_flush} as f on f.[Partition] = ?1")                                                              \
     X(AGGREGATOR_LOCK_ID, "select f.[Id] from unnest(?1) as k (id) cross join lateral "                                       \
                           "(select o.[Id] " PAWL__PG_AGGREGATOR_OF_ID " for update) as f")                                    \
-    /* IS NOT DISTINCT FROM: only the ctid finds the row. */                                                                  \
+    /* IS NOT DISTINCT FROM cannot use an index, so the row is found by its ctid. */                                          \
     X(AGGREGATOR_DELETE,                                                                                                      \
       "delete from {aggregator} as a using unnest(?1, ?2, ?3) with ordinality "                                               \
       "as k (id, partition, session, n) cross join lateral (select o.ctid as tid " PAWL__PG_AGGREGATOR_OF_ID                  \

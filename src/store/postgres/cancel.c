@@ -1,11 +1,10 @@
 /* cancel.c - cancelling the statement that a connection runs.
  *
- * PQcancel makes a connection of its own and waits for its end without any limit: against a
- * server that accepts and then says nothing it would never return. So it runs on a thread that
- * nobody has to wait for.
+ * PQcancel opens a connection of its own and waits for its end without a deadline: if the server
+ * accepts and then does not answer, it never returns. So it runs on a detached thread.
  *
- * A cancel that is still on its way ends whatever statement the connection runs when it
- * arrives. Nothing else may be sent before it is known to be over.
+ * A cancel ends whatever statement the connection runs when it arrives. So the connection sends
+ * nothing else until the cancel is known to have arrived.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,14 +37,14 @@ static void leave(pawl__pg_cancel *cancel)
 static void *run(void *context)
 {
     pawl__pg_cancel *cancel = context;
-    char text[256]; /* not read: a cancel that failed shows as a statement that goes on */
+    char text[256]; /* not read: after a failed cancel the statement simply goes on until its end */
     (void)PQcancel(cancel->ticket, text, sizeof text);
     (void)eventfd_write(cancel->done_fd, 1);
     leave(cancel);
     return NULL;
 }
 
-/* Signals are blocked in the thread: they are for the program's own. */
+/* Blocks all signals in the thread, so that the threads of the program handle them. */
 int pawl__pg_thread_start(pthread_t *thread, void *(*body)(void *), void *context)
 {
     sigset_t all, before;
@@ -87,7 +86,7 @@ bool pawl__pg_cancel_end(pawl__pg_cancel *cancel, int64_t deadline)
     do {
         int64_t rest = deadline - pawl__clock_ms();
         ready        = poll(&done, 1, rest > 0 ? (int)rest : 0);
-    } while (ready < 0); /* a signal: the deadline does not move */
+    } while (ready < 0); /* a signal: waits for the rest of the time */
     leave(cancel);
     return ready > 0;
 }

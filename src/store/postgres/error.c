@@ -1,4 +1,4 @@
-/* error.c - failures of the server and of libpq as codes of pawl.
+/* error.c - translates failures of the server and of libpq into codes of pawl.
  *
  * SQLSTATE decides, never the text (D37): texts are translated. store/sql/dialects/postgres_error.c has the codes.
  *
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define READ_ONLY "25006" /* after a fail-over another server can be written to */
+#define READ_ONLY "25006" /* a standby refused a write; another server may accept it */
 
 pawl_code pawl__pg_code_of(const char *state)
 {
@@ -18,7 +18,7 @@ pawl_code pawl__pg_code_of(const char *state)
         return PAWL_EPERSIST;
     if (strcmp(state, "22012") == 0) /* division by zero: a guard of commit.c */
         return PAWL_EFENCED;
-    /* No statement of this driver asks by a null, or goes on in a transaction that failed. */
+    /* Unexpected: no statement here uses a null violation as a guard, or follows a failed one. */
     if (strcmp(state, "23502") == 0 || strcmp(state, "25P02") == 0)
         return PAWL_EPERSIST;
     if (strncmp(state, "08", 2) == 0)
@@ -27,7 +27,7 @@ pawl_code pawl__pg_code_of(const char *state)
     return found != NULL ? found->code : PAWL_EPERSIST;
 }
 
-/* libpq's texts may have several lines, and end with a newline. */
+/* The size of libpq's text without the newline at its end. */
 static int text_size(const char *text)
 {
     size_t size = strlen(text);

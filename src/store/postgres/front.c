@@ -1,4 +1,4 @@
-/* front.c - the fronts of front.h.
+/* front.c - chooses the due time at which a claim begins: see front.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 #define WHOLE_MS_MAX 3         /* a claim from the first row that takes less needs no front */
 #define PAUSE_FACTOR 100
 #define PAUSE_MS_MAX 60000
-#define EMPTY_PARTS 10  /* a handle without work looks at the first row for a tenth of the time */
-#define REST_MS_MIN 100 /* of a wait, so that waits do not follow one another at once */
+#define EMPTY_PARTS 10  /* after an empty claim the pause is a tenth */
+#define REST_MS_MIN 100 /* shortest wait: an idle handle must not spin */
 
 pawl__pg_front *pawl__pg_front_find(pawl__pg *store, pawl_text queue)
 {
@@ -48,8 +48,8 @@ pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
     return front;
 }
 
-/* Due times that move with the monotonic clock, as those of a real clock do. A virtual clock
- * stands still or jumps, and a clock that was set moves once. */
+/* Did `due_max` advance like the monotonic clock since the last claim from the first row? Not so under a virtual
+ * clock, or after the clock was set; then the front does not count. */
 static bool moves_with_time(const pawl__pg_front *front, pawl_time due_max)
 {
     int64_t passed = (front->begun_ms - front->whole_ms) * 1000;

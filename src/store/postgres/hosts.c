@@ -1,4 +1,4 @@
-/* hosts.c - the lists of hosts.h.
+/* hosts.c - chooses the hosts to which a connection is begun: see hosts.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +74,7 @@ const char *pawl__pg_hosts_value(const pawl__pg_hosts *hosts, const PQconninfoOp
     return strcmp(option->keyword, "port") == 0 ? skip_ports(hosts, hosts->first) : option->val;
 }
 
-/* Whether the list's first item is this text; an empty item is libpq's default, which fits any. */
+/* Is the list's first item this text? An empty item is libpq's default, which fits any. */
 static bool is_item(const char *list, const char *text)
 {
     size_t size = list != NULL ? strcspn(list, ",") : 0;

@@ -1,9 +1,9 @@
-/* hosts.h - the hosts of a connection, each with a time of its own to be connected to.
+/* hosts.h - the hosts of a connection, with a connect timeout for each.
  *
- * connect_timeout is kept by libpq's blocking calls only. In a connection that is polled, a
- * host that answers nothing would use up the whole deadline, each time anew, and the next host
- * of the list, which took over from it, would never be tried. The list may come from the URL, a
- * service file or the environment: only the first connection that libpq begins knows it.
+ * libpq applies connect_timeout only in blocking calls. In a polled connection a host that does
+ * not answer would use up the whole deadline every time, and the next host of the list, to which
+ * a fail-over may have moved, would never be tried. The list may come from the URL, a service
+ * file or the environment: only libpq's first connection attempt knows it.
  *
  *     begin the connection, init -> { note* and rest while waiting, next, begin again with the values }*
  *

@@ -10,14 +10,14 @@
 
 /* ---- Appending ---------------------------------------------------------- */
 
-/* The version before the first of a stream must be there; events are never deleted, so it stays.
- * The statement does not see the rows that it inserts itself. */
+/* The first event that a change set appends to a stream needs the version before it, which stays, as events are
+ * never deleted. Later events are not checked: the statement does not see rows that it inserts itself. */
 #define PAWL__PG_EVENT_FOLLOWS                                             \
     "(not k.is_first or k.version = 1 or (select true from {events} as o " \
     "where o.[Stream] = k.stream and o.[Version] = k.version - 1 limit 1)) is true"
 
-/* unnest in the list of columns is not materialized, as it is in FROM: with so many columns that
- * would cost a fifth of the statement's time. */
+/* unnest in the select list is not materialized, as it is in FROM, where so many columns would cost a fifth of the
+ * statement's time. */
 #define PAWL__PG_EVENT_INSERT_TEXT(version)                                                \
     "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") "                     \
     "select k.stream, " version ", k.type, k.type_version, k.message_id, "                 \
@@ -30,8 +30,8 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* One row for each stream with its last version and its fold, and one for each event behind the
- * fold, all of one snapshot. */
+/* Returns a row for each stream with its last version and its snapshot (fold), and a row for each later event, all
+ * as of one moment. */
 #define PAWL__PG_STREAM_LOAD                                                                     \
     "with f as materialized (select k.n, k.stream, "                                             \
     "greatest(k.after, coalesce(s.version, 0)) as base, (select o.[Version] from {events} as o " \
@@ -47,8 +47,8 @@
     "[Position], " PAWL__SQL_EVENT " from {events} where [Stream] = f.stream "                   \
     "and [Version] > f.base order by [Version]) as e"
 
-/* ORDER BY names both columns of the index of events without a position: with sorts off (open.c) no
- * plan walks the primary key, where all events are. */
+/* ORDER BY names both columns of the partial index of events without a position. As sorts are off (open.c), no plan
+ * uses the primary key, which has all events. */
 #define PAWL__PG_EVENT_NUMBER_TEXT                                                                \
     "with k as materialized (select u.seq, u.tid, row_number() over (order by u.seq, u.version) " \
     "as n from (select [Seq] as seq, [Version] as version, ctid as tid from {events} "            \

@@ -1,8 +1,8 @@
-/* keeper.c - the keeper of a share (share.h): the locks of its handles, their wake-ups, and its thread.
+/* keeper.c - the keeper of a share (share.h): its session has the locks of all handles, its thread wakes them.
  *
- * The keeper's connection, and the locks that a handle has through it (lock_number, sleeps, sleep_locks), are used under
- * keeper_mutex: by its thread, and by handles that begin or end to sleep. While a handle waits, the thread reads under
- * mutex what it has claimed from, for its check.
+ * keeper_mutex guards the keeper's session, and of each handle the locks in it (lock_number, sleeps, sleep_locks).
+ * The thread uses them, and handles that begin or end sleeping. `mutex` guards what a waiting handle has claimed
+ * from, which the thread reads for its check.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static void wake_all(struct pawl__pg_share *share)
     pthread_mutex_unlock(&share->mutex);
 }
 
-/* By the locks that the handle has through the keeper: what it claims from may change while it works. */
+/* Compares with the locks of the handle in the keeper's session: what it claims from may change while it works. */
 static bool is_for_it(const pawl__pg *store, const PGnotify *notify, int64_t lock)
 {
     bool is_for = notify->extra[0] == '\0';
@@ -63,7 +63,7 @@ static void take_notifies(struct pawl__pg_share *share)
 pawl_code pawl__pg_connect_directly(pawl__pg *store, pawl__pg_connection *connection,
                                     pawl_error *error)
 {
-    store->is_pooled = false; /* another server may answer than the last time */
+    store->is_pooled = false; /* may be another server than last time */
     pawl_code code   = pawl__pg_connect(store, connection, error);
     if (code != PAWL_OK || !store->is_pooled)
         return code;
@@ -115,8 +115,8 @@ static bool is_lost(const struct pawl__pg_share *share)
     return main->pg == NULL || main->is_lost;
 }
 
-/* Connects the keeper when it has no session: LISTEN, and all locks of the handles. Whatever came meanwhile told nobody,
- * so all handles look for themselves; sessions that are idle may be those of a server that is gone. */
+/* Connects the keeper if it has no session: sends LISTEN, and takes all locks of the handles. A NOTIFY sent meanwhile
+ * was lost, so it wakes all handles; it closes idle sessions, which may be connected to a lost server. */
 static pawl_code keeper_connect(struct pawl__pg_share *share, pawl_error *error)
 {
     pawl__pg *keeper = &share->keeper;
@@ -162,7 +162,7 @@ static pawl_code check_one(struct pawl__pg_share *share, pawl__pg *store)
     return code;
 }
 
-/* Queues, outbox and event store of all handles that wait, in one transaction. */
+/* Looks for due rows (queues, outbox, event store) of all handles that wait, in one transaction. */
 static void check(struct pawl__pg_share *share)
 {
     pawl__pg_connection *main = &share->keeper.main;
@@ -173,12 +173,12 @@ static void check(struct pawl__pg_share *share)
          store           = store->member.next)
         code = check_one(share, store);
     pawl__pg_rollback_transaction(main);
-    if (code != PAWL_OK) /* a table that is locked, say: each looks for itself */
+    if (code != PAWL_OK) /* a locked table, say: each handle checks for itself */
         wake_all(share);
-    take_notifies(share); /* a NOTIFY that came with an answer leaves nothing to read */
+    take_notifies(share); /* a NOTIFY that came with an answer does not wake poll */
 }
 
-/* A step of the thread, when something came or a time has come. Returns for how long it may sleep. */
+/* A step of the thread, after input, a kick or a timeout. Returns how long it may sleep. */
 static int64_t keeper_step(struct pawl__pg_share *share, bool is_readable, int64_t *away_ms)
 {
     pawl__pg_connection *main = &share->keeper.main;
@@ -191,7 +191,7 @@ static int64_t keeper_step(struct pawl__pg_share *share, bool is_readable, int64
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = keeper_connect(share, &error);
     if (code != PAWL_OK && *away_ms == 0) {
-        wake_all(share); /* while it is away no wait is long */
+        wake_all(share); /* without the keeper waits are short */
         pawl_log(PAWL_LOG_WARNING, "%s; idle endpoints check every %d s meanwhile", error.text,
                  PAWL__PG_AWAY_MS_MAX / 1000);
     }
@@ -242,14 +242,14 @@ pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error)
 
 void pawl__pg_keeper_leave(struct pawl__pg_share *share)
 {
-    take_notifies(share); /* a NOTIFY that came with an answer leaves the thread nothing to read */
-    if (is_lost(share))   /* nor does a server that does not answer */
+    take_notifies(share); /* a NOTIFY that came with an answer does not wake the thread */
+    if (is_lost(share))   /* makes the thread connect again */
         (void)eventfd_write(share->kick_fd, 1);
     pthread_mutex_unlock(&share->keeper_mutex);
 }
 
-/* A handle that acts for a worker whose thread was given up: the session of that worker's own handle ends, with the
- * row locks of its claims. */
+/* Ends the session of another handle of the worker, whose thread was given up, and so the row locks of its claims:
+ * `store` acts for the worker now. */
 static void end_others(const pawl__pg *store, int64_t number)
 {
     struct pawl__pg_share *share = store->member.share;

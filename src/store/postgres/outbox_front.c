@@ -1,4 +1,4 @@
-/* outbox_front.c - the front of outbox_front.h.
+/* outbox_front.c - chooses the id at which a claim begins: see outbox_front.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Rows between two moves of the horizon: each draws a transaction id. */
+/* The horizon moves after this many rows, since each move draws a transaction id. */
 #define STEP PAWL_BATCH_MESSAGES_MAX
 #define WHOLE_MS_MAX 3 /* a claim from the first row that takes less needs no front */
 #define PAUSE_FACTOR 100
@@ -22,7 +22,7 @@ static bool is_of(const pawl__pg_outbox_front *front, pawl_text endpoint)
                            endpoint);
 }
 
-/* A handle claims for one endpoint as a rule: one front will do. */
+/* A handle claims for one endpoint as a rule, so it keeps one front. */
 static void reset(pawl__pg_outbox_front *front, pawl_text endpoint)
 {
     *front =
@@ -58,7 +58,7 @@ void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outb
         front->whole_ms = now;
         front->pause_ms = pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause;
     }
-    /* Rows that wait before the start were not scanned: their next due time is still known. */
+    /* Waiting rows before the start were not scanned: what is known of them stays valid. */
     bool is_all = scan->start <= front->waiting;
     if (is_all || scan->waiting < front->waiting)
         front->waiting = scan->waiting;

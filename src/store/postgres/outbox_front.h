@@ -1,12 +1,12 @@
 /* outbox_front.h - the front of the outbox: where the next claim begins.
  *
- * Index entries of delivered rows stay in the index of pending rows until no snapshot can see
- * them: with a snapshot kept open somewhere for minutes, every claim from the beginning would
- * walk over all rows delivered since. Once that takes long, a claim begins at the first row
- * that is due, but not behind the horizon (horizon.h): a row that is committed late must not be
- * passed over, since a later row of its source would be delivered first. Rows that were passed
- * over because they wait are gone back to when the first of them is due, and for a hundredth of
- * the time a claim begins with the first row.
+ * Entries of delivered rows stay in the index of pending rows until no snapshot can see them.
+ * While a snapshot is open for minutes, a claim from the beginning reads the entries of all rows
+ * delivered since. If that takes long, a claim begins at the first due row, but not after the
+ * horizon (horizon.h): if a row that is committed late were skipped, a later row of its source
+ * would be delivered before it. Skipped rows that wait for a retry are claimed when the first of
+ * them is due. About 1 % of the time is spent on claims that begin with the first
+ * row.
  *
  *     begin -> the claim -> end
  *
@@ -29,14 +29,14 @@ typedef struct pawl__pg_outbox_front {
     size_t           endpoint_size;
     bool             is_claimed; /* a claim was made */
     pawl__pg_horizon horizon;
-    int64_t          waiting;  /* rows that wait have this id or a larger one, ... */
-    pawl_time        later;    /* ... and those passed over are due at this time or later */
+    int64_t          waiting;  /* smallest id of the rows that wait for a retry, */
+    pawl_time        later;    /* and the earliest due time of those that are skipped */
     int64_t          whole_ms; /* monotonic: when a claim last began with the first row */
     int64_t          pause_ms; /* until the next claim begins with it again */
     int64_t          begun_ms; /* monotonic: when the claim under way began */
 } pawl__pg_outbox_front;
 
-/* Where a claim begins, and its findings. */
+/* Where a claim begins, and its results. */
 typedef struct pawl__pg_outbox_scan {
     int64_t start; /* the id at which it begins, 0: the first row */
     int64_t
@@ -46,7 +46,7 @@ typedef struct pawl__pg_outbox_scan {
     pawl_time      later;   /* when the first of the rows that wait is due, or PAWL_TIME_MAX */
 } pawl__pg_outbox_scan;
 
-/* Chooses the id at which the claim begins, and the one from which on the horizon follows. */
+/* Chooses the id at which the claim begins, and `far`, from which on the horizon is moved. */
 void pawl__pg_outbox_front_begin(pawl__pg_outbox_front *front, pawl_text endpoint, pawl_time now,
                                  pawl__pg_outbox_scan *scan);
 void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outbox_scan *scan);

@@ -2,13 +2,12 @@
  *
  * A sequence numbers an event before its commit: reading by numbers would miss an event whose
  * commit came after one with a larger number. So positions are given later, to committed
- * events, in the order of their numbers. An event that began after another was committed has
- * the larger number and the larger position.
+ * events, in the order of their numbers. An event that was appended after another was committed
+ * has the larger number and the larger position.
  *
- * Index entries of events that have their position stay in the index of those without until no
- * snapshot can see them and a vacuum came: with a snapshot kept open somewhere for minutes,
- * every scan from the beginning would walk over all of them. So a handle begins at the horizon
- * (horizon.h).
+ * An event that gets its position leaves an entry in the index of events without one, until no
+ * snapshot can see it and a vacuum has run. While a snapshot is open for minutes, a scan from the
+ * beginning would read all these entries. So a scan begins at the horizon (horizon.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +15,9 @@
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 
-#define WHOLE_MS 60000 /* between scans from the first event, even if the horizon were wrong */
+#define WHOLE_MS 60000 /* a scan from the first event once a minute, should the horizon be wrong */
 
-/* Where a scan of the events without a position begins, and its findings. */
+/* Where a scan of the events without a position begins, and its results. */
 typedef struct scan {
     int64_t        from;
     int64_t        count_max;
@@ -77,8 +76,8 @@ static int64_t begin_scan(pawl__pg_numbering *n)
     return 0;
 }
 
-/* NOTIFY for the readers of the journal: the events can be read by position now. The positions are committed, so a
- * failure here is none of theirs. */
+/* Sends NOTIFY to readers of events, which can read the new positions. A failure is only logged, as the positions
+ * are committed. */
 static void tell_readers(pawl__pg *store, pawl__pg_connection *connection)
 {
     pawl_error       why = PAWL_ERROR_INIT;

@@ -14,13 +14,13 @@ static bool in_transaction(pawl_store *base)
 static void *native(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (store->main.pg == NULL) /* its session is lent */
+    if (store->main.pg == NULL) /* its session is in the share: takes one */
         (void)pawl__pg_ready(base, NULL);
     store->main.is_handlers = true;
     return store->main.pg;
 }
 
-/* Entries of the generic store. */
+/* Operations that the generic store implements. */
 #define pawl__pg_saga_count pawl__sql_saga_count
 #define pawl__pg_dead_count pawl__sql_dead_count
 #define pawl__pg_checkpoint_get pawl__sql_checkpoint_get

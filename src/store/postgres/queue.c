@@ -1,9 +1,9 @@
 /* queue.c - claiming and settling queue rows.
  *
- * A row lock is the claim: the transaction that queue_claim opens stays open until the commit,
- * and rows that other transactions have locked are skipped. A release writes nothing. A rollback
- * loses the locks: they are taken again before anything else, and rows that another worker has
- * taken leave the list of claims.
+ * A claim is a row lock: queue_claim begins a transaction, which stays open until the commit, and
+ * skips rows that other transactions have locked. A release writes nothing. A rollback releases
+ * the locks: they are taken again before anything else, and rows that another worker has claimed
+ * meanwhile are removed from the list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -171,8 +171,8 @@ static void put_again(pawl__pg_request *request, const pawl_queue_claim *claim)
     pawl__pg_put_int(request, (int64_t)claim->count_max);
 }
 
-/* Reads the rows, up to size_max, and adds their claims. Rows behind size_max stay locked,
- * unclaimed, until the transaction ends. With `is_due` the inbox marks come with the rows. */
+/* Reads the rows, up to size_max, and adds their claims. Rows behind size_max stay locked, unclaimed, until the
+ * transaction ends. With `is_due` each row also says whether the inbox has its deduplication record. */
 static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool is_due,
                               size_t size_max, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -238,7 +238,7 @@ static pawl_code check_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_
     return code;
 }
 
-/* Claims in the open transaction, or in one that it opens. */
+/* Claims in the open transaction, or begins one. */
 static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -283,12 +283,12 @@ static pawl_code claim_at_front(pawl__pg *store, pawl__pg_front *front,
     return code;
 }
 
-/* ---- Ahead --------------------------------------------------------------- */
+/* ---- Claims sent ahead --------------------------------------------------- */
 
-/* One claim in 16 goes alone, which shows how long it takes (front.h). */
+/* Every 16th claim is sent by itself, to measure how long it takes (front.h). */
 #define ALONE 16
 
-/* A worker that gives messages back, or only writes their in-flight markers, does not go on with the next ones. */
+/* Has the commit handled messages? If it only releases them, or writes in-flight markers, no next claim follows. */
 static bool has_handled(const pawl_changes *changes)
 {
     bool is_done = false;
@@ -300,7 +300,7 @@ static bool has_handled(const pawl_changes *changes)
     return is_done;
 }
 
-/* The last claim was full, and this commit settles all that is claimed. */
+/* Was the last claim full, and does this commit settle all claims? */
 static bool claims_ahead(pawl__pg *store, const pawl_changes *changes)
 {
     return store->ahead.front != NULL && !store->round.is_handlers &&
@@ -308,8 +308,8 @@ static bool claims_ahead(pawl__pg *store, const pawl_changes *changes)
            store->ahead.count++ % ALONE != 0;
 }
 
-/* The last claim, made again now. The clock of milliseconds may be one too far, and the claim that follows
- * must not ask for less. */
+/* Moves the times of the last claim to now, less a millisecond by which the clock may be ahead: the claim that
+ * follows must not have earlier times. */
 static void move_on(pawl__pg *store)
 {
     pawl__pg_ahead *ahead  = &store->ahead;
@@ -328,7 +328,7 @@ bool pawl__pg_ahead_send(pawl__pg *store, const pawl_changes *changes, pawl__pg_
         return false;
     move_on(store);
     pawl__pg_part(&store->main);
-    store->main.in_transaction = false; /* by the COMMIT before it */
+    store->main.in_transaction = false; /* COMMIT was sent just before */
     pawl__pg_begin_on(&store->main, NULL);
     pawl__pg_end(&ahead->request);
     pawl__pg_begin(&ahead->request, &store->main, PAWL__PG_QUEUE_CLAIM, NULL);
@@ -349,11 +349,11 @@ void pawl__pg_ahead_end(pawl__pg *store, pawl__pg_request *peek)
     pawl__pg_peek_end(store, peek, ahead->request.code);
 }
 
-/* The server may have ended a session that rested, and the handler of a row that is locked no more would run for
- * nothing. */
+/* Rows claimed ahead are used for this long: later the server may have ended the idle session, and handlers would
+ * run for rows that are no longer locked. */
 #define AHEAD_MS_MAX 1000
 
-/* Rows that were locked, but are not asked for, go back. */
+/* Unlocks rows of a claim sent ahead that are not needed. */
 static void drop_ahead(pawl__pg *store)
 {
     if (store->ahead.transaction == store->main.transactions)
@@ -392,8 +392,8 @@ static pawl_code take_ahead(pawl__pg *store, const pawl_queue_claim *claim, pawl
     return code;
 }
 
-/* A claim that was given all that it asked for, and was quick, is followed by one ahead; not after the clock was
- * set back, as the handle's time stands until it is there again. */
+/* After a claim that was full and quick the next one is sent ahead; not after the clock was set back, since
+ * pawl__pg_now ignores earlier times. */
 static void note_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_queue_claim *claim,
                        const pawl_queue_rows *rows)
 {
@@ -483,7 +483,7 @@ void pawl__pg_put_claimed(pawl__pg_write *write)
     pawl__pg_array_end(&write->request);
 }
 
-/* A row that this handle has not claimed is refused; one that is given back does not change. */
+/* Refuses rows that this handle has not claimed; a release writes nothing. */
 pawl_code pawl__pg_send_queue_settle(pawl__sql_writer *writer)
 {
     size_t       count, kept = 0;

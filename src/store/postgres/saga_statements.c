@@ -1,5 +1,5 @@
-/* saga_statements.c - the statements on a saga table: of a set of items each, so all but the
- * count are PostgreSQL's own. Their texts are made at their first use on a connection.
+/* saga_statements.c - the statements on a saga table. All but the count and the walk take arrays of
+ * items, so they are PostgreSQL's own. Their texts are made at first use on a connection.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 
 /* ---- Texts -------------------------------------------------------------- */
 
-/* A subquery for each value leaves the planner one way to the row, its index: a server that counted
- * the table while it was empty would take any other for equally fast. */
+/* With a subquery for each value the planner can only use the index of the key. Otherwise, with statistics of an
+ * empty table, it would take any plan for equally fast. */
 #define FIND(lock)                                                     \
     " from unnest(?1) with ordinality as k (v, n) cross join lateral " \
     "(select o.ctid as tid, o.* from {saga} as o where o.{key} = k.v limit 1" lock ") as s"
@@ -29,13 +29,12 @@
     "{1:, k.a}{2:, k.b} from unnest(?1, ?2, ?3, ?4{1:, ?5}{2:, ?6}) "                            \
     "as k (id, metadata, data, version{1:, a}{2:, b}) on conflict do nothing returning [Id]"
 
-/* The items of the arrays with the ctids of the rows that have their ids. */
+/* The items, each with the ctid of the row that has its id. */
 #define WITH_TIDS(parameters, names)                                                      \
     "(select k.*, f.tid from unnest(" parameters ") with ordinality as k (" names ", n) " \
     "cross join lateral (select o.ctid as tid from {saga} as o where o.[Id] = k.id limit 1) as f)"
 
-/* The ctid alone finds the row: with "=" instead of IS NOT DISTINCT FROM the index on the id would
- * lead the way. */
+/* IS NOT DISTINCT FROM cannot use the index on the id, so the row is found by its ctid. */
 #define WHERE_TID                                                 \
     " where s.ctid = k.tid and s.[Id] is not distinct from k.id " \
     "and s.[Concurrency] = k.version"
@@ -52,7 +51,7 @@
     "{b: and (k.b is null or (k.turn = 1 and " OTHER " is null or k.turn = 1 and " OTHER     \
     " = k.id))} returning k.n"
 #define UPDATE_NAMES(id) "{b:b, }metadata, data, type_version, " id ", version"
-/* Which of the rows are at their version: a value of theirs was in the way. */
+/* The items whose rows still have the expected version: their updates were left out because of a value. */
 #define TAKEN                                                                                  \
     "select k.n from unnest(?1, ?2) with ordinality as k (id, version, n) cross join lateral " \
     "(select from {saga} as o where o.[Id] = k.id and o.[Concurrency] = k.version limit 1) as s"

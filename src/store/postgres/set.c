@@ -1,10 +1,10 @@
-/* set.c - sending the changes of a kind as sets: see set.h.
+/* set.c - sends the changes of a kind as sets: see set.h.
  *
- * Changes of one key go in waves, and those of a wave that have one write are one statement. The write behind a
- * change that was applied is sent for all of them: where one was not, its group is refused, or the same follows.
+ * Changes with the same key are sent in separate waves; changes of a wave with the same write are one statement. The
+ * write that follows applied changes is sent for all: if one was not applied, its group is refused, or it follows, too.
  *
- * An insert says which rows it inserted where it returns their keys. Where it does not, and a row that was there is a
- * refusal, a round that is not guarded sends them one by one.
+ * An insert that returns keys tells which rows it inserted. If it does not, and an existing row is a refusal, a round
+ * that is not guarded sends the rows one by one.
  *
  * override.c has the statements that PostgreSQL sends in another way, each with its reason.
  *
@@ -30,7 +30,7 @@ static pawl__field_list fields_of(const pawl__sql_write *write)
 
 /* ---- Answers -------------------------------------------------------------- */
 
-/* The refusal of an item that is not applied; NULL: that is none. */
+/* The reason for which an item that was not applied is refused; NULL: it is not refused. */
 static pawl__why_fn *why_of(const pawl__sql_write *write, bool is_taken)
 {
     const pawl__pg_override *own       = pawl__pg_override_of(write);
@@ -41,7 +41,7 @@ static pawl__why_fn *why_of(const pawl__sql_write *write, bool is_taken)
     return missed != NULL ? missed : write->then[PAWL__SQL_NULL].why;
 }
 
-/* The write that is tried next, or asked, of items that are not applied, where that may refuse them. */
+/* The write (or read) that is sent for items that were not applied, if it can refuse them; else NULL. */
 static const pawl__sql_write *retried_of(const pawl__sql_write *write)
 {
     const pawl__sql_write *next      = write->then[PAWL__SQL_MISSED].next;
@@ -84,7 +84,7 @@ static bool *find_inserted(pawl__sql_writer *writer, pawl__pg_write *write, cons
     return is_applied;
 }
 
-/* is_taken[i]: a row is in the way of that item. NULL with a code. */
+/* is_taken[i]: a row with the key of item i exists. NULL on failure, with `*code` set. */
 static bool *find_taken(pawl__sql_writer *writer, const pawl__pg_write *write, const void **items,
                         size_t count, pawl_code *code)
 {
@@ -107,7 +107,7 @@ static int by_place(const void *left, const void *right)
     return (left > right) - (left < right);
 }
 
-/* Of a change that is many rows the first that it lacks refuses it. */
+/* A change of many rows is refused once, for its first missing row: is the row before of the same change? */
 static bool is_refused(const pawl__pg_write *write, const void *item, const void *before)
 {
     const pawl__sql_removed_row *row = item, *last = before;
@@ -165,7 +165,7 @@ static pawl_code check(pawl__sql_writer *writer, pawl__pg_write *write)
 
 /* ---- Sending -------------------------------------------------------------- */
 
-/* Some items on their way with one write. */
+/* Items that are sent with one write. */
 typedef struct sending {
     pawl__sql_writer      *writer;
     pawl_change_kind       kind;
@@ -216,7 +216,7 @@ static pawl_code send_some(const sending *s)
                           fields_of(s->write).count);
 }
 
-/* An insert without keys does not say which of its rows were there. */
+/* Must each item have its own statement? An insert that returns no keys does not tell which rows existed. */
 static bool goes_alone(const sending *s)
 {
     const pawl__pg_override *own = pawl__pg_override_of(s->write);
@@ -231,7 +231,7 @@ static const pawl__sql_write *next_of(const pawl__sql_write *write)
     return write->then[is_always ? PAWL__SQL_MISSED : PAWL__SQL_APPLIED].next;
 }
 
-/* The write of the items, and those that follow. */
+/* Sends the write for the items, then the writes that follow it. */
 static pawl_code send_writes(pawl__sql_writer *writer, pawl_change_kind kind,
                              const pawl__sql_write *write, const void **items, size_t count)
 {
@@ -256,7 +256,7 @@ static const pawl__sql_write *write_of(pawl_change_kind kind, const void *item)
     return rule->choose != NULL ? rule->choose(item) : rule->write;
 }
 
-/* The write whose statement is the first one: the same order in every commit. */
+/* The write with the lowest statement number: every commit sends writes in the same order. */
 static const pawl__sql_write *first_write(pawl_change_kind kind, const void **items, size_t count)
 {
     const pawl__sql_write *first = write_of(kind, items[0]);
@@ -274,7 +274,7 @@ static bool is_of_table(const pawl__sql_write *write, const void *item, const vo
            pawl__by_table(item, first) == 0;
 }
 
-/* Changes of different keys, with one statement for each of their writes. */
+/* Sends changes with different keys, one statement for each write. */
 static pawl_code send_wave(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                            size_t count)
 {
@@ -298,7 +298,7 @@ static pawl_code send_wave(pawl__sql_writer *writer, pawl_change_kind kind, cons
     return code;
 }
 
-/* Whether the item may be about a row of those before it in the run. */
+/* May the item concern a row of an earlier item of the run? */
 static bool is_met(pawl__keys *seen, pawl__sql_keys_fn *keys_of, const void *item, bool is_first)
 {
     uint32_t found[2] = {0, 0};
@@ -308,7 +308,7 @@ static bool is_met(pawl__keys *seen, pawl__sql_keys_fn *keys_of, const void *ite
     return pawl__keys_add(seen, found, 2, is_first);
 }
 
-/* In the order of the change set. */
+/* Sends runs of neighbours with the same write, in the order of the change set. */
 static pawl_code send_runs(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                            size_t count)
 {

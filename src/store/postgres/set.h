@@ -1,4 +1,4 @@
-/* set.h - the change set on its way: the writes of a round (store/sql/commit.h), and the sets that most of them are.
+/* set.h - the writes of a round (store/sql/commit.h), most of which are statements over sets of items.
  *
  * A kind of change becomes writes: each a statement, the items that it carries, and the check
  * of its answer. All writes of a round are sent before the first answer is checked.
@@ -6,10 +6,10 @@
  *     send function of the kind    select items -> add a write -> arrays -> send
  *     check function of the write  items that were not applied -> refusals
  *
- * A table of fields makes the arrays of most kinds: they need no code for them.
+ * For most kinds the arrays are made from a list of fields, without code of their own.
  *
- * A set is a shared statement on one row, as one over arrays; the changes of a kind are written as the generic store
- * says (store/sql/changes.c):
+ * A set is a shared statement on one row (store/sql/changes.c), rewritten for arrays with an element
+ * per item:
  *
  *     insert into T ([A]) values (?1)             insert into T ([A]) select k.p1
  *                                                 from (select unnest(?1) as p1) as k
@@ -23,10 +23,10 @@
  *     select 1 from T where [B] = ?1              select k.n from unnest(?1) ... cross join lateral
  *                                                 (select 1 from T where [B] = k.p1 limit 1) as f
  *
- * "= any (array_append(null, key))" is equality with the key of an item that is looked up for each item. A plain
- * equality can be joined the other way round: planned while the table was known to be empty, the statement
- * walks over all of it for each item, and keeps that plan when there are rows. Of two such conditions it may enter
- * the index with the first alone, so a key of two columns is looked up in a subquery of the item.
+ * "= any (array_append(null, key))" is equality, but the planner can only look the key up for each item. With a plain
+ * "=" it may join the other way round: if it plans while the table is empty, the statement reads the whole
+ * table for each item, and the plan is kept when the table has rows. With two such conditions it may use the index
+ * for the first one only, so a key of two columns is looked up in a subquery per item.
  *
  * Threads: as the handle.
  * Tests: tests/contract/test_sql_golden.c, tests/system/test_postgres_plans_slow.c
@@ -64,7 +64,7 @@ typedef struct pawl__pg_write {
     size_t                 count;
     pawl__pg_check_fn     *check;               /* NULL: the answer needs no check */
     const struct pawl__sql_write *of;           /* of a set */
-    bool                          is_unguarded; /* one item may be many rows */
+    bool                          is_unguarded; /* an item may change several rows */
 } pawl__pg_write;
 
 /* ---- Sending ------------------------------------------------------------ */
@@ -83,8 +83,8 @@ pawl__pg_write *pawl__pg_write_add(pawl__sql_writer *writer, int statement, pawl
                                    const void **items, size_t count, pawl__pg_check_fn *check);
 /* Puts an array of the items' values for each field, in the order of the fields: the statement's parameters. */
 void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, size_t field_count);
-/* Sends the write. In a round that goes ahead one that has a check is sent in its guarded form, which fails
- * the transaction for an item that it does not apply. */
+/* Sends the write. In a round that is sent ahead a write with a check is sent in its guarded form, which fails
+ * the transaction if an item is not applied. */
 pawl_code pawl__pg_write_send(pawl__pg_write *write);
 
 /* ---- Checking ----------------------------------------------------------- */
@@ -127,7 +127,7 @@ bool pawl__pg_set_inserts(int statement);
 /* How PostgreSQL sends a write in another way. */
 typedef struct pawl__pg_override {
     int statement; /* instead of the set; 0: the set */
-    int sure;      /* in a guarded round: fails by itself unless all items are applied; 0: none */
+    int sure;      /* statement for a guarded round: fails unless all items are applied; 0: none */
     struct {
         int    statement; /* 0: none */
         size_t fields;    /* its parameters, the first ones */
@@ -136,7 +136,7 @@ typedef struct pawl__pg_override {
     /* An insert that returns the keys of its rows: parameters, from 1. */
     unsigned key[PAWL__PG_KEY_MAX];
     struct {
-        int statement; /* of items that are not applied: in whose way a row is */
+        int statement; /* finds existing rows with the keys of items that were not applied */
         const pawl__field_list *fields;
     } taken;
     unsigned owner;      /* a parameter, from 1: nothing is before it where it has a value */
@@ -150,14 +150,14 @@ const pawl__pg_override *pawl__pg_override_of(const pawl__sql_write *write);
 /* The keys in whose order the changes of a kind are written, a key once in a statement; NULL: as the change set has
  * them. */
 extern pawl__compare_fn *const pawl__pg_keys[pawl_change_kind_count];
-/* Whether two timeouts that are set have one id or one name; `room` is for as many. */
+/* Have two of the timeouts the same id, or the same saga and name? `room`: scratch space for `count` items. */
 bool pawl__pg_has_twins(const void **timeouts, size_t count, const void **room);
 
 /* ---- Sending sets (set.c) ------------------------------------------------- */
 
 /* Sends the changes of a kind. */
 pawl_code pawl__pg_send_sets(pawl__sql_writer *writer, pawl_change_kind kind);
-/* The same of some of them, or of what they are made of. */
+/* The same for some of the changes, or for items that they consist of. */
 pawl_code pawl__pg_send_items(pawl__sql_writer *writer, pawl_change_kind kind, const void **items,
                               size_t count);
 

@@ -1,4 +1,4 @@
-/* set_text.c - the texts of sets: see set.h.
+/* set_text.c - makes the text of a set from the statement on one row: see set.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static const char *const templates[] = {
 #undef TEXT_OF
 };
 
-/* Of a set's statement the shared one, and the end of an insert instead of the row's. */
+/* For each set the statement on one row, and the end of an insert that replaces that of the statement. */
 static const struct {
     int         row;
     const char *end;
@@ -59,7 +59,7 @@ static bool is_compared(const pawl__sql_text *text)
     return text->size >= size && memcmp(text->data + text->size - size, EQUAL, size) == 0;
 }
 
-/* A piece of the row's template with the items of k in place of the parameters. */
+/* Appends a piece of the template, with columns of k in place of parameters. */
 static void append_items(pawl__sql_text *text, pawl_text piece, bool is_condition)
 {
     const char *end = piece.data + piece.size;
@@ -85,8 +85,8 @@ static pawl_text between(const char *from, const char *to)
     return (pawl_text){.data = from, .size = (size_t)(to - from)};
 }
 
-/* unnest in the list of columns is not materialized, as it is in FROM: with many columns that would cost a fifth of
- * the statement's time. */
+/* unnest in the select list is not materialized, as it is in FROM, where many columns would cost a fifth of the
+ * statement's time. */
 static void write_insert(pawl__sql_text *text, const char *row, const char *own_end)
 {
     static const char word[] = " values (";
@@ -124,7 +124,7 @@ static void write_change(pawl__sql_text *text, const char *row, const char *from
     pawl__sql_append(text, " returning k.n");
 }
 
-/* Whether the condition is that two columns have the two parameters. */
+/* Does the condition compare exactly two columns with the two parameters? */
 static bool has_two_keys(const char *where)
 {
     int end = 0;
@@ -151,7 +151,7 @@ static void write_delete(pawl__sql_text *text, const char *row)
     pawl__sql_append(text, " offset 0) as f where t.ctid = f.tid returning k.n");
 }
 
-/* LIMIT leaves the planner the row's own way to it, for each item. */
+/* With LIMIT the planner must look the row up for each item. */
 static void write_select(pawl__sql_text *text, const char *row)
 {
     pawl__sql_append(text, "select k.n from ");

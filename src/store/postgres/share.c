@@ -1,4 +1,4 @@
-/* share.c - see share.h.
+/* share.c - the sessions of a share, and waiting without a session; see share.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,14 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SET_MS 1000 /* the clock of the day was set */
+#define SET_MS 1000 /* a larger jump: the wall clock was set */
 
 static pthread_mutex_t        shares_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct pawl__pg_share *shares;
 
 /* ---- Sessions ----------------------------------------------------------- */
 
-/* Whether the server has ended the session while nobody used it. */
+/* Has the server ended the session while no handle used it? */
 static bool is_over(pawl__pg_connection *connection)
 {
     struct pollfd socket = {.fd = PQsocket(connection->pg), .events = POLLIN};
@@ -46,8 +46,8 @@ static pawl__pg_connection *pop(pawl__pg *store)
     return found;
 }
 
-/* A session with an advisory lock of its own, by which it is ended when its handle has lost it and the server has not
- * noticed. */
+/* Opens a session with an advisory lock of its own. The lock tells which session to end if its handle has lost it
+ * and the server has not noticed. */
 static pawl_code open_session(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
@@ -82,7 +82,7 @@ static pawl_code take(pawl__pg *store, pawl__pg_connection *connection, pawl_err
     return PAWL_OK;
 }
 
-/* The session that the handle has lost may last on the server, with the row locks of its claims: it is ended. */
+/* Ends the session that the handle has lost: it may still exist on the server, with the row locks of its claims. */
 pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     int64_t number = connection->session_number;
@@ -99,8 +99,8 @@ pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, 
     return code;
 }
 
-/* A session with an open transaction, one that failed, and one that a handler had for SQL of its own, which may have
- * left settings and temporary tables in it, stay the handle's. */
+/* Puts the session into the share. The handle keeps one with an open transaction or a failure, and one on which a
+ * handler ran its own SQL, which may have left settings and temporary tables. */
 static void give_back(pawl__pg *store, pawl__pg_connection *connection)
 {
     struct pawl__pg_share *share = store->member.share;
@@ -111,7 +111,7 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
     for (unsigned i = 0; i < PAWL__PG_PLAIN_MAX; i++)
         pawl__pg_end(&connection->plain[i]);
     pawl__pg_connection *idle = pawl_allocate(sizeof *idle);
-    if (connection == &store->main) /* before another has it */
+    if (connection == &store->main) /* before another handle takes it */
         atomic_store(&store->member.session, 0);
     pthread_mutex_lock(&share->mutex);
     bool is_kept = idle != NULL && share->idle_count < store->member.session_max;
@@ -131,8 +131,7 @@ static void give_back(pawl__pg *store, pawl__pg_connection *connection)
 
 /* ---- Waiting ------------------------------------------------------------ */
 
-/* Takes the sleepers' locks, and checks once more, as a handle with a session of its own does: a commit from before
- * the locks sent no NOTIFY. */
+/* The keeper takes the sleeper's locks, and checks once more: a commit from before the locks sent no NOTIFY. */
 static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
@@ -149,7 +148,7 @@ static pawl_code begin_sleep(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* By how much the clock of the day is ahead of the one that the wait is measured by. */
+/* The time by which the wall clock is ahead of the monotonic clock. */
 static int64_t clock_offset_ms(void)
 {
     struct timespec now;
@@ -157,7 +156,7 @@ static int64_t clock_offset_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - pawl__clock_ms();
 }
 
-/* Polls until the time is over, or something came, or the clock was set: what is due then is due by that clock. */
+/* Polls until the end, a wake-up, or a jump of the wall clock, which decides what is due. */
 static pawl_code sleep_until(pawl__pg *store, int64_t end_ms, int64_t offset, int wake_fd,
                              pawl_error *error)
 {
@@ -186,7 +185,8 @@ static void take_wake(pawl__pg *store)
     store->member.is_woken = false;
 }
 
-/* While the keeper is away waits are short: if each handle tried to connect it, it would wait for all that tried before. */
+/* Without the keeper's session waits are short, and handles do not try to connect it: each would wait for all
+ * earlier tries. */
 pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     struct pawl__pg_share *share = store->member.share;
@@ -196,7 +196,7 @@ pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd
     bool      is_deaf = sleeps && atomic_load(&share->is_away);
     pawl_code code    = PAWL_OK;
     eventfd_t count;
-    (void)pawl__wait_take(&store->wait); /* one from before the call */
+    (void)pawl__wait_take(&store->wait); /* drops an interrupt from before the call */
     give_back(store, &store->main);
     give_back(store, &store->side);
     if (microseconds <= 0)
@@ -322,7 +322,7 @@ static void leave_members(struct pawl__pg_share *share, const pawl__pg *store)
     pthread_mutex_unlock(&share->keeper_mutex);
 }
 
-/* Takes the share of no handle off the list; NULL: it has others. */
+/* Removes the share from the list if this was its last handle; NULL: it was not. */
 static struct pawl__pg_share *end_share(struct pawl__pg_share *share)
 {
     pthread_mutex_lock(&shares_mutex);

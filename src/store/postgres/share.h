@@ -1,17 +1,17 @@
-/* share.h - sessions that the idle handles of a process lend one another (sessions=N in the URL).
+/* share.h - a connection pool for the handles of a process (sessions=N in the URL).
  *
  *     join                        as a handle is opened
- *     take -> use -> give back    a handle has a session for an operation, and until it waits
+ *     take -> use -> give back    a handle has a session from an operation until it waits
  *     wait                        without a session
  *     leave
  *
- * A share is of the handles of one process with the same URL. Its keeper is one more session, with a thread: it has
- * the advisory locks by which other processes see that the workers of these handles live, and those of the handles
- * that sleep (wait.c). It listens, wakes the handles that a NOTIFY is for, and once a minute reads whether something
- * is due that no NOTIFY told of. When it is lost, it connects again, takes the locks again and wakes all of them.
+ * All handles of a process with the same URL use one share. Its keeper is one more session, with a thread. The keeper
+ * holds the advisory locks by which other processes see that the workers of these handles live, and the locks of
+ * handles that sleep (wait.c). It listens, wakes the handles that a NOTIFY is for, and checks once a minute for due
+ * rows without a NOTIFY. If its connection is lost, it reconnects, takes the locks again and wakes all handles.
  *
- * A handle that finds no session free opens one, so nobody waits for another handle. Of those that are given back N
- * stay open.
+ * If no session is free, a handle opens a new one, so it never waits for another handle. Of returned sessions N stay
+ * open.
  *
  * Threads: a handle belongs to one thread; two mutexes guard what they have together. keeper_mutex is held while the keeper
  * is called, up to some seconds when its server hangs: a handle takes it only to change what the keeper does for it. mutex,
@@ -39,17 +39,17 @@ struct pawl__pg_share {
     char                   prefix[PAWL_PREFIX_SIZE_MAX + 1];
     pthread_t              thread;
     bool                   has_thread;
-    int                    kick_fd; /* readable: the thread looks again */
+    int                    kick_fd; /* makes the thread check again */
     int64_t                checked_ms;
-    atomic_bool            is_away; /* the keeper has lost its session */
+    atomic_bool            is_away; /* the keeper has no session */
     atomic_bool            is_ended;
 
     pthread_mutex_t      mutex;   /* of all below, and of members of pawl__pg_member */
-    pawl__pg            *members; /* one leaves under both mutexes */
-    pawl__pg_connection *idle;    /* given back */
+    pawl__pg            *members; /* removed only under both mutexes */
+    pawl__pg_connection *idle;    /* returned sessions */
     int                  idle_count;
-    int64_t              sessions;    /* opened so far, for their numbers */
-    char                 channel[48]; /* of NOTIFY, as the last session that was opened has it */
+    int64_t              sessions;    /* number of sessions opened so far */
+    char                 channel[48]; /* of NOTIFY, from the last opened session */
 };
 
 /* Joins the share of the handle's URL, or makes it; opens no session yet. */
@@ -57,12 +57,12 @@ pawl_code pawl__pg_share_join(pawl__pg *store, pawl_error *error);
 /* Gives both sessions back, and ends the share with its last handle. Accepts a handle that has not joined. */
 void pawl__pg_share_leave(pawl__pg *store);
 
-/* A session for `connection`, in place of one that was lost or given back: one that is idle, or a new one. */
+/* Gives `connection` a session, an idle or a new one, if its last one was lost or given back. */
 pawl_code pawl__pg_share_take(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error);
 /* The keeper takes the advisory lock of the handle's worker, which store->lock_number then has. */
 pawl_code pawl__pg_share_lock(pawl__pg *store, int64_t number, pawl_error *error);
 void      pawl__pg_share_unlock(pawl__pg *store);
-/* Whether the keeper has no session: the workers of this process seem dead then, which they are not. */
+/* Has the keeper lost its session? Then the living workers of this process seem dead to others. */
 bool pawl__pg_share_is_away(pawl__pg *store);
 /* pawl__pg_wait of a handle with a share and without claims. */
 pawl_code pawl__pg_share_wait(pawl__pg *store, int64_t microseconds, int wake_fd,
@@ -72,7 +72,8 @@ void pawl__pg_share_stop_sleeping(pawl__pg *store);
 
 /* ---- The keeper (keeper.c) ---------------------------------------------- */
 
-/* keeper_mutex, and a keeper that is connected and has its thread. keeper_leave follows, also after a failure. */
+/* Locks keeper_mutex, and makes sure that the keeper is connected and has its thread. Call keeper_leave even after a
+ * failure. */
 pawl_code pawl__pg_keeper_enter(struct pawl__pg_share *share, pawl_error *error);
 void      pawl__pg_keeper_leave(struct pawl__pg_share *share);
 void      pawl__pg_close_idle(struct pawl__pg_share *share);
@@ -89,7 +90,7 @@ pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error);
 /* open.c: a connection becomes the handle's. */
 void pawl__pg_adopt(pawl__pg *store, pawl__pg_connection *connection);
 /* worker.c */
-/* Takes an advisory lock that the session has until it ends; another session that has it is ended first. */
+/* Takes an advisory lock for the session's life; ends another session that holds it. */
 pawl_code pawl__pg_session_lock(pawl__pg_connection *connection, int64_t number, pawl_error *error);
 void      pawl__pg_session_unlock(pawl__pg_connection *connection, int64_t number);
 /* Ends the other session that has this advisory lock. */
@@ -103,14 +104,14 @@ void      pawl__pg_list_sleep_locks(pawl__pg *store);
 /* LISTEN_LOCKS or UNLISTEN_LOCKS of those that are listed. */
 pawl_code pawl__pg_sleep_locks(const pawl__pg *store, pawl__pg_connection *connection,
                                int statement, pawl_error *error);
-/* Whether something became due that the handle does not know of: sends the questions, and reads the answers. */
+/* Check for due rows that the handle does not know of: send the queries, and read their answers. */
 #define PAWL__PG_CHECKS 3 /* its queues, the outbox, the events */
 void pawl__pg_check_send(const pawl__pg *store, pawl__pg_connection *connection,
                          pawl__pg_request requests[PAWL__PG_CHECKS], pawl_error *error);
-bool pawl__pg_check_read(pawl__pg_request *request); /* of one; ends it */
-/* Both: sets is_woken, has_events. */
+bool pawl__pg_check_read(pawl__pg_request *request); /* one answer; ends it */
+/* Sends, reads, and sets is_woken and has_events. */
 pawl_code pawl__pg_check(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error);
-/* The sleepers' lock of those that a NOTIFY with this payload is for. */
+/* The advisory lock of the handles that wait for a NOTIFY with this payload. */
 int64_t pawl__pg_payload_lock(const pawl__pg *store, const char *payload);
 
 #endif

@@ -8,17 +8,16 @@
 
 #include "store/sql/statements.h"
 
-/* One way to each row is left to the planner: a server that last counted the table when it was
- * empty takes every way for equally fast, a walk through a whole index too, and keeps to it while
- * the table grows. So the row for an item of an array is found in a subquery of that item, and then
- * named by its ctid. A row that another transaction changed meanwhile has another ctid: where that
- * matters it is locked first. */
+/* The statements leave the planner one plan. With statistics of an empty table it takes all plans for equally fast,
+ * even a scan of a whole index, and keeps its choice while the table grows. So the row of each array item is found
+ * in a subquery of that item, and changed by its ctid. A row that another transaction changed meanwhile has another
+ * ctid: where that matters, it is locked first. */
 
 /* Rows without a lease at the time ?2. */
 #define PAWL__PG_TIMEOUT_FREE "([LeaseExpires] is null or [LeaseExpires] <= ?2)"
 
-/* The names of all destinations, found by leaping from one to the next in the index: a claim for
- * any of them reads each from its first row. */
+/* The names of all destinations, by one search in the index for each name: a claim for any destination then reads
+ * each from its first row. */
 #define PAWL__PG_TIMEOUT_DESTINATIONS                                                        \
     "with recursive d (name) as ((select [Destination] from {timeouts} "                     \
     "order by [Destination] limit 1) union all select (select t.[Destination] "              \
@@ -38,19 +37,18 @@
 
 /* ---- Ranges --------------------------------------------------------------
  *
- * No index has the columns of a lease: a stamp would have to write all indexes anew, and would be
- * half as fast. Leased rows are found by due time instead. A row of {leases}, a range, has the due
- * times between which rows of a destination were leased, for the leases that end within the same
- * ten minutes. It reaches a minute further, so that it is written once a minute:
+ * No index has the columns of a lease: to lease a row would update all indexes, and be half as
+ * fast. Leased rows are found by due time instead. A range, a row of {leases}, has the earliest and
+ * latest due time of one destination's rows whose leases end within the same ten minutes. It
+ * reaches a minute further on both sides, so that it is written once a minute:
  *
  *     Name                           Process        Expires      Epoch
  *     timeouts:001767226200:orders   earliest due   latest due   when the last ends
  *
- * Process and Epoch are microseconds, the name has the epoch's seconds. Due times are business
- * time, ends of leases machine time. The search for leases goes through the due times of all ranges
- * of a destination: rows that were due lately, as a rule, whatever waits in the future or is
- * overdue, and future ones too where a virtual clock went ahead. A range whose last lease is over
- * is deleted when leases are next reaped. */
+ * Process and Epoch are microseconds, the name has Epoch in seconds. Due times are business time,
+ * ends of leases machine time. A search for leased rows reads the timeouts from the earliest to the
+ * latest due time of a destination's ranges: as a rule those that were due lately, not all that are
+ * overdue or wait for the future. The reap after a range's last lease has ended deletes it. */
 #define PAWL__PG_TIMEOUT_RANGES "[Name] like 'timeouts:%'"
 #define PAWL__PG_MICROSECONDS(time) "(extract(epoch from " time ") * 1000000)::bigint"
 
@@ -67,9 +65,8 @@
                       "[Process] = least(l.[Process], excluded.[Process]), "                                 \
                       "[Expires] = greatest(l.[Expires], excluded.[Expires]))"
 
-/* Frees the rows in ranges of which `leases` is true; none unless `needed` is. `locked` is " skip
- * locked", or "" to wait for row locks: where they may be the worker's own, of a session that is
- * about to be rolled back. */
+/* Ends the leases of rows in the ranges that fulfil `leases`, if `needed` is true. `locked` is " skip locked", or
+ * "" to wait for row locks, which an old session of the same worker may have until it is rolled back. */
 #define PAWL__PG_TIMEOUT_WALK(needed, leases, locked)                                          \
     "ranged as materialized (select substr([Name], 23) as destination, "                       \
     "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
@@ -80,21 +77,20 @@
     " order by [Due], [Id] for update" locked ") as f) "                                       \
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.tid"
 
-/* The process id of the row `w`, as pid_of in lives.c reads it: of a freed row too. A negative Pid above -2^62 is an
- * older program's mark, which has no process id: 0. */
+/* The process id in the worker's row `w`, also if its timeouts were freed (pid_of in lives.c). A negative Pid above
+ * -2^62 was written by an older version and has no process id: 0. */
 #define PAWL__PG_PID                                                           \
     "case when w.[Pid] > 0 then w.[Pid] when w.[Pid] <= -4611686018427387904 " \
     "then -w.[Pid] & 4194303 else 0 end"
 
-/* Stands as Pid in the row of a dead worker `w` once its timeouts were freed, until it is seen
- * again: bit 62, 40 bits of when it was seen last, and the process id, negative. Before that Pid is the
- * process id alone. */
+/* Pid in the row of a dead worker `w` whose timeouts were freed, until the worker is seen again: the negative of
+ * bit 62, 40 bits of Seen, and the process id. Until then Pid is the process id alone. */
 #define PAWL__PG_TIMEOUT_FREED                          \
     "-(4611686018427387904 | ((" PAWL__PG_MICROSECONDS( \
         "w.[Seen]") " & 1099511627775) << 22) | (" PAWL__PG_PID "))"
 
-/* Leases ?6 of the rows of `due`, which may have one more. Before the columns of a leased row stand
- * the count of `due` and its first and last due time, and so there is always a row. */
+/* Leases ?6 of the rows of `due`, which may have one more. Each row begins with the count of `due` and its first
+ * and last due time; if nothing is leased, one row has these alone. */
 #define PAWL__PG_TIMEOUT_TAKE                                                            \
     PAWL__PG_TIMEOUT_RANGE                                                               \
     ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "         \
@@ -116,7 +112,7 @@
     "and (k.owner is null or t.[Owner] = k.owner) "                                 \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
 
-/* Cancels: rows of a saga, locked, and then deleted by the ctids that they have then. */
+/* Cancels: locks the rows of a saga, then deletes them by the ctids that they have now. */
 #define PAWL__PG_TIMEOUT_LOCK_TEXT(items, of)                               \
     "select f.[Id] from unnest" items " cross join lateral (select o.[Id] " \
     "from {timeouts} as o where o.[SagaId] = k.saga_id and " of " for update) as f"
@@ -141,7 +137,7 @@
     "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
 #define PAWL__PG_TIMEOUT_KEYS " returning t.[SagaId], t.[Name]"
 
-/* ON CONFLICT by name; an id that another row has is left out, unless the name has a row. */
+/* Upsert by saga and name. An item whose id another row has is left out, unless a row with its name exists. */
 #define PAWL__PG_TIMEOUT_REARM_TEXT                                                   \
     PAWL__PG_TIMEOUT_INSERT_TEXT                                                      \
     "where (select o.[SagaId] is not distinct from k.saga_id "                        \
@@ -151,8 +147,8 @@
     "on conflict ([SagaId], [Name]) where [SagaId] is not null "                      \
     "and [Name] <> '' " PAWL__PG_TIMEOUT_ANEW PAWL__PG_TIMEOUT_KEYS
 
-/* Frees the timeouts of workers that are dead at ?1; those of pooled workers, whose death is less
- * sure, only when ?2. Each death is dealt with once. */
+/* Frees the timeouts of workers that are dead at ?1; those of pooled workers, whose death is less sure, only if ?2.
+ * Each dead worker is handled once. */
 #define PAWL__PG_TIMEOUT_FREE_DEAD_TEXT                                            \
     "with dead as materialized (select w.[Id], w.ctid as tid from {workers} as w " \
     "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                   \

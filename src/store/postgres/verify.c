@@ -1,5 +1,5 @@
-/* verify.c - reads the catalog (store/sql/schema.h), and checks what only PostgreSQL has: the
- * cascade, what names rows to logical replication, and the function that sends.
+/* verify.c - reads the catalog for the check of the schema (store/sql/schema.h), and checks what only
+ * PostgreSQL has: cascades, replica identities, and the SQL function that sends messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,9 @@
 
 /* ---- The catalog -------------------------------------------------------- */
 
-/* The server quotes names in its answer by the setting quote_all_identifiers, which behind a pooler is that of the role or
- * database. It is off up to the end of the transaction, which is that of the request's round trip if none is open: so it is
- * off for a script, too, which follows the catalog. */
+/* Sets quote_all_identifiers to off, since the server quotes names in its answers by it; behind a pooler it is that
+ * of the role or database. It stays off until the end of the transaction (or of the round trip, if none is open),
+ * so also for a script that follows the catalog. */
 static void begin_unquoted(pawl__pg *store, pawl__pg_request *request, int statement,
                            pawl_error *error)
 {
@@ -80,7 +80,7 @@ static pawl_code check_cascades(pawl__pg *store, pawl__sql_verifier *v)
 
 /* ---- Replica identity --------------------------------------------------- */
 
-/* Of the tables without a primary key. */
+/* Checks the tables without a primary key. */
 static pawl_code check_identities(pawl__pg *store, pawl__sql_verifier *v)
 {
     const pawl_text names[] = {pawl_arena_printf(v->arena, "%sdead", v->schema->prefix),

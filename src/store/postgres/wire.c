@@ -1,4 +1,4 @@
-/* wire.c - waiting for answers: the pipeline, deadlines, interrupts.
+/* wire.c - ends a pipeline and waits for its answers, up to the deadline or an interrupt.
  *
  * The socket is polled for writing too while something is left to send: a server that cannot
  * send its answers stops reading.
@@ -7,8 +7,8 @@
  * to the statement decides, since a commit may be through already. Only a server that does not
  * even answer after the cancel is given up.
  *
- * libpq without memory for an answer has read and dropped it, says so in its error text alone,
- * and waits for more, which the server does not have: such a connection is given up, too.
+ * If libpq has no memory for an answer, it drops it, reports that in its error text only, and
+ * waits for an answer that does not come: such a connection is given up, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The patience for the answer to a cancel: the request's own deadline, within these bounds. */
+/* Longest wait for the answer to a cancel: the request's own deadline, within these bounds. */
 #define CANCEL_MS_MIN 1000
 #define CANCEL_MS_MAX 5000
-#define SLICE_MS 1000 /* of a wait: after each libpq's error text is checked */
+#define SLICE_MS 1000 /* longest poll; after it libpq's error text is checked */
 
 pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection)
 {
@@ -61,7 +61,7 @@ static void fail_with(pawl__pg_connection *connection, pawl_code code, const cha
         connection->failed = pawl_error_set(&connection->failed_error, code, "%s", text);
 }
 
-/* Lost from here on: no answer can come from this connection any more. */
+/* Marks the connection as lost: no answer can come from it any more. */
 static void give_up(pump *p, const char *text)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -93,8 +93,8 @@ static void end_cancel(pump *p)
 
 /* ---- Answers ------------------------------------------------------------ */
 
-/* The server commits at the end of a part what no COMMIT in it did, such as a NOTIFY: a failure there is one of these
- * requests, which are answered already. */
+/* A sync has failed. At a sync the server commits requests that came after COMMIT, such as a NOTIFY: the failure is
+ * theirs, though they were answered already. */
 static void fail_part(pump *p)
 {
     pawl__pg_connection *connection = p->connection;
@@ -129,7 +129,7 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
     }
     if (pawl__pg_is_forgotten(result))
         pawl__pg_forget_names(connection);
-    /* A handler's own SQL may have begun a transaction that only reads. */
+    /* Without a pipeline it may be a read-only transaction of a handler's own SQL. */
     connection->is_read_only |= connection->is_pipelined && pawl__pg_is_read_only(result);
     if (sent->kind == PAWL__PG_SENT_PREPARE)
         sent->statement->state = PAWL__PG_UNKNOWN;
@@ -139,8 +139,8 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
         fail_part(p);
 }
 
-/* A result belongs to the first entry without its answer; NULL ends the results of a request. A sync ends with a result of
- * its own, whose turn comes behind the NULL of its failure. */
+/* A result belongs to the first entry without its answer; NULL ends the results of a request. A sync ends with
+ * PGRES_PIPELINE_SYNC; if it fails, its error and a NULL come before that. */
 static void take_result(pump *p, PGresult *result)
 {
     pawl__pg_sent *sent   = &p->connection->sent[p->head];
@@ -173,8 +173,8 @@ static size_t error_size(const pump *p)
     return strlen(PQerrorMessage(p->connection->pg));
 }
 
-/* libpq's error text grew without a result, and a whole slice brought nothing: libpq dropped an
- * answer for want of memory, and no answer comes behind it, else it would have come by now. */
+/* A whole slice brought nothing. If libpq's error text grew without a result, libpq had no memory for an answer and
+ * dropped it: no more answers come, or they would have come by now. */
 static void check_error(pump *p)
 {
     size_t size = error_size(p);
@@ -277,7 +277,7 @@ static pump make_pump(pawl__pg_connection *connection)
     return made;
 }
 
-/* Without memory: push has left room. */
+/* Needs no memory: push has left room. */
 static bool send_sync(pawl__pg_connection *connection)
 {
     if (PQpipelineSync(connection->pg) == 0)

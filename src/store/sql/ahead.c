@@ -1,4 +1,4 @@
-/* ahead.c - see ahead.h.
+/* ahead.c - pipelining: sends the writes of a commit before the answers to earlier ones are read. See ahead.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +36,8 @@ static pawl_code read_answer(pawl__sql_session *session, const pawl__sql_unread 
     return session->why != PAWL_OK ? pawl__sql_broken_off(session, error) : code;
 }
 
-/* All of them, also behind a failure: the next answer has to be the next statement's. Each has the whole
- * deadline, until the call is broken off. */
+/* Reads all answers, also after a failure, so that the next answer belongs to the next statement that is sent. The
+ * deadline starts anew for each answer, until the call is aborted (session->why). */
 pawl_code pawl__sql_read_answers(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_store *store = session->store;
@@ -59,8 +59,8 @@ pawl_code pawl__sql_read_answers(pawl__sql_session *session, pawl_error *error)
 
 /* ---- Writes --------------------------------------------------------------- */
 
-/* A change that may well miss its row, and is written otherwise then, waits for its answer. An insert
- * misses where its row is there, which is rare. */
+/* A write that is followed by another one if it finds no row awaits its answer, since that often happens. Inserts are
+ * the exception: their row rarely exists already. */
 static bool can_pipeline(const pawl__sql_session *session, const pawl__sql_write *write)
 {
     const char *text = pawl__sql_template_of(session, write->statement, write->is_saga);

@@ -1,4 +1,4 @@
-/* catalog.c - reads a catalog that is asked of one table after the other, and the types that it says.
+/* catalog.c - reads columns and indexes from a database's catalog, table by table; names of types in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The rows of one statement of one table after those that were found before. The name is the one
- * asked for: a server that keeps its names in small letters would answer with another one. */
+/* Appends the rows that a statement returns for one table. Each gets the name that was asked for, since a server that
+ * stores names in lower case returns another one. */
 static pawl_code add_rows(pawl_store *store, int statement, const pawl_text *table,
                           const pawl__field_list *columns, size_t row_size, pawl_arena *arena,
                           pawl_found *rows, pawl_error *error)
@@ -41,7 +41,7 @@ pawl_code pawl__sql_catalog_read(const pawl__sql_schema *schema, const pawl_text
     return code;
 }
 
-/* The first word of the definition, as a rule; behind it stands how the column is made. */
+/* The catalog's own name of the type if the dialect has one, else the first word of the definition. */
 void pawl__sql_type_name(const pawl__sql_schema *schema, pawl__sql_type type,
                          char name[PAWL__SQL_TYPE_NAME_SIZE])
 {

@@ -1,5 +1,5 @@
-/* claim.c - claims of timeouts and snapshots, which are stamps on their rows, and of the
- * outbox, which is a scan.
+/* claim.c - claims timeouts and leased batches by writing leases into their rows ("stamps"), counts the rows of a
+ * partition, and reads the outbox rows that are due.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 /* ---- Stamps ------------------------------------------------------------- */
 
-/* A row that is leased: a timeout by its id, a row of a partition by its number. */
+/* The lease to be written: into a timeout, found by its id, or into an aggregator's row, found by its number. */
 typedef struct stamp {
     pawl_session_id session;
     pawl_time       expires;
@@ -60,7 +60,7 @@ typedef struct timeout_by {
 
 static const pawl__field by_destination[] = {BY(destination, TEXT), BY(due_max, TIME),
                                              BY(now, TIME), BY(limit, INT)};
-/* The same without the destination, without the limit, without both. */
+/* due_any: without the destination; next_of: without the limit; next_any: without both. */
 static const pawl__field_list due_of   = {by_destination, 4};
 static const pawl__field_list due_any  = {by_destination + 1, 3};
 static const pawl__field_list next_of  = {by_destination, 3};
@@ -71,7 +71,7 @@ static size_t count_of(const pawl_timeout_claim *claim)
     return claim->count_max != 0 ? claim->count_max : PAWL_TIMEOUTS_DEFAULT;
 }
 
-/* The rows that are free, at most `limit`. */
+/* Reads free due rows, at most `limit`. */
 static pawl_code read_rows(pawl_store *store, const pawl_timeout_claim *claim, int statement,
                            size_t limit, pawl_arena *arena, pawl_timeout_rows *rows,
                            pawl_error *error)
@@ -88,8 +88,8 @@ static pawl_code read_rows(pawl_store *store, const pawl_timeout_claim *claim, i
     return code;
 }
 
-/* Rows come in the order of their due times alone, so one more than wanted tells whether rows of the last due time
- * were left out: then the database has to sort them by id. */
+/* With `writes_alone` TIMEOUT_CLAIM sorts only by due time. So one row more than `limit` is read: if it has the due
+ * time of the last row, TIMEOUT_DUE reads again, sorted by id, too. */
 static pawl_code read_unsorted(pawl_store *store, const pawl_timeout_claim *claim, size_t limit,
                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -105,8 +105,8 @@ static pawl_code read_unsorted(pawl_store *store, const pawl_timeout_claim *clai
     return PAWL_OK;
 }
 
-/* The due rows that are free, and one more: when there is one, its due time is the next. A look
- * without stamps need not read more than one. */
+/* Reads free due rows, and one more, whose due time becomes next_due. Without stamping one row is enough: it shows
+ * that something is due. */
 static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bool is_stamping,
                           pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -130,7 +130,7 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
     return PAWL_OK;
 }
 
-/* All free rows up to a due time, where nobody else can have written since they were read. */
+/* Stamps all free rows up to a due time. Only if no other connection can have written since they were read. */
 typedef struct stamp_until {
     stamp     stamp;
     pawl_text destination;
@@ -187,7 +187,7 @@ static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *cla
                : stamp_each(store, &row, arena, rows, error);
 }
 
-/* Without a lock first: most of the time nothing is due. */
+/* Reads without a lock first, since usually nothing is due. */
 static pawl_code claim_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
                                 pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -212,7 +212,7 @@ pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *c
     return code;
 }
 
-/* ---- Snapshots ---------------------------------------------------------- */
+/* ---- Leased batches ------------------------------------------------------- */
 
 /* The first three columns of a row decide whether the rest is wanted. */
 typedef struct row_head {
@@ -225,7 +225,7 @@ static const pawl__field_list head_row =
     PAWL__FIELDS(PAWL__AS_OF(row_head, type, PEEK), PAWL__AS_OF(row_head, lease_expires, TIME),
                  PAWL__AS_OF(row_head, id, INT));
 
-/* Whether the claim takes the row; rows of types that it does not know are counted. */
+/* Does the claim take the row? Counts free rows of unknown types. */
 static bool takes(const pawl_leased_batch_claim *claim, const row_head *head,
                   pawl_leased_batch *rows)
 {
@@ -239,7 +239,7 @@ static bool takes(const pawl_leased_batch_claim *claim, const row_head *head,
     return true;
 }
 
-/* Rows behind the last one that it takes are not read, however many there are: a large partition goes in many claims. */
+/* A full claim reads no more rows; a large partition takes several claims. */
 static bool is_full(const pawl_leased_batch_claim *claim, const pawl_leased_batch *rows)
 {
     return claim->count_max != 0 && rows->count == claim->count_max;
@@ -309,7 +309,7 @@ static char *list_types(const pawl_leased_batch_claim *claim, pawl_arena *arena)
     return list;
 }
 
-/* Rows that the claim has no room for are neither locked nor read. */
+/* As read_partition, by two statements of the family, which neither lock nor read rows over the limit. */
 static pawl_code read_known(pawl_store *store, const pawl_leased_batch_claim *claim,
                             pawl_arena *arena, pawl_leased_batch *rows, pawl_error *error)
 {
@@ -374,7 +374,7 @@ pawl_code pawl__sql_leased_batch_claim(pawl_store *store, const pawl_leased_batc
     return code;
 }
 
-/* ---- The gate of a partition -------------------------------------------- */
+/* ---- Counts of a partition ------------------------------------------------ */
 
 static const pawl__field_list flush_row =
     PAWL__FIELDS(PAWL__AS_OF(pawl_aggregator_counts, flush_due, TIME),
@@ -433,7 +433,7 @@ static const pawl__field_list outbox_next =
     PAWL__FIELDS(PAWL__AS_OF(outbox_by, now, TIME), PAWL__AS_OF(outbox_by, endpoint, TEXT));
 static const pawl__field_list one_time_or_never = PAWL__FIELDS(PAWL__AS_ONE(TIME_OR_NEVER));
 
-/* One row more than asked for tells when to look next. */
+/* Reads one row more than asked for: its time becomes next_attempt. */
 static pawl_code scan_outbox(pawl_store *store, const outbox_by *by, pawl_arena *arena,
                              pawl_outbox_rows *rows, pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* commit.c - rounds: fence, kinds, refusals.
+/* commit.c - writes a change set in rounds: fence, kinds, refusals; see commit.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* As many changes go to the driver at once. */
+/* Number of changes that the driver gets at once. */
 #define RUN_MAX 256
-/* Fewer changes are not sent ahead. */
+/* Smaller sets are not pipelined. */
 #define AHEAD_MIN 3
-/* Commits that are not sent ahead behind one that was refused, where a whole round is: a refusal is seldom alone. */
+/* Commits not pipelined after a refusal (where whole rounds are), since more refusals are likely. */
 #define CAREFUL_COMMITS 16
 
 /* ---- Writing items ------------------------------------------------------ */
@@ -46,7 +46,7 @@ pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, 
     return code;
 }
 
-/* The number of a change in its kind; the count of the kind where it is no change of it. */
+/* The index of a change in its kind; the kind's count if it is no change of that kind. */
 static size_t index_of(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
 {
     uintptr_t first = (uintptr_t)pawl__change_items(writer->changes, kind);
@@ -55,7 +55,7 @@ static size_t index_of(const pawl__sql_writer *writer, pawl_change_kind kind, co
     return (uintptr_t)change >= first && index < count ? index : count;
 }
 
-/* The text of a failure names the change, which is an earlier one where its answer was read late. */
+/* Adds the change to the error's text: `late` if an earlier change's answer was read only now. */
 static pawl_code fail(const pawl__sql_writer *writer, const void *change, pawl_code code)
 {
     const void *late = ((const pawl__sql_store *)writer->store)->late;
@@ -113,7 +113,7 @@ static void run_begin(run *r, pawl__sql_writer *writer, pawl_change_kind kind)
 
 static pawl_code write_run(run *r);
 
-/* Room for a change with this write; another write ends the run. */
+/* Makes room for a change with this write; ends the run if the run is full or has another write. */
 static pawl_code make_room(run *r, const pawl__sql_write *write)
 {
     bool is_over = r->count == RUN_MAX || (r->count > 0 && (r->write != write || write->is_alone));
@@ -122,7 +122,7 @@ static pawl_code make_room(run *r, const pawl__sql_write *write)
     return code;
 }
 
-/* A change whose rows may be those of a change of the run begins another one. */
+/* Ends the run if an earlier change of it may have the same rows. */
 static pawl_code keep_apart(run *r, pawl__sql_keys_fn *keys_of, const void *change)
 {
     uint32_t keys[2] = {0, 0};
@@ -130,7 +130,7 @@ static pawl_code keep_apart(run *r, pawl__sql_keys_fn *keys_of, const void *chan
     return pawl__keys_add(&r->keys, keys, 2, r->count == 0) ? write_run(r) : PAWL_OK;
 }
 
-/* A fate leads to a refusal, or to the next write, in runs again. */
+/* Refuses items, or passes them to their next write, by their fates. */
 static pawl_code follow(const run *r, const void *const *items, size_t count,
                         const pawl__sql_fate *fates)
 {
@@ -167,7 +167,7 @@ static pawl_code write_items(const run *r, const void *const *items, size_t coun
     return code == PAWL_OK ? follow(r, items, count, fates) : fail(writer, items[failed], code);
 }
 
-/* The run is empty afterwards. Changes of sagas go table by table: a statement is one table's. */
+/* Writes the run, and empties it. Changes of sagas are written table by table, since a statement has one table. */
 static pawl_code write_run(run *r)
 {
     const void *alike[RUN_MAX];
@@ -235,7 +235,7 @@ static pawl_code apply_kind(pawl__sql_writer *writer, pawl_change_kind kind)
     return code == PAWL_OK ? write_run(&r) : code;
 }
 
-/* The kind behind the last one that has changes and may be refused. */
+/* The kind after the last refusable one that has changes. */
 static int find_split(const pawl_changes *changes)
 {
     int split = 0;
@@ -288,8 +288,8 @@ static pawl_code fence(pawl__sql_writer *writer)
     return code;
 }
 
-/* A round in which an item was not what it was said to be refuses nothing: what came behind that item may
- * be its consequence. The next rounds look at each answer. */
+/* If an item had an unexpected result, the round's refusals are dropped, since later ones may be consequences of that
+ * item. The next rounds await each answer. */
 static pawl_code settle(pawl__sql_writer *writer, pawl_code code, bool *is_right)
 {
     pawl_error *error = code == PAWL_OK ? writer->error : NULL;
@@ -319,7 +319,7 @@ static pawl_code finish(pawl__sql_writer *writer, pawl_code code, bool *is_done)
     return code;
 }
 
-/* Refusals of a later kind depend on the kinds before it, those that cannot be refused too. */
+/* Applies kinds in order, since refusals may depend on all kinds before, also on those that cannot be refused. */
 static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
@@ -336,8 +336,8 @@ static pawl_code run_round(pawl__sql_writer *writer, bool *is_done)
     return code;
 }
 
-/* A role or a read-only transaction of the handler's own SQL is a failure of its message. A store where pawl may not
- * write at all refuses the commit of that failure, too. */
+/* If the handler's own SQL set a role or made the transaction read-only, its message fails. (If pawl may not write to
+ * the store at all, the commit of that failure is refused as well.) */
 static pawl_code blame_handler(pawl__sql_writer *writer, pawl_code code)
 {
     if (code != PAWL_EDENIED && code != PAWL_EUNREACHABLE)
@@ -346,7 +346,7 @@ static pawl_code blame_handler(pawl__sql_writer *writer, pawl_code code)
                            "pawl may not write in the transaction of the handler's own SQL");
 }
 
-/* In a hold there is one round: the handler's own statements cannot be done again here, so
+/* A handler transaction has only one round, since the handler's own statements cannot be repeated here:
  * one refusal refuses all groups. */
 static pawl_code commit_held(pawl__sql_writer *writer)
 {
@@ -360,8 +360,8 @@ static pawl_code commit_held(pawl__sql_writer *writer)
     return code == PAWL_OK ? PAWL_OK : no_memory(writer);
 }
 
-/* A few changes take no more trips one by one than it takes to go ahead and to come back; where all go ahead in
- * one trip, any number does. */
+/* Pipelining a few changes saves no round trip. Drivers that send a whole round in one trip
+ * pipeline any number, except for a while after a refusal. */
 static bool pipelines_round(const pawl__sql_writer *writer)
 {
     pawl__sql_store *own   = (pawl__sql_store *)writer->store;
@@ -392,8 +392,7 @@ static pawl_code commit_rounds(pawl__sql_writer *writer)
     return code;
 }
 
-/* Claims that are given back and nothing else change no table: the driver's claims are all
- * there is to end. */
+/* A set that only releases claims writes nothing: it ends the driver's claims. */
 static pawl_code release_rows(pawl__sql_writer *writer)
 {
     size_t    before = writer->refused->count;
@@ -431,7 +430,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
     return code;
 }
 
-/* Refusals of a round that was undone are found again. */
+/* Repeats the commit after a deadlock. The refusals of the earlier try are dropped: the next one finds them again. */
 pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                            pawl_error *error)
 {
@@ -471,7 +470,7 @@ pawl_code pawl__sql_apply_enlisted(pawl_store *store, pawl__sql_connection *conn
                                      .error       = error};
     if (refused.arena != NULL)
         writer.is_dropped = pawl_arena_take(refused.arena, changes->group_count + 1);
-    own->connection = connection; /* also for rows that are read on the way */
+    own->connection = connection; /* also for reads during the writes */
     pawl_code code  = writer.is_dropped != NULL
                           ? apply_enlisted(&writer)
                           : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",

@@ -1,7 +1,6 @@
-/* create.c - the script that makes and removes the tables.
+/* create.c - writes the statements that create tables, columns and indexes.
  *
- * The same description gives the same text, byte for byte, and each statement
- * is harmless when what it makes is there already (D26, D33).
+ * The same description gives the same text, byte for byte, and each statement may be repeated (D26, D33).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,8 +55,7 @@ static void append_hash(pawl__sql_text *text, const pawl__sql_dialect *dialect, 
                           (pawl_text){.data = digits, .size = dialect->hash_digits});
 }
 
-/* Index names are of the whole database where they are not a table's own, hence the table in
- * the name (D11). */
+/* Contains the table's name, unless names of indexes need to be unique only within their table (D11). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation)
 {
@@ -122,8 +120,8 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
     return PAWL_OK;
 }
 
-/* A column that came with a step has its default in a fresh table, too: a program of the version
- * before writes rows without it. One that may be null needs none. */
+/* A column that a step adds has a default in new tables, too, since programs of the previous version insert rows
+ * without it. A nullable column needs none. */
 static void append_default(pawl__sql_text *text, const char *table, const pawl__sql_column *column)
 {
     for (size_t i = 0; !column->is_nullable && i < pawl__sql_step_count; i++) {
@@ -186,7 +184,7 @@ const pawl__sql_index *pawl__sql_key_index(const pawl__sql_dialect *dialect,
     return dialect->keys_every_table && !has_key ? &table->indexes[0] : NULL;
 }
 
-/* An index that the table has as its key is none beside it. */
+/* The index that serves as primary key (pawl__sql_key_index) is written as that. */
 static void append_indexes(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                            const char *prefix, const pawl__sql_table *table)
 {
@@ -207,7 +205,7 @@ static void append_indexes(pawl__sql_text *text, const pawl__sql_dialect *dialec
     }
 }
 
-/* The key where it is no index inside. */
+/* The primary key, for dialects that do not write indexes inside "create table". */
 static void append_key(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                        const pawl__sql_table *table)
 {
@@ -219,7 +217,7 @@ static void append_key(pawl__sql_text *text, const pawl__sql_dialect *dialect, c
     pawl__sql_append(text, ")");
 }
 
-/* "if not exists ", where the guard of the dialect does not see to that. */
+/* "if not exists ", unless the dialect's guard makes the statement repeatable. */
 static const char *if_missing(const pawl__sql_dialect *dialect, pawl__sql_act act)
 {
     return pawl__sql_guards(dialect, act) ? "" : "if not exists ";
@@ -304,7 +302,7 @@ static bool has_exact_size(const pawl__sql_dialect *dialect, const pawl_correlat
     return dialect->exact_size != NULL && correlation->type == PAWL_VALUE_TEXT;
 }
 
-/* `before` "Size_": of the column that tells its texts apart. */
+/* `before` "Size_": the name of the extra column that distinguishes texts which '=' does not (exact_size). */
 static void append_correlation_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                     const char *before, const pawl_correlation *correlation)
 {

@@ -1,8 +1,8 @@
-/* diagnose.h - the look at a database, its server and its settings, as a table of statements.
+/* diagnose.h - the checks of `pawl doctor` on a database, its server and settings, as a table of statements.
  *
- * Each check is one select that only looks. It says by itself what it found: the rows of a check are a
- * number, a text and a remedy, so that what is right and what is wrong on a database stands in its own
- * file alone.
+ * Each check is one select. Its rows are the findings: a number, a text and a remedy. So only the file
+ * of a database's checks knows what is right or wrong
+ * there.
  *
  *     begin -> { checks, add }* -> the rows
  *
@@ -22,10 +22,10 @@
 /* The number in a row of a check. */
 typedef enum pawl__sql_measure {
     PAWL__SQL_MEASURE_LEVEL, /* pawl_finding_level */
-    PAWL__SQL_MEASURE_AGE, /* microseconds; rows that are younger than was asked for are no finding, and one without a
+    PAWL__SQL_MEASURE_AGE, /* microseconds; younger rows than asked for are no finding, and a finding without a
                               remedy is a warning */
-    PAWL__SQL_MEASURE_CLOCK, /* of the server, since 1970 in microseconds; text and remedy are not read */
-    PAWL__SQL_MEASURE_RECORDED, /* the same of a record, for those alone who ask for the time */
+    PAWL__SQL_MEASURE_CLOCK, /* the server's clock, microseconds since 1970; text and remedy are ignored */
+    PAWL__SQL_MEASURE_RECORDED, /* a recorded time; only for callers that ask for it */
 } pawl__sql_measure;
 
 typedef struct pawl__sql_check {
@@ -34,9 +34,9 @@ typedef struct pawl__sql_check {
     pawl__sql_measure measure;
     const char       *none; /* the finding when no row is left; NULL: there always is one */
     const char
-        *unable; /* the remedy when the database refuses the statement: SQL; a user stands behind
+        *unable; /* remedy if the database refuses the statement: SQL, the user is appended after
                                  "to "; or NULL */
-    bool is_thorough; /* all of the data is read */
+    bool is_thorough; /* reads all data of a table */
 } pawl__sql_check;
 
 /* A row of a check. */
@@ -47,7 +47,7 @@ typedef struct pawl__sql_found {
 } pawl__sql_found;
 extern const pawl__field_list pawl__sql_found_row;
 
-/* Runs a text that has no parameters; all of its rows are pawl__sql_found. */
+/* Runs a text without parameters; its rows are pawl__sql_found. */
 typedef pawl_code pawl__sql_ask_fn(pawl_store *store, const char *text, pawl_arena *arena,
                                    pawl_found *rows, pawl_error *error);
 
@@ -56,12 +56,12 @@ typedef struct pawl__sql_doctor {
     const pawl__sql_dialect *dialect;
     const pawl_diagnosis    *asked;
     pawl__sql_ask_fn        *ask;
-    const char              *client; /* the command that runs the SQL that stands behind it */
+    const char              *client; /* shell command to which a remedy's SQL is appended */
     pawl_arena              *arena;
     pawl_finding_rows       *rows;
     size_t                   capacity;
     pawl_error              *error;
-    char                     user[600]; /* as a grant names it; empty: no check says "to " */
+    char                     user[600]; /* as in a grant; empty: no check needs it */
 } pawl__sql_doctor;
 
 /* Adds a finding; the remedy, unless it is empty, is SQL, or a command of pawl. PAWL_ENOMEM. */
@@ -70,11 +70,11 @@ pawl_code pawl__sql_add_finding(pawl__sql_doctor *doctor, const char *name,
 /* The same with a text that is printed, at most PAWL_ERROR_TEXT_SIZE_MAX bytes of it. */
 pawl_code pawl__sql_findf(pawl__sql_doctor *doctor, const char *name, pawl_finding_level level,
                           const char *remedy, const char *format, ...) PAWL_PRINTF(5, 6);
-/* Runs the checks one after another. One that the database refuses is a finding, and the next one
- * follows; the loss of the connection ends it. */
+/* Runs the checks one after another. A check that the database refuses becomes a finding; a lost
+ * connection ends the run. */
 pawl_code pawl__sql_checks(pawl__sql_doctor *doctor, const pawl__sql_check *checks, size_t count);
 
-/* The checks of a database: the rights first, unless the look is brief. */
+/* The checks of a database. The rights are checked first, unless a brief diagnosis is asked for. */
 typedef struct pawl__sql_check_list {
     const pawl__sql_check *items;
     size_t                 count;
@@ -82,7 +82,7 @@ typedef struct pawl__sql_check_list {
 } pawl__sql_check_list;
 pawl_code pawl__sql_check_all(pawl__sql_doctor *doctor, const pawl__sql_check_list *list);
 
-/* Whether a code means that the connection answers no more, so that nothing else can be asked. */
+/* Does the code mean that the connection is lost, so that no further check can run? */
 bool pawl__sql_is_gone(pawl_code code);
 
 #endif

@@ -1,4 +1,4 @@
-/* failure.c - looks a failure up. See failure.h.
+/* failure.c - maps an error number of a server to a code and to the state of the transaction. See failure.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ const pawl__sql_state *pawl__sql_find_state(const pawl__sql_state *states, size_
     return NULL;
 }
 
-/* 58: of the system, XX: of the server itself. */
+/* Classes of SQLSTATE: 58 is an error of the operating system, XX one inside the server. */
 bool pawl__sql_is_deferred(pawl_code code, const char *state)
 {
     return pawl_code_retry(code) != PAWL_RETRY_LATER && strncmp(state, "58", 2) != 0 &&

@@ -1,4 +1,4 @@
-/* family.c - operations of servers that their words alone tell apart. See family.h.
+/* family.c - operations that all families of servers share; only their SQL texts differ. See family.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,13 +8,13 @@
 
 #include <stdio.h>
 
-#define LIVES_AT_ONCE 50 /* in one statement */
+#define LIVES_AT_ONCE 50 /* workers in one statement */
 #define TEXT_SIZE 1000
 #define REST_S_MAX 86400
 
 /* ---- Settings -------------------------------------------------------------- */
 
-/* The deadline of a call decides before a wait for a lock does. */
+/* Lock timeouts are a second longer than the deadline of a call, so that the deadline comes first. */
 pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote   *remote   = pawl__sql_remote_at(session);
@@ -92,7 +92,7 @@ pawl_code pawl__sql_run_number(pawl_store *base, const char *select, int64_t *nu
     return pawl__sql_ask_number(pawl__sql_remote_of(base)->main, select, number, error);
 }
 
-/* The tables may have been made on another node just now. */
+/* Runs a family's join or leave text, on a cluster only: another node may have created the tables just now. */
 static pawl_code on_cluster(pawl__sql_remote *remote, const char *text, pawl_error *error)
 {
     return remote->is_cluster ? pawl__sql_query(remote->main, text, error) : PAWL_OK;
@@ -108,7 +108,7 @@ pawl_code pawl__sql_run_connect(pawl_store *base, pawl_schema_verb verb, pawl_er
     return code == PAWL_OK ? on_cluster(remote, remote->sql.family->run.join, error) : code;
 }
 
-/* The lock is waited for to just before the call's deadline, so that the server says how it went. */
+/* Waits for the lock until shortly before the call's deadline, so that the server's answer arrives in time. */
 static pawl_code take_lock(pawl_store *base, const pawl__sql_run_words *words, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(base);
@@ -140,7 +140,7 @@ pawl_code pawl__sql_run_begin(pawl_store *base, pawl_error *error)
     return code;
 }
 
-/* A lost session has given its lock back. */
+/* The unlock may fail: a lost session has released its lock already. */
 pawl_code pawl__sql_run_end(pawl_store *base, pawl_code code, pawl_error *error)
 {
     pawl__sql_remote          *remote     = pawl__sql_remote_of(base);
@@ -193,7 +193,7 @@ pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_optio
     return code == PAWL_OK ? check(remote, options, error) : code;
 }
 
-/* A store that is not open has no family yet. */
+/* Before the store is open, its family or its scheme determines the dialect. NULL: only the server can tell. */
 static const pawl__sql_dialect *known_dialect(const pawl__sql_remote *remote)
 {
     if (remote->sql.dialect != NULL)

@@ -1,8 +1,8 @@
-/* family.h - words of a kind of server, by whatever library it is reached: statements, the
- * lock that a worker lives by, how a script is run, the look of the doctor.
+/* family.h - the SQL texts of one kind of server, for every client library that reaches it: statements, the lock
+ * that shows that a worker lives, how a script is run, the checks of the doctor.
  *
- * A family is data, with a function where a text is made of values. The operations below are the same for all of
- * them; a driver enters them into its tables. That of a file has statements alone.
+ * A family is data, with functions where a text depends on values. The operations below are shared by all families;
+ * drivers put them into their tables. The family of a file database has only statements.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -17,8 +17,8 @@
 #include "store/sql/schema.h"
 #include "store/sql/session.h"
 
-/* Texts that begin and end transactions; %s is the name of a savepoint. NULL: nothing is sent, as where a
- * transaction begins by itself and a savepoint needs no end. */
+/* Texts that begin and end transactions; %s is the name of a savepoint. NULL: nothing is sent, since transactions begin
+ * by themselves, or savepoints need no release. */
 typedef struct pawl__sql_words {
     const char *begin;
     const char *commit;
@@ -28,33 +28,33 @@ typedef struct pawl__sql_words {
     const char *undo; /* to the savepoint */
 } pawl__sql_words;
 
-/* A select of one text, which has a digit for each worker that is asked about: 1, it lives. */
+/* Parts of a select that returns one text, with a digit for each worker: 1, it lives. */
 typedef struct pawl__sql_life_words {
     const char *begin;
     const char *between;
     const char *end;
-    /* An expression that is 1 or 0: a lock is had, or without a lock the heartbeat is young. */
+    /* Appends an expression: 1 if the worker's lock is held, or without a lock if its heartbeat is recent; else 0. */
     void (*append)(const pawl__sql_remote *remote, pawl__sql_text *text,
                    const pawl__sql_life *life);
 } pawl__sql_life_words;
 
-/* How a script runs alone. */
+/* How two scripts are kept from running at the same time. */
 typedef struct pawl__sql_run_words {
-    bool in_transaction; /* else each statement that makes a table commits by itself */
-    /* Asks for a number that is below zero where another process has the lock for longer than the %lld ms.
-     * NULL: there is none, each step may be repeated. */
+    bool in_transaction; /* false: each statement that makes a table commits by itself */
+    /* Takes a lock, waiting %lld ms at most; returns a negative number if another process has it.
+     * NULL: no lock, since each step may be repeated. */
     const char *lock;
-    const char *locked; /* is sent behind it. NULL: nothing */
-    const char *unlock; /* a session's lock. NULL: it is the transaction's */
-    /* On a cluster: this node's reads see what the others have committed, from here to there. */
+    const char *locked; /* sent after it; or NULL */
+    const char *unlock; /* NULL: the lock ends with the transaction */
+    /* On a cluster: between join and leave this node's reads see the commits of all nodes. */
     const char *join;
     const char *leave;
 } pawl__sql_run_words;
 
-/* The session's, whatever those of the server or the login are: one text. */
+/* A text that sets all settings of a session, whatever the defaults of server and login are. */
 typedef struct pawl__sql_settings {
-    /* %lld: how long a lock is waited for, a second longer than a call; and %lld, where there is another one: ms that a
-     * transaction may rest. */
+    /* First %lld: how long to wait for a lock, a second longer than a call; second %lld, if any: ms that a transaction
+     * may be idle. */
     const char *text;
     int64_t     unit_ms;  /* of the first number */
     int64_t     wait_max; /* 0: none */
@@ -62,54 +62,54 @@ typedef struct pawl__sql_settings {
 
 struct pawl__sql_family {
     const char *name; /* before the identity of its stores */
-    /* Before a server was asked. NULL: the scheme names it, or the server does. */
+    /* The dialect until the server is known. NULL: it follows from the scheme, or from the server. */
     const pawl__sql_dialect *dialect;
     /* By number: the shared statements, those of rows, and the family's own. */
     const char *const *templates;
-    const int         *overrides; /* of a shared one: that which stands for it; or 0 */
+    const int         *overrides; /* by shared statement: the family's own in its place; or 0 */
     int                statement_count;
-    int hold_back; /* source, after: holds pending rows back; 0: they are walked, and held by their ids */
-    int event_count;       /* of a JSON of events: how many of them are there; 0: none */
-    int event_insert_sure; /* of an event that follows one that is there */
-    /* Of a partition, at a time, up to an id: the first free rows whose types are in a list (hexadecimal,
-     * with commas), and how many free rows have other types; 0: the whole partition is read. */
+    int hold_back; /* holds back pending rows of a source after an id; 0: rows are read, and held by ids */
+    int event_count;       /* counts the existing ones of events listed as JSON; 0: none */
+    int event_insert_sure; /* inserts an event whose predecessor is known to exist */
+    /* Two statements on the free rows of a partition, at a time and up to an id: the first rows whose types are in a
+     * list (hexadecimal, with commas), and the number of rows of other types; 0: all rows are read. */
     int                       partition_known, partition_others;
     const pawl__sql_failures *failures;
     pawl__sql_settings        settings;
     const pawl__sql_words    *words; /* NULL: those of the standard */
     pawl__sql_lock_ops        lock_ops;
-    /* Of a session that was just made: who the server is, and the settings that pawl needs. PAWL_ENOTSTORE: an old
-     * server. */
+    /* For a new session: identifies the server, and sets the settings that pawl needs. PAWL_ENOTSTORE: the server is
+     * too old. */
     pawl_code (*begin)(pawl__sql_session *session, pawl_error *error);
-    /* Whether its transaction is open; of a caller's, whether a change set can go into it. A hold begins with the
-     * savepoint PAWL__SQL_MARK: one that can be released is still there, where the server's status does not tell the
-     * transaction from the next one, as with autocommit off, and behind a BEGIN of the handler's. */
+    /* Is the session's transaction open? For a caller's session (enlist): can a change set be written in it? After
+     * COMMIT and BEGIN by a handler's own SQL the server's status looks the same. So a handler transaction begins with
+     * the savepoint PAWL__SQL_MARK: if it can be released, the transaction is still the same. */
     pawl_code (*is_open)(pawl__sql_session *session, bool *is_open, pawl_error *error);
-    bool undoes_all; /* a failed statement undoes its transaction to a savepoint */
-    /* Takes the worker's lock for this session. An older session of the worker that has it, perhaps inside
-     * a commit, is ended. */
+    bool undoes_all; /* a failed statement aborts its transaction, up to a savepoint */
+    /* Takes the worker's lock for this session. Ends an older session of the worker that holds it, which may be inside
+     * a commit. */
     pawl_code (*worker_lock)(pawl__sql_session *session, pawl_error *error);
     void (*worker_unlock)(pawl__sql_session *session);
     pawl__sql_life_words lives;
-    /* Server and database as a text that is the same by whatever way they were reached. */
+    /* A text that identifies server and database, independent of host name and library. */
     pawl_code (*database_id)(pawl__sql_session *session,
                              char database_id[PAWL__SQL_DATABASE_ID_SIZE], pawl_error *error);
-    /* Asks whether a column that sagas are found by is of the dialect's old_time. */
+    /* Is a correlation column of the dialect's type old_time? */
     pawl_code (*is_old_time)(pawl__sql_session *session, pawl_text table, pawl_text column,
                              bool *is_it, pawl_error *error);
     pawl__sql_run_words         run;
     const pawl__sql_schema_ops *schema_ops;
     const pawl__sql_check_list *checks;
     const char *
-        client; /* the command for a remedy's SQL; %s: the dialect's name, the database's, quoted */
+        client; /* shell command that runs SQL; %s: the dialect's name, then the database's, quoted */
 };
 
 pawl_code pawl__sql_set_session(pawl__sql_session *session, pawl_error *error);
 
-/* The number of the worker's lock of that session: `side` has the one below that of `main`. */
+/* The number of the session's lock for its worker: that of `side` is one less than that of `main`. */
 int64_t pawl__sql_lock_number(const pawl__sql_session *session);
-/* PAWL_EBUSY: an older session has the lock of the worker and does not end; `is_denied`: the login lacks the right to
- * end it. */
+/* Sets PAWL_EBUSY: an older session keeps the worker's lock; `is_denied`: this login has no right to end that
+ * session. */
 pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, bool is_denied,
                               pawl_error *error);
 
@@ -146,8 +146,8 @@ pawl_code pawl__sql_run_execute(pawl_store *store, const char *statement, pawl_e
 pawl_code pawl__sql_run_number(pawl_store *store, const char *select, int64_t *number,
                                pawl_error *error);
 
-/* The end of a driver's open, unless it is for a schema alone: the first session, and the check of the names, the
- * version and the tables of the sagas. */
+/* The last part of a driver's open: makes the first session, and checks names, schema version and saga tables. Not for
+ * an open for schema commands. */
 pawl_code pawl__sql_family_open(pawl__sql_remote *remote, const pawl_store_options *options,
                                 pawl_error *error);
 /* Of pawl_store_ops. A script is printed without a session where the dialect is known. */

@@ -1,8 +1,7 @@
-/* lead.c - named leases of leaders, each a worker's, for a database where one
- * transaction writes at a time.
+/* lead.c - the leases of leaders, each held by a worker (entries lead, unlead).
  *
- * The row "lead:NAME" is looked at first, without a transaction: those that do not lead
- * ask again and again. A worker that may have it reads once more in the transaction that takes it.
+ * The row "lead:NAME" is read first without a transaction, since workers that do not lead
+ * call this repeatedly. If the lease is free, it is read again in the transaction that takes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +39,7 @@ static const pawl__field_list write_fields = {pawl__sql_lease_fields, 6};
 static const pawl__field_list free_fields  = PAWL__FIELDS(LEASE(name, TEXT), LEASE(worker, UUID));
 static const pawl__field_list by_name      = {pawl__sql_lease_fields, 1};
 
-/* Taken: another worker has it and may keep it, since its lease is not over and it lives. */
+/* Taken: another living worker holds the lease, and it has not expired. */
 static pawl_code read_lease(pawl_store *store, pawl_text name, pawl_time now,
                             pawl__sql_lease *found, bool *is_taken, pawl_error *error)
 {
@@ -77,8 +76,8 @@ pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease,
     return pawl__sql_read_first(store, &asked, NULL, NULL, error);
 }
 
-/* Where rows are locked one by one, two workers may be about to take a lease that has ended: the
- * second waits here, and then looks at a row that the first has. */
+/* With row locks two workers may try to take an expired lease at the same time: the second waits here, and then
+ * reads the row that the first has written. */
 static pawl_code lock_row(pawl_store *store, pawl_text name, pawl_error *error)
 {
     const pawl__sql_lease         row     = {.name = name};
@@ -89,7 +88,7 @@ static pawl_code lock_row(pawl_store *store, pawl_text name, pawl_error *error)
                : PAWL_OK;
 }
 
-/* A lease that was none when it was looked for may be another's when it is inserted. */
+/* Another worker may have inserted the lease since it was not found. */
 static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
                       int64_t process, bool *is_ours, pawl_error *error)
 {

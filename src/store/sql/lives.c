@@ -1,9 +1,9 @@
-/* lives.c - workers and leaders that live. Their rows are read first, then the
- * connection is asked about all of them at once.
+/* lives.c - finds the workers and leaders that live: reads their rows, then checks
+ * all their locks at once (who_lives).
  *
- * A worker has its lock before its row when it opens, and gives up its row before
- * its lock when it ends: so a row that is read before locks are looked at tells
- * nobody dead who lives.
+ * A worker takes its lock before it inserts its row, and deletes its row before it
+ * releases the lock. So if rows are read before locks are checked, no living
+ * worker seems dead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* `life` of each of the rows, answered. */
+/* Sets `life.is_alive` of each row, by one call of who_lives. */
 static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size, size_t life_offset,
                      pawl_arena *arena, pawl_error *error)
 {
@@ -29,7 +29,7 @@ static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size,
 
 /* ---- Workers ------------------------------------------------------------ */
 
-/* Rows of workers that live: few, where each crash left rows of dead ones behind. */
+/* The rows of living workers; usually fewer than those left by crashes. */
 typedef struct living {
     const pawl__sql_worker **items;
     size_t                   count;
@@ -49,15 +49,15 @@ static bool is_dead(const pawl__sql_worker *worker, const living *others)
     return !worker->life.is_alive;
 }
 
-/* A worker of the same process, which a server that ended this one's session left alone. A container that starts again has
- * the host and process id of the one before, but its workers began after that one was seen last. */
+/* Is it another worker of the same process? Then the process lives, and only one session was ended. A restarted
+ * container may have the same host and process id, but its workers started after the crashed one was seen last. */
 static bool shares_process(const pawl_worker_info *worker, const pawl_worker_info *other)
 {
     return worker->pid != 0 && worker->pid == other->pid && worker->host.size != 0 &&
            pawl_text_equal(worker->host, other->host) && other->started <= worker->seen;
 }
 
-/* A worker without a lock may live though it was not seen for a while. */
+/* A worker without a lock may live even if its heartbeats are late. */
 static bool has_crashed(const pawl__sql_worker *worker, const living *others)
 {
     if (worker->life.is_alive || worker->life.process == 0)
@@ -90,7 +90,7 @@ static pawl_code read_workers(pawl_store *store, pawl_arena *arena, pawl_found *
     return code;
 }
 
-/* Of infos, and of rows, which begin with one. */
+/* Compares pawl_worker_info, or rows that begin with one. */
 static int compare_ids(const void *left, const void *right)
 {
     return pawl_uuid_compare(((const pawl_worker_info *)left)->id.uuid,
@@ -128,7 +128,7 @@ pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
     return list_workers(store, is_alive ? lives : is_dead, arena, found, error);
 }
 
-/* The row of a worker that ended between the look at the rows and that at the locks is gone: it did not crash. */
+/* Drops workers whose rows were deleted after they were read: these ended properly, without a crash. */
 static pawl_code drop_ended(pawl_store *store, pawl_found *found, pawl_arena *arena,
                             pawl_error *error)
 {
@@ -176,13 +176,13 @@ static int compare_names(const void *left, const void *right)
                              ((const pawl__sql_found_lead *)right)->row.name);
 }
 
-/* Of a worker without a lock the lease's own end says enough. */
+/* For a worker without a lock only the lease's expiry decides. */
 static bool leads(const pawl__sql_found_lead *lead)
 {
     return lead->life.process == 0 || lead->life.is_alive;
 }
 
-/* In the order of their bytes, which no database has for a text of any length. */
+/* Sorts here by the bytes of the names, since no database does so for texts of any length. */
 pawl_code pawl__sql_leads(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_found *found,
                           pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* outbox.c - the order of outbox rows.
+/* outbox.c - sorts claimed outbox rows by version within each ordering key.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
-/* queue_lock.c - claims of queue rows that are row locks.
+/* queue_lock.c - claims of queue rows as row locks; see queue_lock.h.
  *
- * The transaction that a claim opens stays open until the commit, and rows that other transactions have
- * locked are skipped. The list has the numbers of the rows; a rollback loses the locks, which are
- * taken again before anything else: rows that another worker has taken then leave the list.
+ * A claim begins a transaction, which stays open until the commit, and skips rows that other transactions have
+ * locked. The list has the numbers of the claimed rows. A rollback releases the locks; they are taken
+ * again before anything else, and rows that another worker has claimed meanwhile are removed from the list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NUMBER_SIZE 21 /* of a number as text, and a comma */
-#define LOOKS_MAX 8    /* of a claim whose rows others stamp while it looks */
+#define LOOKS_MAX 8    /* tries of a claim whose rows get stamps of other nodes meanwhile */
 
 static pawl__sql_claims *claims_of(pawl_store *store)
 {
@@ -119,9 +119,9 @@ typedef struct claim_by {
     pawl_text queue;
     pawl_time due_max;
     int64_t   limit;
-    pawl_text claimed; /* this transaction's own locks do not skip its rows */
+    pawl_text claimed; /* rows to leave out: a transaction does not skip its own locks */
     int64_t   seq;
-    pawl_uuid worker; /* whose stamps are no hindrance */
+    pawl_uuid worker; /* this worker, whose stamps are ignored */
 } claim_by;
 
 #define BY(member, as) PAWL__AS_OF(claim_by, member, as)
@@ -134,8 +134,7 @@ static const pawl__field_list by_due_free  = PAWL__FIELD_ARRAY(due_fields);
 static const pawl__field_list by_number_again =
     PAWL__FIELDS(BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME));
 
-/* Of the rows behind size_max, which stay locked, unclaimed, until the transaction ends, only the
- * number is kept. */
+/* Rows after size_max is reached are only counted: they stay locked until the transaction ends, but are not claimed. */
 static pawl_code read_rows(pawl_store *store, const pawl__sql_asked *asked, size_t size_max,
                            pawl_arena *arena, pawl_queue_rows *rows, size_t *found,
                            pawl_error *error)
@@ -205,10 +204,10 @@ static pawl_code count_due(pawl_store *store, const pawl_queue_claim *claim, int
     return pawl__sql_read_first(store, &asked, NULL, count, error);
 }
 
-/* A claim that comes to the end of the due rows locks the next row behind them, too, on MariaDB, which
- * then is due and kept from others: such a claim is undone, and asks for as many as there were. Where
- * the last claim found fewer rows than it asked for they are counted first, so that it does
- * not come to that: mostly there are none, and a count costs less than a transaction. */
+/* On MariaDB a claim with a limit larger than the number of due rows also locks the next row, which other workers
+ * cannot claim when it becomes due. Such a claim is undone, and repeated with the number of rows as limit. To avoid
+ * that, due rows are counted first if the last claim was not full: usually there are none, and a count costs less than
+ * a transaction. */
 static pawl_code claim_due(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                            pawl_queue_rows *rows, pawl_error *error)
 {
@@ -231,7 +230,7 @@ static pawl_code claim_due(pawl_store *store, const pawl_queue_claim *claim, paw
     return code;
 }
 
-/* The rows with these numbers. */
+/* Claims the rows with these numbers. */
 static pawl_code claim_again(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              pawl_queue_rows *rows, pawl_error *error)
 {
@@ -263,8 +262,8 @@ static pawl_code claim_rows(pawl_store *store, const pawl_queue_claim *claim, pa
                                  : claim_due(store, claim, arena, rows, error);
 }
 
-/* On a cluster the row locks only keep handles on one node apart while they stamp: all rows that were
- * found may have got another node's stamps meanwhile. They are passed over by the next look. */
+/* On a cluster row locks only exclude handles on the same node; all rows that were found may have got stamps
+ * of another node meanwhile. The next try leaves these rows out. */
 static pawl_code claim_stamped(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                                pawl_queue_rows *rows, pawl_error *error)
 {
@@ -306,10 +305,10 @@ pawl_code pawl__sql_lock_claim(pawl_store *store, const pawl_queue_claim *claim,
     return code;
 }
 
-/* ---- Beside the claims --------------------------------------------------- */
+/* ---- While rows are claimed ------------------------------------------------ */
 
-/* Rows in hand are passed over, those of this handle's transaction, too: its own locks would not
- * hide them from it. */
+/* Reads on the second connection, which skips the claimed rows of this handle like those of others. The claiming
+ * transaction itself would see them. */
 pawl_code pawl__sql_lock_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                                   size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
@@ -321,9 +320,9 @@ pawl_code pawl__sql_lock_next_due(pawl_store *store, pawl_text queue, const pawl
     return code;
 }
 
-/* The second connection is for a send that does not wait: a set that settles no claim must not end the
- * transaction of the batch's claims. A set that saves a saga may have its row locked by that one, and
- * would wait for itself. */
+/* Uses the second connection for a set that settles no claim (pawl_send_now), since its commit must not end the
+ * transaction with the batch's claims. Not for a set that saves a saga: that transaction may have locked the saga's
+ * row, and the handle would wait for itself. */
 static bool goes_aside(pawl_store *store, const pawl_changes *changes)
 {
     const pawl__sql_claims *claims = claims_of(store);
@@ -373,9 +372,9 @@ pawl_code pawl__sql_lock_check(pawl_store *store, const pawl_queue_settle *settl
     return claims->are_stamps ? pawl__sql_queue_unstamp(store, settle, why) : PAWL_OK;
 }
 
-/* The locks of claims that the commit did not settle went with its transaction: they are taken again
- * at once. A commit that is through is no failure because of that: without them the next
- * operation finds the claims gone. */
+/* The commit also ended the row locks of claims that it did not settle: takes them again at once. A failure here is
+ * ignored, since the commit has succeeded; the next operation will find the claims
+ * gone. */
 static void keep_rest(pawl_store *store)
 {
     pawl__sql_claims *claims = claims_of(store);
@@ -386,7 +385,7 @@ static void keep_rest(pawl_store *store)
         claims->count = 0;
 }
 
-/* Claims that were given back, without a commit, are still locked: a rollback frees them. */
+/* Claims that were released without a commit are still locked: a rollback unlocks them. */
 void pawl__sql_lock_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                         pawl_code code)
 {
@@ -408,7 +407,7 @@ pawl_code pawl__sql_lock_leave(pawl_store *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* A transaction without claims has locks of rows that were only read. */
+/* Ends a transaction without claims, which may still have row locks from reads. */
 void pawl__sql_lock_rest(pawl_store *store)
 {
     const pawl__sql_claims *claims = claims_of(store);

@@ -1,13 +1,13 @@
 /* queue_lock.h - claims of queue rows that are row locks, for databases that skip the rows which other
  * transactions have locked.
  *
- *     claim    a transaction opens and stays open; other writes go aside meanwhile, over a
- *              second connection
- *     check    of each row that a commit settles
- *     end      behind the commit
- *     keep     locks the rest again, in a transaction that begins behind a rollback or a commit
+ *     claim    begins a transaction, which stays open; meanwhile other writes use a second
+ *              connection ("aside")
+ *     check    before a commit settles a claimed row
+ *     end      after the commit
+ *     keep     after a rollback or commit: locks the remaining claimed rows again
  *
- * Where a row lock does not reach every session a claim is a stamp as well (queue_stamp.c).
+ * On a cluster, where other nodes do not see row locks, claims are also written as leases (queue_stamp.c).
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -19,7 +19,7 @@
 
 #include "pawl/store_driver.h"
 
-/* Where a row stands: on PostgreSQL its ctid, while its lock is ours. */
+/* The address of a locked row: on PostgreSQL its ctid. */
 typedef struct pawl__sql_place {
     unsigned char bytes[6];
 } pawl__sql_place;
@@ -27,28 +27,28 @@ typedef struct pawl__sql_place {
 /* A queue row that this handle has claimed. */
 typedef struct pawl__sql_claim {
     int64_t         seq;
-    pawl_time       due; /* another one there: somebody else had the row since */
+    pawl_time       due; /* if the row has another one, another worker has settled it since */
     pawl__sql_place place;
     bool            is_ended; /* leaves the list */
 } pawl__sql_claim;
 
-/* The driver's part of it. */
+/* The driver's part: statements by number, and functions. */
 typedef struct pawl__sql_lock_ops {
-    /* Its statements. The first four give the columns of pawl__queue_row_fields and lock the rows; those
-     * that are locked are skipped. */
-    int claim;       /* queue, due_max, limit: the rows that are due, in their order */
-    int claim_more;  /* ..., numbers with commas: without these rows, whose locks are its own */
-    int claim_free;  /* ..., numbers, worker: without those that another worker has stamped */
-    int claim_again; /* seq, queue, due_max: that row */
-    int count_due;   /* queue, due_max, limit: how many there are, without a lock */
-    int lock;        /* seq, due: the number of that row, locked; or none */
-    /* Bytes of the numbers of claim_more, beyond which no more rows are claimed; 0: any. */
+    /* Statements with their parameters. The first four return the columns of pawl__queue_row_fields and lock the rows,
+     * skipping rows that are locked. */
+    int claim;       /* queue, due_max, limit: due rows in queue order */
+    int claim_more;  /* ..., numbers with commas: without these rows, which the handle has locked */
+    int claim_free;  /* ..., numbers, worker: also without rows that another worker has stamped */
+    int claim_again; /* seq, queue, due_max: this row */
+    int count_due;   /* queue, due_max, limit: number of due rows, without locking */
+    int lock;        /* seq, due: locks this row and returns its number; or no row */
+    /* Maximal size of the list of numbers for claim_more; 0: none. */
     size_t numbers_max;
-    /* A transaction that may have claims is open. */
+    /* Is a transaction open that may have claims? */
     bool (*is_open)(const pawl_store *store);
-    /* Ends it by a rollback; nothing where there is none. */
+    /* Rolls it back, if there is one. */
     void (*rollback)(pawl_store *store);
-    /* Makes the second connection the one in use; back: the first. */
+    /* aside: makes the second connection the current one; back: the first one. */
     pawl_code (*aside)(pawl_store *store, pawl_error *error);
     void (*back)(pawl_store *store);
 } pawl__sql_lock_ops;
@@ -57,7 +57,7 @@ typedef struct pawl__sql_lock_ops {
 typedef struct pawl__sql_claims {
     const pawl__sql_lock_ops *ops;
     bool                      are_stamps;
-    bool                      is_busy; /* the last claim found all rows that it asked for */
+    bool                      is_busy; /* the last claim was full */
     pawl__sql_claim          *rows;    /* by seq */
     size_t                    count;
     size_t                    capacity;
@@ -65,7 +65,7 @@ typedef struct pawl__sql_claims {
 
 /* ---- The list ----------------------------------------------------------- */
 
-/* A driver that claims by itself has it, too: PostgreSQL's. */
+/* Also used by the PostgreSQL driver, which has its own claims. */
 
 /* NULL: the handle has not claimed the row. */
 pawl__sql_claim *pawl__sql_claims_find(const pawl__sql_claims *claims, int64_t seq);
@@ -73,7 +73,7 @@ pawl__sql_claim *pawl__sql_claims_find(const pawl__sql_claims *claims, int64_t s
 bool pawl__sql_claims_add(pawl__sql_claims *claims, const pawl_queue_rows *rows,
                           const pawl__sql_place *places);
 void pawl__sql_claims_remove_ended(pawl__sql_claims *claims);
-/* Takes off those that the commit settled. */
+/* Removes the claims that the commit settled. */
 void pawl__sql_claims_settle(pawl__sql_claims *claims, const pawl_changes *changes,
                              const bool *is_dropped);
 void pawl__sql_claims_free(pawl__sql_claims *claims);
@@ -95,10 +95,10 @@ void      pawl__sql_lock_end(pawl_store *store, const pawl_changes *changes, con
 pawl_code pawl__sql_lock_leave(pawl_store *store, pawl_error *error);
 void      pawl__sql_lock_rest(pawl_store *store);
 
-/* Locks the rows of all claims again, in the transaction that has just begun on the first connection; rows
- * that are gone, or locked by others, leave the list. */
+/* Locks the rows of all claims again, in a new transaction of the first connection; rows that are gone, or
+ * locked by others, are removed from the list. */
 pawl_code pawl__sql_lock_keep(pawl_store *store, pawl_error *error);
-/* The session is lost, and with it the claims that are no stamps. */
+/* The session is lost: removes all claims, except stamps, which are in the database. */
 void pawl__sql_lock_lost(pawl__sql_claims *claims);
 
 #endif

@@ -1,9 +1,9 @@
-/* queue_stamp.c - claims of queue rows that stand in the database, for one whose row locks do not
- * reach every session: a cluster of several nodes that are written to.
+/* queue_stamp.c - claims of queue rows as leases in the database, for clusters with several writable nodes, where a
+ * row lock excludes only sessions of the same node.
  *
- * A claim is the lease "claim:SEQ" of a worker. It is made before the handlers run, by a commit of its
- * own, which two workers cannot both be granted, and deleted by the commit that settles the
- * row. Leases of a worker that ends or is found dead are deleted with its row.
+ * A claim is the lease "claim:SEQ" of a worker. It is committed before the handlers run, which succeeds for only one
+ * worker, and deleted by the commit that settles the row. Leases of a worker that ends or is found dead are deleted
+ * with its row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define STAMPS_MAX 64 /* go to the driver at once */
+#define STAMPS_MAX 64 /* leases that go to the driver at once */
 
 typedef struct stamp {
     char      data[30];
@@ -23,7 +23,7 @@ typedef struct stamp {
 
 static const pawl__field stamp_fields[] = {PAWL__AS_OF(stamp, name, TEXT),
                                            PAWL__AS_OF(stamp, worker, UUID)};
-/* This worker may have the lease from a claim of which it does not know. */
+/* If the lease exists, it may be this worker's, from an earlier claim whose outcome the worker does not know. */
 static const pawl__sql_write keep = {
     .statement  = PAWL__SQL_QUEUE_STAMP_KEEP,
     .parameters = PAWL__FIELD_ARRAY(stamp_fields),
@@ -45,11 +45,11 @@ static void name(stamp *it, const pawl_store *store, int64_t seq)
     it->worker = store->worker.uuid;
 }
 
-/* Some rows of a claim; those that are not another worker's are kept. */
+/* Writes the leases of some rows, and keeps the rows whose lease this worker has. */
 static pawl_code stamp_some(pawl_store *store, const pawl_queue_row *rows, size_t count,
                             pawl_queue_row *kept, size_t *kept_count, pawl_error *error)
 {
-    stamp stamps[STAMPS_MAX] = {{.worker = store->worker.uuid}}; /* the same as in load.c */
+    stamp stamps[STAMPS_MAX] = {{.worker = store->worker.uuid}}; /* for the compiler: see load.c */
     pawl__sql_fate fates[STAMPS_MAX];
     for (size_t i = 0; i < count; i++)
         name(&stamps[i], store, rows[i].seq);

@@ -1,4 +1,4 @@
-/* read.c - reading the rows of a statement through a connection.
+/* read.c - sends a statement and reads its rows: all of them, the first, or those of one name after another.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ pawl_code pawl__sql_no_memory(const pawl_store *store, const char *what, pawl_er
                           pawl__sql_ops_of(store)->name, what);
 }
 
-/* A request that could not be sent whole is awaited all the same: a part of it may be on its way. */
+/* Awaits the answer even if the request could not be sent completely, since the server may have a part of it. */
 pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                         pawl__sql_request **request, pawl_error *error)
 {

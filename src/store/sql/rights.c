@@ -18,7 +18,7 @@ enum { OBSERVER, OWNER, PRODUCER, WORKER };
 
 typedef struct rights {
     const char *table;
-    const char *producer; /* sends and publishes, and lives as a sender does */
+    const char *producer; /* sends and publishes; has a row in workers */
     const char *worker;
 } rights;
 
@@ -41,7 +41,7 @@ static const rights rows[] = {
     {"schema", "s", "s"},
 };
 
-/* Databases whose roles are known here. */
+/* A database for which grants can be printed. */
 typedef struct grants {
     const pawl__sql_dialect *dialect;
     const char              *owner;         /* before the schema's name, or all of it */
@@ -68,7 +68,7 @@ typedef struct printer {
     bool                    is_failed;
 } printer;
 
-/* The user: a name, or NAME@HOST where users have hosts; any host without one. */
+/* Appends the user: a name, or NAME@HOST on databases where users have hosts; without HOST any host. */
 static void append_user(printer *p, pawl__sql_text *text)
 {
     const char *at   = p->database->has_hosts ? strrchr(p->to, '@') : NULL;
@@ -109,7 +109,7 @@ static void grant(printer *p, const char *letters, const char *before, pawl_text
     print(p, &text);
 }
 
-/* Named by the database: the table, the column, and an end. */
+/* The database itself names the sequence: TABLE_COLUMN_seq. */
 static void grant_sequence(printer *p, const pawl__sql_table *table)
 {
     pawl__sql_text text = {0}, name = {0};
@@ -156,7 +156,7 @@ static void print_schema(printer *p, const char *before)
     print(p, &text);
 }
 
-/* Rights on tables that other tables' names are checked with (pawl__sql_script_check). */
+/* Checks the names as for any script, then prints the grants. */
 pawl_code pawl__sql_rights_print(const pawl__sql_script *script, const char *role, const char *to,
                                  pawl_line_fn *line, void *context, pawl_error *error)
 {

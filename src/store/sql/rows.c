@@ -1,4 +1,4 @@
-/* rows.c - rows beside which the life of their worker stands.
+/* rows.c - columns of rows that are read with the life of their worker. See rows.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* rows.h - the columns of rows beside which the life of their worker stands; the others are those of
- * store/core/rows.h, in the order in which every statement returns them.
+/* rows.h - columns of rows with a pawl__sql_life of their worker; the columns of all other rows are in
+ * store/core/rows.h. Every statement returns them in this order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,10 @@
 #include "store/core/rows.h"
 #include "store/sql/connection.h"
 
-/* A worker's row, and beside it what its life is asked by. */
+/* A worker's row, and how to find out whether the worker lives. */
 typedef struct pawl__sql_worker {
     pawl_worker_info info;
-    pawl__sql_life   life; /* `seen` stands in both */
+    pawl__sql_life   life; /* `seen` is in both */
 } pawl__sql_worker;
 
 typedef struct pawl__sql_found_lead {
@@ -25,7 +25,7 @@ extern const pawl__field_list pawl__sql_worker_row;
 extern const pawl__field_list pawl__sql_lead_row;
 extern const pawl__field_list pawl__sql_life_row;
 
-/* As a queue is claimed: by due time, rows of one time by their numbers. */
+/* Sorts by due time, then by number, the order of claims. */
 void pawl__sql_sort_rows(pawl_queue_rows *rows);
 
 #endif

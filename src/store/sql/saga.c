@@ -1,7 +1,6 @@
-/* saga.c - loading sagas, and counting them.
+/* saga.c - loads sagas by id or correlation value, and counts them.
  *
- * A value is looked up by one statement, after another, or a set of them by one, where the
- * database can.
+ * Values are looked up one by one; in sets, each with one statement, if the driver has send_set.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ static const pawl__field_list by_value = PAWL__FIELDS(PAWL__AS_OF(saga_by, value
 static const pawl__field main_row[]  = {ROW_FIELDS, ROW(main, VALUE), ROW(transitional, VALUE)};
 static const pawl__field other_row[] = {ROW_FIELDS, ROW(transitional, VALUE)};
 
-/* The columns that the table has. */
+/* The columns of a load from this table. */
 static pawl__field_list columns_of(const pawl_saga_table *table)
 {
     bool   has_main = table->main.type != PAWL_VALUE_NONE;
@@ -41,7 +40,7 @@ static pawl_saga_row empty_row(const pawl_saga_table *table)
                            .transitional.type = table->transitional.type};
 }
 
-/* A row that is not there stays empty. */
+/* A missing row stays empty. */
 static pawl_code load_row(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                           pawl_saga_row *row, pawl_error *error)
 {
@@ -54,7 +53,7 @@ static pawl_code load_row(pawl_store *store, const pawl__sql_asked *asked, pawl_
     return code;
 }
 
-/* The rows say which value found them. */
+/* Each row has the number of its value in place of {row}. */
 static pawl_code read_set(pawl_store *store, pawl__sql_request *request,
                           const pawl_saga_table *table, const pawl__field_list *columns,
                           size_t count, pawl_saga_row *rows)
@@ -93,7 +92,7 @@ static pawl_code load_set(pawl_store *store, pawl__sql_asked asked, const saga_b
     return read_set(store, request, by->table, asked.columns, count, rows);
 }
 
-/* Values whose rows are missing, or all of them. */
+/* Loads the row of each value, in sets where possible. */
 static pawl_code load_rows(pawl_store *store, const pawl_saga_table *table, int statement,
                            const pawl_value *values, size_t count, pawl_arena *arena,
                            pawl_saga_row *rows, pawl_error *error)
@@ -113,7 +112,7 @@ static pawl_code load_rows(pawl_store *store, const pawl_saga_table *table, int 
     return code;
 }
 
-/* A row that was skipped but is there is another transaction's. */
+/* A row that the locking read skipped, and a plain read finds, is locked by another transaction. */
 static pawl_code find_elsewhere(pawl_store *store, const pawl_saga_table *table, int statement,
                                 const pawl_value *values, size_t count, pawl_arena *arena,
                                 pawl_saga_row *rows, pawl_error *error)

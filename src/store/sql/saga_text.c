@@ -1,4 +1,4 @@
-/* saga_text.c - writing the statements on a saga's own table, and copies of such tables.
+/* saga_text.c - writes statements on saga tables from templates, and copies descriptions of such tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ static void write_key(maker *m)
         write_column(m, key_of(m));
 }
 
-/* Whether the key is compared by more than '='. */
+/* Is the key compared by the dialect's `value` and `same`, in place of '='? */
 static bool has_value(const maker *m)
 {
     bool is_main = m->key == PAWL_SAGA_BY_MAIN;
@@ -66,7 +66,7 @@ static void write_parameter(maker *m)
     pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
 }
 
-/* Of a correlation column: cut to what the column keeps. */
+/* Writes the parameter for a correlation column, rounded if the column is less precise (is_coarse). */
 static void write_cut(maker *m, const pawl_correlation *correlation)
 {
     const char *rest =
@@ -116,7 +116,7 @@ static void write_columns(maker *m, const char *before, const char *before_end)
     }
 }
 
-/* In JSON: '$."At"'; the name has no character that would be another one there. */
+/* Writes a JSON path such as '$."At"'. Names have no character that would need an escape. */
 static void write_path(maker *m, pawl_text property)
 {
     pawl__sql_text path = {0};
@@ -126,7 +126,7 @@ static void write_path(maker *m, pawl_text property)
     pawl__sql_text_free(&path);
 }
 
-/* A column that cuts its times does not have the value that the state has, and the engine compares the two. */
+/* Reads the value from the state: a less precise column has another one, and the engine compares the two. */
 static void write_coarse(maker *m, const pawl_correlation *correlation)
 {
     const char *rest = pawl__sql_append_before(m->text, m->dialect->old_read);
@@ -173,7 +173,7 @@ static const char *end_of_token(const char *open, const char *end)
     return end;
 }
 
-/* "1", "2" or "b", as with the colon. */
+/* The first ('1') or second ('2') correlation that the table has, or its transitional one ('b'). */
 static const pawl_correlation *correlation_of(const maker *m, char letter)
 {
     const pawl_correlation *list[2] = {&m->table->main, &m->table->transitional};
@@ -181,7 +181,7 @@ static const pawl_correlation *correlation_of(const maker *m, char letter)
     return letter == 'b' ? &m->table->transitional : list[letter - '1'];
 }
 
-/* Whether the table has what the text behind the name is about. */
+/* Has the table the correlation that {1:...}, {2:...}, {b:...} asks for, or not ({-b:...})? */
 static bool is_wanted(const maker *m, pawl_text name)
 {
     const pawl_correlation *list[2];

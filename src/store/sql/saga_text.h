@@ -1,26 +1,26 @@
-/* saga_text.h - the statements on a saga's own table: templates that are written out for
- * each table. The shared ones have one row each.
+/* saga_text.h - makes the statements on a saga table from templates. The shared templates work on one row
+ * each.
  *
- * A template is one of dialect.h, and has beside that what a saga table has its own of:
+ * Besides the tokens of dialect.h a template may have these:
  *
  *     {saga}           the table, quoted
- *     {row}            the dialect's column that says where a row stands, or 0
- *     {key}            the column that the statement finds rows by
- *     {columns:s.}     ", " and a correlation column, quoted, for each that the table has, with
- *                      what stands behind the colon before it
- *     {reads}          the same as they are read: a time with an offset in UTC
- *     {1:text} {2:text}    the text, when the table has a first (a second) correlation
- *     {b:text} {-b:text}   the text, when it has a transitional correlation, or has none;
+ *     {row}            the dialect's pseudo-column with a row's address, or 0
+ *     {key}            the column by which the statement finds rows
+ *     {columns:s.}     ", s." and the quoted column, for each correlation column of the table
+ *                      (the text after the colon is the prefix)
+ *     {reads}          the same for a select: a time with an offset is read in UTC
+ *     {1:text} {2:text}    the text, if the table has a first (a second) correlation
+ *     {b:text} {-b:text}   the text, if it has (has not) a transitional correlation;
  *     {b}              its column
  *     {?}              the next parameter; {?1}, {?2}, {?b}: for the column of such a correlation
- *     {value}          in front of the table, and behind it {is}: the rows whose {key} is the next
- *                      parameter, compared as the dialect has to
- *     {hint}           behind the table: the words that lock the rows, or nothing
+ *     {value}, {is}    before and after the table: finds rows whose {key} equals the next
+ *                      parameter, by the comparison that the dialect needs
+ *     {hint}           after the table: the words that lock the rows, or nothing
  *     {lock}           the words that lock the rows, or nothing
  *     {limit:{?}}      no more rows than that
  *
- * Texts may have tokens of their own. A database that has a better way for a set of rows
- * writes its own templates.
+ * Texts may contain tokens, too. A database with better statements for sets of rows
+ * has its own templates.
  *
  * Threads: plain data.
  * Tests: tests/contract/test_sql_golden.c
@@ -38,30 +38,30 @@ typedef enum pawl__sql_saga_statement {
     PAWL__SQL_SAGA_BY_MAIN,
     PAWL__SQL_SAGA_BY_TRANSITIONAL,
     PAWL__SQL_SAGA_INSERT,
-    PAWL__SQL_SAGA_UPDATE_ROW, /* by dialect->row as it was loaded */
+    PAWL__SQL_SAGA_UPDATE_ROW, /* finds the row by its address (dialect->row) from the load */
     PAWL__SQL_SAGA_UPDATE,
     PAWL__SQL_SAGA_DELETE,
     PAWL__SQL_SAGA_COUNT,
     PAWL__SQL_SAGA_WALK,
-    PAWL__SQL_SAGA_BY_OTHER, /* whether another saga has the transitional value; none without that correlation */
-    PAWL__SQL_SAGA_LOCKED, /* the three loads once more, for pawl_saga_lock; databases without */
-    PAWL__SQL_SAGA_SKIP_LOCKED     = PAWL__SQL_SAGA_LOCKED + 3, /* row locks never ask for them */
+    PAWL__SQL_SAGA_BY_OTHER, /* has another saga the transitional value? Only for tables with that correlation */
+    PAWL__SQL_SAGA_LOCKED, /* the three loads for each pawl_saga_lock; only for */
+    PAWL__SQL_SAGA_SKIP_LOCKED     = PAWL__SQL_SAGA_LOCKED + 3, /* databases with row locks */
     pawl__sql_saga_statement_count = PAWL__SQL_SAGA_SKIP_LOCKED + 3
 } pawl__sql_saga_statement;
 
-/* Sagas behind an id. Parameters are written as the database's other saga templates have them. */
+/* Sagas after an id. `id` and `limit`: parameters in the form of the database's saga templates. */
 #define PAWL__SQL_SAGA_WALK_TEXT(id, limit)                                                     \
     "select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from {saga} where [Id] > " id \
     " "                                                                                         \
     "order by [Id] {limit:" limit "}"
 
-/* The parameters stand in the order of the fields in changes.c; those of a load are its one
- * value, its columns dialect->row, id, version, metadata, data, the version of the state's
- * record, and the correlations that the table has. */
+/* Parameters are in the order of the fields in changes.c. A load has one parameter, the value; its
+ * columns are dialect->row, id, version, metadata, data, the version of the state's
+ * record, and the table's correlations. */
 void pawl__sql_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                          const pawl_saga_table *table, pawl__sql_saga_statement which);
 
-/* A template, the key that {key} stands for, and the lock of {lock}. */
+/* A template, the key for {key}, and the lock for {lock}. */
 typedef struct pawl__sql_saga_template {
     const char    *text;
     pawl_saga_key  key;
@@ -81,8 +81,8 @@ static inline bool pawl__sql_same_correlation(const pawl_correlation *left,
     return left->type == right->type && pawl_text_equal(left->property, right->property);
 }
 
-/* Whether both are one table: the same name and the same correlations. Here, since every load and
- * every change of a saga asks for it. */
+/* Are both the same table, with the same correlations? Inline, since every load and every
+ * change of a saga calls it. */
 static inline bool pawl__sql_saga_same(const pawl_saga_table *left, const pawl_saga_table *right)
 {
     return pawl_text_equal(left->name, right->name) &&

@@ -1,6 +1,6 @@
-/* session_rows.c - see session_rows.h.
+/* session_rows.c - requests of drivers with sessions: sending, rows, texts, findings. See session_rows.h.
  *
- * A library may give a column of a row once, so each that was read is kept until the next row.
+ * Some libraries return a column only once, so a column that was read is kept until the next row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

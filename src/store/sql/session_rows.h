@@ -1,4 +1,4 @@
-/* session_rows.h - requests of the generic store on a session: a statement that has run, and its rows.
+/* session_rows.h - pawl__sql_request of drivers with sessions: a statement that has run, and its rows.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -20,7 +20,7 @@ struct pawl__sql_request {
     pawl_error         *error;
     pawl_code           code;
     size_t              peeked_size;
-    char                peeked[PAWL__SQL_PEEKED_MAX]; /* texts that are read without an arena */
+    char                peeked[PAWL__SQL_PEEKED_MAX]; /* texts valid until the next row */
     bool                is_read[PAWL__SQL_COLUMNS_MAX];
     pawl__sql_got       got[PAWL__SQL_COLUMNS_MAX];
 };
@@ -35,9 +35,9 @@ bool      pawl__sql_request_next(pawl__sql_request *request);
 void pawl__sql_request_get(pawl__sql_request *request, const pawl__field_list *columns, void *row);
 int64_t   pawl__sql_request_changed(pawl__sql_request *request);
 pawl_code pawl__sql_request_end(pawl__sql_request *request);
-/* For a driver's own send: without a statement. NULL: there is no memory. */
+/* For a driver's own send: a request without a statement. NULL: out of memory. */
 pawl__sql_request *pawl__sql_request_make(pawl_store *store, pawl_arena *arena, pawl_error *error);
-/* Room for a column's text: of the request's arena, or until the next row. NULL: there is none. */
+/* Memory for a column's text: in the request's arena, or valid until the next row. NULL: none left. */
 char *pawl__sql_room_of(pawl__sql_request *request, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* session_write.c - the writes of a commit on a session, its savepoints, and statements that are asked.
+/* session_write.c - writes items on a session, with savepoints where a refusal may abort the transaction; sends reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,7 +70,7 @@ bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prep
     return (is_duplicate || session->is_null) && pawl__sql_expects(write, *fate);
 }
 
-/* As the refusals of a trigger are. */
+/* The duplicate is a row that pawl did not insert: for example one that an application's trigger inserts. */
 static pawl_code not_ours(pawl_error *error)
 {
     return pawl_error_wrap(error, PAWL_EPERSIST, "a key is taken, but not by this row");
@@ -99,7 +99,7 @@ pawl_code pawl__sql_check_taken(pawl__sql_session *session, const pawl__sql_writ
     return is_there ? PAWL_OK : not_ours(error);
 }
 
-/* A refusal is undone by a savepoint where it would undo the transaction. */
+/* Is a savepoint needed, since a refusal would abort the transaction? */
 static bool needs_savepoint(const pawl__sql_session *session, const pawl__sql_write *write)
 {
     return session->store->family->undoes_all && session->in_transaction &&
@@ -120,7 +120,7 @@ pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl
     return PAWL__SQL_SAY(session, undo, "pawl_set", error);
 }
 
-/* Whether the answer to the statement, which has no rows, is read later. */
+/* Is the answer read later (pipelining)? Then notes how many rows are expected. */
 static bool is_later(pawl__sql_session *session, const pawl__sql_prepared *statement,
                      const pawl__sql_write *write, const void *item)
 {
@@ -138,7 +138,7 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
     const pawl__sql_ops *ops = session->store->ops;
     session->is_null         = false;
     pawl_code code           = ops->execute(session, statement, &write->parameters, item, error);
-    /* Oracle looks for the row before it waits for a transaction that inserts it: now it is there, found, and locked. */
+    /* Oracle's MERGE looks for the row before it waits for a transaction that inserts it. The second run finds it. */
     if (code == PAWL_EDUPLICATE && statement->merges)
         code = ops->execute(session, statement, &write->parameters, item, error);
     *is_taken = code == PAWL_EDUPLICATE;
@@ -171,7 +171,7 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
     if (code == PAWL_OK && is_saved)
         code = pawl__sql_savepoint_end(
             session, *fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED, error);
-    /* A caller's transaction may read an older state, where nothing says that the row is looked at as it is now. */
+    /* Not checked in a caller's transaction whose snapshot may be too old to show the existing row. */
     if (code != PAWL_OK || !is_taken || (session->is_callers && *fate == PAWL__SQL_DUPLICATE))
         return code;
     return pawl__sql_check_taken(session, write, item, error);

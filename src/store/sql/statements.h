@@ -1,9 +1,8 @@
-/* statements.h - the statements on the shared tables, as templates (dialect.h says what may stand in one), that every
- * database runs as they are or under a text of its own with the same parameters and columns. Saga tables have statements of
- * their own, made for each table.
+/* statements.h - the statements on the shared tables, as templates (dialect.h). A database may override a statement by
+ * a text of its own with the same parameters and columns. saga_text.h has the statements on saga tables.
  *
- * Parameters stand in the order of their first use, so that a caller binds
- * them by counting. Columns come in the order of the structs in store.h.
+ * Parameters are numbered in the order of their first use, since callers bind
+ * them by counting. Columns are in the order of the structs' fields.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,13 +19,13 @@
     PAWL__QUEUE_STATE(PAWL__SQL_STATE_COLUMN, "", ", ") ", " PAWL__SQL_MESSAGE
 #define PAWL__SQL_QUEUE_ROW_TEXT "select " PAWL__SQL_QUEUE_COLUMNS " from {queue} "
 #define PAWL__SQL_QUEUE_MESSAGE "select " PAWL__SQL_QUEUE_COLUMNS ", [Error] from {queue} "
-/* The filters of a pawl_queue_query. Rows due at ?7 are those behind the one before. */
+/* The filters of a pawl_queue_query. (?7, ?8): due time and number of the last row of the previous page. */
 #define PAWL__SQL_QUEUE_OF \
     "[Queue] = ?1 and (?2 = '' or [MessageId] = ?2) and (?3 = '' or [Type] = ?3) "
 #define PAWL__SQL_QUEUE_FILTERS                                           \
     PAWL__SQL_QUEUE_OF "and [Due] >= ?4 and [Due] <= ?5 and [Seq] <= ?6 " \
                        "and ([Due] > ?7 or [Seq] > ?8) "
-/* Rows that are not due, and the retried ones among the first of them. */
+/* Rows that are due later, and the retried ones among the first ?3 of them. */
 #define PAWL__SQL_SCHEDULED "{queue} {index:queue_due}where [Queue] = ?1 and [Due] > ?2"
 #define PAWL__SQL_RETRIED                                                        \
     "from (select [Seq], [Attempts], [Placed], [Type] from " PAWL__SQL_SCHEDULED \
@@ -49,10 +48,11 @@
     "[Type], [TypeVersion], [MessageId], [CorrelationId], [CausationId], [DispatchId], " \
     "[At], [Headers], [Body]"
 
-/* Number, position, stream and version stand before it. */
+/* An event with its number, position, stream and version. */
 #define PAWL__SQL_EVENT_ROW \
     "select [Seq], [Position], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
-/* Of the stream ?1, or of all where that is empty: up to ?6 events behind ?2 in the order of a column, or before it. */
+/* Up to ?6 events after (or before) the value ?2 of a column, in that order; of the stream ?1, or of all if it is
+ * empty. */
 #define PAWL__SQL_OF_STREAM "[Stream] = ?1"
 #define PAWL__SQL_OF_ALL "?1 = ''"
 #define PAWL__SQL_EVENT_FILTERS                                       \
@@ -69,7 +69,7 @@
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
     "[History], [At], " PAWL__SQL_MESSAGE " from {dead} "
 
-/* The filters of a pawl_dead_query. Of [Endpoint] = ?1 MariaDB would sort all letters, which an index has in order. */
+/* The filters of a pawl_dead_query. With `[Endpoint] = ?1` MariaDB would sort all rows instead of using an index. */
 #define PAWL__SQL_DEAD_FILTERS                                   \
     "?1 in ('', [Endpoint]) and (?2 = '' or [MessageId] = ?2) "  \
     "and (?3 = '' or [Type] = ?3) and (?4 = '' or [Code] = ?4) " \
@@ -89,10 +89,10 @@
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
 #define PAWL__SQL_PROGRAM "[Host], [Program], [ProgramVersion], [PawlVersion], [Started]"
 
-/* Counts end at a limit, so that they cost the same for a table of any size. */
+/* Counts up to a limit, so that the cost does not depend on the size of the table. */
 #define PAWL__SQL_COUNT(rows, limit) \
     "select count(*) from (select 1 as [One] from " rows " {any:" limit "}) counted"
-/* The first name behind another one in an index of names: none of its entries is read twice. */
+/* The next greater name in an index: finds the distinct names without reading all entries. */
 #define PAWL__SQL_NEXT(column, rows) \
     "select " column " from " rows column " > ?1 order by " column " {limit:1}"
 #define PAWL__SQL_DUE(table, column)                                              \
@@ -102,14 +102,14 @@
 
 #define PAWL__SQL_TIMEOUT_BEHIND "[Due] >= ?2 and ([Due] > ?2 or [Id] > ?3) "
 #define PAWL__SQL_TIMEOUT_PAGE PAWL__SQL_TIMEOUT_BEHIND "order by [Due], [Id] {limit:?4}"
-/* All timeouts of a saga: those with a name and those without are in different indexes. */
+/* All timeouts of a saga. Two conditions, since those with and those without a name are in different indexes. */
 #define PAWL__SQL_OF_SAGA "(([SagaId] = ?1 and [Name] <> '') or ([SagaId] = ?1 and [Name] = ''))"
 #define PAWL__SQL_NO_OWNER "[Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null"
 #define PAWL__SQL_NO_SESSION "[Session] = null, [LeaseExpires] = null, [LeaseWorker] = null"
 
-/* Destinations that are the queue of no subscription, or are ?1, with the due time of the
- * first timeout that is free at ?2. Their names are found by leaping from one to the next
- * in the index. */
+/* Destinations that are ?1, or not the queue of any subscription, each with the due time of
+ * its first timeout that is free at ?2. The recursion finds each next destination in the
+ * index, without reading all timeouts. */
 #define PAWL__SQL_TIMEOUT_FOREIGN_TEXT                                                      \
     "with recursive d (name) as (select min([Destination]) from {timeouts} union all "      \
     "select (select min(t.[Destination]) from {timeouts} t "                                \
@@ -121,8 +121,8 @@
     "(select 1 from {subscriptions} s where s.[Queue] = d.name))) "                         \
     "select name, due from f where due is not null order by name"
 
-/* The filters of a pawl_outbox_query on the id. The condition that an index serves stands before them
- * once more, plainly, in the statements that use that index. */
+/* The filters of a pawl_outbox_query. A statement that should use an index repeats the condition on its column
+ * before them, without "or". */
 #define PAWL__SQL_OUTBOX_FILTERS(id)                                                          \
     "(?1 = 0 or " id " = ?1) and (?2 is null or [DispatchId] = ?2) and " id " > ?3 "          \
     "and (?4 = 0 or {bits:?4|case [State] when 'pending' then 1 when 'held' then 2 "          \

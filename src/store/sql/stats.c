@@ -1,15 +1,14 @@
 /* stats.c - counts for operators.
  *
- * Each count is a statement that ends at a limit. Names of queues, and of destinations of timeouts,
- * are read from their index one after the other: a look costs as much as there are names, whatever
- * the number of rows.
+ * Each count stops at a limit. Names of queues, and of destinations of timeouts, are read from an index one after the
+ * other: the cost depends on the number of names, not of rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-/* Parameters of the statements. Each takes some of them. */
+/* Parameters of the statements; each uses some of them. */
 typedef struct counted_by {
     pawl_text name;
     pawl_time now;
@@ -47,7 +46,7 @@ static const count_row store_counts[] = {
                   PAWL__AS(stats, counters.flushes, INT), PAWL__AS(stats, counters.failures, INT),
                   PAWL__AS(stats, counters.conflicts, INT), PAWL__AS(stats, counters.dead, INT))},
 };
-/* No index has the attempts: rows are looked at, which are bounded. */
+/* No index has the attempts, so QUEUE_COUNT_RETRIED reads rows, up to a limit. */
 static const count_row queue_counts[] = {
     {PAWL__SQL_QUEUE_READY, BY_DUE,
      PAWL__FIELDS(PAWL__AS(queue_stats, ready, INT), PAWL__AS(queue_stats, oldest, TIME))},
@@ -106,7 +105,7 @@ static pawl_code find_next(reading *r, pawl__sql_statement statement)
     return pawl__sql_next_name(r->store, (int)statement, &r->by.name, r->arena, r->error);
 }
 
-/* Puts an item behind the list's; NULL when out of memory. */
+/* Makes room for one more item; NULL: out of memory. */
 static void *add(const reading *r, void *items, size_t *count, size_t *capacity, size_t size)
 {
     char *grown = pawl_arena_grow(r->arena, items, *count, capacity, size);
@@ -134,7 +133,7 @@ static pawl_code read_queues(reading *r, pawl_stats *stats)
     return code;
 }
 
-/* Sums what is counted of each name that the walk finds. */
+/* Adds up the counts of all names that `walk` finds. */
 static pawl_code sum_up(reading *r, pawl__sql_statement walk, const count_row *rows, size_t count,
                         pawl_queue_stats *sum)
 {
@@ -163,7 +162,7 @@ static pawl_code read_timeouts(reading *r, pawl_stats *stats)
     return code;
 }
 
-/* By aggregator, as their index is. */
+/* Counts flushes per aggregator, since their index begins with its name. */
 static pawl_code read_flushes(reading *r, pawl_stats *stats)
 {
     pawl_queue_stats sum  = {.ready = 0};
@@ -208,7 +207,7 @@ pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     return pawl__sql_read_end(store, code, error);
 }
 
-/* The empty name, of letters that no queue would take again, is in front of all. */
+/* Begins with the empty name: the dead letters that cannot be returned to a queue. */
 static pawl_code read_dead(reading *r, pawl_dead_counts *counts)
 {
     size_t    capacity = 0;

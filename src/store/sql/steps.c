@@ -1,4 +1,4 @@
-/* steps.c - the steps between versions, and their statements.
+/* steps.c - the upgrade steps between versions of the tables, and their statements. See steps.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,13 +8,13 @@
 #include <string.h>
 
 const pawl__sql_step pawl__sql_steps[] = {
-    /* outbox_ended took its place: a row that was given up has an end as well. */
+    /* Replaced by outbox_ended, which also contains rows that were given up. */
     {2, NULL, "outbox_dispatched", NULL, NULL},
     {2, "outbox", "AttemptsBefore", "0", NULL},
     {3, "queue", "History", NULL, NULL},
-    /* timeouts_named took its place. */
+    /* Replaced by timeouts_named. */
     {4, NULL, "timeouts_saga", NULL, " oracle "},
-    /* Null: the worker's program is of a version before. */
+    /* Null in rows of programs of an earlier version. */
     {5, "workers", "Host", NULL, NULL},
     {5, "workers", "Program", NULL, NULL},
     {5, "workers", "ProgramVersion", NULL, NULL},

@@ -1,9 +1,9 @@
-/* transaction.h - transactions over the begin, commit and rollback of a driver: stamps, holds, and a
- * commit whose outcome may not be known.
+/* transaction.h - transactions of the generic store: for stamps, for handlers, and commits whose outcome may
+ * not be known. Uses the driver's begin, commit and rollback.
  *
- *     stamp_begin, stamp_end         inside a hold they are part of its transaction
+ *     stamp_begin, stamp_end         in a handler transaction: part of it
  *     handler_transaction_begin, hold_take or handler_transaction_end
- *     commit                         of what begin or hold_take opened
+ *     commit                         after begin or hold_take
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -15,17 +15,17 @@
 
 #include "store/sql/connection.h"
 
-/* Commits when `code` is OK, else rolls back. Returns `code`, or what the commit said. */
+/* Commits if `code` is OK, else rolls back. Returns `code`, or the failure of the commit. */
 pawl_code pawl__sql_end(pawl_store *store, pawl_code code, pawl_error *error);
-/* The only operation that answers PAWL_EUNKNOWN. On any failure no transaction is open. */
+/* The only function that returns PAWL_EUNKNOWN. After a failure no transaction is open. */
 pawl_code pawl__sql_commit_round(pawl_store *store, pawl_error *error);
 
-/* Reads between the two see one state of the data, where the driver has a need for it. */
+/* Reads between the two see one snapshot, if the driver needs a transaction for it. */
 pawl_code pawl__sql_read_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_read_end(pawl_store *store, pawl_code code, pawl_error *error);
 
-/* A transaction for stamps, which need not survive a power cut; while the one of the claims is open it is
- * of the second connection. `code` decides the end. */
+/* A transaction that writes claims into rows (stamps), which need not be durable. It uses the second connection while
+ * the claims' transaction is open. `code` OK: commit, else rollback. */
 pawl_code pawl__sql_stamp_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *error);
 
@@ -33,7 +33,7 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
 pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *error);
 void      pawl__sql_handler_transaction_end(pawl_store *store);
 bool      pawl__sql_handler_transaction_lost(pawl_store *store);
-/* The open hold's transaction becomes the commit's, and the hold ends. PAWL_ELOST: it was ended before. */
+/* Ends the handler transaction and uses its open transaction for the commit. PAWL_ELOST: it is not open any more. */
 pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error);
 
 #endif

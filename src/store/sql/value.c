@@ -1,4 +1,4 @@
-/* value.c - members of structs as parameters, and columns as members.
+/* value.c - converts members of structs to parameters, and columns to members. See value.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -134,7 +134,7 @@ const char *pawl__sql_take(int wire, void *member, const pawl__sql_got *got)
     case PAWL__WIRE_SKIP: break;
     default: *(pawl_text *)member = got->text; break;
     }
-    return found < 0 ? "state" : NULL; /* a word that somebody else wrote */
+    return found < 0 ? "state" : NULL; /* an unknown word */
 }
 
 /* ---- Times ---------------------------------------------------------------- */
@@ -142,8 +142,8 @@ const char *pawl__sql_take(int wire, void *member, const pawl__sql_got *got)
 #define MICROSECONDS INT64_C(1000000)
 #define DAY (INT64_C(86400) * MICROSECONDS)
 
-/* Days since 1970 of a date of the years 1 to 9999, and back: years begin with March, so that the
- * day that some years have more is the last one. */
+/* Converts a date of the years 1 to 9999 to days since 1970, and back. Years begin in March, so that a leap day is the
+ * last day of its year. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
     year -= month <= 2;

@@ -1,5 +1,5 @@
-/* value.h - a field of any form (field.h) on its way: a number, a time, a text, a uuid or null, for
- * drivers that tell no more apart.
+/* value.h - converts fields (field.h) to and from parameters and columns, for drivers that know only
+ * numbers, times, texts, UUIDs and null.
  *
  *     put    value_of, then the driver binds it
  *     get    kind_of, then the driver reads it, then take
@@ -23,10 +23,10 @@ typedef enum pawl__sql_kind {
     PAWL__SQL_NUMBER,
     PAWL__SQL_MOMENT,
     PAWL__SQL_KEPT,   /* a text in the arena */
-    PAWL__SQL_PEEKED, /* a text that lives until the next row, at least; of a uuid, too */
+    PAWL__SQL_PEEKED, /* a text valid until the next row; also a UUID */
 } pawl__sql_kind;
 
-/* How the column of the member is to be read. */
+/* How to read the column of the member. */
 pawl__sql_kind pawl__sql_kind_of(int wire, const void *member);
 
 /* A column as it was read. */
@@ -36,18 +36,18 @@ typedef struct pawl__sql_got {
     pawl_text text;
 } pawl__sql_got;
 
-/* Sets the member. NULL, or what the text is not, for an error: "UUID", "state". */
+/* Sets the member. NULL, or for an error what the text should have been: "UUID", "state". */
 const char *pawl__sql_take(int wire, void *member, const pawl__sql_got *got);
 
 /* ---- Times ---------------------------------------------------------------- */
 
-/* A time of the years 1 to 9999, as libraries of databases take it. */
+/* A time of the years 1 to 9999, in parts, as client libraries have it. */
 typedef struct pawl__sql_date {
     int      year;
     unsigned month, day, hour, minute, second, microsecond;
 } pawl__sql_date;
 
-/* A time out of these years is the first or the last one of them. */
+/* A time outside of these years becomes the first or last one. */
 pawl__sql_date pawl__sql_date_of(pawl_time time);
 pawl_time      pawl__sql_time_of(const pawl__sql_date *date);
 

@@ -1,12 +1,12 @@
-/* version_check.c - versions of sagas, and events before those that go on, are checked before a write.
+/* version_check.c - checks before a write: versions of sagas, and predecessors of events.
  *
- * An update waits for a row that another session has locked, here also where its version is past, and
- * that session may keep the lock for as long as its handlers run. A plain read waits for nobody: one
- * for all sagas of a table, inside the transaction, finds those whose version is past, and they are
- * refused without a write. A row that changes behind the check is found by the write, as ever.
+ * An update waits for a row that another session has locked, even if the row has another version already and the
+ * update must fail; that session may keep the lock as long as its handlers run. A plain read waits for nobody. So one
+ * read per saga table finds the outdated items, which are refused without a write. If a row changes after the check,
+ * the write finds that, as always.
  *
- * Events are never removed: where those before are there, an insert need not look for each by a
- * subquery, of which no set can be made on MariaDB, and only a slow one on MySQL.
+ * Events are never removed. So if all predecessors exist, the inserts need no subquery that looks for them: with it
+ * MariaDB cannot insert a set, and MySQL only slowly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ typedef struct seen_row {
 typedef struct version_check {
     seen_row       *rows; /* by id */
     size_t          row_count;
-    const void    **items; /* of one table, or those that are still to be written */
+    const void    **items; /* of one table; later: still to be written */
     pawl__sql_fate *fates; /* of these */
 } version_check;
 
@@ -64,7 +64,7 @@ static void take_row(void *context, const pawl_text *columns)
     (void)pawl_uuid_parse(columns[0], &seen->id, NULL);
 }
 
-/* The rows of all items, which are of one table. An id is digits and hyphens: it may stand in the text. */
+/* Reads the rows of all items, which have one table. Ids need no parameters: they are digits and hyphens. */
 static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *write,
                            version_check *it, size_t count, pawl_error *error)
 {
@@ -93,7 +93,7 @@ static pawl_code find_rows(pawl__sql_session *session, const pawl__sql_write *wr
     return code;
 }
 
-/* The row is gone, or newer. An older row is brought up by an item before this one. */
+/* Is the row gone, or newer than the item expects? An older row is accepted: an earlier item raises its version. */
 static bool is_past(const version_check *it, const pawl__sql_write *write, const void *item)
 {
     const seen_row  key = {.id = id_of(write, item)};
@@ -145,7 +145,7 @@ static pawl_code check_all(pawl__sql_session *session, const pawl__sql_write *wr
     return code;
 }
 
-/* Items that are not past, in their order. */
+/* Writes the items that are not outdated, in their order. */
 static pawl_code write_rest(pawl__sql_session *session, const pawl__sql_write *write,
                             version_check *it, const void *const *items, size_t count,
                             pawl__sql_fate *fates, size_t *failed, pawl_error *error)
@@ -182,7 +182,7 @@ static void append_json(pawl__sql_text *json, pawl_text text)
     }
 }
 
-/* The events before, as members of one object; their number. */
+/* Lists the predecessors of the events as members of a JSON object; returns their number. */
 static int64_t list_before(pawl__sql_text *json, const void *const *items, size_t count)
 {
     int64_t listed = 0;
@@ -236,7 +236,7 @@ pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__
 {
     pawl__sql_session *session  = pawl__sql_session_of(connection);
     bool               is_event = !write->is_saga && write->statement == PAWL__SQL_EVENT_INSERT;
-    /* A caller's transaction may read an older state. */
+    /* Not in a caller's transaction, which may have an older snapshot. */
     if (session->store->family->event_count != 0 && is_event && count >= EVENTS_MIN &&
         !session->is_callers)
         return write_events(session, write, items, count, fates, failed, error);

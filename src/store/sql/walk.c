@@ -1,4 +1,4 @@
-/* walk.c - pages of a walk: each kind is one statement behind a key.
+/* walk.c - reads all rows of a kind, page by page; a page begins after the last key of the one before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +65,7 @@ static const kind_row kinds[PAWL_SCAN_KINDS] = {
     [PAWL_SCAN_PARTITIONS]       = KIND(PARTITION_WALK, by_partition, partition),
 };
 
-/* Letters of endpoints behind that of `by`, up to its limit, are added to those that were found. */
+/* Fills the page with dead letters of the endpoints after that of `by`. */
 static pawl_code add_next(pawl_store *store, behind *by, pawl_arena *arena, pawl_found *found,
                           pawl_error *error)
 {

@@ -1,8 +1,8 @@
-/* worker.c - worker rows: the epoch that fences, what was counted, and what is freed when a
+/* worker.c - worker rows: the epoch for the fence, the counters, and releasing claims when a
  * worker ends or is found dead.
  *
- * A worker that ends leaves its counters to the row of id zero, in the same
- * transaction that deletes its own, so that sums stay right.
+ * When a worker ends, the transaction that deletes its row adds its counters to the row
+ * of id zero, so that sums stay right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,13 +22,13 @@ int64_t pawl__sql_worker_number(pawl_uuid worker)
 
 /* ---- Ending ------------------------------------------------------------- */
 
-#define MOMENT PAWL_MILLISECONDS(1) /* a database may cut so much from a time */
+#define MOMENT PAWL_MILLISECONDS(1) /* databases may round times by so much */
 
-/* A worker whose row ends, and the row of zeroes that keeps its counters. */
+/* A worker whose row is deleted, and the row of id zero, which gets its counters. */
 typedef struct ended {
     pawl_uuid kept;
     pawl_uuid worker;
-    pawl_time seen_max; /* the time of its last beat, and a moment */
+    pawl_time seen_max; /* the time of its last heartbeat, plus MOMENT */
     int64_t   epoch;
 } ended;
 
@@ -38,8 +38,8 @@ static const pawl__field ids[] = {PAWL__AS_OF(ended, kept, UUID), PAWL__AS_OF(en
     {                                                                                       \
         .statement = PAWL__SQL_##which, .parameters = {.items = ids + (first), (id_count) } \
     }
-/* Rows that the worker leased are free at once, not only when the lease is over. WORKER_RAISE locks the worker's
- * row: of two processes that end it, the second finds it gone, and its counters are kept once. */
+/* Releases the worker's leases at once, before they expire. WORKER_RAISE locks the worker's row first: if two processes
+ * end the worker, the second finds no row, so that counters are added once. */
 static const pawl__sql_write steps[] = {
     STEP(WORKER_RAISE, 1, 1),     STEP(WORKER_KEEP, 0, 1),  STEP(WORKER_FOLD, 0, 2),
     STEP(WORKER_DELETE, 1, 1),    STEP(TIMEOUT_FREE, 1, 1), STEP(AGGREGATOR_FREE, 1, 1),
@@ -61,9 +61,9 @@ static const pawl__field_list still_dead =
     PAWL__FIELDS(PAWL__AS_OF(ended, worker, UUID), PAWL__AS_OF(ended, seen_max, TIME));
 static const pawl__field_list locked = PAWL__FIELDS(PAWL__AS_OF(ended, epoch, INT));
 
-/* Locks the row of a worker that is known by its heartbeats to be dead, until its claims are free: one that beat since it was
- * looked at keeps them, and one that beats meanwhile waits, before it claims. A row that is locked is in a
- * transaction of its worker. */
+/* Locks the row of a worker without recent heartbeats, until its claims are released. If it has sent a heartbeat since,
+ * it lives and keeps them; a heartbeat sent now waits for the lock. If the row is locked already, the worker itself has
+ * a transaction open: it lives. */
 static pawl_code lock_dead(pawl_store *store, ended *dead, bool *is_dead, pawl_error *error)
 {
     const pawl__sql_server *server = ((pawl__sql_store *)store)->server;
@@ -77,7 +77,7 @@ static pawl_code lock_dead(pawl_store *store, ended *dead, bool *is_dead, pawl_e
     return code;
 }
 
-/* Dead workers that were not seen since `before`, up to `count_max` of them. */
+/* Finds up to `count_max` dead workers not seen since `before`. */
 static pawl_code find_dead(pawl_store *store, pawl_time before, size_t count_max, pawl_arena *arena,
                            ended **dead, size_t *count, bool *more, pawl_error *error)
 {
@@ -177,10 +177,10 @@ static pawl_code read_epoch(pawl_store *store, row *worker, pawl_error *error)
     return pawl__sql_read_first(store, &asked, NULL, worker, error);
 }
 
-/* A row that is there is taken over by this handle: another one that has it is fenced.
+/* Inserts the worker's row, or takes an existing one over: another handle of this worker is then fenced.
  *
- * A look at all workers waits, on SQL Server, for rows that others have not committed: it comes first, while there is no
- * row of this one that those could wait for. */
+ * On SQL Server a read of all workers waits for uncommitted rows of others. So it comes first, while this transaction
+ * has no row for which those could wait. */
 static pawl_code take_row(pawl_store *store, row *worker, pawl_error *error)
 {
     pawl__sql_fate fate = PAWL__SQL_APPLIED;
@@ -205,7 +205,7 @@ static pawl_code open_worker(pawl_store *store, row worker, pawl_error *error)
         return code;
     code = pawl__sql_stamp_end(store, take_row(store, &worker, error), error);
     own->has_worker |= code == PAWL_OK;
-    /* After the commit, which fences what the other handle has in hand. */
+    /* After the commit, since only that fences the other handle. */
     if (code == PAWL_OK && worker.epoch > 1 && ops->take_over != NULL)
         code = ops->take_over(store, error);
     if (code == PAWL_OK) {
@@ -215,7 +215,7 @@ static pawl_code open_worker(pawl_store *store, row worker, pawl_error *error)
     return code;
 }
 
-/* The lock is waited for once: a wait that was in vain took most of the deadline. */
+/* Waits for the lock only once: a failed wait has used most of the deadline. */
 pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                 pawl_time now, pawl_error *error)
 {
@@ -251,7 +251,7 @@ static pawl_code close_worker(pawl_store *store, pawl_time now, pawl_error *erro
         gone = pawl__sql_stamp_end(store, run_steps(store, END_FROM, &self, 1, second), second);
     own->has_worker    = gone != PAWL_OK;
     store->is_attached = false;
-    if (ops->own_unlock != NULL && gone != PAWL_EBUSY) /* its row is there until the next try */
+    if (ops->own_unlock != NULL && gone != PAWL_EBUSY) /* the row stays until the next try */
         ops->own_unlock(store);
     return code != PAWL_OK ? code : gone;
 }
@@ -265,7 +265,7 @@ pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *e
 
 /* ---- A commit in doubt -------------------------------------------------- */
 
-/* The epoch is raised first, which waits for a transaction that still has the row. */
+/* Raises the epoch first; that waits for a commit that still has locked the row. */
 static pawl_code raise_epoch(pawl_store *store, row *worker, pawl_error *error)
 {
     const pawl__sql_asked asked   = {PAWL__SQL_WORKER_RAISE, &by_id, worker, NULL, 0};

@@ -1,14 +1,14 @@
-/* write.h - changes as data: which statement writes an item, from which of its members the
- * parameters are taken, and what follows from each answer.
+/* write.h - how changes are written, as data: the statement for an item, the members that are its
+ * parameters, and what follows from each result.
  *
- *     kind of change -> way -> write -> fate of the item -> the next write, or a refusal
+ *     kind of change -> kind rule -> write -> fate of the item -> the next write, or a refusal
  *
- * A write is one statement with the fields of one item; a driver gets it together with
- * its items and runs a loop, or a statement over the set.
+ * A write is one statement with the fields of one item. A driver gets a write with several
+ * items, and runs it in a loop, or as one statement over the set.
  *
- * Each kind of change has a way: its write, or a function that chooses one. Changes that
- * follow one another with the same write go to the driver together; the writes that their
- * fates lead to come behind them, in runs again.
+ * The rule of each kind has its write, or a function that chooses one. Consecutive changes
+ * with the same write go to the driver together ("a run"). The next writes, chosen by
+ * the fates, follow, also in runs.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -26,18 +26,18 @@
 
 /* ---- A write ------------------------------------------------------------ */
 
-/* An item's end. */
+/* The result of a write for one item. */
 typedef enum pawl__sql_fate {
-    PAWL__SQL_APPLIED,   /* rows were changed; by a statement that reads: found */
-    PAWL__SQL_MISSED,    /* none */
+    PAWL__SQL_APPLIED,   /* rows were changed or, by a select, found */
+    PAWL__SQL_MISSED,    /* no row was changed or found */
     PAWL__SQL_DUPLICATE, /* a unique key refused the row; nothing was written for the item */
-    PAWL__SQL_NULL,      /* the same of a column that takes no null */
+    PAWL__SQL_NULL,      /* the same by a NOT NULL column */
     pawl__sql_fate_count
 } pawl__sql_fate;
 
 typedef struct pawl__sql_write pawl__sql_write;
 
-/* At most one of them; neither: the item is done. */
+/* At most one is set; none: the item is done. */
 typedef struct pawl__sql_then {
     const pawl__sql_write *next; /* of the same item */
     pawl__why_fn          *why;  /* its group is refused */
@@ -45,19 +45,19 @@ typedef struct pawl__sql_then {
 
 struct pawl__sql_write {
     int              statement; /* of a saga's table: a pawl__sql_saga_statement */
-    bool             is_saga;   /* the item has its table behind what every change begins with */
-    bool             is_alone;  /* an insert of what a select finds: in no set with others */
-    bool             is_there;  /* an insert whose row is there as a rule, which is as good */
+    bool             is_saga;   /* the item begins as a pawl__saga_change */
+    bool             is_alone;  /* `insert ... select`: never combined to a set */
+    bool             is_there;  /* an insert whose row usually exists already, which is fine */
     pawl__field_list parameters;
-    /* Finds the row of the item by its key, where a unique key refused it; by another one in then[PAWL__SQL_MISSED].
-     * A key that nothing of that finds is the one of another row, such as an owner's trigger inserts: the commit
-     * fails then. NULL: that is not looked for. */
+    /* After a duplicate: finds the existing row by the item's key; then[PAWL__SQL_MISSED] may have another key. If no
+     * row is found, another insert was the duplicate, such as one by an application's trigger: the commit fails. NULL:
+     * not checked. */
     const pawl__sql_write *taken;
-    /* PAWL__SQL_DUPLICATE and PAWL__SQL_NULL without an entry are failures of the commit. */
+    /* Without an entry PAWL__SQL_DUPLICATE and PAWL__SQL_NULL fail the commit. */
     pawl__sql_then then[pawl__sql_fate_count];
 };
 
-/* Whether the write says what follows from an answer other than the first two. */
+/* Has the write an entry for this fate? */
 static inline bool pawl__sql_expects(const pawl__sql_write *write, pawl__sql_fate fate)
 {
     return write->then[fate].next != NULL || write->then[fate].why != NULL;
@@ -73,23 +73,23 @@ struct pawl__sql_writer;
 typedef pawl_code pawl__sql_apply_fn(struct pawl__sql_writer *writer, const void *change,
                                      pawl_error *why);
 
-/* The keys, as numbers, by which the writes of a change find its rows; 0 is none. A change waits for
- * the next writes of one with the same key. Keys that are not the same may have one number. */
+/* Hashes of the keys by which a change's writes find its rows; 0: none. A change is written only after the
+ * next writes of an earlier change with the same key. Different keys may have the same hash. */
 typedef void pawl__sql_keys_fn(const void *change, uint32_t keys[2]);
 
 /* How the changes of a kind are written. */
 typedef struct pawl__sql_kind_rule {
     /* The write of a change; NULL: there is nothing to write. */
     const pawl__sql_write *(*choose)(const void *change);
-    const pawl__sql_write *write; /* instead, where all have one */
-    pawl__sql_apply_fn    *apply; /* before it; NULL: nothing */
-    pawl__sql_keys_fn     *keys;  /* NULL: the next writes touch no row of another change */
+    const pawl__sql_write *write; /* used if `choose` is NULL */
+    pawl__sql_apply_fn    *apply; /* called before the write; or NULL */
+    pawl__sql_keys_fn     *keys;  /* NULL: next writes never touch rows of other changes */
 } pawl__sql_kind_rule;
 
 /* By kind. */
 extern const pawl__sql_kind_rule pawl__sql_kind_rules[pawl_change_kind_count];
 
-/* ---- A row of a snapshot that is removed ---------------------------------- */
+/* ---- A row of a leased batch that is removed ------------------------------ */
 
 /* Begins as its change does. */
 typedef struct pawl__sql_removed_row {
@@ -98,7 +98,7 @@ typedef struct pawl__sql_removed_row {
     pawl_text                       partition;
     pawl_session_id                 session;
     const pawl_leased_batch_remove *removal;
-    size_t                          index; /* there */
+    size_t                          index; /* of the id in `removal` */
 } pawl__sql_removed_row;
 
 static inline pawl__sql_removed_row pawl__sql_row_of(const pawl_leased_batch_remove *removal,
@@ -113,14 +113,14 @@ const pawl__sql_write *pawl__sql_remove_row(const void *item);
 
 /* ---- Without a change --------------------------------------------------- */
 
-/* The worker's row, where id and epoch match; PAWL__SQL_MISSED: it was replaced. */
+/* The fence: updates the worker's row if id and epoch match; PAWL__SQL_MISSED: the worker was taken over. */
 typedef struct pawl__sql_fence {
     pawl_uuid         commit_id;
     pawl_time         now;
     pawl_counters     counters;
     pawl_uuid         worker;
     int64_t           epoch;
-    const char       *driver; /* of pawl__sql_ops; not a parameter, as all behind it */
+    const char       *driver; /* name in pawl__sql_ops; from here on no parameters */
     const pawl_store *store;
 } pawl__sql_fence;
 

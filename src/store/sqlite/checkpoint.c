@@ -1,9 +1,8 @@
-/* checkpoint.c - the log (WAL) goes into the file, and begins again.
+/* checkpoint.c - copies the log (WAL) into the file, and starts it again at its beginning.
  *
- * SQLite's automatic checkpoint leaves the log as it is while another connection reads it or has
- * committed behind the copied part. With two connections at work one of them nearly always has, so the
- * log would grow without end, and once it is over its size every commit would copy and sync its own pages.
- * On a full disk it is copied before it has its size.
+ * SQLite's automatic checkpoint cannot restart the log while another connection reads it or has committed behind the
+ * copied part. With two active connections that is nearly always so: the log would grow without end, and once over its
+ * size, each commit would copy and sync pages. On a full disk the log is copied earlier.
  *
  * Tests: tests/contract/test_sqlite_checkpoint.c
  *
@@ -11,7 +10,7 @@
  */
 #include "store/sqlite/sqlite.h"
 
-/* Nobody else writes, or begins the log again, meanwhile. */
+/* Copies while it holds the write lock, so that no other connection writes or restarts the log meanwhile. */
 static bool copy_and_wait(pawl__sqlite *store)
 {
     sqlite3 *db             = store->connection.db;
@@ -41,8 +40,8 @@ static bool restart(pawl__sqlite *store)
     return copy_and_wait(store);
 }
 
-/* A log that cannot begin again, since a program reads an old state of it or checkpoints it now, is left
- * alone until it has grown as much again. The commit that called this has landed, so nothing fails. */
+/* If a reader or another checkpoint prevents a restart, the next try is made when the log has grown by the same amount
+ * again. The commit that called this has succeeded, so nothing fails. */
 static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     pawl__sqlite *store = context;

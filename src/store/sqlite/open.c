@@ -348,7 +348,7 @@ pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Claims in hand are of the file that was open: another one is not taken up. */
+/* Current claims belong to the file that was opened: if another one has its path, it is refused. */
 pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error)
 {
     dev_t device = store->device;

@@ -11,18 +11,18 @@
 
 #include <sqlite3.h>
 
-/* The driver's own, or the caller's for the time of an enlist. */
+/* A connection: the driver's own, or the caller's during an enlist. */
 typedef struct pawl__sql_connection {
     pawl__sql_session session; /* first */
     sqlite3          *db;
-    bool              was_full; /* a statement found the disk full, and no rollback has followed */
+    bool was_full; /* a statement found the disk full, and no rollback has followed yet */
 } pawl__sqlite_connection;
 
 typedef struct pawl__sqlite_statement {
     pawl__sql_prepared base; /* first */
     sqlite3_stmt      *stmt;
-    int                result;     /* of the last step */
-    bool               is_new;     /* nobody has fetched what that step gave */
+    int                result;     /* SQLite's result of the last step */
+    bool               is_new;     /* the row of that step has not been fetched yet */
     unsigned           uuid_count; /* of `uuids` that are bound */
     char               uuids[4][PAWL_UUID_TEXT_SIZE + 1];
 } pawl__sqlite_statement;

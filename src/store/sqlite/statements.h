@@ -1,5 +1,4 @@
-/* statements.h - the statements that only SQLite understands, counted on from
- * the shared ones.
+/* statements.h - statements that only SQLite has, numbered after the shared ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +7,7 @@
 
 #include "store/sql/row_statements.h"
 
-/* Where one connection writes at a time, an event's number is its position, too. */
+/* With one writer at a time, an event's number is also its position. */
 #define PAWL__SQLITE_EVENT_ROW \
     "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
 

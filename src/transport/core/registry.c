@@ -1,6 +1,5 @@
-/* registry.c - which transport serves a URL: those that were added to the one that is built in, and modules of pawl's
- * own, which are loaded when a URL of their schemes is first asked for. There are two registries, of outbound and of
- * inbound transports.
+/* registry.c - finds the transport that serves a URL: one that the program added, the built-in one, or one from a
+ * module of pawl, loaded when a URL of its scheme is first used. Outbound and inbound transports have a registry each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,16 +23,16 @@ typedef struct entry {
 typedef struct registry {
     const char *noun;
     const char *symbol;   /* of the table in a module */
-    size_t      ops_size; /* of the table; its first member says how large it is */
-    const char *needed;   /* entries that may not be absent */
-    size_t      size_min; /* of what the core allocates for a transport */
-    /* Whether all that is needed is there; gives the scheme in any case. */
+    size_t      ops_size; /* of this library's table; a table's first member is its own size */
+    const char *needed;   /* names of the entries that must be there, for the error */
+    size_t      size_min; /* least size that the core allocates for a transport */
+    /* Are all needed entries there? Sets the scheme in any case. */
     bool (*look)(const void *table, const char **scheme);
     entry  entries[TRANSPORTS_MAX];
     size_t count;
 } registry;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of both */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards both registries */
 
 static const void *find(const registry *all, const char *scheme, size_t size)
 {
@@ -181,7 +180,7 @@ const pawl_transport_ops *pawl_transport_find(const char *url)
     const void *found = NULL;
     if (colon != NULL)
         (void)find_or_load(&outbound, url, (size_t)(colon - url), &found, NULL);
-    /* If its module cannot be loaded: whoever then asks for a store of this URL is told what is missing. */
+    /* Its module cannot be loaded: opening a store of this URL then reports what is missing. */
     return found != NULL ? found : &pawl_transport_store;
 }
 

@@ -1,5 +1,5 @@
-/* local.c - delivers into a queue of another store: all messages of a call in
- * one commit. A message that is there already is not stored twice.
+/* local.c - delivers messages into queues of another store: all messages of a call in one commit. A message that is
+ * already there is not stored again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,9 +26,8 @@ static void close_store(pawl_transport *transport)
     pawl_store_close(((store_transport *)transport)->store);
 }
 
-/* A connection that broke while nothing was sent is noticed only now, and the
- * store makes it anew: that is worth one more try at once, not a failed attempt
- * of every message. None is stored twice. */
+/* A connection that broke while idle is noticed only at this commit, and the store reconnects. One more try at once
+ * saves all messages a failed attempt; none is stored twice. */
 static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error)
 {

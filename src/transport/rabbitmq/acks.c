@@ -1,4 +1,4 @@
-/* acks.c - unacknowledged deliveries of a channel, in the order of their tags.
+/* acks.c - the unacknowledged deliveries of a channel, sorted by tag.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

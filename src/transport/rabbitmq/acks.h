@@ -1,9 +1,9 @@
-/* acks.h - which deliveries of a channel are to be acknowledged, and by how few acknowledgements.
+/* acks.h - collects the deliveries of a channel to acknowledge, and needs as few acknowledgements as possible.
  *
  *     { begin -> { take | settle | next }* }* -> free
  *
- * "Multiple" acknowledges all tags of the channel up to one, so that it is used for a prefix without
- * a gap alone; what is settled behind a gap is acknowledged one by one:
+ * "Multiple" acknowledges all tags of the channel up to one, so it can only be used for a prefix without gaps.
+ * Deliveries settled behind a gap are acknowledged one by one:
  *
  *     taken     1 2 3 4 5 6
  *     settled   x x x   x x       next: 3 multiple, 5, 6; then 4 is left
@@ -22,19 +22,19 @@ typedef struct pawl__ack_item {
     bool     is_settled;
 } pawl__ack_item;
 
-/* Zeroed: no channel has begun. */
+/* Zeroed: no channel has been opened. */
 typedef struct pawl__acks {
-    uint64_t        channel; /* number of the channel: tags begin anew on each */
-    pawl__ack_item *items;   /* not acknowledged, by tag */
+    uint64_t        channel; /* number of the channel; each channel counts tags from 1 */
+    pawl__ack_item *items;   /* unacknowledged deliveries, sorted by tag */
     size_t          count, capacity;
 } pawl__acks;
 
-/* Another channel, with room for as many unacknowledged deliveries; those of the one before are forgotten.
+/* Starts another channel, with room for `capacity` unacknowledged deliveries, and forgets those of the channel before.
  * PAWL_ENOMEM. */
 pawl_code pawl__acks_begin(pawl__acks *acks, size_t capacity);
-/* A delivery came; tags grow. False: there are more than the channel may have. */
+/* Adds a delivery; tags only grow. False: there are more than `capacity`. */
 bool pawl__acks_take(pawl__acks *acks, uint64_t tag);
-/* Not to be delivered again. A tag of another channel, or an unknown one, changes nothing. */
+/* Marks a delivery as ready to be acknowledged. A tag of another channel, or an unknown one, changes nothing. */
 void pawl__acks_settle(pawl__acks *acks, uint64_t channel, uint64_t tag);
 /* The next acknowledgement to send; false: there is none. */
 bool pawl__acks_next(pawl__acks *acks, uint64_t *tag, bool *is_multiple);

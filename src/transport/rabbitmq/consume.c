@@ -1,8 +1,8 @@
-/* consume.c - the intake: deliveries of a queue, and their acknowledgements.
+/* consume.c - the inbound transport: receives deliveries of a queue, and sends acknowledgements.
  *
- * The connection is its own, apart from those that publish: RabbitMQ stops reading from one that publishes
- * while it is low on memory, and acknowledgements would wait with it. The reading thread waits in take(), where
- * heartbeats are sent and missed.
+ * It has a connection of its own: when RabbitMQ is low on memory, it stops reading from connections that publish, and
+ * acknowledgements on them would be delayed. The reading thread waits in take(), where it also sends heartbeats and
+ * notices missing ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 #define CONSUMER_TAG "pawl"       /* one for each channel */
 #define FINISH_S 5                /* as long as workers wait for a reader that ends */
-#define LOOK_TIME PAWL_SECONDS(1) /* between two looks at heartbeats while nothing comes */
+#define LOOK_TIME PAWL_SECONDS(1) /* between checks of heartbeats while idle */
 
 typedef struct consumer {
     pawl_inbound         base;
@@ -84,7 +84,7 @@ static pawl_code connect(consumer *self, pawl_error *error)
 
 /* ---- Frames ------------------------------------------------------------------------------------- */
 
-/* The server's word that it is short of memory, which is for those that publish. */
+/* Is the frame a notice of low memory? It concerns only publishers. */
 static bool is_for_others(const amqp_frame_t *frame)
 {
     return frame->frame_type == AMQP_FRAME_METHOD &&
@@ -92,7 +92,7 @@ static bool is_for_others(const amqp_frame_t *frame)
             frame->payload.method.id == AMQP_CONNECTION_UNBLOCKED_METHOD);
 }
 
-/* The next frame of a message. The server may be slow, and is waited for, but not by an endpoint that stops. */
+/* Reads the next frame of a message. Waits for a slow server, unless the endpoint stops. */
 static pawl_code read_part(const consumer *self, uint8_t type, amqp_frame_t *frame,
                            pawl_error *error)
 {
@@ -130,8 +130,8 @@ static pawl_code read_body(consumer *self, char *body, size_t size, pawl_error *
     return PAWL_OK;
 }
 
-/* Frame by frame: amqp_read_message copies all headers, and fails at one without a name, inside of another, too. The same
- * message would come again and fail again, and those around it would go back with it each time. */
+/* Reads a message frame by frame. amqp_read_message copies all headers and fails if one has no name, also a nested
+ * one; the message would then be redelivered and fail again, and its neighbours with it. */
 static pawl_code read_message(consumer *self, pawl_arena *arena, pawl_taken *taken,
                               pawl_error *error)
 {
@@ -145,7 +145,7 @@ static pawl_code read_message(consumer *self, pawl_arena *arena, pawl_taken *tak
     char                          *body = size < SIZE_MAX ? pawl_arena_take(arena, size + 1) : NULL;
     if (body == NULL || pawl__letter_read(&message, arena, taken) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "rabbitmq: no memory for a message");
-    /* Reading the body gives back the memory of the properties. */
+    /* The properties must not be used from here on: reading the body has freed their memory. */
     body[size]          = '\0';
     taken->message.body = (pawl_text){.data = body, .size = size};
     return read_body(self, body, size, error);
@@ -155,7 +155,7 @@ static pawl_code take_message(consumer *self, const amqp_basic_deliver_t *delive
                               pawl_arena *arena, pawl_taken *taken, pawl_error *error)
 {
     uint64_t  tag            = deliver->delivery_tag;
-    bool      is_redelivered = deliver->redelivered; /* the frame's memory is given back */
+    bool      is_redelivered = deliver->redelivered; /* reading the message frees the frame */
     pawl_code code           = read_message(self, arena, taken, error);
     if (code != PAWL_OK)
         return code;
@@ -208,7 +208,7 @@ static bool wait_to_read(const consumer *self, int64_t microseconds, int wake_fd
     return ready[1].revents == 0;
 }
 
-/* Reads a frame if there is one whole. */
+/* Reads one frame if a complete one has arrived. */
 static pawl_code read_frame(consumer *self, pawl_arena *arena, pawl_takings *takings,
                             bool *is_there, pawl_error *error)
 {
@@ -301,7 +301,7 @@ static pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, size_t c
     return code;
 }
 
-/* The server's answer comes behind all that it has handed out. */
+/* The server answers the cancel only behind all messages that it has sent. */
 static pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
     consumer      *self = (consumer *)inbound;
@@ -327,7 +327,7 @@ static void leave(pawl_inbound *inbound)
     self->is_finished = false;
 }
 
-/* By a connection of its own, which begins and ends here. */
+/* Uses a temporary connection. */
 static pawl_code remove_queue(pawl_inbound *inbound, pawl_error *error)
 {
     consumer *self = (consumer *)inbound;

@@ -1,6 +1,6 @@
-/* envelope.c - makes properties and headers of a message.
+/* envelope.c - makes the properties and headers of an outgoing message.
  *
- * A header that the message has itself stays: the application knows better than a default.
+ * A header that the application set itself is kept, and no default replaces it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DELAY_IGNORED PAWL_SECONDS(5) /* a runner's clock may be ahead of this one by that much */
+#define DELAY_IGNORED PAWL_SECONDS(5) /* clocks of machines may differ by that much */
 #define PERSISTENT 2
 #define EXPIRATION_MS_MAX INT64_C(4294967295) /* RabbitMQ takes no more */
 
@@ -18,9 +18,9 @@
 typedef struct headers {
     amqp_table_entry_t *items;
     size_t              count, capacity;
-    size_t              size; /* in bytes, as AMQP writes them */
+    size_t              size; /* size in bytes, in AMQP's encoding */
     pawl_arena         *arena;
-    bool                has_failed; /* for want of memory */
+    bool                has_failed; /* an allocation failed */
     bool                is_too_long;
     bool                has_copies; /* a header CC or BCC */
 } headers;
@@ -53,14 +53,14 @@ static void put(headers *to, pawl_text key, pawl_text value)
         .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = pawl__amqp_bytes(value)}};
 }
 
-/* A default, when there is one and the message does not say it itself. */
+/* Adds a default, if there is one and the message has no such header. */
 static void put_default(headers *to, pawl_text key, pawl_text value)
 {
     if (value.size > 0)
         put(to, key, value);
 }
 
-/* A default that was made for this message; without data: for want of memory it was not. */
+/* Adds a default made for this message. Without data its allocation failed. */
 static void put_made(headers *to, pawl_text key, pawl_text value)
 {
     to->has_failed = to->has_failed || value.data == NULL;
@@ -91,7 +91,7 @@ yyjson_alc pawl__rabbitmq_json_memory(pawl_arena *arena)
     return (yyjson_alc){json_take, json_resize, json_free, arena};
 }
 
-/* A message as AMQP and the other systems need it. */
+/* The message, with the values that AMQP and other systems need. */
 typedef struct letter {
     const pawl_delivery *item;
     pawl_text            reply_to;
@@ -102,7 +102,7 @@ typedef struct letter {
     pawl_text            endpoint, machine, started, ended; /* of a copy for an audit */
 } letter;
 
-/* Notes a header of pawl's own that properties, or the headers of other systems, are made of. */
+/* Keeps a header of pawl from which properties, or headers of other systems, are made. */
 static void note_own(letter *of, pawl_text name, pawl_text text)
 {
     const struct {
@@ -120,7 +120,7 @@ static void note_own(letter *of, pawl_text name, pawl_text text)
         of->expires = pawl_time_parse(text, &of->end, NULL) == PAWL_OK;
 }
 
-/* The message's own: a JSON object of strings, which the store has checked. */
+/* Adds the headers of the message: a JSON object of strings, which the store has checked. */
 static void put_own(headers *to, pawl_text json, letter *of)
 {
     yyjson_alc  memory   = pawl__rabbitmq_json_memory(to->arena);
@@ -227,7 +227,7 @@ static void set_text(amqp_basic_properties_t *properties, amqp_flags_t flag, amq
     *member = pawl__amqp_bytes(text);
 }
 
-/* The milliseconds that are left: of those RabbitMQ drops the message itself, where it lies in a queue. */
+/* Sets the remaining milliseconds; when they are over, RabbitMQ drops the message from its queue. */
 static void set_expiration(amqp_basic_properties_t *properties, const letter *of, pawl_time now,
                            headers *all)
 {
@@ -261,7 +261,7 @@ static void set_properties(amqp_basic_properties_t *properties, const letter *of
     properties->headers = (amqp_table_t){.num_entries = (int)all->count, .entries = all->items};
 }
 
-/* Names what AMQP cannot carry. */
+/* The reason why AMQP cannot carry the message; empty: it can. */
 static pawl_text refusal(const pawl__rabbitmq_url *url, const letter *of, const headers *all,
                          pawl_time now, pawl_arena *arena)
 {

@@ -1,5 +1,5 @@
-/* letter.h - a message of AMQP as pawl has it: its properties, then the headers of pawl, NServiceBus and
- * ServiceConnect. docs/INTEROP.md lists them.
+/* letter.h - converts an incoming AMQP message to a message of pawl: from its properties, then from headers of pawl,
+ * NServiceBus and ServiceConnect. docs/INTEROP.md lists them.
  *
  * Threads: plain data. Tests: tests/unit/transport/test_rabbitmq_letter.c
  *
@@ -13,7 +13,7 @@
 #include <amqp.h>
 #include <amqp_framing.h>
 
-/* Fills the message and the refusal of `taken`, in the arena. PAWL_ENOMEM. */
+/* Fills message and refusal of `taken`, with texts in the arena. PAWL_ENOMEM. */
 pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pawl_taken *taken);
 
 #endif

@@ -1,8 +1,8 @@
-/* rabbitmq.c - the sink: one call of it, and its table.
+/* rabbitmq.c - the outbound transport's table, and one call that delivers messages.
  *
- * Messages of one call are published one behind the other without waiting, and each is settled by its own
- * confirm, so that one may fail and the next arrive: the sink does not promise PAWL_TRANSPORT_PREFIX, and
- * the runner hands over one message of a source at a time.
+ * Messages of a call are published without waiting, and each is settled by its own confirm, so one may fail and the
+ * next arrive. Hence the transport does not promise PAWL_TRANSPORT_PREFIX, and the outbox passes one message of an
+ * ordering key at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* Calls without an answer that are attempts, after one in which some were confirmed; and the time for which that holds, or
- * an outage much later would use up attempts. */
+/* After a call in which only some messages were confirmed, this many calls without any confirm count as attempts,
+ * within SOME_TIME. Without that limit a much later outage would use up attempts. */
 #define SILENCES_OF_SOME 3
 #define SOME_TIME PAWL_MINUTES(10)
 
@@ -61,7 +61,7 @@ static size_t count_open(pawl__posting *posting)
     for (size_t i = 0; i < posting->count; i++) {
         pawl__piece *piece = &posting->pieces[i];
         if (piece->state == PAWL__PIECE_SENT)
-            piece->state = PAWL__PIECE_OPEN; /* nobody knows, so that it is published again */
+            piece->state = PAWL__PIECE_OPEN; /* its outcome is unknown, so it is published again */
         count += piece->state == PAWL__PIECE_OPEN;
     }
     posting->sent_count = 0;
@@ -76,7 +76,7 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
         return code;
     if (self->connection == NULL)
         code = pawl__rabbitmq_connect(self, error);
-    /* Connecting, which tries one host after another, has a time of its own. */
+    /* The time starts here; connecting, which tries several hosts, has a limit of its own. */
     posting->end = posting->end_whole = pawl__rabbitmq_now() + PAWL_SECONDS(self->url.timeout_s);
     if (code == PAWL_OK)
         code = pawl__rabbitmq_declare(self, posting, error);
@@ -87,8 +87,8 @@ static pawl_code try_once(pawl__rabbitmq *self, pawl__posting *posting, pawl_err
     return code;
 }
 
-/* The server closes the channel at a message that it cannot take, and does not say at which: each goes out alone, up to its
- * confirm. */
+/* The server closes the channel at a message that it cannot accept, without saying which. So each message is sent
+ * alone and waits for its confirm. */
 static pawl_code try_each(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -115,7 +115,7 @@ static bool has_address_of(const pawl__piece *piece, const pawl__piece *other)
            is_equal(piece->envelope.routing_key, other->envelope.routing_key);
 }
 
-/* To the front: the first open piece of each exchange and routing key. Their number. */
+/* Moves the first open piece of each exchange and routing key to the front, and returns their number. */
 static size_t choose_first(pawl__posting *posting)
 {
     size_t count = 0;
@@ -132,7 +132,7 @@ static size_t choose_first(pawl__posting *posting)
     return count;
 }
 
-/* Was the time over, and of all that was published nothing settled? Then other messages would wait as long for nothing. */
+/* Is the time over without any confirm? Other messages would then wait as long in vain. */
 static bool is_silent(const pawl__posting *posting, pawl_code code)
 {
     bool is_any = code != PAWL_ETIMEOUT;
@@ -141,9 +141,9 @@ static bool is_silent(const pawl__posting *posting, pawl_code code)
     return !is_any;
 }
 
-/* A server that confirmed nothing is asked with one message for each exchange and routing key first, so that a long outage
- * makes few copies, and a queue that alone is silent is told from the server. `prepare` begins with another message each
- * time, as it may be the first one that is never confirmed. */
+/* Sends one message per exchange and routing key first, if the server confirmed nothing last time: a long outage then
+ * makes few copies, and a single silent queue is told from a silent server. `prepare` begins with another message each
+ * time, since one of them may never be confirmed. */
 static pawl_code try_first(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
 {
     if (self->silences <= 0)
@@ -155,8 +155,8 @@ static pawl_code try_first(pawl__rabbitmq *self, pawl__posting *posting, pawl_er
     return is_there ? PAWL_OK : code;
 }
 
-/* A connection that could not be made, an exchange that is missing or refused, a call that sent nothing, and one that the
- * server left without any answer, unless it confirmed others not long ago: of no message that is an attempt. */
+/* Is the failure an outage, which is no attempt of any message? Connecting failed, an exchange is missing or refused,
+ * nothing was sent, or the server did not answer at all (unless it confirmed other messages not long ago). */
 static bool is_outage(const pawl__rabbitmq *self, const pawl__posting *posting, pawl_code code)
 {
     size_t sent = 0;
@@ -166,8 +166,8 @@ static bool is_outage(const pawl__rabbitmq *self, const pawl__posting *posting, 
            (self->silences > 0 && is_silent(posting, code)) || (sent == 0 && code != PAWL_ENOMEM);
 }
 
-/* Of the messages without an outcome the failure is that of the call. The call itself does not fail, or the outbox would
- * close the transport, which then forgets which host failed. */
+/* Gives messages without an outcome the failure of the call. The call itself returns PAWL_OK, as otherwise the outbox
+ * would close the transport, which would then forget which host failed. */
 static void share_failure(const pawl__rabbitmq *self, pawl__posting *posting, pawl_code code,
                           const pawl_error *error)
 {
@@ -181,9 +181,9 @@ static void share_failure(const pawl__rabbitmq *self, pawl__posting *posting, pa
                              is_away ? PAWL_ATTEMPT_UNREACHABLE : PAWL_ATTEMPT_TRANSIENT, why);
 }
 
-/* When some were confirmed and others not, the server is there: calls that follow with those others alone are attempts. A call
- * in which all were confirmed changes nothing of that: it may have been without those others, and a message that is never
- * confirmed would make the route wait for ever. */
+/* If only some messages were confirmed, the server works: later calls with the others alone count as attempts. A call
+ * with all messages confirmed does not reset this, as it may not have contained those others; without attempts a
+ * message that is never confirmed would block the route forever. */
 static void note_silence(pawl__rabbitmq *self, const pawl__posting *posting, pawl_code code)
 {
     if (is_silent(posting, code)) {
@@ -209,8 +209,7 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     code = try_first(self, &posting, error);
     if (code == PAWL_OK)
         code = try_once(self, &posting, error);
-    /* A connection that broke while nothing was sent is noticed only now: that is worth one more try
-     * at once. */
+    /* A connection that broke while idle is noticed only here: one more try at once. */
     if (code == PAWL_ELOST && self->was_idle)
         code = try_once(self, &posting, error);
     if (code == PAWL_EPERSIST && count_open(&posting) > 1)

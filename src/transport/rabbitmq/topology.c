@@ -1,6 +1,6 @@
-/* topology.c - declares the queue of a route, or the exchange, when it is first used on a connection; and what an
- * endpoint reads, with its bindings, when it begins to.
- * A declaration of what is there already, alike, changes nothing.
+/* topology.c - declares the queue or exchange of a route when it is first used on a connection, and the queue and
+ * bindings of an endpoint when it starts to read. Declaring what exists already, with the same properties, changes
+ * nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define NAMES_MAX 4096 /* then they are declared once more */
+#define NAMES_MAX 4096 /* beyond this, names are declared again */
 
 /* ---- Names ------------------------------------------------------------------------------ */
 
@@ -29,7 +29,7 @@ static bool knows(const pawl__rabbitmq_names *names, amqp_bytes_t name)
     return false;
 }
 
-/* A name that finds no memory is declared again. */
+/* Remembers a declared name; without memory it is declared again later. */
 static void keep(pawl__rabbitmq_names *names, amqp_bytes_t name)
 {
     if (names->items == NULL)
@@ -62,8 +62,8 @@ static amqp_rpc_reply_t open_channel(pawl__rabbitmq *self)
     return reply;
 }
 
-/* With a single active consumer the server gives messages to one of several readers, and to the next one
- * when that is gone. */
+/* With a single active consumer the server sends messages to one of several readers, and to another when that one is
+ * gone. */
 static amqp_rpc_reply_t declare_queue(pawl__rabbitmq *self, amqp_bytes_t name, bool is_single)
 {
     amqp_table_entry_t arguments[] = {
@@ -86,7 +86,7 @@ static amqp_rpc_reply_t declare_exchange(pawl__rabbitmq *self, amqp_bytes_t name
     return amqp_get_rpc_reply(self->connection);
 }
 
-/* The server has closed the channel; the next declaration opens it anew. */
+/* Confirms that the server closed the channel; the next declaration opens it again. */
 static void answer_close(pawl__rabbitmq *self)
 {
     amqp_channel_close_ok_t ok = {0};
@@ -117,7 +117,7 @@ static pawl_text refusal(const pawl__rabbitmq *self, const pawl__piece *piece, b
         what, (int)name.len, (const char *)name.bytes, PAWL_TEXT_ARGS(says));
 }
 
-/* Exchanges named amq.* are the server's. */
+/* Must the exchange be declared? Those named amq.* are the server's. */
 static bool is_needed(const pawl__rabbitmq *self, const pawl__piece *piece, amqp_bytes_t name)
 {
     return piece->state == PAWL__PIECE_OPEN && !knows(&self->declared, name) &&
@@ -144,7 +144,7 @@ static pawl_code declare_one(pawl__rabbitmq *self, pawl__piece *piece, pawl_aren
     if (reply.reply_type == AMQP_RESPONSE_NORMAL) {
         keep(&self->declared, name);
     } else {
-        /* All messages of the route go there, unless each type has an exchange of its own. */
+        /* The exchange serves all messages of the route, unless each type has its own. */
         pawl__piece_fail(piece,
                          self->url.is_per_type ? PAWL_ATTEMPT_TRANSIENT : PAWL_ATTEMPT_UNREACHABLE,
                          refusal(self, piece, is_queue, &reply, arena));
@@ -172,7 +172,7 @@ static amqp_rpc_reply_t bind(pawl__rabbitmq *self, const char *queue, amqp_bytes
     return amqp_get_rpc_reply(self->connection);
 }
 
-/* Ends a declaration. A refused one has closed its channel, not the connection. */
+/* Ends a declaration. A refusal closes the channel only; the connection stays usable. */
 static pawl_code end_declaration(pawl__rabbitmq *self, const amqp_rpc_reply_t *reply,
                                  const char *what, amqp_bytes_t name, pawl_error *error)
 {
@@ -204,7 +204,7 @@ static pawl_code subscribe(pawl__rabbitmq *self, const char *queue, amqp_bytes_t
     return end_declaration(self, &reply, "exchange", exchange, error);
 }
 
-/* As the URL says, else as the endpoint needs it. */
+/* The URL decides, else the endpoint's need. */
 static bool is_single(const pawl__rabbitmq *self, const pawl_inbound_options *options)
 {
     return self->url.is_single < 0 ? options->is_ordered : self->url.is_single == 1;

@@ -1,4 +1,4 @@
-/* url.c - the options of a URL, and what depends on several of them.
+/* url.c - parses the options of a URL, and checks those that depend on each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #define NOT_GIVEN (-1)
 
-/* Where Debian and its like keep the authorities that the machine trusts. */
+/* Path of the machine's trusted authorities on Debian and derivatives. */
 static const char system_authorities[] = "/etc/ssl/certs/ca-certificates.crt";
 
 static const char *const no_yes[]         = {"no", "yes", NULL};
@@ -64,7 +64,7 @@ static pawl__url_kind kind_of(bool is_tls)
                             .database_default   = "/"};
 }
 
-/* Names an option that is not for what the URL is; NULL: there is none. */
+/* Names an option that does not fit the purpose of the URL; NULL: none. */
 static const char *misplaced(const pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
 {
     if (use == PAWL__RABBITMQ_ROUTE) {
@@ -82,7 +82,7 @@ static const char *misplaced(const pawl__rabbitmq_url *url, pawl__rabbitmq_use u
     return NULL;
 }
 
-/* Names options that do not go together; NULL: there are none. */
+/* Names options that exclude each other; NULL: none. */
 static const char *clash(const pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
 {
     bool has_exchange = url->exchange != NULL || url->is_per_type;
@@ -116,7 +116,7 @@ static const char *too_long(const pawl__rabbitmq_url *url)
     return NULL;
 }
 
-/* An event that nobody subscribes to is no failure; a message that was sent to somebody is. */
+/* An unroutable message is a failure if it was sent to a destination, but not if it is an event without subscribers. */
 static void set_defaults(pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
 {
     bool has_queue = use == PAWL__RABBITMQ_INTAKE || (url->exchange == NULL && !url->is_per_type);
@@ -138,10 +138,10 @@ static void set_defaults(pawl__rabbitmq_url *url, pawl__rabbitmq_use use)
     if (url->is_tls && url->authority == NULL && access(system_authorities, R_OK) == 0)
         url->authority = system_authorities;
     if (url->parts.user == NULL && url->parts.password == NULL)
-        url->parts.user = url->parts.password = "guest"; /* RabbitMQ's own, on this machine alone */
+        url->parts.user = url->parts.password = "guest"; /* the default user, for local logins */
 }
 
-/* librabbitmq encrypts for amqps:// alone, and pawl has it check the server then. */
+/* librabbitmq encrypts only with amqps://; pawl then lets it check the server. */
 static pawl_code require_tls(const pawl__rabbitmq_url *url, pawl_error *error)
 {
     pawl__url_tls promised = !url->is_tls                              ? PAWL__URL_TLS_NONE

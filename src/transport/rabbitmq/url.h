@@ -1,4 +1,4 @@
-/* url.h - the URLs of routes to RabbitMQ, and of queues there that endpoints read.
+/* url.h - parses the URLs of routes to RabbitMQ, and of RabbitMQ queues that endpoints read.
  *
  *     amqp[s]://[user[:password]@]host[:port],.../[virtual host][?option=value&...]
  *
@@ -22,24 +22,24 @@ typedef enum pawl__rabbitmq_headers {
 } pawl__rabbitmq_headers;
 
 typedef enum pawl__rabbitmq_tls {
-    PAWL__RABBITMQ_TLS_VERIFY_IDENTITY, /* the authority and the host's name */
-    PAWL__RABBITMQ_TLS_VERIFY_CA,       /* the authority */
-    PAWL__RABBITMQ_TLS_REQUIRED,        /* nobody is checked */
+    PAWL__RABBITMQ_TLS_VERIFY_IDENTITY, /* checks the certificate's authority and the host's name */
+    PAWL__RABBITMQ_TLS_VERIFY_CA,       /* checks the certificate's authority */
+    PAWL__RABBITMQ_TLS_REQUIRED,        /* encrypts without checking the server */
 } pawl__rabbitmq_tls;
 
-/* The end of a message without an id. */
+/* Treatment of an incoming message without an id. */
 typedef enum pawl__rabbitmq_without_id {
-    PAWL__RABBITMQ_WITHOUT_ID_HANDLE, /* under an id made for it */
+    PAWL__RABBITMQ_WITHOUT_ID_HANDLE, /* handled, with an id made for it */
     PAWL__RABBITMQ_WITHOUT_ID_DEAD,
 } pawl__rabbitmq_without_id;
 
-/* A message with a delay, of a route. */
+/* Treatment of a delayed message on a route. */
 typedef enum pawl__rabbitmq_delay {
     PAWL__RABBITMQ_DELAY_REFUSE,
-    PAWL__RABBITMQ_DELAY_HEADER, /* goes out at once, and a header says when it is due */
+    PAWL__RABBITMQ_DELAY_HEADER, /* sent at once, with its due time in a header */
 } pawl__rabbitmq_delay;
 
-/* The use of a URL. */
+/* Purpose of a URL. */
 typedef enum pawl__rabbitmq_use {
     PAWL__RABBITMQ_ROUTE,
     PAWL__RABBITMQ_INTAKE,
@@ -48,25 +48,25 @@ typedef enum pawl__rabbitmq_use {
 typedef struct pawl__rabbitmq_url {
     pawl__url   parts; /* the database is the virtual host */
     bool        is_tls;
-    const char *exchange;      /* "": the one that leads into queues by their names */
-    const char *exchange_type; /* of one that is declared */
+    const char *exchange;      /* "": the default exchange, which routes to queues by name */
+    const char *exchange_type; /* of an exchange that pawl declares */
     const char *routing_key;   /* NULL: the route's queue */
-    const char *queue_type;    /* of a queue that is declared */
+    const char *queue_type;    /* of a queue that pawl declares */
     const char *authority, *certificate, *key;
-    int         exchange_kind, queue_kind; /* indexes, of which the types above are made */
-    int         is_per_type;               /* an exchange for each type of message */
-    int         is_single;                 /* of a queue that is declared; -1: not said */
+    int         exchange_kind, queue_kind; /* indexes of the types above */
+    int         is_per_type;               /* each message type has an exchange */
+    int         is_single; /* single active consumer, for declared queues; -1: not given */
     int         declares;
     int         is_mandatory;
     int         headers; /* pawl__rabbitmq_headers */
     int         delay;   /* pawl__rabbitmq_delay; of a route */
     int         tls;     /* pawl__rabbitmq_tls */
     int         connect_timeout_s, timeout_s, heartbeat_s;
-    int         without_id; /* pawl__rabbitmq_without_id; of a URL to read from */
-    int         prefetch;   /* 0: by the batch; of a URL to read from */
+    int         without_id; /* pawl__rabbitmq_without_id; for inbound URLs */
+    int         prefetch;   /* 0: from the batch size; for inbound URLs */
 } pawl__rabbitmq_url;
 
-/* PAWL_ECONFIG, PAWL_EINVAL. To be freed in any case. */
+/* PAWL_ECONFIG, PAWL_EINVAL. The URL must be freed in any case. */
 pawl_code pawl__rabbitmq_url_read(pawl__rabbitmq_url *url, pawl__rabbitmq_use use, const char *text,
                                   pawl_error *error);
 void      pawl__rabbitmq_url_free(pawl__rabbitmq_url *url);

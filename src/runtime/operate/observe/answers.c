@@ -1,12 +1,11 @@
 /* answers.c - answers to requests for health and metrics.
  *
- * The store is asked through a handle of its own, by one thread at a time. An answer is good for a
- * second, or for ten times as long as it took: looks take at most a tenth of the time. It is not good
- * for longer than half a minute, and the failure to answer for a few seconds, so that an outage and a
- * recovery are soon seen.
+ * The store is read through a separate handle, by one thread at a time. An answer is valid for a second, or for ten
+ * times as long as it took, so that looks take at most a tenth of the time; but not longer than half a minute, and a
+ * failure only a few seconds, so that an outage and a recovery are soon seen.
  *
- * While a thread looks, the others get the last answer, if that has been due for no longer than a look
- * may take. Else they wait for the look until it has failed.
+ * While a thread looks, others get the last answer, unless it expired longer ago than a look may take. Then they wait
+ * until the look ends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,8 +47,7 @@ static void keep_queue(pawl__metrics_view *view, const pawl_health_figures *figu
         *retried = now - queue->retried_since;
 }
 
-/* Takes the next row, or the last one again when so many names have a row of their own: labels have
- * a limit, whatever names messages were sent to. NULL when out of memory. */
+/* Takes the next row, or the last, shared one, as the number of labels must have a limit. NULL: out of memory. */
 static pawl__metrics_view *next_place(pawl__store_answer *at, size_t index, pawl_text name,
                                       pawl__metric_scope scope)
 {
@@ -75,7 +73,7 @@ static void keep_projection(pawl__metrics_view *view, const pawl_projection_row 
     *failing         = span > *failing ? span : *failing;
 }
 
-/* Keeps queues and projections, by their names. */
+/* Keeps the values of queues and projections by name. */
 static void keep_places(pawl__store_answer *at, const pawl_health_figures *figures, pawl_time now)
 {
     const pawl_stats           *stats       = figures->stats;
@@ -131,7 +129,7 @@ static void keep_numbers(pawl__metrics *metrics, const pawl_health_figures *figu
     pawl__metric_raise(metrics, PAWL__METRIC_DEAD, counters->dead);
 }
 
-/* Without the mutex. */
+/* Reads the store. Called without the mutex. */
 static pawl_code ask(const pawl__observer *observer, pawl_store **store, pawl_time now,
                      pawl_health_figures *figures, pawl_arena *arena, pawl_error *error)
 {
@@ -147,7 +145,7 @@ static pawl_code ask(const pawl__observer *observer, pawl_store **store, pawl_ti
                : code;
 }
 
-/* Health at the last look of a check; healthy when it was not there. */
+/* State of the check in `health`; healthy if it is missing. */
 static pawl_health_state state_of(const pawl_health *health, const char *name)
 {
     for (size_t i = 0; i < health->check_count; i++)
@@ -156,8 +154,7 @@ static pawl_health_state state_of(const pawl_health *health, const char *name)
     return PAWL_HEALTHY;
 }
 
-/* Logs each check whose state is another one than before: one line then, and none until it
- * changes again. */
+/* Logs a line for each check whose state has changed. */
 static void say_changes(const pawl_health *before, const pawl_health *after)
 {
     for (size_t i = 0; i < after->check_count; i++) {
@@ -200,8 +197,8 @@ int64_t pawl__store_answer_pause(int64_t took, bool has_answered)
     return pause > LOOK_PERIOD ? pause : LOOK_PERIOD;
 }
 
-/* Asks the store, under the mutex but while it waits for the store. A look that the end broke off says
- * nothing about the store. */
+/* Makes a look. Releases the mutex while it waits for the store. If the end of the observer interrupts the look, the
+ * result is ignored. */
 static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
 {
     pawl_error          error     = PAWL_ERROR_INIT;
@@ -216,7 +213,7 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     pawl_code code = ask(observer, &store, now, &figures, arena, &error);
     pthread_mutex_lock(&at->mutex);
     at->store = code == PAWL_OK ? store : NULL;
-    if (code != PAWL_OK) { /* nobody interrupts the handle any more */
+    if (code != PAWL_OK) { /* no other thread can interrupt the handle now */
         pthread_mutex_unlock(&at->mutex);
         pawl_store_close(store);
         pthread_mutex_lock(&at->mutex);
@@ -230,7 +227,7 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     at->due = end + pawl__store_answer_pause(end - begin, at->has_store);
 }
 
-/* May the last answer be given while the next one is waited for? At the end it is good enough. */
+/* May the last answer be returned while a look is under way? At the end always. */
 static bool is_good(const pawl__observer *observer)
 {
     const pawl__store_answer *at = &observer->answer;
@@ -238,7 +235,7 @@ static bool is_good(const pawl__observer *observer)
                                           pawl__monotonic_now() - at->due < observer->deadline);
 }
 
-/* Until the look that is under way ends, or has failed. */
+/* Waits until the look under way ends or fails. */
 static void wait_for_look(pawl__store_answer *at)
 {
     struct timespec until = {.tv_sec  = (time_t)(at->look.end / PAWL_SECONDS(1)),
@@ -247,8 +244,8 @@ static void wait_for_look(pawl__store_answer *at)
     }
 }
 
-/* Looks when the last answer is too old; returns the health. `*has_store`: the counts of the store
- * are good. A virtual clock does not pass: then each answer is a new one. */
+/* Returns the health, after a look if the last answer is too old or the clock is virtual, as that does not advance by
+ * itself. `*has_store`: the counts of the store are valid. */
 static pawl_health answer_of(pawl__observer *observer, pawl_arena *arena, bool *has_store)
 {
     bool                is_virtual;
@@ -307,7 +304,7 @@ static void check_endpoints(pawl__observer *observer, pawl_health *health)
     pthread_mutex_unlock(&observer->mutex);
 }
 
-/* Something of an endpoint that is a check of its own: is it in use, and what is wrong with it. */
+/* Functions for a check of endpoints: is the feature in use, and what is wrong with it? */
 typedef bool is_on_fn(const pawl_endpoint *endpoint);
 typedef void describe_fn(pawl_endpoint *endpoint, char *text, size_t size);
 
@@ -316,7 +313,8 @@ static bool has_transport(const pawl_endpoint *endpoint)
     return endpoint->settings.transport != NULL;
 }
 
-/* All endpoints of this process are one check, when it is in use by one: the first that it describes. */
+/* Adds one check for all endpoints of this process, if one of them uses the feature: the first problem that is
+ * found. */
 static void check_each(pawl__observer *observer, const char *name, is_on_fn *is_used,
                        describe_fn *describe, pawl_health *health)
 {
@@ -347,7 +345,7 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     pawl__health_json(&health, arena, &answer->body);
 }
 
-/* The name is the endpoint's own. */
+/* Fills the view, whose name is borrowed from the endpoint. */
 static void read_endpoint(pawl_endpoint *endpoint, pawl__metrics_view *view)
 {
     pawl__metric_set(&endpoint->metrics, PAWL__METRIC_LEADER, pawl__leader_is(endpoint));
@@ -357,7 +355,7 @@ static void read_endpoint(pawl_endpoint *endpoint, pawl__metrics_view *view)
     view->scopes = PAWL__SCOPE(ENDPOINT) | (endpoint->route_count > 0 ? PAWL__SCOPE(RUNNER) : 0);
 }
 
-/* Adds views[*count] to the views before it, with a name of its own in the arena: endpoints of one
+/* Merges views[*count] into an earlier view of the same name, or keeps it with a copy of its name: endpoints with one
  * name are one series. */
 static bool add_view(pawl__metrics_view *views, size_t *count, pawl_arena *arena)
 {
@@ -390,7 +388,7 @@ static bool read_endpoints(pawl__observer *observer, pawl_arena *arena, pawl__me
 
 void pawl__observe_keep(pawl__observer *observer, pawl_endpoint *endpoint)
 {
-    size_t room = PAWL__OBSERVED_MAX + 1; /* the counts of one name more are not kept */
+    size_t room = PAWL__OBSERVED_MAX + 1; /* counts of more names are not kept */
     if (observer->left == NULL)
         observer->left = pawl_arena_take(observer->arena, room * sizeof *observer->left);
     if (observer->left == NULL)

@@ -1,11 +1,11 @@
-/* export.c - exports to a collector and their results.
+/* export.c - makes exports for a collector and handles their results.
  *
  *     next:  lend spans -> JSON
  *     done:  taken   -> release; rejected ones are counted
  *            later   -> lend them again, until a span had TRIES_MAX tries
  *            refused -> release, lost
  *
- * Metrics are cumulative: an export that did not arrive is made good by the next.
+ * Metrics are cumulative, so the next export replaces one that did not arrive.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,8 +77,7 @@ static pawl_text name_answer(const pawl__observer *observer, pawl_observe_signal
                              size > 0 ? message.data : "");
 }
 
-/* Logs a line when a collector begins to fail, or fails in another way, and a line when it is well
- * again. */
+/* Logs a line when a collector begins to fail, fails in another way, or succeeds again. */
 static void say_outcome(pawl__observer *observer, pawl_observe_signal signal,
                         const pawl_observe_result *result, pawl_arena *arena)
 {
@@ -98,8 +97,7 @@ static void say_outcome(pawl__observer *observer, pawl_observe_signal signal,
              PAWL_TEXT_ARGS(answer));
 }
 
-/* Logs rejected items, one line for many exports: a collector that rejects some does so each
- * time. */
+/* Logs rejected items, one line for many exports, as a collector usually rejects some each time. */
 static void say_partial(pawl__observer *observer, pawl_observe_signal signal,
                         const pawl_observe_result *result, const pawl__otlp_partial *partial,
                         pawl_arena *arena)

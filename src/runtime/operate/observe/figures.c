@@ -1,6 +1,6 @@
-/* figures.c - figures of a store's health, read within one limit of time.
+/* figures.c - reads the figures of a store's health within a time limit.
  *
- *     each read has a deadline of its own, and no read begins behind the end of all:
+ *     each read has its own deadline, and none begins after the end of the look:
  *
  *     | stats | workers | ... | projections | queue 1 | queue 2 | ... |
  *     begin                                                queues_end      end
@@ -20,7 +20,7 @@
 
 static const pawl_stats no_stats = PAWL_STATS_INIT;
 
-/* A list that a driver does not have is an empty one. */
+/* A list that a driver does not support counts as empty. */
 static pawl_code or_none(pawl_code code, pawl_error *error)
 {
     if (code != PAWL_EUNSUPPORTED)
@@ -46,7 +46,8 @@ static bool is_over(const pawl__look *look)
     return look->is_over != NULL && atomic_load(look->is_over);
 }
 
-/* Each queue is read for itself: of many the last ones are left out, or every look would fail. */
+/* May another queue be read? Queues are read one by one; if there are many, the last ones are left out, so that the
+ * look does not fail. */
 static bool may_read_queue(const reading *it)
 {
     return !is_over(it->look) && pawl__monotonic_now() < it->look->queues_end;
@@ -89,7 +90,7 @@ static pawl_code read_projections(const reading *it, pawl_error *error)
     return or_none(code, error);
 }
 
-/* Asks for queues that have messages alone. */
+/* Reads pauses, only of queues that have messages. */
 static pawl_code read_pauses(const reading *it, pawl_error *error)
 {
     pawl_code            code    = PAWL_OK;
@@ -114,7 +115,7 @@ static pawl_code read_pauses(const reading *it, pawl_error *error)
 #define UNREAD_LOOK_BACK PAWL_SECONDS(2)
 #define UNREAD_LOOK_AHEAD PAWL_SECONDS(15)
 
-/* The message of a page that waits for the longest for a program that reads its version. */
+/* Finds the message of a page that has waited longest for a program that reads its version. */
 static void take_versions(const pawl_queue_messages *rows, pawl_text queue, pawl_arena *arena,
                           pawl_health_figures *figures)
 {
@@ -131,7 +132,7 @@ static void take_versions(const pawl_queue_messages *rows, pawl_text queue, pawl
     }
 }
 
-/* The first messages of one queue, and as long as none waits so, all that are due soon. */
+/* Reads the first page of a queue, and further messages due soon as long as none waits for such a program. */
 static pawl_code read_versions_of(const reading *it, pawl_text queue, pawl_error *error)
 {
     pawl_queue_query query  = {.queue     = queue,
@@ -177,7 +178,7 @@ static pawl_code read_alarms(const reading *it, pawl_error *error)
     return or_none(pawl_store_alarms(it->store, it->arena, &it->figures->alarms, error), error);
 }
 
-/* The machine's clock is the one that is compared, whatever time the caller looks for. */
+/* Reads the difference to the machine's clock, even if the caller's time is another. */
 static pawl_code read_server(const reading *it, pawl_error *error)
 {
     const pawl_diagnosis asked   = {.now = pawl_clock_now(NULL), .is_brief = true};

@@ -1,4 +1,4 @@
-/* health.c - judging a store by what it counts: one row for each check.
+/* health.c - judges the health of a store by its figures, with one row per check (health_rows.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 /* ---- Figures ------------------------------------------------------------- */
 
-/* How long ago a time was; 0 for no time, and for one of a clock before ours. */
+/* How long ago a time was; 0 for no time, or one in the future. */
 static int64_t age_of(pawl_time time, pawl_time now)
 {
     return time == 0 || time > now ? 0 : now - time;
@@ -45,13 +45,13 @@ size_t pawl_health_readers(const pawl_health_figures *figures, pawl_text queue)
 
 /* ---- Checks -------------------------------------------------------------- */
 
-/* The worst of a check: its value, and the place that has it, which may be empty. */
+/* The worst value of a check, and its place, which may be empty. */
 typedef struct measure {
     int64_t   value;
     pawl_text place;
 } measure;
 
-/* The oldest message of a queue that is read, or of one that nobody reads. */
+/* The oldest message of queues with a consumer, or of those without. */
 static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, bool is_read)
 {
     measure oldest = {.value = 0};
@@ -64,7 +64,7 @@ static measure oldest_queue(const pawl_health_figures *figures, pawl_time now, b
     return oldest;
 }
 
-/* A retry keeps the place that the message had at first: what it is late by. */
+/* The message in delayed retry that was first due longest ago. */
 static measure oldest_retry(const pawl_health_figures *figures, pawl_time now)
 {
     measure oldest = {.value = 0};
@@ -180,13 +180,13 @@ static int64_t limit_of(const pawl_health_options *options, size_t offset, int64
     return limit > 0 ? limit : INT64_MAX;
 }
 
-/* Whether a limit is one that no count of rows reaches. */
+/* Is the limit higher than any count of rows? */
 static bool is_behind(int64_t limit)
 {
     return limit > PAWL_STATS_COUNT_MAX && limit != INT64_MAX;
 }
 
-/* As an operator gives it. */
+/* The limit in the form in which operators write it. */
 static const char *limit_text(const pawl__health_row *row, int64_t limit, char *text, size_t size)
 {
     if (row->kind == PAWL__HEALTH_DURATION)

@@ -1,11 +1,10 @@
-/* metrics_text.c - metrics as Prometheus reads them:
+/* metrics_text.c - writes metrics in Prometheus's text format:
  *
  *     # HELP pawl_outbox_attempts_total Attempts to deliver an outbox row, by outcome.
  *     # TYPE pawl_outbox_attempts_total counter
  *     pawl_outbox_attempts_total{endpoint="orders",outcome="success"} 7
  *
- * All samples of a metric stand together, and buckets of a histogram count what is
- * in the smaller ones too.
+ * All samples of a metric are adjacent, and buckets of a histogram are cumulative.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A growing text; after a failure nothing is written any more. */
+/* A growing text. After a failure nothing more is written. */
 typedef struct page {
     char  *data;
     size_t size, capacity;
@@ -43,7 +42,7 @@ static void put_string(page *out, const char *text)
     put(out, text, strlen(text));
 }
 
-/* Escapes a text; in a help line a quote stands for itself. */
+/* Escapes a text; quotes are not escaped in help lines. */
 static void put_escaped(page *out, pawl_text text, bool has_quotes)
 {
     for (size_t i = 0; i < text.size; i++) {

@@ -1,9 +1,9 @@
-/* observe.h - an observer shows the endpoints of one store to the outside.
+/* observe.h - an observer publishes health, metrics and traces of the endpoints of one store.
  *
- *     join -> { attempts are counted; answer, next and done are called } -> leave
+ *     join -> { attempts are counted; the module calls answer, next and done } -> leave
  *
- * Endpoints with equal options and the same store share an observer. It begins with
- * the first that joins and ends with the last that leaves.
+ * Endpoints with equal options and the same store share an observer. The first that joins creates it, the last that
+ * leaves destroys it.
  *
  *     endpoint --counts--> its own metrics <--reads-- observer <--asks-- module
  *         |                                              |                 HTTP, OTLP
@@ -23,30 +23,30 @@
 #include "runtime/runtime.h"
 
 #define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
-#define PAWL__NAMES_SHOWN 100 /* of a kind, with a label of their own; the others are one */
+#define PAWL__NAMES_SHOWN 100 /* of a kind, each with its own label; all others share one */
 #define PAWL__PLACES_MAX (2 * (PAWL__NAMES_SHOWN + 1)) /* queues and projections */
 
 #define PAWL__STORE_IS_LATE "the store does not answer in time"
 
-/* How long a look at a store may take: a read that is under way is waited for, and no other one is begun.
+/* Time limits of one look, which reads a store's health. A read under way at the end is waited for, and no other begun.
  * Times are monotonic. */
 typedef struct pawl__look {
-    int64_t            queues_end; /* no further queue is read for itself */
+    int64_t            queues_end; /* no further single queue is read */
     int64_t            end;        /* the look has failed */
     const atomic_bool *is_over;    /* set by another thread; or NULL */
 } pawl__look;
 
-/* The store's last answer, good for a moment, so that many requests cost one look. */
+/* The result of the last look, kept for a moment, so that many requests cost one look. */
 typedef struct pawl__store_answer {
-    pthread_mutex_t mutex; /* guards the fields below */
-    pthread_cond_t  is_free;
-    bool        is_looking; /* a thread asks the store, without the mutex: the handle is its own */
-    pawl__look  look;       /* the one under way, or the last */
-    pawl_store *store;
-    int64_t     due; /* monotonic time of the next look; 0: now */
-    bool        has_store;
-    pawl_health health;
-    pawl_health judged;         /* the last health that the store gave */
+    pthread_mutex_t     mutex; /* guards the fields below */
+    pthread_cond_t      is_free;
+    bool                is_looking; /* a thread looks, without the mutex; it owns the handle */
+    pawl__look          look;       /* the look under way, or the last one */
+    pawl_store         *store;
+    int64_t             due; /* monotonic time of the next look; 0: now */
+    bool                has_store;
+    pawl_health         health;
+    pawl_health         judged; /* health of the last look that succeeded */
     pawl__metrics_view *places; /* queues and projections of the last look, in the arena */
     size_t              place_count;
     pawl_arena         *arena;
@@ -55,8 +55,8 @@ typedef struct pawl__store_answer {
 /* The log lines about one signal; belongs to the thread that exports. */
 typedef struct pawl__export {
     pawl_observe_outcome said;
-    int64_t              rejected; /* spans or data points, since the last line about them */
-    int64_t              due;      /* of the next such line: monotonic time */
+    int64_t              rejected; /* spans or data points since the last line about them */
+    int64_t              due;      /* monotonic time of the next such line */
 } pawl__export;
 
 typedef struct pawl__observer {
@@ -86,12 +86,12 @@ typedef struct pawl__observer {
     int                     port; /* of the server, or 0 */
 } pawl__observer;
 
-/* PAWL_ECONFIG: joining would refuse the options. Asked before a store is opened. */
+/* Checks the options before a store is opened. PAWL_ECONFIG: joining would refuse them. */
 pawl_code pawl__observe_check(const pawl_observe_options *options, pawl_error *error);
 /* Joining comes last when an endpoint is made, leaving first when it ends. */
 pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error);
 void      pawl__observe_leave(pawl_endpoint *endpoint);
-/* An attempt to deliver the row, as claimed, came to this outcome just now. */
+/* Counts an attempt to deliver the row that has just ended. */
 void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                            pawl_attempt_outcome outcome, int64_t duration, pawl_time now);
 
@@ -104,31 +104,31 @@ bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *a
 void pawl__observe_done(void *context, pawl_observe_signal signal,
                         const pawl_observe_result *result);
 
-/* Keeps the counts of an endpoint that leaves, for the exports to come. Under the mutex. */
+/* Keeps the counts of an endpoint that leaves, for later exports. Under the mutex. */
 void pawl__observe_keep(pawl__observer *observer, pawl_endpoint *endpoint);
-/* Views: one for each endpoint's name, queue and projection, and the last one for the store and the observer. */
+/* Makes the views: one for each endpoint's name, queue and projection; the last one for the store and the observer. */
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
-/* Machine time; is it a virtual clock's? */
+/* Machine time. `*is_virtual`: a virtual clock is in use. */
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 
-/* Ends a look that is under way; when the last answer is there, none is begun afterwards. */
+/* Interrupts a look under way. If there is a last answer, no other look is begun. */
 void pawl__observe_end_look(pawl__observer *observer);
-/* The time until the next look after one that took so long. */
+/* Pause after a look that took so long. */
 int64_t pawl__store_answer_pause(int64_t took, bool has_answered);
 
 /* module.c: the module's table, loaded once. */
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
-/* For tests: this table instead of the module's; NULL takes it back. */
+/* For tests: uses this table in place of the module's; NULL ends that. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);
 
-/* figures.c: a look that begins now. */
+/* figures.c: the time limits of a look that begins now. */
 pawl__look pawl__look_begin(int64_t time_max, const atomic_bool *is_over);
 /* As pawl_health_query. PAWL_ETIMEOUT, PAWL_EINTERRUPTED: the look ended before. */
 pawl_code pawl__health_read(pawl_store *store, const pawl__look *look, pawl_time now,
                             pawl_arena *arena, pawl_health_figures *figures, pawl_error *error);
-/* health.c: the store could not be asked: unhealthy for this reason alone. */
+/* health.c: the health if the store could not be read: unhealthy, for this reason only. */
 void pawl__health_of_failure(const char *reason, pawl_health *health);
-/* Adds a result; its reason is the caller's to write. There must be room. */
+/* Adds a result, whose reason the caller writes. There must be room. */
 pawl_health_result *pawl__health_add(pawl_health *health, const char *name,
                                      pawl_health_state state);
 /* The name, or the start of a long one and "...": a reason says more than the name. */
@@ -137,7 +137,7 @@ pawl_text pawl__health_place(pawl_text name, char cut[PAWL__PLACE_SIZE]);
 /* {"status":"degraded","checks":[{"name":..,"status":..,"reason":..}]} */
 pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json);
 
-/* metrics_text.c: all of it in Prometheus's text format, version 0.0.4. */
+/* metrics_text.c: the views in Prometheus's text format, version 0.0.4. */
 pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl_arena *arena,
                              pawl_text *page);
 

@@ -1,5 +1,4 @@
-/* otlp.h - spans and metrics as the OpenTelemetry protocol writes them in JSON, and the answers of
- * a collector.
+/* otlp.h - writes spans and metrics as JSON of the OpenTelemetry protocol, and reads the answers of a collector.
  *
  * Tests: tests/unit/observe/test_otlp.c
  *
@@ -15,7 +14,7 @@
 /* The service that exports. */
 typedef struct pawl__otlp_source {
     const char *service_name;
-    const char *instance; /* another one for each process */
+    const char *instance; /* unique per process */
     pawl_time   start;    /* begin of the counts */
 } pawl__otlp_source;
 
@@ -26,9 +25,9 @@ pawl_code pawl__otlp_traces(const pawl__otlp_source *source, const pawl__span *s
 pawl_code pawl__otlp_metrics(const pawl__otlp_source *source, const pawl__metrics_view *views,
                              size_t count, pawl_time now, pawl_arena *arena, pawl_text *json);
 
-#define PAWL__REJECTED_MAX (1 << 20) /* more than an export has: a larger number is wrong */
+#define PAWL__REJECTED_MAX (1 << 20) /* more than an export can have; larger numbers are invalid */
 
-/* Items rejected of an export that was accepted. All zero: the answer names none. */
+/* Rejected items of an accepted export. All zero: none. */
 typedef struct pawl__otlp_partial {
     int64_t   rejected; /* spans or data points */
     pawl_text message;  /* for people, in the arena of the call */
@@ -37,8 +36,7 @@ typedef struct pawl__otlp_partial {
 /* otlp_answer.c: reads an answer with a status of success. */
 pawl__otlp_partial pawl__otlp_accepted(pawl_observe_signal signal, pawl_text answer,
                                        pawl_arena *arena);
-/* The message in another answer, in the arena; the answer itself when it is not the
- * protocol's. */
+/* The message of a failure answer, in the arena; the whole answer if it does not follow the protocol. */
 pawl_text pawl__otlp_refused(pawl_text answer, pawl_arena *arena);
 
 #endif

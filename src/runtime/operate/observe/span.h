@@ -1,6 +1,6 @@
-/* span.h - spans that wait for the collector: a ring of fixed size.
+/* span.h - a ring buffer of spans that wait for the export to the collector.
  *
- *     put ... put        any thread; false when one was lost for want of room
+ *     put ... put                any thread; false: a span was lost, as the ring is full
  *     lend -> release or again    the one thread that exports
  *
  * A span that is lent stays in its slot until it is released, so that it is read without a copy. In
@@ -25,7 +25,7 @@ typedef struct pawl__span {
     pawl__trace          trace;
     uint8_t              parent[8];
     bool                 has_parent;
-    uint8_t              tries; /* exports that the collector did not take */
+    uint8_t              tries; /* failed exports */
     pawl_time            begin, end;
     pawl_dispatch_id     dispatch_id;
     pawl_attempt_outcome outcome;
@@ -40,13 +40,13 @@ typedef struct pawl__spans pawl__spans;
 
 pawl__spans *pawl__spans_create(size_t capacity);     /* NULL: out of memory */
 void         pawl__spans_destroy(pawl__spans *spans); /* accepts NULL */
-/* Copies the span. `*waiting`: spans that wait then. False: the oldest or this span is lost. */
+/* Copies the span. `*waiting`: number of spans in the ring. False: the oldest or this span is lost. */
 bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting);
-/* Lends the oldest spans, at most count_max, and returns their number. They lie in a row. */
+/* Lends the oldest spans, at most count_max, and returns their number. They are contiguous. */
 size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span **items);
-/* Frees the `count` oldest of the lent spans; the others wait on. */
+/* Frees the `count` oldest lent spans; the others stay in the ring. */
 void pawl__spans_release(pawl__spans *spans, size_t count);
-/* Counts a try of each lent span, frees those that had `tries_max`, and returns their number. */
+/* Counts a failed export of each lent span, frees those with `tries_max`, and returns their number. */
 size_t pawl__spans_again(pawl__spans *spans, uint8_t tries_max);
 size_t pawl__spans_waiting(pawl__spans *spans);
 

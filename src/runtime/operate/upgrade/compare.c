@@ -1,7 +1,7 @@
-/* compare.c - the tables of two programs: what the older one writes and the newer one would not
- * read, or not handle.
+/* compare.c - compares the tables of two programs: finds what the older one writes and the newer one would not read or
+ * handle.
  *
- * A record of another version with an upcaster is the upcaster's: what it does shows in rows alone.
+ * A record of another version with an upcaster is skipped: only rows show what the upcaster does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 /* ---- Fields ---------------------------------------------------------------- */
 
-/* The values of a kind of number; of no number `bits` is 0. */
+/* The range of a kind of number; bits 0: not a number. */
 typedef struct number_range {
     int  bits;
     bool is_signed;
@@ -30,13 +30,13 @@ static number_range range_of(pawl_kind kind)
     case PAWL_KIND_UINT16: return (number_range){16, false};
     case PAWL_KIND_UINT32: return (number_range){32, false};
     case PAWL_KIND_UINT64:
-        return (number_range){63, false}; /* more is refused in both directions */
+        return (number_range){63, false}; /* larger values are neither written nor read */
     case PAWL_KIND_DOUBLE: return (number_range){1024, true};
     default: return (number_range){0, false};
     }
 }
 
-/* Bytes are none: their base64 would be read as the text. */
+/* Is its JSON a text that other such kinds can read? Not bytes: their base64 would be read as the text. */
 static bool is_text(pawl_kind kind)
 {
     return kind == PAWL_KIND_TEXT || kind == PAWL_KIND_FIXED || kind == PAWL_KIND_UUID ||
@@ -99,7 +99,8 @@ static bool is_number(pawl_times times)
     return times == PAWL_TIMES_UNIX_US || times == PAWL_TIMES_UNIX_MS;
 }
 
-/* All other forms of a time differ from each other, so that a reader refuses what it does not know. */
+/* Reports forms of time that are read as another time. All others differ, so a reader refuses a form that it does not
+ * know. */
 static void compare_times(const pawl__upgrade_check *check, const pawl_field *from,
                           const char *path)
 {
@@ -193,7 +194,7 @@ static void compare_fields(const pawl__upgrade_check *check, const pawl_record *
         }
         compare_field(check, was, is, path);
         compare_name(check, from, to, was, is, path);
-        /* A record that holds itself was compared already, a step above. */
+        /* A record that contains itself is compared only once. */
         if (was->kind != PAWL_KIND_RECORD || is->kind != PAWL_KIND_RECORD ||
             was->record() == from || depth == PAWL_RECORD_DEPTH_MAX)
             continue;
@@ -327,7 +328,7 @@ static void compare_names(pawl__upgrade_check *check, const pawl__model *from,
                            "no table registers it");
 }
 
-/* In whatever endpoint: its checkpoint is under its name alone. */
+/* Finds a projection in any endpoint, as its checkpoint depends only on its name. */
 static const pawl__projection_model *find_projection(const pawl_upgrade *upgrade, pawl_text name)
 {
     for (size_t i = 0; i < upgrade->model_count; i++)
@@ -337,7 +338,7 @@ static const pawl__projection_model *find_projection(const pawl_upgrade *upgrade
     return NULL;
 }
 
-/* A projection may pass over a type of event that it took before. */
+/* Reports types of events that a projection took and would now skip. */
 static void compare_projections(pawl__upgrade_check *check, const pawl__model *from)
 {
     for (size_t i = 0; i < from->projection_count; i++) {

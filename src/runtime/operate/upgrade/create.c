@@ -1,4 +1,4 @@
-/* create.c - an upgrade's look at a program: the models of all its endpoints.
+/* create.c - prepares a check: makes the models of all endpoints of a program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

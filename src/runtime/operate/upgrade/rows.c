@@ -1,4 +1,4 @@
-/* rows.c - a page of rows of any kind: what each is read with, and who would handle it.
+/* rows.c - checks a page of rows of any kind: finds the record that reads each row, and its handlers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,7 @@
 
 /* ---- Messages ------------------------------------------------------------ */
 
-/* The body as that one of the message's types. A base's record does not know the members of what
- * is derived from it. */
+/* Reads the body as one of the message's types. The record of a base does not know all members of a derived type. */
 static pawl_code look_as(pawl__upgrade_check *check, const pawl_message *message,
                          const pawl_record *record, bool has_members)
 {
@@ -33,7 +32,7 @@ static pawl_code look_as(pawl__upgrade_check *check, const pawl_message *message
     return PAWL_OK;
 }
 
-/* The types that the header names, of a message whose own type has no handler. */
+/* Reads it as the types that the header names, if the message's own type has no handler. */
 static pawl_code look_as_bases(pawl__upgrade_check *check, const pawl__model *model,
                                const pawl_message *message, size_t *count)
 {
@@ -50,7 +49,7 @@ static pawl_code look_as_bases(pawl__upgrade_check *check, const pawl__model *mo
     return code;
 }
 
-/* As the engine finds the handlers: those of the type and of its bases. */
+/* Finds handlers as the engine does: those of the type and of its bases. */
 static pawl_code look_at_types(pawl__upgrade_check *check, const pawl__model *model,
                                const pawl_message *message, size_t *count)
 {
@@ -109,7 +108,7 @@ static pawl_code look_at_queued(pawl__upgrade_check *check, const pawl_scan_row 
     return code;
 }
 
-/* Where another program receives it, this one cannot tell. */
+/* Checks the row only if an endpoint of this program receives it. */
 static pawl_code look_at_outbox(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     for (size_t i = 0; i < check->upgrade->model_count; i++)
@@ -133,7 +132,7 @@ static void look_at_name(pawl__upgrade_check *check, const pawl__model *model, p
                              PAWL_TEXT_ARGS(name));
 }
 
-/* A schedule's row has all that is needed to send; its messages are looked at in their queue. */
+/* Skips schedules: their rows contain all that is needed to send, and their messages are checked in their queue. */
 static pawl_code look_at_timeout(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     if (pawl_text_equal(check->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
@@ -149,7 +148,7 @@ static pawl_code look_at_timeout(pawl__upgrade_check *check, const pawl_scan_row
 
 /* ---- Dead letters -------------------------------------------------------- */
 
-/* A letter that could not be decoded, or had no handler, is dead of just that. */
+/* Checks a dead letter, but not one that is dead because it could not be decoded or had no handler. */
 static pawl_code look_at_letter(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     const pawl__model *model = pawl__upgrade_model(check->upgrade, row->belongs_to);
@@ -163,7 +162,7 @@ static pawl_code look_at_letter(pawl__upgrade_check *check, const pawl_scan_row 
         pawl__headers_value(row->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA), check->arena, &saga);
     if (code != PAWL_OK || saga.data == NULL)
         return code != PAWL_OK ? code : look_at_message(check, model, &row->message);
-    check->at.type = saga; /* the letter of a timeout, whose name is the letter's type */
+    check->at.type = saga; /* the dead letter of a timeout has the timeout's name as type */
     look_at_name(check, model, row->message.type);
     return PAWL_OK;
 }
@@ -190,7 +189,7 @@ static bool is_of_library(pawl_text type)
            pawl_text_equal(type, PAWL_TEXT(PAWL__EVENT_COMPLETED));
 }
 
-/* An event under way. An entity and projections may read it with one record. */
+/* The current event. An entity and projections may read it with the same record. */
 typedef struct event_look {
     pawl__upgrade_check *check;
     const pawl_scan_row *row;
@@ -268,7 +267,7 @@ static pawl_code look_at_event(pawl__upgrade_check *check, const pawl_scan_row *
     return code;
 }
 
-/* A fold that cannot be read is passed over: the events are folded anew. */
+/* Skips a snapshot that cannot be read: it is made again from the events. */
 static pawl_code look_at_fold(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     void *state;
@@ -329,7 +328,7 @@ static const struct {
     [PAWL_SCAN_DEAD]             = {"dead", look_at_letter},
 };
 
-/* The name by which people find the row: the message's id, but an event's and a fold's stream. */
+/* The id by which operators find the row: of the message, or the stream of an event or snapshot. */
 static pawl_text id_of(const pawl_scan *walk, const pawl_scan_row *row, pawl_arena *arena)
 {
     switch (walk->kind) {

@@ -1,5 +1,5 @@
-/* sagas.c - a page of sagas: whether each can be read, and whether the store finds it by the value
- * of its correlation property, as a message would.
+/* sagas.c - checks a page of sagas: can each be read, and does the store find it by its correlation property, as a
+ * message would?
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static const char *text_of(const pawl__saga_model *saga, const pawl__upgrade_che
                : text;
 }
 
-/* Looks at the members as today's record sees them: behind the format's reader and the upcaster. */
+/* Checks the members as today's record sees them, after the format's reader and the upcaster. */
 static pawl_code look_at_members(pawl__upgrade_check *check, const pawl__saga_model *saga,
                                  const pawl_saga_row *row)
 {
@@ -94,7 +94,7 @@ static pawl_code read_states(pawl__upgrade_check *check, const pawl__saga_model 
     return code;
 }
 
-/* The columns of other properties may not be there yet: `schema apply` adds them. */
+/* The table with one column only: those of other properties may not exist until `schema apply`. */
 static pawl_saga_table column_alone(const pawl_saga_table *table, pawl_saga_key key)
 {
     static const pawl_correlation none = {.type = PAWL_VALUE_NONE};
@@ -118,7 +118,7 @@ static void fill_values(const pawl__saga_model *saga, pawl_saga_key key, readabl
             page->values[i] = (pawl_value){.type = PAWL_VALUE_NONE};
 }
 
-/* Takes the sagas that are found by a property out of the page; by their ids, those that are not there. */
+/* Removes from the page the sagas that are found by a property; with ids, those that are not found. */
 static pawl_code look_up(pawl__upgrade_check *check, pawl_store *store,
                          const pawl__saga_model *saga, pawl_saga_key key, readable *page,
                          pawl_error *why)
@@ -164,7 +164,7 @@ static void report_unreachable(pawl__upgrade_check *check, const pawl__saga_mode
     }
 }
 
-/* A column that is not there yet finds nothing, as one that is empty. */
+/* Does the code end the check? Not that of a missing column, which counts as empty. */
 static bool is_final(pawl_code code)
 {
     return code != PAWL_OK && code != PAWL_ESCHEMA && code != PAWL_EPERSIST;
@@ -179,7 +179,7 @@ static pawl_code find_all(pawl__upgrade_check *check, pawl_store *store,
         code = look_up(check, store, saga, PAWL_SAGA_BY_TRANSITIONAL, page, &why);
     if (is_final(code))
         return pawl_error_set(check->error, code, "%s", why.text);
-    /* Running programs complete sagas after the page was read. */
+    /* Running programs may have completed sagas since the page was read. */
     code = page->count != 0 ? look_up(check, store, saga, PAWL_SAGA_BY_ID, page, check->error)
                             : PAWL_OK;
     if (code == PAWL_OK)

@@ -1,4 +1,4 @@
-/* find.c - the dialects by their names.
+/* find.c - finds a dialect by its name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

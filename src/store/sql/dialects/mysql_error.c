@@ -1,4 +1,4 @@
-/* mysql_error.c - numbers of failures, in their order.
+/* mysql_error.c - error numbers of MySQL and MariaDB: the code of each, and what the server has undone.
  *
  * Numbers below 2000 and from 3000 on are the server's, those between, and from 5000 on, the client
  * library's.

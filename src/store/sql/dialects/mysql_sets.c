@@ -1,4 +1,4 @@
-/* mysql_sets.c - see mysql_sets.h.
+/* mysql_sets.c - makes the text of a statement over many items: see mysql_sets.h.
  *
  *     insert ... values (...), (...)
  *     update (values row(...), row(...)) as j (p1, p2) straight_join T set ... where ...
@@ -23,8 +23,7 @@ static bool begins(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* A set finds its rows by the index whose first column the condition begins with: left alone the
- * server reads, and locks, all rows of a small table instead. */
+/* The shape of a statement, and the index that a set of changes has to name: see mysql_sets.h. */
 pawl__mysql_form pawl__mysql_form_of(const char *template_text)
 {
     static const char *const keys[][2] = {{" where [Id] = ", "primary"},
@@ -46,7 +45,7 @@ pawl__mysql_form pawl__mysql_form_of(const char *template_text)
     return form;
 }
 
-/* A piece of a template as text of the server; `parameter` is how one is written. */
+/* Appends a piece of a template as the server's text, with `parameter` for each of its parameters. */
 static void expand(const pawl__mysql_set *s, pawl__sql_text *text, const char *parameter,
                    pawl_text piece)
 {
@@ -69,7 +68,7 @@ static void expand(const pawl__mysql_set *s, pawl__sql_text *text, const char *p
     pawl__sql_text_free(&whole);
 }
 
-/* The same of a text that was made for it, which is freed. */
+/* The same for a text that was made for it and is freed here. */
 static void expand_made(const pawl__mysql_set *s, pawl__sql_text *text, const char *parameter,
                         pawl__sql_text *made)
 {
@@ -86,9 +85,9 @@ static void write_values(const pawl__mysql_set *s, pawl__sql_text *text, const c
     expand_made(s, text, "?", &whole);
 }
 
-/* Ids are turned into their columns' character set: else no index would serve. A time says that it has
- * microseconds: else MySQL may round them away. A value to load by has a type, without which MariaDB
- * cuts it, and room for more than a column of sagas has. */
+/* Ids are converted to the character set of their columns, or no index could be used. A time has a type with
+ * microseconds, or MySQL may round them away. A value by which sagas are loaded has a type longer than the
+ * column's, or MariaDB cuts it. */
 static const char *marker_of(const pawl__mysql_set *s, const pawl__field *field)
 {
     const pawl_value *value = (const void *)((const char *)s->item + field->offset);
@@ -168,7 +167,7 @@ static void write_load(const pawl__mysql_set *s, pawl__sql_text *text, const cha
     expand(s, text, "p%u", pawl_text_of(where));
 }
 
-/* ---- All of it ------------------------------------------------------------ */
+/* ---- The whole text ------------------------------------------------------- */
 
 void pawl__mysql_set_text(pawl__sql_text *text, const pawl__mysql_set *s, unsigned rows)
 {

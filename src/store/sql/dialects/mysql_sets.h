@@ -1,7 +1,7 @@
 /* mysql_sets.h - the text of a statement over many items, on MySQL and MariaDB, made from the template of one.
  *
- * A set finds its rows by the index whose first column the condition begins with: left alone the server
- * reads, and locks, all rows of a small table instead.
+ * A set names the index whose first column its condition begins with: without that the server would read,
+ * and lock, all rows of a small table.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -15,8 +15,8 @@
 #include "store/sql/dialects/mysql_statements.h"
 
 typedef enum pawl__mysql_shape {
-    PAWL__MYSQL_OTHER,  /* no set */
-    PAWL__MYSQL_VALUES, /* an insert of values: a failed set of them leaves none */
+    PAWL__MYSQL_OTHER,  /* not sent as a set */
+    PAWL__MYSQL_VALUES, /* an insert of values; if it fails, no row was inserted */
     PAWL__MYSQL_UPDATE,
     PAWL__MYSQL_DELETE,
     PAWL__MYSQL_LOAD, /* of sagas */
@@ -36,8 +36,8 @@ typedef struct pawl__mysql_set {
     const void *item; /* the first: all are of its saga's table, and its values' types */
 } pawl__mysql_set;
 
-/* The text of so many rows. Behind an insert's parameters of one row, in the order of its text, stand those
- * of the next; of any other form each row has all parameters in the order of the write's fields. */
+/* The text for `rows` items. An insert has the parameters of one item after those of another, in the order of its
+ * text; any other form has for each item all parameters in the order of the write's fields. */
 void pawl__mysql_set_text(pawl__sql_text *text, const pawl__mysql_set *set, unsigned rows);
 
 /* Bytes of an item in a packet, at most. */

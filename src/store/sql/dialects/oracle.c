@@ -1,19 +1,19 @@
-/* oracle.c - types and words of Oracle's tables (D6, D8, D15).
+/* oracle.c - the dialect of Oracle: column types, words of statements, and the schema's script (D6, D8, D15).
  *
  * Names are in capitals, so that a statement may have them without quotes. The table of a saga has
  * the prefix of its endpoint as everywhere, so that two endpoints do not share one (D7).
  *
  * Every statement that makes something commits by itself, and "if not exists" came with version 23:
- * each step is a block that takes the error of what is there already for success. A look into the
- * catalog before it would let one of two scripts at once fail. The script has no command of
- * sqlplus, so that other clients and checkers of SQL take it, too; hence chr(38), which sqlplus
- * would take for the beginning of a variable.
+ * each step is a block that counts the error "exists already" as success. If it read the catalog
+ * first instead, one of two scripts at once would fail. The script has no command of sqlplus, so
+ * that other clients and checkers of SQL take it, too; and chr(38) in place of an ampersand, with
+ * which sqlplus begins a variable.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/dialects.h"
 
-/* The error that says that the work is done; 0: none does. */
+/* The error that says that the step was done before; 0: there is none. */
 static const int codes[] = {
     [PAWL__SQL_MAKE_TABLE] = -955,  [PAWL__SQL_MAKE_COLUMN] = -1430, [PAWL__SQL_MAKE_INDEX] = -955,
     [PAWL__SQL_MAKE_ROW] = -1,      [PAWL__SQL_CHANGE] = 0,          [PAWL__SQL_DROP_TABLE] = -942,
@@ -63,8 +63,9 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     return code;
 }
 
-/* '' is null there: a character stands for it. Each instance of a cluster (RAC) gives numbers from a store of its own,
- * unless they are ordered: the rows of a source leave the outbox, and events are numbered, in the order of theirs. */
+/* '' is null in Oracle: a character stands for it. Sequences are ordered, since outbox rows leave and events get
+ * positions in the order of their numbers: else each instance of a cluster (RAC) takes numbers from a cache of its
+ * own. */
 #define WORDS                                                                                      \
     .name = "oracle", .product = "Oracle 12.2 or later", .client = "sqlplus USER@SERVICE @FILE",   \
     .safety =                                                                                      \

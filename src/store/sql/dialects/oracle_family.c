@@ -1,11 +1,11 @@
 /* oracle_family.c - sessions of Oracle: settings, heartbeats, tables.
  *
- * A session can have no lock of a number without a right that few have (dbms_lock): workers live by heartbeats,
- * by the server's clock, and leaders by the row of their lease. A transaction begins by itself; it is begun by
- * a number all the same, by which a hold sees whether it is still there.
+ * A lock of a session needs a right that few users have (dbms_lock). So workers count as alive by heartbeats, by
+ * the server's clock, and leaders by the row of their lease. A transaction begins by itself, but pawl gives it an
+ * id at its begin, by which a handler transaction is known to be still the same.
  *
- * Every statement that makes a table commits by itself. Each step of a script may be repeated, so that two
- * scripts at once need no lock.
+ * Every statement that makes a table commits by itself. Each step of a script may be repeated, so two scripts
+ * at once need no lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -92,8 +92,8 @@ static pawl_code check_session(const pawl__sql_remote *remote, const answer *fou
     return PAWL_OK;
 }
 
-/* A comparison is that of bytes, times are of UTC, and a commit is answered when it is on the disk, whatever
- * the server's settings are. */
+/* Comparisons are bytewise, times are UTC, and a commit is answered when it is on disk, whatever the server's
+ * settings are. */
 static const char settings[] =
     "alter session set nls_comp = 'BINARY' nls_sort = 'BINARY' "
     "nls_numeric_characters = '.,' nls_length_semantics = 'BYTE' "
@@ -141,9 +141,9 @@ static pawl_code is_open(pawl__sql_session *session, bool *is_it, pawl_error *er
     return code;
 }
 
-/* ---- Who lives ----------------------------------------------------------- */
+/* ---- Workers that are alive ----------------------------------------------- */
 
-/* The heartbeat is young. */
+/* True if the worker's heartbeat is recent. */
 static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
                         const pawl__sql_life *life)
 {
@@ -166,15 +166,15 @@ static const pawl__sql_schema_ops schema_ops = {
 
 /* ---- Doctor ---------------------------------------------------------------- */
 
-/* With the quotes that a name has in a template. */
+/* The table's name, quoted as in a template. */
 #define TABLE_NAME "'\"' || table_name || '\"'"
 #define OF_THIS_SCHEMA " owner = sys_context('userenv', 'current_schema') "
 
-/* "order": tables of earlier versions go without it, and need it on a cluster alone, which a user without rights cannot
- * ask for.
+/* "order": sequences of earlier versions are not ordered, which matters on a cluster only; without rights a user cannot
+ * ask whether this is one.
  *
- * "histogram": without one the planner takes the few rows that are pending for as many as each other state has, and reads
- * all of them. */
+ * "histogram": without one the planner expects as many pending rows as rows of any other state, and reads the whole
+ * table. */
 static const pawl__sql_check checks[] = {
     {.name    = "clock",
      .measure = PAWL__SQL_MEASURE_CLOCK,
@@ -245,7 +245,7 @@ const pawl__sql_family pawl__oracle_family = {
             .claim_again = PAWL__ORACLE_QUEUE_CLAIM_AGAIN,
             .count_due   = PAWL__ORACLE_QUEUE_COUNT_DUE,
             .lock        = PAWL__ORACLE_QUEUE_LOCK,
-            /* The driver cuts longer ones (store/odbc), and rows that are missing would be claimed again. */
+            /* The driver cuts longer lists (store/odbc), and rows missing in one would be claimed again. */
             .numbers_max = PAWL__ORACLE_PARAMETER_MAX,
             PAWL__SQL_SESSION_LOCKS,
         },

@@ -1,4 +1,4 @@
-/* oracle_round.c - the text of a round's block, and its parameters.
+/* oracle_round.c - makes the block of a round, and its JSON parameters: see oracle_round.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static void append_time(pawl__sql_text *to, pawl_time time)
                       d.minute, d.second, d.microsecond);
 }
 
-/* False: the value does not go into a set. */
+/* Appends the value; false: it cannot be part of a set. */
 static bool append_value(pawl__sql_text *to, int wire, const pawl_value *value)
 {
     char   uuid[PAWL_UUID_TEXT_SIZE + 1];
@@ -87,7 +87,7 @@ static bool append_item(pawl__sql_text *to, const pawl__field_list *fields, cons
 
 /* ---- The text of a set ------------------------------------------------------ */
 
-/* A field's type in the block, and in the JSON, and how the one becomes the other. */
+/* The type of a field in the block and in the JSON, and the conversion from JSON. */
 typedef struct form {
     const char *type;
     const char *column;
@@ -95,7 +95,7 @@ typedef struct form {
     const char *behind;
 } form;
 
-/* A value that sagas are found by has the type of the first item that has one. */
+/* The type of a field. A correlation value has the type of the first item with a value. */
 static pawl_value_type type_of(const pawl__field *field, const void *const *items, size_t count)
 {
     pawl_value_type type = PAWL_VALUE_NONE;
@@ -170,7 +170,7 @@ static bool writes(const pawl__sql_text *statement)
 
 /* ---- A set ------------------------------------------------------------------ */
 
-/* As many items as go into the next parameter; their number, 0: the first one does not. */
+/* Appends as many items as fit into the next parameter; returns their number, 0 if the first item does not fit. */
 static size_t fill(pawl__sql_text *set, const pawl__sql_write *write, const void *const *items,
                    size_t count)
 {
@@ -196,7 +196,7 @@ static void drop_sets(pawl__oracle_round *round, unsigned set_count, unsigned it
     round->parts.size = size;
 }
 
-/* False: there is no room for a further set, or the first item that is left does not go into one. */
+/* False: there is no room for another set, or the next item cannot be part of one. */
 static bool add_sets(pawl__oracle_round *round, const pawl__sql_text *statement,
                      const pawl__sql_write *write, const void *const *items, size_t count)
 {
@@ -216,7 +216,7 @@ static bool add_sets(pawl__oracle_round *round, const pawl__sql_text *statement,
     return true;
 }
 
-/* The sets of a run, which begin at `first`, become 1, 2, 4 or so many: those behind the last item are empty. */
+/* Adds empty sets to the run that begins at `first`, so that it has 1, 2, 4 and so on: fewer different texts. */
 static bool pad_sets(pawl__oracle_round *round, unsigned first, const pawl__sql_text *statement,
                      const pawl__sql_write *write, const void *const *items, size_t count)
 {
@@ -229,7 +229,7 @@ static bool pad_sets(pawl__oracle_round *round, unsigned first, const pawl__sql_
     return true;
 }
 
-/* Runs that alternate would make texts without end: the second run of a statement begins another block. */
+/* Has the block a run of this statement? If so, a new block begins: alternating runs would make new texts. */
 static bool has_run(const pawl__oracle_round *round, const pawl__sql_text *statement)
 {
     return round->set_count != 0 && !round->parts.is_failed &&

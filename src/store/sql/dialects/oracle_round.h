@@ -1,6 +1,6 @@
-/* oracle_round.h - the writes of a round as one block: each set of items is a JSON parameter, a FORALL runs the
- * statement of one item for all of them, and the answer has a letter for each item. Few texts come of it, since the
- * server parses each that is new to it: no statement stands in two places of a block, and its sets are 1, 2, 4 or so many.
+/* oracle_round.h - makes one block of the writes of a round: each set of items is a JSON parameter, a FORALL runs
+ * the statement for all items, and the answer has a letter for each item. The server parses every new text, so few
+ * differ: a statement stands in one place of a block only, and its sets are padded to 1, 2, 4 and so on.
  *
  *     add      any number of sets; false: this one is to be written item by item, behind those before it
  *     text     once
@@ -26,11 +26,11 @@ typedef struct pawl__oracle_round {
     unsigned       set_count;
     bool           is_wanted[PAWL__ORACLE_ITEMS_MAX]; /* the item must find a row */
     unsigned       item_count;
-    bool           was_unlike; /* one of those before did not, or failed alone */
+    bool           was_unlike; /* an item that must find a row found none, or failed */
 } pawl__oracle_round;
 
-/* PAWL_ENOMEM, or the failure of a saga's names. `*is_added` is false where the items are no set, or there
- * is no room for it: nothing was changed. */
+/* PAWL_ENOMEM, or the failure of a saga's names. `*is_added` is false if the items cannot be a set, or there is no
+ * room for it: the round is unchanged then. */
 pawl_code pawl__oracle_round_add(pawl__oracle_round *round, const pawl__sql_remote *remote,
                                  const pawl__sql_write *write, const void *const *items,
                                  size_t count, bool *is_added, pawl_error *error);

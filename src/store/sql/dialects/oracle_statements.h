@@ -1,8 +1,8 @@
-/* oracle_statements.h - what Oracle says in another way than the shared statements, counted on from them.
+/* oracle_statements.h - the statements that Oracle needs in another form than the shared one; their numbers follow.
  *
- * A limit and `for update` exclude each other there (ORA-02014), and a limit by rownum counts before the lock:
- * a claim is a block whose cursor locks rows as they are fetched, and fetches as many as are wanted. The rows
- * come back as the block's implicit result, read once more, by their numbers, as they stand under the lock.
+ * Oracle does not allow a limit with `for update` (ORA-02014), and a limit by rownum counts before the lock. So
+ * a claim is a block whose cursor locks rows as it fetches them, and fetches as many as are wanted. The block
+ * then reads the rows again by their numbers, as they are under the lock, and returns them as implicit result.
  *
  * No `update ... from` and no `on conflict`: both are MERGE. No select without a table, and no `as` before the
  * other name of one.
@@ -17,18 +17,18 @@
 #define PAWL__ORACLE_DUE "where [Queue] = ?1 and [Due] <= ?2 "
 #define PAWL__ORACLE_SKIP "for update skip locked"
 
-/* A collection takes 32,767 rows at most. The limit travels as a text, by which least() would compare: '5' > '32767'. */
+/* A collection has 32,767 rows at most. The limit comes as a text, by which least() would compare: '5' > '32767'. */
 #define PAWL__ORACLE_FETCH(list, limit)                                \
     "n pls_integer := least(to_number(" limit "), 32767); m sys." list \
     "; r sys_refcursor; begin open c; "                                \
     "fetch c bulk collect into m limit n; close c; open r for "
 #define PAWL__ORACLE_RETURN "; dbms_sql.return_result(r); end;"
-/* The planner would take a collection for 8,168 rows. */
+/* Without the hint the planner expects 8,168 rows in a collection. */
 #define PAWL__ORACLE_BY_NUMBER "select /*+ leading(k) use_nl(t) cardinality(k 10) */ "
 #define PAWL__ORACLE_OF(table, key) \
     "from table(m) k join {" table "} t on t.[" key "] = k.column_value "
 
-/* Statistics of an empty table would have the planner read all of it. An index is named by its columns. */
+/* Names the index by its columns: by statistics of an empty table the planner would read the whole table. */
 #define PAWL__ORACLE_BY_INDEX(columns) "select /*+ index(q (" columns ")) */ "
 #define PAWL__ORACLE_BY_DUE PAWL__ORACLE_BY_INDEX("queue, due, seq")
 
@@ -46,22 +46,22 @@
             "timeouts", "Id") "where " where " order by [Due], [Id]" PAWL__ORACLE_RETURN
 #define PAWL__ORACLE_FREE(now) "([LeaseExpires] is null or [LeaseExpires] <= " now ")"
 
-/* Rows of a table by their place. */
+/* Deletes the selected rows by their rowid. */
 #define PAWL__ORACLE_AT_PLACE(table, select) \
     "delete from {" table "} where rowid in (select rowid from {" table "} " select ")"
 #define PAWL__ORACLE_SUM(counter) "t." counter " = t." counter " + w." counter
 #define PAWL__ORACLE_OF_SCHEMA(owner) owner " = sys_context('userenv', 'current_schema')"
 
-/* OUTBOX_SAME: of the bodies the first 32,000 bytes are compared; more is no parameter of a block.
+/* OUTBOX_SAME: compares the first 32,000 bytes of the bodies; a parameter of a block cannot be longer.
  *
- * BODIES_CLEAR: an empty parameter is null, which the column's default replaces in an insert alone (ORA-01407).
+ * BODIES_CLEAR: an empty parameter is null, which only an insert replaces by the column's default (ORA-01407).
  *
  * TIMEOUT_FOREIGN: as the shared one; no name before the columns of a first timeout, which the limit of a
  * subquery would need.
  *
- * FOLD_SET: no MERGE, which takes no value of more than 4,000 bytes (ORA-01461); FOLD_ADD follows where there is no row.
+ * FOLD_SET: no MERGE, which takes no value of more than 4,000 bytes (ORA-01461); FOLD_ADD follows if there is no row.
  *
- * WORKER_KEEP: a row that is there is written as it is, and so locked. */
+ * WORKER_KEEP: a row that exists is updated without a change, and so locked. */
 
 /* name, template */
 #define PAWL__ORACLE_STATEMENTS(X)                                                                                               \

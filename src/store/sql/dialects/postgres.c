@@ -1,4 +1,4 @@
-/* postgres.c - types, settings and the function of PostgreSQL's tables (D16).
+/* postgres.c - the dialect of PostgreSQL: column types, settings of tables, and the SQL function (D16).
  *
  * The function lets programs in other languages, and triggers, send a message in a transaction
  * of their own.
@@ -12,9 +12,9 @@
 
 /* send() refuses what pawl refuses (pawl/limits.h), inserts what a commit inserts, and sends NOTIFY
  * to the handles that sleep for the queue. Its search path is that of the script: the schema of the
- * tables and no other. The channel's name is the driver's (wait.c); schema and prefix for it come
- * from the catalog, since a template has them in no literal. A template has no braces of its own
- * either: hence the object that is made for no headers. */
+ * tables and no other. The channel's name is the driver's (wait.c); the function reads schema and
+ * prefix for it from the catalog, since a template cannot have them in a literal. A template cannot
+ * have braces either, so missing headers become an object that a function makes. */
 const char pawl__pg_send_name[] = "send";
 const char pawl__pg_send_function[] =
     "create or replace function {send} (\n"
@@ -87,38 +87,37 @@ const char pawl__pg_send_function[] =
 /* Autovacuum counts dead rows here, not shares of the table. Every message leaves a dead row in the
  * queue and most leave one in another table, and the server's own rule (a fifth of the table) suits tables
  * that grow: after a backlog it would let a queue that is nearly empty keep hundreds of thousands
- * of dead entries, which a claim walks over. The work is not slowed down by delays: these tables
- * are small, or should become so. Long values that the server keeps aside follow the settings of
- * their table.
+ * of dead entries, which a claim reads. Vacuum runs without delays: these tables are small, or
+ * should become so. Long values in TOAST tables follow the settings of their table.
  *
- * inbox: it has a week of marks, and each pass of a vacuum reads its whole index: a fiftieth of
- * it is worth a pass, at the server's own pace.
+ * inbox: it has the rows of a week, and each vacuum reads its whole index: so it runs, at the
+ * server's own pace, when a fiftieth of the rows are dead.
  *
- * events: each is written once more, for its position, and leaves an entry in the index of those
- * without: the same. folds and checkpoints are written anew in their rows.
+ * events: the same, since each is updated once for its position, and leaves an entry in the index
+ * of those without one. folds and checkpoints: their rows are updated again and again.
  *
- * history: a sweep begins at its oldest entries, and would pass over those that others deleted.
+ * history: a sweep begins at the oldest entries, and would read those of deleted rows.
  *
- * workers, leases: a row for each, written by each commit, or renewed. With most of a page free the new
- * version stays on the page, and no index is touched. timeouts: a lease is stamped and cleared, and
- * no index has its columns.
+ * workers, leases: each commit or renewal updates a row. With most of a page free the new version
+ * stays on the page, and no index is written. timeouts: a lease is written and cleared, and no
+ * index has its columns.
  *
- * The settings are written when something of the schema is made, not when all of it is there: an
- * administrator's own settings stay. */
+ * A script sets these only if it makes or changes something: an administrator's own settings stay
+ * as long as the schema is complete. */
 #define BUSY_AND(more, table)                                                    \
     "alter table " table " set (" more "autovacuum_vacuum_scale_factor = 0.01, " \
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
 #define BUSY(table) BUSY_AND("", table)
 
-/* A publication (logical replication) names the rows of a table without a primary key by one of its unique indexes;
- * without it the server refuses each delete. An administrator's own choice stays. */
+/* Logical replication identifies rows of a table without a primary key by one of its unique indexes; without one
+ * the server refuses each delete in a publication. An administrator's own choice stays. */
 #define IDENTITY(table, index)                                                                    \
     "do $do$ begin if exists (select from pg_class as c where c.oid = $pawl$" table               \
     "$pawl$::regclass "                                                                           \
     "and " PAWL__PG_IS_UNNAMED ") then alter table " table " replica identity using index " index \
     "; end if; end $do$"
 
-/* Few rows, written again and again. */
+/* Tables of few rows that are updated again and again. */
 #define STEADY(table)                                                                  \
     "alter table " table " set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, " \
     "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)"
@@ -155,18 +154,17 @@ static const pawl__sql_extra before_drop[] = {
     {NULL, NULL},
 };
 
-/* An index on the columns of a lease would make each stamp write all indexes of the row anew:
- * leases are found through the ranges of timeout_statements.h. */
+/* With an index on the columns of a lease each lease would write all indexes of the row: leases are found through
+ * the ranges of timeout_statements.h instead. */
 static const char *const no_indexes[] = {"timeouts_lease", "timeouts_worker", NULL};
 
-/* fillfactor: a saga is saved a few times in its life and its correlation values stay, so with room
- * on the page the new version stays there, and no index is touched. */
+/* fillfactor: a saga is saved a few times, mostly with the same correlation values. With room on the page the new
+ * version stays there, and no index is written. */
 #define SAGA_END " with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)"
 
-/* An advisory lock lets two scripts at once run one after the other; 1885435756 is 'pawl'. It is
- * waited for a minute, as are the locks of tables that programs are at work on. The
- * search path is narrowed to one schema, that of the tables, for the function. The server cuts a
- * longer name than 63 bytes, so none is sent. */
+/* An advisory lock makes two scripts run one after the other; 1885435756 is 'pawl'. The script waits a minute for
+ * it, and for locks of tables that programs use. The search path is the schema of the tables alone, for the
+ * function. The server cuts names longer than 63 bytes, so none is sent. */
 #define WORDS                                                                                   \
     .name = "postgres", .product = "PostgreSQL 14 or later",                                    \
     .client     = "psql -v ON_ERROR_STOP=1 -f FILE",                                            \

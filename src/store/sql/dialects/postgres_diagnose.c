@@ -1,9 +1,9 @@
-/* postgres_diagnose.c - the checks of a PostgreSQL server, by whatever library it is reached: what holds up
- * pawl's work, or could lose it.
+/* postgres_diagnose.c - the checks of a PostgreSQL server, for all client libraries: what delays pawl's
+ * work, or could lose it.
  *
- * Each check is a select on the server's catalogs and settings (store/sql/diagnose.h). A handler's
- * session and pawl's own have the settings of the role and the database: those are what is looked at. A table's
- * name as a text is between dollars, since an apostrophe may stand in it.
+ * Each check is a select on the server's catalogs and settings (store/sql/diagnose.h). It checks the
+ * settings of the role and the database, which handlers' sessions and pawl's own have. A table's name in a
+ * literal stands between dollars, since it may contain an apostrophe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define OK_OR(condition, level) "case when " condition " then 0 else " #level " end::bigint, "
-/* Either text by the same condition. */
+/* SAYS and REMEDY choose a text by the condition of the check. */
 #define SAYS(condition, right, wrong) "case when " condition " then " right " else " wrong " end, "
 #define REMEDY(condition, sql) "case when " condition " then '' else " sql " end"
 
@@ -31,12 +31,12 @@
 #define USED \
     "(select count(*) from pg_catalog.pg_stat_activity where backend_type = 'client backend')"
 #define ROOM "current_setting('max_connections')::bigint"
-/* Counts for more than a setting of the role, or of the database. */
+/* A setting of the role in this database overrides those of the role and of the database. */
 #define IN_DATABASE                                       \
     "'alter role ' || quote_ident(session_user) || ' in " \
     "database ' || quote_ident(current_database()) || "
 
-/* The sequence of a column, and the last number of its rows. */
+/* The sequence of a column, and the largest number in the table. */
 #define NUMBERS(table, column)                                                           \
     "(pg_get_serial_sequence($pawl$" table "$pawl$, '" column "'), (select max([" column \
     "]) from " table "))"
@@ -46,7 +46,7 @@
         "{aggregator}", "Id") ", " NUMBERS("{history}", "Id")
 
 static const pawl__sql_check checks[] = {
-    /* Behind a copy by logical replication sequences stand where they began. */
+    /* After a copy by logical replication sequences are still at their start. */
     {.name = "sequences",
      .select =
          "with n(s, last) as (values " ALL_NUMBERS ") "
@@ -171,7 +171,7 @@ static const char rights_select[] =
     "coalesce(string_agg(format('grant %s on %s to %I', r, t, current_user), '; ' order by t), '') "
     "from missing";
 
-/* With no policy for all of them, rows are hidden without an error. */
+/* Without a policy for all rows, rows are hidden without an error. */
 static const char row_security_select[] =
     " select 1::bigint, format('row level security is active on %s for role %s: rows that its policies do not allow "
     "are not seen, and no error says so', n.t, current_user), "
@@ -181,8 +181,7 @@ static const char row_security_select[] =
     "and (0 = any (p.polroles) or quote_ident(current_user)::regrole::oid = any (p.polroles)) "
     "and pg_get_expr(p.polqual, p.polrelid) = 'true') order by n.t";
 
-/* A check of all tables and what is done with their rows: the version is read, rows of the others are read, written and
- * removed. */
+/* Checks the rights on all tables: the version is read; rows of other tables are read, written and deleted. */
 static pawl_code check_tables(pawl__sql_doctor *doctor, pawl__sql_check check)
 {
     static const char *const verbs[] = {"select", "insert", "update", "delete"};

@@ -1,4 +1,4 @@
-/* postgres_error.c - SQLSTATEs of failures: the first that fits.
+/* postgres_error.c - SQLSTATEs of PostgreSQL: the code of each. The first entry that fits counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

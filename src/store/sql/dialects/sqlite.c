@@ -1,13 +1,13 @@
-/* sqlite.c - types and words of SQLite's tables (D39).
+/* sqlite.c - the dialect of SQLite: column types and words of statements (D39).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/dialects.h"
 
-/* The number of an event is its position here. */
+/* Not made: the number of an event is its position here. */
 static const char *const no_indexes[] = {"events_position", "events_unnumbered", NULL};
 
-/* Another script, or a program at work, is waited for. */
+/* Waits a minute for another script or a program that writes. */
 static const char script_begin[] = "pragma busy_timeout = 60000;\n"
                                    "pragma journal_mode = wal;\n"
                                    "begin immediate;";
