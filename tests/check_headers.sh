@@ -99,6 +99,29 @@ for bad in 'order, .id = "x"' 'order, .id = string'; do
         result=1
     fi
 done
+# A record may be declared in C++17, too, of which g++ has designated initialisers as an extension.
+for compiler in "$cxx" g++ clang++; do
+    command -v "$compiler" >/dev/null || continue
+    for standard in 17 20; do
+        "$compiler" -std=c++$standard -Wall -Wextra -Werror -fsyntax-only -I "$include" -x c++ - <<'END' || {
+#include "pawl/record.h"
+#define STAGE(E) E(STAGE_PLACED, "placed") E(STAGE_PAID, "paid")
+PAWL_ENUM(stage, STAGE);
+#define ADDRESS(F) F(TEXT, city) F(OPT_TEXT, street, .secret = true) F(FIXED, country, 2)
+PAWL_RECORD(address, ADDRESS);
+#define ORDER(F)                                                                        \
+    F(INT64, n, .required = true) F(ENUM, at, stage) F(OPT_ENUM, was, stage)            \
+    F(LIST_INT32, counts) F(OPT_FIXED, code, 3) F(LIST_FIXED, codes, 3)                 \
+    F(RECORD, to, address) F(OPT_RECORD, from, address) F(LIST_RECORD, by_way_of, address)
+PAWL_RECORD(order, ORDER);
+const pawl_record *declared();
+const pawl_record *declared() { return PAWL_RECORD_OF(order)(); }
+END
+            echo "PAWL_RECORD does not compile without a warning in C++$standard by $compiler"
+            result=1
+        }
+    done
+done
 # A literal as text needs no C++20, as initialisers do.
 for standard in 11 17 20; do
     printf '#include "pawl/pawl.h"\npawl_text name = PAWL_TEXT("x");\n%s\n' \

@@ -1,5 +1,5 @@
-/* change_rows.h - the changes, one struct for each kind; change.h says how they
- * make up a change set.
+/* change_rows.h - one struct for each kind of change. A change set (change.h) consists of
+ * them.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -25,9 +25,9 @@ extern "C" {
     uint32_t group;
 
 /* Ends this worker's claim on a queue row.
- * Refused with PAWL_EGONE when the claim is no longer ours. */
+ * Refused with PAWL_EGONE when the worker has lost the claim. */
 typedef enum pawl_queue_action {
-    PAWL_QUEUE_DONE,    /* the row goes */
+    PAWL_QUEUE_DONE,    /* deletes the row */
     PAWL_QUEUE_RELEASE, /* the row is free at once, nothing else changes */
     PAWL_QUEUE_RETRY, /* due, attempts, waiting_since and error are written; its queue order stays */
 } pawl_queue_action;
@@ -39,14 +39,14 @@ typedef struct pawl_queue_settle {
     int64_t           seq;           /* the row, as claimed */
     pawl_time         due;           /* RETRY: not before this time */
     int32_t           attempts;      /* RETRY: delayed retries so far */
-    int32_t           crashes;       /* RETRY: processes that crashed with it */
+    int32_t           crashes;       /* RETRY: crash count */
     pawl_time         waiting_since; /* RETRY: first time deferred for "no saga yet", else 0 */
-    pawl_text         error;         /* RETRY: why, or empty */
+    pawl_text         error;         /* RETRY: reason, or empty */
     pawl_text         history;       /* RETRY: as in pawl_dead_set, or empty */
 } pawl_queue_settle;
 
-/* Remembers that the endpoint handled the message id.
- * Refused with PAWL_EDUPLICATE when it is remembered already. */
+/* Writes a deduplication record: the endpoint has handled the message id.
+ * Refused with PAWL_EDUPLICATE when there is a record already. */
 typedef struct pawl_inbox_entry {
     PAWL__CHANGE_BASE
     pawl_text          endpoint;
@@ -55,7 +55,7 @@ typedef struct pawl_inbox_entry {
     pawl_time          at;
 } pawl_inbox_entry;
 
-/* Refused with PAWL_ECONFLICT unless the row is there at `version`. */
+/* Deletes a saga's row. Refused with PAWL_ECONFLICT unless the row exists with `version`. */
 typedef struct pawl_saga_delete {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;
@@ -63,7 +63,7 @@ typedef struct pawl_saga_delete {
     int64_t                version;
 } pawl_saga_delete;
 
-/* The row starts at version 1. Refused with PAWL_EDUPLICATE when the id or a
+/* Inserts a saga's row with version 1. Refused with PAWL_EDUPLICATE when the id or a
  * correlation value exists. */
 typedef struct pawl_saga_insert {
     PAWL__CHANGE_BASE
@@ -76,8 +76,8 @@ typedef struct pawl_saga_insert {
     pawl_text              type_version; /* version of the state's record, "1.0" */
 } pawl_saga_insert;
 
-/* The row goes from `version` to `version + 1`. Refused with PAWL_ECONFLICT
- * unless it is there at `version`; with PAWL_EDUPLICATE when another saga has
+/* Updates a saga's row from `version` to `version + 1`. Refused with PAWL_ECONFLICT
+ * unless the row exists with `version`; with PAWL_EDUPLICATE when another saga has
  * the transitional value. The main correlation value is never rewritten. */
 typedef struct pawl_saga_update {
     PAWL__CHANGE_BASE
@@ -91,9 +91,8 @@ typedef struct pawl_saga_update {
     pawl_text              type_version;
 } pawl_saga_update;
 
-/* Ends a lease on a timeout. Refused with PAWL_EGONE unless the row has, with
- * `has_owner`, that owner and, when generation is not 0, that generation; with
- * neither a missing row is fine. */
+/* Ends a lease on a timeout. Refused with PAWL_EGONE if the row does not have this owner (with
+ * `has_owner`) or this generation (unless 0). Without both a missing row is accepted. */
 typedef enum pawl_timeout_action {
     PAWL_TIMEOUT_REMOVE,
     PAWL_TIMEOUT_RELEASE,
@@ -116,7 +115,7 @@ typedef struct pawl_timeout_settle {
 typedef struct pawl_outbox_settle {
     PAWL__CHANGE_BASE
     int64_t              id;
-    pawl_text            source; /* of the row; empty orders nothing */
+    pawl_text            source; /* the row's ordering key; empty: no order */
     pawl_outbox_state    state;  /* PENDING (try again), DISPATCHED or DEAD */
     int32_t              attempts;
     pawl_time            next_attempt;
@@ -129,8 +128,8 @@ typedef struct pawl_outbox_settle {
 /* An operator's change of a dead row; a line of history keeps the name and the reason.
  * Refused with PAWL_EGONE unless the row is dead. */
 typedef enum pawl_outbox_action {
-    PAWL_OUTBOX_RETRY,   /* pending and due; its attempts so far count no more (O19) */
-    PAWL_OUTBOX_DISCARD, /* discarded; swept as the dispatched rows are */
+    PAWL_OUTBOX_RETRY,   /* pending and due; earlier attempts no longer count (O19) */
+    PAWL_OUTBOX_DISCARD, /* discarded; the retention sweep deletes it as a dispatched row */
 } pawl_outbox_action;
 
 typedef struct pawl_outbox_reset {
@@ -142,8 +141,8 @@ typedef struct pawl_outbox_reset {
 } pawl_outbox_reset;
 
 /* Removes exactly the rows of a leased batch. Refused with PAWL_ECONFLICT unless
- * all `ids` are there under the session's lease (A11, A12, A27). A
- * session of zero checks no lease and ignores ids that are gone. */
+ * all `ids` exist and the session has leased them (A11, A12, A27). With a zero
+ * session no lease is checked, and missing ids are ignored. */
 typedef struct pawl_leased_batch_remove {
     PAWL__CHANGE_BASE
     pawl_text       partition;
@@ -152,10 +151,10 @@ typedef struct pawl_leased_batch_remove {
     size_t          id_count;
 } pawl_leased_batch_remove;
 
-/* Sets or re-arms. With a saga id, (saga id, name) is unique: a second set
- * writes the due time anew, raises the generation and clears the lease,
- * whatever worker has it. Without one the id is the key. With `is_new` an existing
- * id is refused with PAWL_EDUPLICATE and the first row stays (T2). */
+/* Sets a timeout. With a saga id, (saga id, name) is the key: if the row exists, it gets the
+ * new due time, a higher generation and no lease, even if a worker had one.
+ * Without a saga id the id is the key. With `is_new` an existing
+ * id is refused with PAWL_EDUPLICATE, and the first row stays (T2). */
 typedef struct pawl_timeout_set {
     PAWL__CHANGE_BASE
     pawl_timeout_id id;
@@ -169,25 +168,25 @@ typedef struct pawl_timeout_set {
     bool            is_new;
 } pawl_timeout_set;
 
-/* Removes a saga's timeout of that name, or all of the saga's when the name is
- * empty, whatever their lease. Applied before timeout_set. */
+/* Removes a saga's timeout of that name, or all its timeouts when the name is
+ * empty, leased or not. Applied before timeout_set. */
 typedef struct pawl_timeout_cancel {
     PAWL__CHANGE_BASE
     pawl_saga_id saga_id;
     pawl_text    name;
 } pawl_timeout_cancel;
 
-/* A new pending row, due whatever `at` says: the rows of an ordering key are made by several
- * clocks, and none may go before the one that precedes it. A dispatch id that exists is left
- * untouched; a row whose stored type or body differs is refused with PAWL_EMISMATCH
- * (O5, O6), unless `may_differ`: a projection that is rebuilt may send otherwise than before. */
+/* Adds a pending outbox row, due at once. `at` is no due time: different clocks write the rows of an
+ * ordering key, and a due time could change their order. If the dispatch id exists, that row stays; if its type
+ * or body differs, the change is refused with PAWL_EMISMATCH (O5, O6), unless `may_differ`, for a
+ * rebuilt projection, which may send other messages than before. */
 typedef struct pawl_outbox_add {
     PAWL__CHANGE_BASE
     pawl_dispatch_id dispatch_id;
     pawl_text        source;      /* ordering key, "type/id" of the producer; empty: no order */
     int64_t          version;     /* sequence: version of the sender ... */
     int32_t          index;       /* ... and index within it */
-    bool             may_differ;  /* in place of padding: no other member has moved */
+    bool             may_differ;  /* see above; in former padding, so the layout is unchanged */
     pawl_text        endpoint;    /* the endpoint that produced it */
     pawl_text        destination; /* logical name of a route */
     pawl_message     message;
@@ -196,17 +195,18 @@ typedef struct pawl_outbox_add {
     pawl_time        at;
 } pawl_outbox_add;
 
-/* Blocked rows: the outbox dispatcher blocks the rows that follow a waiting row of an ordering key,
- * and frees them when that row is settled. In one change set those of an ordering key apply in order. */
+/* Blocks or unblocks outbox rows: the dispatcher blocks the rows after a retried row of an ordering key,
+ * and unblocks them when that row is settled. Changes of one ordering key apply in order. */
 typedef struct pawl_outbox_block {
     PAWL__CHANGE_BASE
     pawl_text source;
     int64_t   after; /* untried rows of the ordering key with a larger id */
+    int64_t   id;    /* not 0: only the untried row of that id; `after` is ignored */
     bool      is_unblock;
 } pawl_outbox_block;
 
-/* A second send of a live (queue, id) changes nothing; with `is_new` it is refused with
- * PAWL_EDUPLICATE. */
+/* Sends a message to a queue. If the queue has a message of this id, nothing changes, or with
+ * `is_new` the change is refused with PAWL_EDUPLICATE. */
 typedef struct pawl_queue_send {
     PAWL__CHANGE_BASE
     pawl_text    queue;
@@ -216,9 +216,8 @@ typedef struct pawl_queue_send {
     bool         is_new;
 } pawl_queue_send;
 
-/* A message for an aggregator. The key is unique in its partition while the
- * row lives; a second add changes nothing (A2). The partition's
- * flush row is made when it is missing. */
+/* Adds a message to an aggregator's partition. If the partition has a row with the key, nothing
+ * changes (A2). The partition's flush row is inserted if it is missing. */
 typedef struct pawl_aggregator_add {
     PAWL__CHANGE_BASE
     pawl_text    name;      /* of the aggregator */
@@ -230,14 +229,14 @@ typedef struct pawl_aggregator_add {
         due; /* business time at which the period of a fresh partition ends; PAWL_TIME_MAX: never */
 } pawl_aggregator_add;
 
-/* Writes what is known about a partition's flushes. A missing row is fine. */
+/* Writes a partition's flush row. A missing row is accepted. */
 typedef struct pawl_flush_set {
     PAWL__CHANGE_BASE
     pawl_text partition;
     pawl_time due;      /* end of the period, or the next try after a failure */
     int32_t   attempts; /* failures in a row */
     bool      is_dead;
-    bool      is_done; /* the row goes if the partition has no messages */
+    bool      is_done; /* deletes the row if the partition has no messages */
     pawl_text error;
 } pawl_flush_set;
 
@@ -248,10 +247,10 @@ typedef struct pawl_leased_batch_release {
     pawl_session_id session;
 } pawl_leased_batch_release;
 
-/* Rows leave an aggregator whatever their lease: one by correlation id, or all
- * when it is empty. With `is_checked`, refused with PAWL_ECONFLICT when there was
- * no row to remove: for a set of its own, whose adds come from an earlier commit.
- * The public operation explains (A20-A24). */
+/* Removes rows of a partition, leased or not: the oldest with the correlation id, or all with
+ * `is_all` or an empty id. With `is_checked`, refused with PAWL_ECONFLICT when there is
+ * no such row; for a change set without adds to the partition.
+ * See pawl_store_aggregator_remove (A20-A24). */
 typedef struct pawl_aggregator_remove {
     PAWL__CHANGE_BASE
     pawl_text partition;
@@ -260,9 +259,9 @@ typedef struct pawl_aggregator_remove {
     bool      is_checked;
 } pawl_aggregator_remove;
 
-/* A dead letter, unique by endpoint and message id: a second one changes
- * nothing. With `is_remove` the dead letter goes, and its deduplication record unless `keeps_record`; with
- * `is_checked` that is refused with PAWL_EGONE unless there is a dead letter. */
+/* Adds a dead letter, unique by endpoint and message id: a second one changes nothing. `is_remove` deletes the
+ * dead letter, and its deduplication record unless `keeps_record`; with `is_checked` the removal is
+ * refused with PAWL_EGONE if there is no dead letter whose time is `at`. */
 typedef struct pawl_dead_set {
     PAWL__CHANGE_BASE
     bool         is_remove;

@@ -1,8 +1,8 @@
 /* record_macros.h - the macros of record_types.h, which includes it.
  *
- * A list of fields is a macro that calls its parameter once per field. It is
- * called twice: with PAWL__MEMBER for the struct, with PAWL__FIELD for the
- * descriptor. Both go on to PAWL__KIND_x, the one line a kind has.
+ * A list of fields is a macro that calls its parameter F once per field. PAWL_RECORD expands the list
+ * twice: with F = PAWL__MEMBER for the struct, with F = PAWL__FIELD for the
+ * descriptor. Both expand PAWL__KIND_x, of which each kind has one line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,17 @@
 #define PAWL__UNUSED __attribute__((unused))
 #else
 #define PAWL__UNUSED
+#endif
+
+/* g++ -Wextra warns of each member that a designated initialiser leaves out; gcc and clang do not. */
+#if defined(__cplusplus) && defined(__GNUC__) && !defined(__clang__)
+#define PAWL__PARTIAL_BEGIN        \
+    _Pragma("GCC diagnostic push") \
+        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
+#define PAWL__PARTIAL_END _Pragma("GCC diagnostic pop")
+#else
+#define PAWL__PARTIAL_BEGIN
+#define PAWL__PARTIAL_END
 #endif
 
 /* ---- Named types of optionals and lists, so that they can be assigned --- */
@@ -94,7 +105,7 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 #define PAWL__KIND_LIST_TIME(use, ...) PAWL__##use##_LIST(PAWL_KIND_TIME, time, __VA_ARGS__)
 #define PAWL__KIND_LIST_JSON(use, ...) PAWL__##use##_LIST(PAWL_KIND_JSON, json, __VA_ARGS__)
 
-/* These take one more argument: the size, or what was declared before. */
+/* These kinds take one more argument: the size, or the name of an enum or record. */
 #define PAWL__KIND_FIXED(use, ...) PAWL__##use##_FIXED(__VA_ARGS__)
 #define PAWL__KIND_OPT_FIXED(use, ...) PAWL__##use##_OPT_FIXED(__VA_ARGS__)
 #define PAWL__KIND_LIST_FIXED(use, ...) PAWL__##use##_LIST_FIXED(__VA_ARGS__)
@@ -176,8 +187,8 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 
 /* ---- Declaring ----------------------------------------------------------- */
 
-/* PAWL_RECORD(name, LIST); with a semicolon, as behind every macro that declares something: records, enums,
- * handlers, apply functions, the exported application. */
+/* PAWL_RECORD(name, LIST); declares the struct `name` and its descriptor. Each declaring macro of pawl is followed by
+ * a semicolon. */
 #define PAWL_RECORD(name_, FIELDS) PAWL_RECORD_WITH(name_, FIELDS, .reserved = 0)
 
 /* PAWL_RECORD_WITH(name, LIST, .type = "Shop.OrderPlaced", .version = 2, ...);
@@ -189,7 +200,8 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
     } name_;                                                                           \
     PAWL__UNUSED static inline const pawl_record *name_##_pawl_record(void)            \
     {                                                                                  \
-        typedef name_            pawl__self;                                           \
+        typedef name_ pawl__self;                                                      \
+        PAWL__PARTIAL_BEGIN                                                            \
         static const pawl_field  pawl__fields[] = {FIELDS(PAWL__FIELD){.name = NULL}}; \
         static const pawl_record pawl__record   = {                                    \
               .table_size  = sizeof(pawl_record),                                      \
@@ -199,13 +211,13 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
               .fields      = pawl__fields,                                             \
               .field_count = sizeof pawl__fields / sizeof pawl__fields[0] - 1,         \
               __VA_ARGS__};                                                            \
+        PAWL__PARTIAL_END                                                              \
         return &pawl__record;                                                          \
     }                                                                                  \
     typedef name_ name_##_pawl_declared
 
-/* PAWL_ENUM(name, LIST); with one E(CONSTANT, "name in JSON") per value; the
- * values count from 0. JSON has the names, so the order may change, except of the first value: it is the
- * default, which is left out of the JSON. */
+/* PAWL_ENUM(name, LIST); with one E(CONSTANT, "name in JSON") per value, numbered from 0. JSON has
+ * the names, so values may be reordered, except the first one: it is the default, which JSON leaves out. */
 #define PAWL__ENUM_CONSTANT(constant, text) constant,
 #define PAWL__ENUM_TEXT(constant, text) text,
 #define PAWL_ENUM(name_, ITEMS)                                                                \
@@ -242,7 +254,7 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
     }
 #endif
 
-/* The same for a struct that is there already; another type does not compile. */
+/* The same for an existing struct; a pointer of another type does not compile. */
 #ifdef __cplusplus
 #define PAWL_MESSAGE_OF(c_struct, pointer) \
     c_struct##_pawl_record(), static_cast<const void *>(static_cast<const c_struct *>(pointer))

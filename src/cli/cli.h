@@ -1,19 +1,19 @@
-/* cli.h - the command: its verbs, and functions that they share.
+/* cli.h - the verbs of the command `pawl`, and the functions that they share.
  *
- * A verb is one row of the table in main.c. Its file is called like it and stands in the folder of its noun. Its function
- * parses its words, does the work and returns the exit code; a failure ends in pawl__fail, which prints the one clear line
- * that is the last on standard error: "pawl: TEXT".
+ * Each verb is a row of PAWL__VERBS. Its code is in the file of the same name, in the folder of its noun. Its
+ * function parses the arguments, does the work and returns the exit code. A failure ends in pawl__fail, which prints
+ * "pawl: TEXT" as the last line on standard error.
  *
- *     main.c, help.c, completion.c    the table of verbs, and what is made of it
- *     base/        options, tables of output, stores, an application, child processes
- *     bulk/        the loop that settles many rows at a rate, and the verb `bulk`, which goes on with it later
+ *     main.c, help.c, completion.c    find and run the verb; make help and shell completion from the verbs' tables
+ *     base/        parses options, prints tables, opens stores, loads an application, runs child processes
+ *     bulk/        the loop that settles many rows at a rate, and the verb `bulk`, which resumes it later
  *     queue/ dead/ outbox/ timeout/ saga/ schedule/ aggregator/ projection/ events/
- *                  what there is of a noun, and what an operator can do with it
+ *                  list and show the rows of a noun, and act on them
  *     message/     `send` and `find`
  *     answers/     `doctor`, `stats` (and its --watch) and `why`: is something wrong, where, and what to do
  *     run/         `run` with its settings and its supervisor, and `worker`
  *     schema/ topology/ tools/    tables of a store; tables of an application; bench, conformance, version
- *     console/     the operator's page, which runs the verbs
+ *     console/     HTTP server of the operator's page, which runs the verbs
  *
  * Tests: tests/system/command_*.sh
  *
@@ -34,11 +34,11 @@
 typedef struct pawl__verb pawl__verb;
 typedef int               pawl__verb_fn(const pawl__verb *verb, int count, char **words);
 
-/* Objects that a verb prints with --json: their keys stand in its help. */
+/* An object that a verb prints with --json, for the list of keys in its help. */
 typedef struct pawl__report {
-    const char *what; /* "list, show"; "history, of show" for an array in it. NULL ends the list */
+    const char *what; /* "list, show"; of an array inside: "history, of show". NULL ends the list */
     const pawl__column *columns;
-    const char         *keys; /* without columns: a space between two */
+    const char         *keys; /* instead of columns: names, separated by spaces */
 } pawl__report;
 
 struct pawl__verb {
@@ -50,7 +50,7 @@ struct pawl__verb {
     const pawl__report   *reports;
 };
 
-/* Reads the words behind the verb into its fields: pawl__options_parse. */
+/* Parses the words behind the verb into the struct `fields`, by pawl__options_parse. */
 pawl_code pawl__verb_parse(const pawl__verb *verb, int count, char **words, void *fields,
                            pawl_error *error);
 
@@ -103,16 +103,15 @@ void pawl__help_print(const pawl__verb *verb, FILE *out);
 
 /* ---- Memory --------------------------------------------------------------- */
 
-/* As the calls of pawl_arena, for answers of a verb: without memory they end the process as a failure of PAWL_ENOMEM does, with
- * its line and its exit code. Work that is under way in the store ends as after a kill. */
-void       *pawl__must(void *made);          /* is it not NULL? */
-void        pawl__must_have(pawl_code code); /* is it another than PAWL_ENOMEM? */
+/* The calls of pawl_arena, but a memory shortage ends the process, with the line and the exit code of PAWL_ENOMEM.
+ * For the store this is like a kill: an open transaction is rolled back. */
+void       *pawl__must(void *made);          /* ends the process if NULL */
+void        pawl__must_have(pawl_code code); /* ends it if PAWL_ENOMEM */
 pawl_arena *pawl__must_create(void);
 void       *pawl__must_take(pawl_arena *arena, size_t size);
 void *pawl__must_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
-pawl_text   pawl__must_text(pawl_arena *arena, pawl_text text);
-const char *pawl__must_calm(pawl_arena *arena, pawl_text text); /* nothing that a terminal obeys */
-pawl_text   pawl__must_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
+pawl_text pawl__must_text(pawl_arena *arena, pawl_text text);
+pawl_text pawl__must_printf(pawl_arena *arena, const char *format, ...) PAWL_PRINTF(2, 3);
 /* The list with one more text at its end, `between` the two unless it is empty. */
 pawl_text pawl__must_join(pawl_arena *arena, pawl_text list, const char *between, pawl_text text);
 
@@ -127,7 +126,7 @@ typedef struct pawl__store_fields {
 
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
 pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
-/* The same, of a store that other processes have, too: not memory:. */
+/* The same, but refuses memory:, which no other process can open. */
 pawl_code pawl__shared_store_url(pawl__store_fields *fields, pawl_error *error);
 /* The options to open the store with. */
 pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode);
@@ -135,49 +134,50 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
 /* The work of a verb on an open store; the arena is its own to reset. */
 typedef pawl_code pawl__action_fn(const void *fields, pawl_store *store, pawl_arena *arena,
                                   pawl_error *error);
-/* Refuses words that the table of options cannot, before the store is opened. */
+/* Checks that the table of options cannot express. Called before the store is opened. */
 typedef pawl_code pawl__check_fn(void *fields, pawl_error *error);
-/* A whole verb: reads its words into the fields, checks them, and runs the action's of `actions` on the store at `at`, a part
- * of the fields; of a verb without actions the only one. */
+/* Runs a whole verb: parses its words into `fields`, calls `check`, opens the store of `at` (a member of `fields`)
+ * and calls the function of the chosen action in `actions`; of a verb without actions the only one. */
 int pawl__verb_on_store(const pawl__verb *verb, int count, char **words, void *fields,
                         pawl__store_fields *at, pawl__check_fn *check,
                         pawl__action_fn *const *actions);
-/* The function of such a verb: behind the type of its fields, which are zero but for its words and have `at`, stand its
- * actions. It checks by check_words; what that opened, the member, `close` closes. */
-#define PAWL__VERB_ON_STORE(name, type, ...) PAWL__VERB_CLOSED(name, type, (void), at, __VA_ARGS__)
-#define PAWL__VERB_CLOSED(name, type, close, member, ...)                                       \
+/* Defines the function of such a verb. `type` is the struct of its fields, with a member `at`; its actions follow. The
+ * check is check_words; if that opens something in `fields`, PAWL__VERB_CLOSED calls close(opened) at the end. */
+#define PAWL__VERB_ON_STORE(name, type, ...) \
+    PAWL__VERB_CLOSED(name, type, (void), fields, __VA_ARGS__)
+#define PAWL__VERB_CLOSED(name, type, close, opened, ...)                                       \
     int pawl__##name##_verb(const pawl__verb *verb, int count, char **words)                    \
     {                                                                                           \
         static pawl__action_fn *const actions[] = {__VA_ARGS__};                                \
         type                          fields    = {.at = {.store = NULL}};                      \
         int                           exit_code =                                               \
             pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions); \
-        close(&fields.member);                                                                  \
+        close(opened);                                                                          \
         return exit_code;                                                                       \
     }
-/* Opens the store to look at it (a mistyped path is no new database), runs `action` and closes it;
- * prints a failure and returns the exit code. */
+/* Opens an existing store (a mistyped path creates none), runs `action`, closes it, prints a failure; the exit code. */
 int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *fields);
 
-/* Of commands that are to be pasted: a text as a word of a shell, in quotes, and ended with a NUL; and the same without
- * quotes where it needs none. An id that came from outside may be a command of its own. In the arena. */
+/* The text as one word of a shell, for commands that an operator pastes: unquoted, an id from outside could run a
+ * command. pawl__shell_word leaves the quotes out if the text needs none. In the arena, with a NUL at the end. */
 pawl_text pawl__shell_quoted(pawl_text text, pawl_arena *arena);
 pawl_text pawl__shell_word(pawl_text text, pawl_arena *arena);
-/* In quotes, as the first argument behind the options of a command: with "-- " before it where it would be read as an
- * option. */
+/* The quoted text as the first argument behind the options; "-- " precedes it if it begins with a dash. */
 pawl_text pawl__shell_argument(pawl_text text, pawl_arena *arena);
-/* A command whose arguments stand among its options, in which each text is one of the words above: an argument that would
- * be read as an option stands behind "--" at the end. In the arena, and ended with a NUL. */
+/* Moves arguments of the command that begin with a dash behind "--" at its end, so that they are not parsed as
+ * options. Its texts are quoted by the functions above. In the arena, with a NUL at the end. */
 pawl_text pawl__shell_command(pawl_text command, pawl_arena *arena);
-/* A command of pawl as it is to be pasted: the same with --store, and with --prefix where it was given. Other
- * texts stay. In the arena. */
+/* Adds --store, and --prefix if it was given, to a command of pawl; other texts stay unchanged. In the arena. */
 pawl_text pawl__store_command(const pawl__store_fields *at, pawl_text command, pawl_arena *arena);
 
 /* Is a worker of the endpoint alive? Without one nothing of it is handled or delivered. */
 pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena, bool *is_there,
                            pawl_error *error);
-/* Says on standard error when messages that go to the queue wait: it is paused, or nobody reads it. Nothing is said
- * where the look fails: a script that sees a failure behind the commit would send again. */
+/* The endpoint's alarm `what` ("breaker", "route" ...) if it is raised now; NULL: it is not, or the store has none. */
+pawl_code pawl__alarm_find(pawl_store *store, pawl_text endpoint, const char *what,
+                           pawl_arena *arena, const pawl_alarm **found, pawl_error *error);
+/* Warns on standard error if messages of the queue will wait, because it is paused or nobody reads it. A failure of
+ * this check is not reported: the messages are committed, and a script that sees a failure would send them again. */
 void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena);
 
 /* ---- Applications --------------------------------------------------------- */
@@ -198,17 +198,17 @@ pawl_code pawl__application_check_endpoint(const pawl_application *application, 
 
 /* Prints "pawl: TEXT" and returns the exit code; PAWL_OK prints nothing. */
 int pawl__fail(pawl_code code, const pawl_error *error);
-/* Prints the failure of work on a store and returns the exit code: the line names the store, masked, unless the text does
- * or the arguments were wrong (exit codes 1 and 2). `url` may be NULL. */
+/* Prints the failure of work on a store and returns the exit code. The line names the store, without its password,
+ * unless the text names it already or the exit code is 1 or 2. `url` may be NULL. */
 int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
 /* `url` without its password, cut to `size`. */
 const char *pawl__masked(const char *url, char *text, size_t size);
-/* The text behind `before` as one line of standard output, whatever the store has in it. */
-void pawl__print_line(const char *before, pawl_text text);
-/* Prints the document as one object on one line, and destroys it. PAWL_OK always, as the other functions that print, so
- * that a verb can return it. */
+/* Prints a result or a remark as one line, without control characters: a name from the arguments or the store could
+ * have escape sequences of a terminal. All sentences with names are printed by this function. */
+void pawl__say(FILE *out, const char *format, ...) PAWL_PRINTF(2, 3);
+/* Prints the document on one line, and destroys it. Always PAWL_OK, like other printing functions, for `return`. */
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out);
-/* The root is an object. All that is added to it is there, or the process has ended: pawl__must. */
+/* A document whose root is an object. A memory shortage while it is filled ends the process, as pawl__must does. */
 yyjson_mut_doc *pawl__json_create(void);
 /* The JSON value that the text is, or a JSON string of a text that is no JSON. */
 yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text);
@@ -221,15 +221,14 @@ int64_t pawl__steady_now(void);
  * terminal, a line every 10 s elsewhere. */
 void pawl__progress(const char *done, int64_t count, int64_t total); /* total 0: not known */
 void pawl__progress_end(int64_t count);                              /* takes the line away */
-/* Zero at the begin. */
-typedef struct pawl__progress_times {
-    int64_t next; /* microseconds of a clock that is never set back */
+typedef struct pawl__progress_times {                                /* zero at first */
+    int64_t next; /* by pawl__steady_now; progress is printed again from then on */
 } pawl__progress_times;
-/* Whether progress is to be said now; then the next time is a period later. */
+/* Is progress to be printed now? Then `next` moves one period further. */
 bool pawl__progress_is_due(pawl__progress_times *times, bool is_terminal, int64_t now);
 
-/* Replaces the line of an interrupted verb, "what was committed stays": for verbs that write nothing, before their work
- * begins. NULL: "nothing was written". Borrowed for good. */
+/* Replaces the text that an interrupted verb prints, "what was committed stays", for verbs that write nothing; they
+ * call it before their work. NULL: "nothing was written". The text is borrowed until the process ends. */
 void pawl__interrupt_says(const char *text);
 
 /* ---- Files that are written ------------------------------------------------- */
@@ -237,8 +236,8 @@ void pawl__interrupt_says(const char *text);
 /* PAWL_EFULL or PAWL_EINPUT, by errno: "write PATH: no space left on device". */
 pawl_code pawl__file_fail(const char *doing, const char *path, pawl_error *error);
 
-/* A file under another name until it is whole: a reader sees the one that was there or the new one. The name is new,
- * so that no link of somebody else is followed, and only the user may read the file.
+/* Writes a file under a temporary name and renames it when it is complete, so that readers see the old file or the
+ * new one. The temporary name is new, so that no link of another user is followed; only the user may read the file.
  *
  *     pawl__part_open -> { writes to file }* -> pawl__part_end
  */
@@ -250,27 +249,26 @@ typedef struct pawl__part {
 
 /* PAWL_EINPUT, PAWL_EFULL: it cannot be made; the text names it. */
 pawl_code pawl__part_open(pawl__part *part, const char *path, pawl_error *error);
-/* Gives it the name `path`, in place of a file or a link that is there; after a failed `code`, and when it cannot be
- * written, it is removed. The code, or that of the failure. */
+/* Renames the file to `path`, replacing a file or a link there. If `code` is a failure, or the file cannot be
+ * written, the file is removed. Returns `code`, or the code of the failed write. */
 pawl_code pawl__part_end(pawl__part *part, const char *path, pawl_code code, pawl_error *error);
 
 /* ---- Input ---------------------------------------------------------------- */
 
-/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any other answer; both say
- * that nothing was `done`: "dropped". */
+/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any other answer. `done` is
+ * the participle in their text: "nothing was dropped". */
 pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, const char *question,
                       ...) PAWL_PRINTF(4, 5);
 
 /* The name of the user who runs the command, or "user NUMBER"; behind it that of the console's user, for whom the
  * console runs the command: "pawl (ann)". */
-#define PAWL__CONSOLE_USER "PAWL_CONSOLE_USER" /* the variable that names him */
-#define PAWL__ASKER_SIZE 100                   /* his name and a NUL */
+#define PAWL__CONSOLE_USER "PAWL_CONSOLE_USER" /* environment variable with the console's user */
+#define PAWL__ASKER_SIZE 100                   /* its size with a NUL */
 #define PAWL__USER_SIZE 190
-#define PAWL__REASON_SIZE_MAX 300 /* with the name it fits into the text of an error */
-pawl_text pawl__user(void);       /* the same at each call, of main */
-/* An id made here and not by the library, so that it can be printed. */
+pawl_text pawl__user(void); /* static text; for the main thread */
+/* Makes the id of a message that is to be sent, so that the verb can print it. */
 pawl_code pawl__id_make(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error);
-/* From now on SIGINT and SIGTERM are noted, and end a wait for input; the flags are those of sigaction(). */
+/* From now on SIGINT and SIGTERM only set a flag, and end a wait for input. `flags` are those of sigaction(). */
 void pawl__interrupts_note(int flags);
 bool pawl__is_interrupted(void);
 /* A file read to its end, or line by line. */
@@ -283,7 +281,7 @@ typedef struct pawl__input {
     size_t      at;   /* start of the next line */
     size_t      line; /* number of the line handed out last, from 1 */
     bool        is_end;
-    bool is_now; /* set by the caller: a line that would have to be waited for is not handed out */
+    bool        is_now; /* set by the caller: return only lines that are there already */
 } pawl__input;
 
 /* "-" is standard input. PAWL_EINPUT names the file. */

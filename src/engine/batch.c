@@ -1,5 +1,5 @@
-/* batch.c - the life of a batch: units in, handlers run, what is left over
- * given back.
+/* batch.c - the life of a batch: adds units, runs handlers, releases the units that
+ * did not run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -218,7 +218,7 @@ void pawl__batch_release(pawl__batch *batch)
     release_from(batch, 0);
 }
 
-/* A unit that is only put off needs no batch of its own, nor sagas. */
+/* A unit that is only deferred needs neither a batch of its own nor sagas. */
 static void wait_with_others(pawl__unit *unit)
 {
     unit->is_alone     = false;
@@ -281,6 +281,7 @@ static pawl_code load_marks(pawl__batch *batch, pawl_error *error)
         if (needs_mark(&batch->units[i]) && known[count++]) {
             batch->units[i].end          = PAWL__END_DUPLICATE;
             batch->units[i].lookup_count = 0;
+            batch->units[i].is_expired   = false;
         }
     return code;
 }
@@ -315,7 +316,8 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
         if (batch->engine->order != NULL && pawl__order_hold(batch, unit))
             continue;
         if (unit->only_waits && unit->end == PAWL__END_NEW)
-            unit->end = PAWL__END_RELEASED; /* need not wait after all: alone in another batch */
+            unit->end =
+                PAWL__END_RELEASED; /* need not be deferred after all: runs alone in a later batch */
         if (unit->end != PAWL__END_NEW) {
             is_first &= unit->end == PAWL__END_ELSEWHERE;
             continue;
@@ -331,7 +333,7 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
         if (code != PAWL_OK)
             return code;
         if (unit->kind == PAWL__UNIT_EVENT && unit->end == PAWL__END_RETRY)
-            release_from(batch, i + 1); /* no event is passed over */
+            release_from(batch, i + 1); /* events after a failed one do not run */
     }
     pawl__elsewhere_give_way(batch);
     return PAWL_OK;

@@ -26,7 +26,7 @@
 #include "engine/starter.h"
 #include "pawl/context.h"
 
-/* ---- Notes of a unit, for dead letters and for the history ---- */
+/* ---- Attempts and history lines of a unit ---- */
 
 /* A run of a message's handlers that failed. */
 typedef struct pawl__attempt {
@@ -35,7 +35,7 @@ typedef struct pawl__attempt {
     pawl_time at; /* machine time */
 } pawl__attempt;
 
-/* A line of history to be: the effect of a unit that was kept on one saga. */
+/* A line of table history, not written yet: the effect of a successful unit on one saga. */
 typedef struct pawl__line {
     pawl_text source; /* empty: no saga */
     int64_t   version;
@@ -56,18 +56,18 @@ typedef enum pawl__unit_kind {
 /* How a unit ended; decides its changes. Set once, from NEW. */
 typedef enum pawl__unit_end {
     PAWL__END_NEW,
-    PAWL__END_HANDLED,    /* mark, effects, acknowledge */
-    PAWL__END_DUPLICATE,  /* acknowledge */
-    PAWL__END_DISCARDED,  /* mark, acknowledge */
+    PAWL__END_HANDLED,    /* deduplication record, effects, acknowledgement */
+    PAWL__END_DUPLICATE,  /* acknowledgement */
+    PAWL__END_DISCARDED,  /* deduplication record, acknowledgement */
     PAWL__END_SUPERSEDED, /* a timeout re-armed or cancelled earlier in the batch: nothing */
-    PAWL__END_RETRY,      /* later, counted */
-    PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type of other workers */
-    PAWL__END_DEAD,       /* dead letter */
-    PAWL__END_UNREAD,     /* later, uncounted: of a version that this program does not read */
-    PAWL__END_ELSEWHERE,  /* not run: its saga is elsewhere; due in a moment, uncounted */
-    PAWL__END_HELD,       /* not run: behind an earlier message of its key; later, uncounted */
-    PAWL__END_RELEASED,   /* not run: its claim is freed */
-    PAWL__END_AGAIN,      /* own SQL is rolled back, then the unit runs again at once */
+    PAWL__END_RETRY,      /* due later; counts as an attempt */
+    PAWL__END_WAIT,   /* due later, no attempt: no saga yet, or only other workers know the type */
+    PAWL__END_DEAD,   /* dead letter */
+    PAWL__END_UNREAD, /* due later, no attempt: this program cannot read the version */
+    PAWL__END_ELSEWHERE, /* not run: another worker has its saga; due in 20 ms, no attempt */
+    PAWL__END_HELD,      /* not run: an earlier message of its key waits; due later, no attempt */
+    PAWL__END_RELEASED,  /* not run: its claim is released */
+    PAWL__END_AGAIN,     /* own SQL is rolled back, then the unit runs again at once */
 } pawl__unit_end;
 
 /* A message's handler and the saga it looks for. */
@@ -93,39 +93,39 @@ typedef struct pawl__unit {
     pawl__entry                  *entry;      /* TIMEOUT: its saga as loaded, or NULL */
     const pawl__aggregator_model *aggregator; /* FLUSH */
     pawl_leased_batch             leased;
-    size_t          readable;      /* of these the first, handed over; the others stay (A10) */
-    bool            is_below_size; /* fewer than the size can be decoded: all are released */
-    pawl_text       left;          /* why messages cannot be decoded, or empty */
+    size_t          readable; /* messages that can be decoded, sorted first; others stay (A10) */
+    bool            is_below_size; /* size flush, too few can be decoded: all are released */
+    pawl_text       left;          /* decoding error of the messages that stay, or empty */
     pawl_session_id session;
     pawl_flush_row  flush;
     bool            is_size_flush;
-    int64_t pause; /* FLUSH: until the next one; 0: others are to follow, the partition stays due */
+    int64_t pause; /* FLUSH: until the next one; 0: more pieces follow, the partition stays due */
     const pawl__projection_model *projection; /* EVENT */
     const pawl_event_row         *event;
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
     bool                          is_alone, has_sql, resets; /* EVENT: the reset comes first */
-    bool                          only_resets; /* EVENT: not its handler, which discards it */
-    bool                          only_waits;  /* alone if it ran, and is to be HELD */
-    bool                          is_rowless;  /* has no row; one is made unless it is done */
-    bool                          is_expired;  /* DISCARDED: not run, its time was over */
-    int32_t                       conflicts;   /* commits that refused it */
+    bool                          only_resets; /* EVENT: reset only, skip the handler */
+    bool                          only_waits;  /* needs its own batch to run, but ends HELD */
+    bool                          is_rowless;  /* no queue row; inserted if it has to run again */
+    bool                          is_expired;  /* DISCARDED without a run: it has expired */
+    int32_t                       conflicts;   /* number of commits that refused it */
     int32_t                       runs;        /* immediate retries with own SQL so far */
-    bool           has_run_sql; /* a call of the application's code got the store's connection */
-    bool           is_sql_lost; /* the connection ended before the failed run did */
-    int32_t        not_found;   /* sagas that its last run missed for good */
+    bool           has_run_sql; /* the application got the store's connection in this run */
+    bool           is_sql_lost; /* the connection was lost during the failed run */
+    int32_t        not_found;   /* missing sagas in its last run that it did not wait for */
     pawl_time      due;         /* RETRY, WAIT, ELSEWHERE and HELD: the next due time */
     pawl__attempt *attempts;    /* failed runs in this batch */
     size_t         attempt_count, attempt_capacity;
     pawl_code      code; /* of the last failure */
     pawl_text      error;
-    pawl__line    *lines; /* of history, once it is kept */
+    pawl__line    *lines; /* of history, set when its effects are kept */
     size_t         line_count;
     pawl_time      started;          /* machine time, with audit */
     int64_t        duration;         /* microseconds, while is_timed */
     pawl_text      key;              /* of an ordered endpoint; or empty */
     uint32_t       lane;             /* of the key */
-    const struct pawl__unit *before; /* the one before it in its lane; or NULL */
+    const struct pawl__unit *before; /* previous unit of its lane, or NULL */
 } pawl__unit;
 
 /* Sends, outbox rows and aggregator rows of a batch or a unit. */
@@ -150,13 +150,13 @@ typedef struct pawl__batch {
     pawl_counters     counters;
     pawl_time         cut_timeout;       /* earliest timeout or period set in this batch */
     pawl_time         cut_send;          /* earliest local send of this batch */
-    pawl_time         cut_message;       /* of the last timeout claimed, if more may be due then */
-    bool              has_sql;           /* the first unit runs in a hold */
-    bool              has_elsewhere;     /* another worker has some saga */
-    bool              has_unit_of_other; /* a unit waits for another worker's program */
-    bool is_unwritable; /* the changes failed at the state of a saga, whatever their code */
-    bool gives_way;     /* all sagas are elsewhere: the changes free the claims */
-    bool is_given_up;   /* by the watch over the threads: see call_begin */
+    pawl_time         cut_message;       /* due time of the last timeout, if the claim was full */
+    bool              has_sql;           /* the first unit needs a handler transaction */
+    bool              has_elsewhere;     /* another worker has a saga of the batch */
+    bool              has_unit_of_other; /* a unit waits for a worker that knows its type */
+    bool is_unwritable; /* the change set was not built: a saga's state cannot be encoded */
+    bool gives_way;     /* other workers have all sagas: the change set only releases claims */
+    bool is_given_up;   /* the thread's watchdog gave the worker up: see call_begin */
     pawl__starters starters;
     pawl_changes   changes;
 } pawl__batch;
@@ -165,37 +165,39 @@ pawl__batch *pawl__batch_create(pawl__engine *engine); /* NULL: out of memory */
 void         pawl__batch_destroy(pawl__batch *batch);
 void         pawl__batch_reset(pawl__batch *batch);
 
-/* Units in their order of running, by business time under a virtual clock (begin sorts), timeouts first; rows are copied. */
+/* Adds units in the order in which they run, timeouts first; under a virtual clock begin sorts them by business time.
+ * Rows are copied. */
 pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts);
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row);
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
                                 const pawl_flush_row *flush, const pawl_leased_batch *leased,
                                 pawl_session_id session, bool is_size_flush, int64_t pause);
-/* Borrows the row. Events make a batch of their own, one group, in the order of their positions:
- * begin, run, changes. Behind a failed one none runs. */
+/* Borrows the row. Events are never mixed with other units; a batch of them is one group, in the order of their
+ * positions, and has no load. If an event fails, those after it do not run. */
 pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,
                                 const pawl_event_row *row, int32_t attempts);
 /* Decodes, finds the handlers, cuts the batch at a message that runs alone.
- * Afterwards batch->has_sql says whether a hold is needed before load. */
+ * Afterwards batch->has_sql says whether a handler transaction must be opened before load. */
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
-/* Reads inbox marks and sagas, and whether a missing saga is missing for good. */
+/* Reads deduplication records and sagas, and whether "no saga" is final. */
 pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
-/* Runs the handlers. Fails only when the batch is spoilt: the engine was out of memory, or a unit cannot be kept. */
+/* Runs the handlers. Fails only if the batch cannot be committed: the engine was out of memory, or a unit was kept by
+ * half. */
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
 void      pawl__batch_release(pawl__batch *batch); /* in place of begin: gives all back */
 /* Builds batch->changes. */
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
 /* Logs the failure of a unit, if it failed, once that is committed. */
 void pawl__batch_say_failed(const pawl__batch *batch, const pawl__unit *unit);
-/* Forgets what the handlers did and fails every unit: a batch of one that cannot be loaded, run or committed. Then build the changes. */
+/* Drops all effects and fails every unit, for a batch of one unit that cannot be loaded, run or committed. Build the
+ * changes afterwards. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
-/* Likewise: messages and timeouts are to run again, flushes fail with `code`. */
+/* Drops all effects: messages and timeouts will run again, flushes fail with `code`. */
 void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text);
 
 /* ---- Between the files of the engine -------------------------------------- */
 
-/* identity.c: the entry of the main value, which is added unless it is there; NULL when out of memory. The value is
- * borrowed. */
+/* identity.c: finds or adds the entry of the main value, which is borrowed; NULL when out of memory. */
 pawl__entry *pawl__identity_get(pawl__batch *batch, const pawl__saga_model *model,
                                 const pawl_value *main);
 pawl__entry *pawl__identity_find_transitional(pawl__batch *batch, const pawl__saga_model *model,
@@ -206,16 +208,16 @@ pawl__entry *pawl__identity_find_id(pawl__batch *batch, const pawl__saga_model *
 bool pawl__identity_set_id(pawl__batch *batch, pawl__entry *entry, pawl_saga_id id);
 bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
                                      const pawl_value *value);
-/* The entry of a stored row: the one that is there, or a new one. */
+/* Finds or adds the entry of a stored row. */
 pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model,
                                const pawl_saga_row *row, pawl__entry **entry, pawl_error *error);
 /* Fills the entry from a stored row: decodes its state. */
 pawl_code      pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
                                    pawl_error *error);
 pawl_saga_lock pawl__identity_lock(const pawl__batch *batch); /* hot sagas: SKIP_LOCKED */
-/* Unless it is loaded. */
+/* Loads the entry by its main value, unless it is loaded. */
 pawl_code pawl__identity_load_main(pawl__batch *batch, pawl__entry *entry, pawl_error *error);
-/* Unless the batch has it; *entry NULL when there is no row. */
+/* Loads the saga of this id, unless the batch has it; *entry is NULL when there is no row. */
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error);
 /* Notes that another worker has the row of this id or transitional value. */
@@ -227,9 +229,9 @@ pawl_text pawl__saga_source(pawl_arena *arena, const pawl__saga_model *model, pa
 void     pawl__identity_touch(pawl__batch *batch, pawl__entry *entry, pawl__unit *unit);
 uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);
 
-/* lookup.c: the handlers of a message and the sagas they look for. A message
- * that cannot be decoded or mapped ends its unit; the code is PAWL_OK then. A timeout has no
- * lookup, and waits when no handler here but one of another worker is for it. */
+/* lookup.c: finds the handlers of a message and the sagas they look for; an expired message has none. A message that
+ * cannot be decoded or mapped ends its unit; the code is PAWL_OK then. A timeout has no lookup; it waits if only
+ * another worker has a handler for it. */
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 /* load.c: fills the identity map with what the lookups and timeouts need. */
@@ -239,50 +241,51 @@ bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
 /* Is there no older message, of this batch or another? */
 pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
                                pawl_error *error);
-/* elsewhere.c: leaves alone what other workers of the endpoint work on: sagas that are not loaded yet, by their
- * main value, and loaded ones by their id, which a timeout or a finder knows alone. A unit that waits
- * for row locks, or needs several sagas, asks nobody. */
+/* elsewhere.c: marks the sagas that other workers of this endpoint have: by main value before they are loaded, by id
+ * afterwards, since a timeout or a finder knows only the id. Skipped for sagas that a unit with several sagas needs,
+ * and for a batch that waits for row locks. */
 void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key);
-/* Puts back the units whose saga another worker has. */
+/* Ends units whose saga another worker has: ELSEWHERE. */
 void pawl__elsewhere_put_back(pawl__batch *batch);
 void pawl__unit_put_back(pawl__unit *unit);
-/* When no unit ran because all their sagas are elsewhere, the claims are freed and nothing is
- * written. */
+/* If no unit ran because other workers have all their sagas, the commit writes no due times: it only releases the
+ * claims. */
 void pawl__elsewhere_give_way(pawl__batch *batch);
 /* origin.c: the metadata of a saga that began in this batch: a JSON object. data NULL: out of memory. */
 pawl_text pawl__origin_metadata(pawl__batch *batch, const pawl__entry *entry);
-/* The metadata with the machine's time as that of the save, for sagas with .idle_after; for others as it is.
- * data NULL: out of memory. */
+/* For a saga with .idle_after sets "Changed" in the metadata to machine time; else returns the metadata as it is. data
+ * NULL: out of memory. */
 pawl_text pawl__origin_changed(pawl__batch *batch, const pawl__entry *entry, pawl_text metadata);
 #define PAWL__SAGA_CHANGED "Changed"
-/* audit.c: adds the rows of the copies to the change set, behind all other outbox rows. PAWL_ENOMEM. */
+/* audit.c: adds the audit copies to the change set, after all other outbox rows. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__audit_put(pawl__batch *batch);
 /* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error); /* unit.c */
-/* schedule.c: the row of a schedule stays, set to its next time, unless it is gone. PAWL_ENOMEM. */
+/* schedule.c: sets the schedule's row to its next time, or removes it if no program has the schedule. PAWL_ENOMEM. */
 pawl_code pawl__schedule_settle(pawl__batch *batch, const pawl__unit *unit,
                                 pawl_timeout_settle *settle);
-/* recover.c: is it time to name the type, or partition, in the log? With more than there are slots some are named more
+/* recover.c: limits how often a type or partition is logged as unreadable. Two names that share a slot are logged more
  * often. */
 bool pawl__is_news(pawl__engine *engine, pawl_text type);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void    pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                         int64_t asked_delay);
 int32_t pawl__unit_attempts(const pawl__unit *unit);
-bool    pawl__code_is_hopeless(pawl_code code); /* every run of the message meets it again */
+bool    pawl__code_is_hopeless(pawl_code code); /* another run would fail with it, too */
 /* How often the unit may run again at once, in memory, when it failed with `code`. */
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
-/* In place of another run at once while the endpoint is being stopped: the claim is freed, nothing is counted. False: an
- * event, which fails as ever, and is never dead. */
+/* Releases the claim instead of an immediate retry while the endpoint stops; no attempt is counted. False for an event:
+ * it fails as usual, and is retried later. */
 bool pawl__unit_leave(pawl__unit *unit);
 void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
 /* history.c: notes a run that failed. */
 void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
-/* All attempts, those of its row and those noted since: pawl_dead_set.history. */
+/* All attempts, of the row and of this batch, as JSON: pawl_dead_set.history. */
 pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit);
-/* "No saga": wait, or the handler's policy. True when the answer is final. */
+/* Lets the unit wait for a missing saga. True: "no saga" is final, and the handler's policy applies. */
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit);
-bool pawl__unit_is_done(const pawl__unit *unit); /* is, or was, its mark written? */
+bool pawl__unit_is_done(const pawl__unit *unit);    /* has it a deduplication record? */
+bool pawl__unit_is_put_off(const pawl__unit *unit); /* will it be due again later? */
 #endif

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/dead.h"
 #include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/process.h"
@@ -55,9 +56,9 @@ static void put_mark(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
                                                    .at         = batch->engine->machine_now};
 }
 
-/* A dead timeout has its own headers and two that name its saga, so that a retry sets it again as it was; the letter's
- * type is the timeout's name. Where all are longer than headers may be, its own ones are left out but for those that name
- * its process and the queue that waits for a reply. PAWL_ENOMEM is the only failure. */
+/* Headers of a dead timeout: its own, and two that name its saga, so that a retry can set it again. (The type of the
+ * dead letter is the timeout's name.) If they are too long, only its own headers for the process and the reply queue
+ * are kept. PAWL_ENOMEM is the only failure. */
 static pawl_code dead_headers(pawl__batch *batch, const pawl__unit *unit, pawl_text *headers)
 {
     static const char *const kept[] = {PAWL_HEADER_PROCESS, PAWL__HEADER_REPLY_TO};
@@ -97,6 +98,8 @@ static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t g
     pawl_message message  = unit->message;
     if (dead_headers(batch, unit, &message.headers) != PAWL_OK)
         return PAWL_ENOMEM;
+    if (unit->kind == PAWL__UNIT_MESSAGE)
+        message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);
     *NEXT(batch, dead_set) = (pawl_dead_set){.unit     = unit->index,
                                              .group    = group,
                                              .endpoint = batch->engine->model->endpoint,
@@ -123,7 +126,7 @@ static void log_dead(const pawl__batch *batch, const pawl__unit *unit)
              PAWL_TEXT_ARGS(unit->error));
     if (unit->key.size > 0)
         pawl_log(PAWL_LOG_WARNING,
-                 "messages of key '%.*s' in queue %.*s go on without the dead letter %.*s",
+                 "messages of key '%.*s' in queue %.*s no longer wait for the dead letter %.*s",
                  PAWL_TEXT_ARGS(unit->key), PAWL_TEXT_ARGS(queue),
                  PAWL_TEXT_ARGS(unit->message.id));
 }
@@ -163,14 +166,7 @@ void pawl__batch_say_failed(const pawl__batch *batch, const pawl__unit *unit)
         log_dead(batch, unit);
 }
 
-static bool is_later(const pawl__unit *unit)
-{
-    return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
-           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE ||
-           unit->end == PAWL__END_HELD;
-}
-
-/* The error of a message that waits for another program begins with what tells it from one that failed. */
+/* The error text of a message that waits for another program version has a prefix, to distinguish it from a failure. */
 static pawl_text error_of(pawl__batch *batch, const pawl__unit *unit)
 {
     pawl_text made = {.data = NULL};
@@ -189,7 +185,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
                                 .seq    = unit->row.seq};
     if (unit->end == PAWL__END_RELEASED)
         settle.action = PAWL_QUEUE_RELEASE;
-    if (!is_later(unit))
+    if (!pawl__unit_is_put_off(unit))
         return settle;
     settle.action   = PAWL_QUEUE_RETRY;
     settle.due      = unit->due;
@@ -242,15 +238,15 @@ static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_
     }
     if (unit->kind == PAWL__UNIT_SCHEDULE) {
         code = pawl__schedule_settle(batch, unit, settle);
-    } else if (is_later(unit)) {
+    } else if (pawl__unit_is_put_off(unit)) {
         settle->action   = PAWL_TIMEOUT_RETRY;
         settle->due      = unit->due;
         settle->attempts = unit->timeout.attempts + (unit->end == PAWL__END_RETRY);
     } else if (unit->end == PAWL__END_DEAD) {
         code = put_dead(batch, unit, group);
     }
-    batch->counters.messages += !is_later(unit);
-    batch->counters.timeouts += !is_later(unit);
+    batch->counters.messages += !pawl__unit_is_put_off(unit);
+    batch->counters.timeouts += !pawl__unit_is_put_off(unit);
     return code;
 }
 
@@ -273,7 +269,7 @@ static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_
     return PAWL_OK;
 }
 
-/* The row says why messages stay. A flush by size that handed none over begins no new period. */
+/* The flush row's error says why messages stay. A size flush that handed none over begins no new period. */
 static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, pawl_flush_set *set,
                                  uint32_t group)
 {
@@ -289,8 +285,8 @@ static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, paw
     return PAWL_OK;
 }
 
-/* The pause begins with the last piece. Until then the partition stays due as it was: after a stop or a crash the next
- * worker hands over the rest (E20). */
+/* The pause begins after the last piece of a flush. Until then the due time does not change: after a stop or a crash
+ * the next worker hands over the rest (E20). */
 static pawl_time next_flush(const pawl__unit *unit)
 {
     return unit->pause == 0 ? unit->flush.due : pawl_time_add(unit->now, unit->pause);

@@ -1,5 +1,5 @@
-/* context.c - effects of a handler, recorded for the commit, and its questions about the message in
- * hand.
+/* context.c - the functions that handlers call: records their effects for the commit, and answers questions
+ * about the current message.
  *
  * A message is encoded at the call, so memory that a handler points to need live no longer. Memory
  * comes from the batch's arena: effects of a failed unit are forgotten, not freed.
@@ -131,9 +131,9 @@ static pawl_time due_here(const pawl_context *ctx, pawl_time due)
     return due != PAWL__NO_DELAY ? due : ctx->unit->now;
 }
 
-/* Due 0 leaves the order at the receiver to the outbox, which keeps that of each source; a due time
- * would not, as batches and machines have clocks of their own. Under a virtual clock the time is
- * the order. */
+/* With due 0 the receiver gets messages in outbox order, which is that of each source. Due times would not keep that
+ * order, since batches and machines have different clocks. Under a virtual clock the due time is
+ * kept. */
 static pawl_time due_remote(const pawl_context *ctx, pawl_time due)
 {
     bool is_at_arrival = due == PAWL__NO_DELAY && !ctx->batch->engine->is_virtual;
@@ -185,8 +185,8 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
     return PAWL_OK;
 }
 
-/* Sends of a process, an entity or a projection get ids that a replay makes again, to queues of
- * this store as well; sends of others go to the queue as they are. */
+/* Sends of a process, an entity or a projection get computed ids, which a replay computes again; so do their sends to
+ * queues of this store. Other sends go to the queue directly. */
 static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
                           pawl_time due, bool has_id)
 {
@@ -317,7 +317,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
     return pawl_publish_with(ctx, NULL, record, message);
 }
 
-/* The answer to a saga could come before the saga's row, and would be dropped. A process's waits. */
+/* Not before the saga's row is committed: an answer that came first would be dropped. An answer to a process waits. */
 static bool can_ask_now(pawl_context *ctx)
 {
     const pawl__touch *touch = pawl__touch_in_hand(ctx);
@@ -508,17 +508,10 @@ pawl_code pawl_retry_after(pawl_context *ctx, int64_t delay)
     return PAWL_RETRY_AFTER;
 }
 
-pawl_code pawl_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    pawl_error_setv(&ctx->error, code, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
 pawl_code pawl_before_commit(pawl_context *ctx, pawl_before_commit_fn *call, void *data)
 {
+    if (call == NULL)
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "pawl_before_commit: the function is NULL");
     pawl__callback *grown = pawl_arena_grow(ctx->batch->arena, ctx->callbacks, ctx->callback_count,
                                             &ctx->callback_capacity, sizeof ctx->callbacks[0]);
     if (grown == NULL)
@@ -528,7 +521,7 @@ pawl_code pawl_before_commit(pawl_context *ctx, pawl_before_commit_fn *call, voi
     return PAWL_OK;
 }
 
-/* ---- What is known ------------------------------------------------------------------ */
+/* ---- Questions -------------------------------------------------------------------- */
 
 pawl_time pawl_now(const pawl_context *ctx)
 {

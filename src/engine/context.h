@@ -7,8 +7,8 @@
 
 #include "engine/batch.h"
 
-/* A saga in the hands of the unit: a copy that becomes the entry's state when
- * the unit ends well. */
+/* A saga that the unit uses: a copy of its state, which replaces the entry's state when the unit
+ * succeeds. */
 typedef struct pawl__touch {
     pawl__entry      *entry;
     void             *state;
@@ -28,13 +28,13 @@ typedef struct pawl__callback {
     void                  *data;
 } pawl__callback;
 
-/* An outbox row whose source is known only when the unit is kept; or a send of a process or entity
- * to a queue of this store, whose id is made alike. */
+/* An outbox row, whose source is known only when the unit is kept. Also a send of a process or entity to a queue of
+ * this store: its id is computed in the same way. */
 typedef struct pawl__dispatch {
     pawl_outbox_add add;
     size_t          touch; /* index + 1; 0: no saga */
     bool            has_id;
-    bool            is_local; /* to the queue that is its destination */
+    bool            is_local; /* a send to a queue of this store */
 } pawl__dispatch;
 
 struct pawl_context {
@@ -44,7 +44,7 @@ struct pawl_context {
     size_t             touch;  /* of that handler: index + 1; 0: none */
     pawl__touch       *touches;
     size_t             touch_count, touch_capacity;
-    pawl__effects      effects; /* dispatches are kept apart, below */
+    pawl__effects      effects; /* without dispatches, which are below */
     pawl__dispatch    *dispatches;
     size_t             dispatch_count, dispatch_capacity;
     pawl__callback    *callbacks;
@@ -56,9 +56,9 @@ struct pawl_context {
     int64_t            retry_delay;  /* -1: the handler asked for no delay */
     const pawl_effect *does;         /* of the handler being called; NULL: not declared */
     bool               is_sql_open;
-    bool               is_keeping;  /* a failure now leaves the batch half changed: drop it */
-    bool               is_rejected; /* an entity rejected the command: not a failure, an answer */
-    bool               is_answer;   /* the failure is the answer of the application's function */
+    bool               is_keeping;  /* effects are being copied: a failure now spoils the batch */
+    bool               is_rejected; /* an entity rejected the command */
+    bool               is_answer;   /* the application's function returned the failure */
 };
 
 /* The saga of the handler being called; NULL: it has none. */
@@ -78,13 +78,10 @@ pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup)
 pawl_code pawl__context_flush(pawl_context *ctx);
 /* failed.c: notes the first failure; returns `code`. */
 pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
-/* Says why the unit fails; returns `code`. */
-pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
-    PAWL_PRINTF(3, 4);
 pawl_code pawl__context_no_memory(pawl_context *ctx);
 /* Refuses a name of something (`what`) that is empty, too long or not UTF-8. */
 pawl_code pawl__context_check_name(pawl_context *ctx, const char *what, const char *name);
-/* The code that counts: a refused effect without memory before the function's own answer. */
+/* The code of the run: that of an effect that failed for lack of memory, else that of the function. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer);
 
 /* call.c: around each call of the application's code. False, or PAWL_EFENCED: the worker was given
@@ -96,12 +93,12 @@ pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler,
                              const pawl_effect *does, void *state, const void *message,
                              size_t count);
 
-/* line.c: lines of history, for endpoints that keep it (engine->has_history): what each unit came to, written in its
- * commit. Notes the sagas of the unit and what leaves it: after ids and versions are known. */
+/* line.c: lines of history, if the endpoint keeps it (engine->has_history): the outcome of each unit, written in its
+ * commit. Notes the unit's sagas and what it sent; called when ids and versions are known. */
 pawl_code pawl__lines_keep(pawl_context *ctx);
-/* How many changes the batch has room for; at most. */
+/* Upper bound of the batch's history lines, to reserve room in the change set. */
 size_t pawl__lines_room(const pawl__batch *batch);
-/* Adds the lines of the unit to the change set, in which there is room. */
+/* Adds the lines of the unit to the change set, where room was reserved. */
 void pawl__lines_put(pawl__batch *batch, const pawl__unit *unit, uint32_t group);
 
 /* event.c: calls the projection's handler for the event in hand. */
@@ -113,8 +110,8 @@ pawl_code pawl__forward_run(pawl_context *ctx);
 /* schedule.c: sends the messages of the due schedule in hand, and sets its next time. */
 pawl_code pawl__schedule_run(pawl_context *ctx);
 
-/* Adds a send to a queue of this store, or an outbox row. `due` NO_DELAY: now here, at its
- * arrival in another store. */
+/* Adds a send to a queue of this store, or an outbox row. `due` NO_DELAY: due now in this store, on arrival in
+ * another one. */
 #define PAWL__NO_DELAY PAWL_TIME_MIN
 pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                             pawl_time due, bool has_id);
@@ -131,7 +128,7 @@ static inline pawl__content pawl__content_of(const pawl_record *record, const vo
     return (pawl__content){.type = pawl_record_type(record), .record = record, .value = value};
 }
 
-/* body.c: writes type and body, which it checks. A failure is the unit's. */
+/* body.c: checks and writes type and body. A failure fails the unit. */
 pawl_code pawl__body_write(pawl_context *ctx, const pawl__content *content, pawl_message *message);
 /* pawl_send_with, as a send or a reply. `options` may be NULL. */
 pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,

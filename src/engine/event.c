@@ -1,4 +1,4 @@
-/* event.c - an event in the hands of a projection.
+/* event.c - runs a projection's handler for one event.
  *
  *     reset -> add_event* -> begin -> run -> changes -> (commit with the checkpoint)
  *
@@ -12,7 +12,7 @@
 #include "engine/fold.h"
 #include "pawl/process.h"
 
-/* Once the transaction is over, SQL of the next event would take effect without the checkpoint, again and again. */
+/* If the handler ended the transaction, SQL of the next event would take effect without the checkpoint, repeatedly. */
 static pawl_code check_transaction(pawl_context *ctx, pawl_code code)
 {
     if (!ctx->is_sql_open || (code != PAWL_OK && code != PAWL_DISCARD) ||
@@ -23,12 +23,12 @@ static pawl_code check_transaction(pawl_context *ctx, pawl_code code)
              "%.*s; if it committed, events before it may take effect twice",
              ctx->unit->projection->name.data, (long long)ctx->unit->event->version,
              PAWL_TEXT_ARGS(ctx->unit->event->stream));
-    return pawl__context_fail(ctx, PAWL_EINVAL,
-                              "the handler's own SQL ended the transaction of its event: only pawl "
-                              "may commit it or roll it back");
+    return pawl_fail(ctx, PAWL_EINVAL,
+                     "the handler's own SQL ended the transaction of its event: only pawl "
+                     "may commit it or roll it back");
 }
 
-/* The projection's own rows go, in the transaction of the event. */
+/* Calls the projection's reset, which deletes its rows, in the transaction of the event. */
 static pawl_code reset(pawl_context *ctx)
 {
     const pawl__projection_model *projection = ctx->unit->projection;

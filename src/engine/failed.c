@@ -1,4 +1,4 @@
-/* failed.c - why the unit in hand fails: its first refused effect, or what its function answered.
+/* failed.c - notes why the current unit fails: its first refused effect, or the code that its function returned.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code)
     return code;
 }
 
-pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
+pawl_code pawl_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -26,8 +26,8 @@ pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *form
 
 pawl_code pawl__context_no_memory(pawl_context *ctx)
 {
-    return pawl__context_fail(ctx, PAWL_ENOMEM, "no memory for message %.*s",
-                              PAWL_TEXT_ARGS(ctx->unit->message.id));
+    return pawl_fail(ctx, PAWL_ENOMEM, "no memory for message %.*s",
+                     PAWL_TEXT_ARGS(ctx->unit->message.id));
 }
 
 pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
@@ -52,8 +52,8 @@ pawl_code pawl__context_check_name(pawl_context *ctx, const char *what, const ch
     return PAWL_OK;
 }
 
-/* The code that counts for an answer that is no code. A function answers a retry class each time
- * that it comes to that line; other numbers have retries. */
+/* Replaces an invalid return code. A retry class, returned by mistake, would be returned by every run; other numbers
+ * may be accidental, and get retries. */
 static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)
 {
     static const char *const names[] = {"NEVER", "LATER", "RELOAD", "RESOLVE", "BOUNDED"};
@@ -64,16 +64,15 @@ static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)
     pawl_code   code     = is_class ? PAWL_EINVAL : answer;
     memcpy(said, ctx->error.text, sizeof said);
     if (!is_class)
-        return pawl__context_fail(ctx, code, "the answer %d is no code of pawl's%s%s", number,
-                                  colon, said);
-    return pawl__context_fail(ctx, code,
-                              "the answer PAWL_RETRY_%s is a retry class, not a code: PAWL_REJECT "
-                              "ends a message, PAWL_RETRY runs it again%s%s",
-                              names[number - (int)PAWL_RETRY_NEVER], colon, said);
+        return pawl_fail(ctx, code, "the answer %d is no code of pawl's%s%s", number, colon, said);
+    return pawl_fail(ctx, code,
+                     "the answer PAWL_RETRY_%s is a retry class, not a code: PAWL_REJECT "
+                     "ends a message, PAWL_RETRY runs it again%s%s",
+                     names[number - (int)PAWL_RETRY_NEVER], colon, said);
 }
 
-/* Lack of memory for an effect outranks the handler's answer, which may be OK all the same, and so
- * does a connection that was asked for where there is none. */
+/* An effect that failed for lack of memory outranks the handler's code, which may be PAWL_OK. So does a pawl_native
+ * that found no connection. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
 {
     if (answer == PAWL_OK || ctx->failed == PAWL_ENOMEM || ctx->failed == PAWL_EUNSUPPORTED) {

@@ -1,5 +1,5 @@
-/* keep.c - makes a unit's saga states and effects the batch's, once all its
- * handlers, filters and callbacks said yes.
+/* keep.c - copies a unit's saga states and effects into the batch, once all its handlers,
+ * filters and callbacks have succeeded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +20,9 @@ static bool is_changed(const pawl_context *ctx, const pawl__touch *touch)
            !pawl_record_equal(entry->model->state, entry->state, touch->state);
 }
 
-/* Fails the unit when the handler changed the correlation property from the value that found or
- * began the saga (E10, E11). A row that another program began, without the property or behind it,
- * has no value of it: it was found by its transitional value or its id, and stays without (D27, D29). */
+/* Fails the unit if the handler changed the correlation property (E10, E11). A row written by a program that lacks the
+ * property (an older or a newer one) has no value: it was found by its transitional value or id, and stays without
+ * (D27, D29). */
 static pawl_code check_correlation(pawl_context *ctx, const pawl__touch *touch,
                                    pawl_value *transitional)
 {
@@ -38,21 +38,20 @@ static pawl_code check_correlation(pawl_context *ctx, const pawl__touch *touch,
     bool is_unset = touch->entry->main.type == PAWL_VALUE_NONE && !touch->is_begun;
     if (!is_unset && !pawl_value_equal(&value, &touch->entry->main)) {
         char was[PAWL_VALUE_TEXT_SIZE], is[PAWL_VALUE_TEXT_SIZE];
-        return pawl__context_fail(
-            ctx, PAWL_EINVAL,
-            "saga %s: the handler changed the correlation property '%s' from %s to %s",
-            model->saga->name, model->saga->correlation,
-            pawl_value_format(&touch->entry->main, was, sizeof was),
-            pawl_value_format(&value, is, sizeof is));
+        return pawl_fail(ctx, PAWL_EINVAL,
+                         "saga %s: the handler changed the correlation property '%s' from %s to %s",
+                         model->saga->name, model->saga->correlation,
+                         pawl_value_format(&touch->entry->main, was, sizeof was),
+                         pawl_value_format(&value, is, sizeof is));
     }
     if (model->saga->transitional == NULL || !touch->is_changed)
         return PAWL_OK;
     code = pawl_record_value(model->state, model->saga->transitional, touch->state, transitional,
                              &ctx->error);
     if (code == PAWL_OK && pawl_value_is_default(transitional))
-        return pawl__context_fail(
-            ctx, PAWL_EINVAL, "saga %s: null transitional property not allowed: '%s' has no value",
-            model->saga->name, model->saga->transitional);
+        return pawl_fail(ctx, PAWL_EINVAL,
+                         "saga %s: null transitional property not allowed: '%s' has no value",
+                         model->saga->name, model->saga->transitional);
     return code == PAWL_OK ? pawl_value_check(transitional, model->saga->transitional, &ctx->error)
                            : code;
 }
@@ -101,13 +100,13 @@ static pawl_code copy_state(pawl_context *ctx, const pawl__touch *touch, void **
         return PAWL_OK;
     if (code == PAWL_ENOMEM)
         return pawl__context_no_memory(ctx);
-    return pawl__context_fail(ctx, code,
-                              "saga %s: the handler left a text or list in the state that has "
-                              "a size but no data, or is over its limit",
-                              model->saga->name);
+    return pawl_fail(ctx, code,
+                     "saga %s: the handler left a text or list in the state that has "
+                     "a size but no data, or is over its limit",
+                     model->saga->name);
 }
 
-/* No copy of the state: it is the fold of events that were encoded and decoded into the batch's
+/* The state needs no copy: it was computed from events that were decoded into the batch's
  * arena. */
 static pawl_code keep_stream(pawl_context *ctx, pawl__touch *touch)
 {
@@ -148,10 +147,9 @@ static pawl_code keep_saga(pawl_context *ctx, pawl__touch *touch, const pawl_val
     return keep_timeouts(ctx, entry, touch);
 }
 
-/* Sets source, version and index of an outbox row, of which its id is made (O5). A saga's index
- * runs through the whole batch, since its version does; a saga that ends and begins again has
- * another id, and so another source. A stream's version is that after the unit, so its index runs
- * through the unit. */
+/* Sets source, version and index of an outbox row, from which its dispatch id is computed (O5). A saga has one new
+ * version per batch, so its index counts through the batch; a saga that completes and begins again has another id, and
+ * so another source. A stream has a new version per unit, so its index counts through the unit. */
 static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int32_t index)
 {
     pawl_outbox_add *add   = &dispatch->add;
@@ -187,7 +185,7 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
     return add->message.id.data != NULL ? PAWL_OK : pawl__context_no_memory(ctx);
 }
 
-/* Room for `more` items behind those of the batch; the batch's own list stays as it is. */
+/* Reserves room for `more` items in a list of the batch; its items and count do not change. */
 static pawl_code reserve(pawl_context *ctx, void *items, size_t *count, size_t *capacity,
                          size_t more, size_t size, void **reserved)
 {

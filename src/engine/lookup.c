@@ -1,9 +1,8 @@
-/* lookup.c - from a message to its handlers, and from these to the sagas they
- * look for.
+/* lookup.c - finds the handlers of a message, and the sagas that these look for.
  *
- * A message runs the handlers of its own type and of its base types. The message's property finds
- * the saga; it is coerced to the type of the saga's correlation property (S17), or the message
- * fails: never silently unmatched.
+ * A message runs the handlers of its own type and of its base types. The value of the message's property
+ * is converted to the type of the saga's correlation property (S17). If that is impossible, the
+ * message fails, since the saga would silently not be found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -121,8 +120,8 @@ static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__
     return PAWL_OK;
 }
 
-/* Reads the key as a text. The value of a message that begins a stream is checked before it becomes
- * one (E11), as the text of a zero uuid is a text like others. */
+/* Reads the key as a text. For a message that begins a stream the value is checked before the conversion
+ * (E11): as a text, a zero uuid would look valid. */
 static pawl_code key_of_stream(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
 {
     const pawl__binding *binding = lookup->binding;
@@ -324,8 +323,8 @@ pawl_code pawl__lookup_timeout(pawl__batch *batch, pawl__unit *unit, pawl_error 
                              : pawl_error_set(error, PAWL_ENOMEM, "no memory for a timeout");
 }
 
-/* Moves a look-up that may begin its saga before those of the same saga that may not: the handler of a base type begins
- * what that of the message's own type goes on with. */
+/* Moves lookups that may begin a saga before lookups of the same saga that may not: the handler of a base type may
+ * begin the saga that the handler of the message's own type continues. */
 static void put_starters_first(pawl__unit *unit)
 {
     pawl__lookup *all = unit->lookups;
@@ -341,10 +340,30 @@ static void put_starters_first(pawl__unit *unit)
     }
 }
 
+/* Has the message expired? PAWL_ENOMEM is the only failure. */
+static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
+{
+    pawl_text all  = unit->message.headers;
+    pawl_text text = {.data = NULL, .size = 0};
+    pawl_time end  = 0;
+    if (!pawl__headers_may_have(all, PAWL_HEADER_EXPIRES))
+        return PAWL_OK;
+    pawl_arena_reset(batch->engine->scratch);
+    pawl_code code =
+        pawl__headers_value(all, PAWL_TEXT(PAWL_HEADER_EXPIRES), batch->engine->scratch, &text);
+    if (code == PAWL_OK && text.size > 0 && pawl_time_parse(text, &end, NULL) == PAWL_OK)
+        unit->is_expired = end <= unit->now;
+    return code;
+}
+
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl__lookup_types types = {{NULL}, 0};
     size_t             count = 0;
+    if (look_at_expiry(batch, unit) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the headers of a message");
+    if (unit->is_expired)
+        return PAWL_OK;
     if (pawl__lookup_types_of(batch, &unit->message, &types) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message's types");
     for (size_t i = 0; i < types.count; i++)

@@ -1,4 +1,4 @@
-/* order.c - see order.h.
+/* order.c - finds ordering keys, and defers messages behind earlier ones of their lane; see order.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* ---- What is declared ------------------------------------------------------------ */
+/* ---- The option ordered ---------------------------------------------------------- */
 
 bool pawl__order_read(const char *text, pawl__order_key *key)
 {
@@ -29,7 +29,7 @@ bool pawl__order_read(const char *text, pawl__order_key *key)
 
 /* ---- Keys ------------------------------------------------------------------------ */
 
-/* The key is compared as text, since a record may have the number that another has as a text. An absent
+/* Keys are compared as text: one record may have a number where another one has a text. An absent
  * text is no key. */
 static pawl_code text_of(pawl__batch *batch, const pawl_value *value, pawl_text *key)
 {
@@ -47,7 +47,7 @@ static pawl_code from_headers(pawl__batch *batch, const pawl_message *message, c
     return pawl__headers_value(message->headers, pawl_text_of(name), batch->arena, key);
 }
 
-/* The conversation; of a timeout that was sent to its destination, the saga that set it. */
+/* The correlation id; for a timeout that was sent as a message, the saga that set it. */
 static pawl_code from_source(pawl__batch *batch, const pawl_message *message, pawl_text *key)
 {
     pawl_code code = from_headers(batch, message, PAWL_HEADER_SAGA_ID, key);
@@ -60,7 +60,7 @@ void pawl__order_warn(const char *text, const pawl__model *model)
 {
     pawl__order_key key = {PAWL__ORDER_NONE, NULL};
     if (!pawl__order_read(text, &key) || key.kind != PAWL__ORDER_PROPERTY)
-        return; /* how it is written was checked before */
+        return; /* the syntax was checked before */
     for (size_t i = 0; i < model->type_count; i++) {
         const pawl_field *field = pawl_record_field(model->types[i]->record, key.name);
         pawl_value_type   type;
@@ -69,7 +69,7 @@ void pawl__order_warn(const char *text, const pawl__model *model)
     }
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %.*s: option ordered is '%s', and no message that it handles has a property "
-             "of that name (in C) which can be a key: none waits for another",
+             "of that name (in C) that can be an ordering key: messages are not ordered",
              PAWL_TEXT_ARGS(model->endpoint), text);
 }
 
@@ -86,8 +86,8 @@ static pawl_code from_json(pawl__batch *batch, pawl_text body, const pawl_record
     return code == PAWL_OK ? text_of(batch, &value, key) : code;
 }
 
-/* Reads the property from the message, or, where that cannot be decoded, from its JSON. `coerced`:
- * as the saga of the lookup compares it; the transitional value where the message has no other. */
+/* Reads the property from the decoded message, or from its JSON if it cannot be decoded. With `coerced` the value is
+ * converted as for the lookup of that saga; without a main value the transitional one counts. */
 static pawl_code from_record(pawl__batch *batch, const pawl_message *message,
                              const pawl_record *record, const pawl__binding *coerced,
                              const char *path, pawl_text *key)
@@ -195,7 +195,7 @@ static pawl__waiting *waiting_of(const pawl__lane *lane, size_t index)
     return &lane->room[lane->first + index];
 }
 
-/* The first that is not older than the place. */
+/* Index of the first deferred message that is not older than the place. */
 static size_t index_of(const pawl__lane *lane, pawl__place place)
 {
     size_t low = 0, high = lane->count;
@@ -209,7 +209,7 @@ static size_t index_of(const pawl__lane *lane, pawl__place place)
     return low;
 }
 
-/* The message of the place, if it was put off. */
+/* The deferred message at the place, or NULL. */
 static pawl__waiting *find_waiting(const pawl__lane *lane, pawl__place place)
 {
     size_t index = index_of(lane, place);
@@ -217,7 +217,7 @@ static pawl__waiting *find_waiting(const pawl__lane *lane, pawl__place place)
     return has ? waiting_of(lane, index) : NULL;
 }
 
-/* Makes room for more messages, so that what a commit put off can be noted without fail. */
+/* Reserves room before the commit, so that deferred messages can be added after it without a failure. */
 static bool reserve(pawl__lane *lane, size_t more)
 {
     if (lane->first + lane->count + more <= lane->capacity)
@@ -273,7 +273,7 @@ static void put(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id
     (void)snprintf(lane->head_id, sizeof lane->head_id, "%.*s", PAWL_TEXT_ARGS(id));
 }
 
-/* The last turn may stay that of a message that is over: it has passed. The room was reserved for what comes next. */
+/* latest_due may stay that of the dropped message: it is in the past. Capacity stays reserved. */
 static void drop(pawl__lane *lane, pawl__waiting *it)
 {
     size_t index = (size_t)(it - waiting_of(lane, 0));
@@ -351,17 +351,10 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error)
 
 /* ---- Ends ------------------------------------------------------------------------ */
 
-static bool is_put_off(const pawl__unit *unit)
-{
-    return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
-           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE ||
-           unit->end == PAWL__END_HELD;
-}
-
 void pawl__order_release(pawl__batch *batch, size_t first)
 {
     for (size_t i = first; i < batch->unit_count; i++)
-        if (batch->units[i].key.size > 0 && is_put_off(&batch->units[i]))
+        if (batch->units[i].key.size > 0 && pawl__unit_is_put_off(&batch->units[i]))
             batch->units[i].end = PAWL__END_RELEASED;
 }
 
@@ -369,7 +362,7 @@ static void take_unit(pawl__lane *lane, const pawl__unit *unit)
 {
     pawl__place    place = pawl__place_of(&unit->row);
     pawl__waiting *over  = pawl__unit_is_done(unit) ? find_waiting(lane, place) : NULL;
-    if (is_put_off(unit))
+    if (pawl__unit_is_put_off(unit))
         put(lane, place, unit->due, unit->message.id);
     else if (over != NULL)
         drop(lane, over);
@@ -389,7 +382,7 @@ static bool is_in_batch(const pawl__batch *batch, const pawl__waiting *it)
     return it->batch == (uint32_t)batch->engine->order->batch;
 }
 
-/* Not so if the older ones come to their ends in this batch, or are gone. */
+/* May answer true for a unit that will run: the older messages may be done in this batch, or gone. */
 bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit)
 {
     if (unit->key.size == 0)
@@ -410,7 +403,7 @@ static const pawl_queue_row *last_row(const pawl__batch *batch, const pawl__lane
     return last;
 }
 
-/* Drops the messages that are due from the turn of `it` on and before the other turn. */
+/* Drops the messages whose claim position is that of `it` or later, and before the other position. */
 static void drop_gone(const pawl__batch *batch, pawl__lane *lane, const pawl__waiting *it,
                       pawl_time due, int64_t seq)
 {
@@ -427,7 +420,7 @@ static void drop_gone(const pawl__batch *batch, pawl__lane *lane, const pawl__wa
     }
 }
 
-/* Reads the queue from the message's turn on: an operator may have taken it away, and others, or somebody has it in hand. */
+/* Reads the queue from the message's due time on: an operator may have removed it, or another session claimed it. */
 static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, const pawl__waiting *it,
                           pawl_time due_max, pawl_error *error)
 {
@@ -451,7 +444,7 @@ static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, const pawl__wait
     return PAWL_OK;
 }
 
-/* The oldest that the batch has not holds the others back: it is looked for if it was due, and now and then otherwise. */
+/* The oldest deferred message outside of the batch blocks the lane: looks for it if it was due, otherwise every 5 s. */
 static pawl_code look_at(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
 {
     const pawl_queue_row *last = last_row(batch, lane);
@@ -497,7 +490,7 @@ typedef struct obstacle {
     bool      is_released; /* not run, and neither is the unit */
 } obstacle;
 
-/* Queues are read by due time and number: due at one time, the younger one has to come second. */
+/* Claims are ordered by due time, then number: with equal due times the later message must have the higher number. */
 static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__unit *unit,
                      pawl_text id)
 {
@@ -509,8 +502,8 @@ static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__un
     found->id  = id;
 }
 
-/* Among the units of the batch. An older one may be claimed behind it: the unit is given back then, as that one has
- * not run yet. */
+/* Looks for an older message among the units of the batch. If it comes after the unit, it has not run yet: the unit is
+ * released. */
 static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
                        obstacle *found)
 {
@@ -522,7 +515,7 @@ static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const p
         if (pawl__unit_is_done(other) || !pawl__place_is_older(pawl__place_of(&other->row), place))
             continue;
         has = true;
-        if (is_put_off(other))
+        if (pawl__unit_is_put_off(other))
             wait_for(found, other->due, other->row.seq, unit, other->message.id);
         else
             found->is_released = true;
@@ -530,7 +523,7 @@ static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const p
     return has;
 }
 
-/* Among those that were put off before: the unit comes behind all of them. */
+/* Looks among the deferred messages of the lane: the unit is due after all older ones. */
 static bool meet_waiting(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
                          obstacle *found)
 {
@@ -548,8 +541,8 @@ static bool meet_waiting(const pawl__batch *batch, const pawl__unit *unit, const
     return true;
 }
 
-/* Such a unit is given back as it was: if it were put off, those behind it could become due before
- * it. */
+/* A unit behind a message that another session has claimed is released unchanged. If it were deferred, later messages
+ * could become due before it. */
 static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
 {
     const pawl__lane *lane = &order->lanes[unit->lane];
@@ -590,7 +583,7 @@ static pawl_text describe(pawl__batch *batch, const pawl__unit *unit, pawl_text 
 bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit)
 {
     obstacle found = {.due = unit->row.due, .id = {.data = "", .size = 0}};
-    bool     may   = unit->end == PAWL__END_NEW || is_put_off(unit);
+    bool     may   = unit->end == PAWL__END_NEW || pawl__unit_is_put_off(unit);
     if (unit->key.size == 0 || !may || !find_obstacle(batch, unit, &found))
         return false;
     unit->end   = found.is_released ? PAWL__END_RELEASED : PAWL__END_HELD;

@@ -1,7 +1,7 @@
 /* origin.c - the metadata of a saga: which message began it, and where an answer to its sender goes.
  *
- * The row's metadata is written when the saga begins, and kept by every save; of sagas with .idle_after a
- * save puts its time there. Until there is a row, the message that began the saga says the same.
+ * The metadata is written with the saga's first row, and kept by every save; with .idle_after each save
+ * adds its time. Before there is a row, the same answers come from the message that began the saga.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +60,7 @@ pawl_text pawl__origin_changed(pawl__batch *batch, const pawl__entry *entry, paw
 
 /* ---- Reading ----------------------------------------------------------------- */
 
-/* Reads what the row of a saga that has none yet will say. */
+/* For a saga without a row: reads from the message what its row will contain. */
 static pawl_code find_new(pawl_context *ctx, const pawl__touch *touch, const char *name,
                           pawl_text *value)
 {
@@ -81,7 +81,7 @@ pawl_text pawl_saga_metadata(pawl_context *ctx, const char *name)
     const pawl__touch *touch = pawl__touch_in_hand(ctx);
     pawl_text          value = {.data = NULL, .size = 0};
     pawl_code          code  = PAWL_OK;
-    if (touch == NULL || touch->entry->stream != NULL)
+    if (touch == NULL || touch->entry->stream != NULL || name == NULL)
         return value;
     if (touch->is_begun || touch->entry->is_new)
         code = find_new(ctx, touch, name, &value);

@@ -1,14 +1,14 @@
-/* recover.c - ends of units that failed or have to wait.
+/* recover.c - decides how a unit ends that failed or has to wait.
  *
  *     immediate retries   in memory, in unit.c
  *                         while the endpoint is being stopped: the claim is freed instead
  *     delayed retries     the row gets a later due time, doubling, with jitter
- *     dead letter         after these, unless the failure's row of pawl/recovery.h has it
- *                         discarded; at once for what can never succeed; an event of a
- *                         projection never is one. A stream that cannot be read comes here as
+ *     dead letter         after these; at once for a failure that every run would meet. A row of
+ *                         pawl/recovery.h may have it discarded instead. Never for an event of a
+ *                         projection. A stream that cannot be read fails with
  *                         PAWL_ECONFIG, which has retries (stream.c)
- *     wait                "no saga yet": 50 ms doubling to 1 s, uncounted
- *     unread              another version of a record: every version_delay, uncounted, without end
+ *     wait                "no saga yet": 50 ms doubling to 1 s; no attempt is counted
+ *     unread              another version of a record: every version_delay, no attempt, for ever
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 /* All events behind one that failed wait for it. */
 #define EVENT_DELAY PAWL_SECONDS(1)
 #define EVENT_DELAY_MAX PAWL_MINUTES(1)
-/* "No saga" is not final for so long after a message could not be read. */
+/* After an unreadable message "no saga" is not final for this time: it may begin the saga. */
 #define UNREAD_KNOWN PAWL_MINUTES(5)
 #define UNREAD_LOG_PERIOD PAWL_MINUTES(1)
 
@@ -43,13 +43,13 @@ static bool is_worth_again(pawl_code code)
                                   pawl_code_retry(code) != PAWL_RETRY_NEVER);
 }
 
-/* ---- Declared ------------------------------------------------------------------ */
+/* ---- Rows of pawl/recovery.h --------------------------------------------------- */
 
-/* The row without anything: all is as the endpoint's numbers and the code say. */
+/* An empty row: the endpoint's options and the code decide. */
 static const pawl_recovery nothing_declared;
 
-/* The first row for the failure. Messages and timeouts have rows, other units have none: a schedule, which a row that
- * discards would delete, is tried again for ever. */
+/* The first row that matches the failure. Rows apply to messages and timeouts only: a discarding row would delete a
+ * schedule, which is retried for ever. */
 static const pawl_recovery *row_of(const pawl__engine *engine, const pawl__unit *unit,
                                    pawl_code code)
 {
@@ -66,7 +66,7 @@ static const pawl_recovery *row_of(const pawl__engine *engine, const pawl__unit 
     return &nothing_declared;
 }
 
-/* A declared number of retries, or the one that holds without the row. */
+/* The row's number of retries, or `without` if the row declares none. */
 static int32_t retries_of(int32_t declared, int32_t without)
 {
     if (declared == 0)
@@ -108,7 +108,14 @@ bool pawl__unit_is_done(const pawl__unit *unit)
            unit->end == PAWL__END_DISCARDED || unit->end == PAWL__END_DEAD;
 }
 
-/* A message without a row runs again as a row: as one whose claim was freed, it counts as open until then. */
+bool pawl__unit_is_put_off(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
+           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE ||
+           unit->end == PAWL__END_HELD;
+}
+
+/* A message without a row becomes a row before it runs again. It ends RELEASED and counts as unhandled until then. */
 static bool is_left_to_row(const pawl__batch *batch, pawl__unit *unit, pawl_code code,
                            pawl_text error)
 {
@@ -151,8 +158,8 @@ int32_t pawl__unit_attempts(const pawl__unit *unit)
     return 0;
 }
 
-/* Sets the next run of a failed event, whatever its code and however many its attempts: it is never
- * dead, and so never runs again without a pause. Its due time is one of the machine's clock. */
+/* Sets the next run of a failed event, for every code and number of attempts, since an event is never
+ * dead-lettered. There is always a pause. The due time is machine time. */
 static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code code,
                        pawl_text error, int64_t asked_delay)
 {
@@ -184,8 +191,8 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
     unit->end      = PAWL__END_UNREAD;
     unit->code     = PAWL_EVERSION;
     unit->error    = error;
-    /* By the clock, which a test may set far ahead of the unit's own time: the unit would come back as often as the delay
-     * fits in between. */
+    /* From the business clock, not the unit's time: a test may set the clock far ahead, and the unit would then be due
+     * again at once, many times. */
     unit->due            = pawl_time_add(engine->business(engine->runtime),
                                          pawl__jittered(engine->version_delay, engine->random));
     engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
@@ -221,7 +228,7 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         put_off(batch, unit, error);
         return;
     }
-    /* The limit of deaths is one of its own: no declared retry undoes it. */
+    /* crashes_max is a limit of its own: no declared retry overrides it. */
     if (code == PAWL_ECRASHED) {
         pawl__unit_dead(batch, unit, code, error);
         return;
@@ -236,7 +243,7 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     unit->end   = PAWL__END_RETRY;
     unit->code  = code;
     unit->error = error;
-    /* From the failure on, which slow runs and other units of the batch may have put far behind the unit's time. */
+    /* The delay begins at the failure, which may be long after the unit's time: other units of the batch were slow. */
     unit->due = pawl_time_add(engine->is_virtual ? unit->now : engine->business(engine->runtime),
                               asked_delay >= 0 ? asked_delay : back_off(engine, row, attempts));
 }

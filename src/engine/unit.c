@@ -18,10 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Sagas in the unit's hands ---------------------------------------------- */
+/* ---- Sagas that the unit uses ------------------------------------------------ */
 
-/* The saga in the unit's hands, or NULL: an earlier handler of this unit began, changed or
- * completed it. */
+/* The unit's copy of the saga, if an earlier handler of this unit began, changed or completed the
+ * saga; else NULL. */
 static pawl__touch *touch_of(const pawl_context *ctx, const pawl__entry *entry)
 {
     for (size_t i = 0; i < ctx->touch_count; i++)
@@ -68,10 +68,10 @@ static pawl_code open_saga(pawl_context *ctx, pawl__entry *entry, bool begins)
     pawl__touch *touch  = add_touch(ctx, entry);
     if (touch == NULL)
         return pawl__context_no_memory(ctx);
-    if (ctx->touch_count == before) /* another handler of this unit has it already */
+    if (ctx->touch_count == before) /* an earlier handler of this unit has copied it */
         return PAWL_OK;
     if (entry->broken != PAWL_OK)
-        return pawl__context_fail(ctx, entry->broken, "%.*s", PAWL_TEXT_ARGS(entry->broken_text));
+        return pawl_fail(ctx, entry->broken, "%.*s", PAWL_TEXT_ARGS(entry->broken_text));
     if (begins)
         return begin_saga(ctx, touch);
     return pawl_record_copy(entry->model->state, entry->state, touch->state, ctx->batch->arena);
@@ -136,7 +136,7 @@ static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
              saga->saga->name, values, is_past ? " is over" : "");
 }
 
-/* Is "no saga" final: after the queue showed no older message, and with no older message of this batch left? */
+/* Is "no saga" final? Only if neither the queue nor the rest of this batch has an older message. */
 static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
 {
     bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE &&
@@ -160,8 +160,8 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     switch (binding->not_found) {
     case PAWL_NOT_FOUND_CALL: return call_handler(ctx, lookup, binding->missing);
     case PAWL_NOT_FOUND_DEAD:
-        return pawl__context_fail(ctx, PAWL_REJECT, "message %s: %s",
-                                  pawl_record_type(binding->message), none);
+        return pawl_fail(ctx, PAWL_REJECT, "message %s: %s", pawl_record_type(binding->message),
+                         none);
     case PAWL_NOT_FOUND_DROP: break;
     }
     pawl_log(PAWL_LOG_WARNING, "message %.*s of type %s dropped: %s",
@@ -169,7 +169,7 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     return PAWL_OK;
 }
 
-/* PAWL_ENOTFOUND: the saga is elsewhere, the unit's end is set. */
+/* PAWL_ENOTFOUND: another worker has the saga; the unit's end is set. */
 static pawl_code take_found(pawl_context *ctx, pawl__entry *entry)
 {
     if (entry->is_elsewhere) {
@@ -180,8 +180,8 @@ static pawl_code take_found(pawl_context *ctx, pawl__entry *entry)
     return PAWL_OK;
 }
 
-/* Calls a custom finder, which names the saga by id; without an id a message that starts sagas begins one (E30). PAWL_ENOTFOUND:
- * the saga is elsewhere, the unit's end is set. */
+/* Calls a custom finder, which returns the saga's id, or none: then a message that starts sagas begins one (E30).
+ * PAWL_ENOTFOUND: another worker has the saga; the unit's end is set. */
 static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_saga_id id = {{{0}}};
@@ -199,7 +199,7 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     return take_found(ctx, *entry);
 }
 
-/* "No saga" of a finder is not final yet for a message that begins none: once the queue showed no older message it is asked again. */
+/* Calls the finder again after a "no saga" once the queue shows no older message: only the second answer is final. */
 static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_code code = find_by_handler(ctx, lookup, entry);
@@ -209,7 +209,7 @@ static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entr
     return code == PAWL_OK && lookup->is_final ? find_by_handler(ctx, lookup, entry) : code;
 }
 
-/* The entry of a saga to begin. Where a finder names none, the saga of the message's value may still be there. */
+/* The entry of a saga to begin. Without an id from the finder the message's value may still find a saga. */
 static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     const pawl__binding *binding = lookup->binding;
@@ -227,11 +227,11 @@ static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, paw
             return code;
     }
     if (binding->saga->saga->correlation != NULL && pawl_value_is_default(&main))
-        return pawl__context_fail(ctx, PAWL_EINVAL,
-                                  "message %s for saga %s: property '%s' has no value; a saga "
-                                  "cannot be started by it",
-                                  pawl_record_type(binding->message), binding->saga->saga->name,
-                                  binding->key);
+        return pawl_fail(ctx, PAWL_EINVAL,
+                         "message %s for saga %s: property '%s' has no value; a saga "
+                         "cannot be started by it",
+                         pawl_record_type(binding->message), binding->saga->saga->name,
+                         binding->key);
     *entry = pawl__identity_get(ctx->batch, binding->saga, &main);
     if (*entry == NULL)
         return pawl__context_no_memory(ctx);
@@ -285,8 +285,8 @@ static pawl_code run_message(pawl_context *ctx)
     return code;
 }
 
-/* A timeout whose saga is gone is dropped in silence (E14). One of a process that it does not name is a dead letter: the
- * process may wait for it. */
+/* A timeout whose saga is gone is dropped without a trace (E14). A timeout of a process without the name of that
+ * process becomes a dead letter, since the process may wait for it. */
 static pawl_code run_timeout(pawl_context *ctx)
 {
     pawl__unit             *unit  = ctx->unit;
@@ -295,15 +295,14 @@ static pawl_code run_timeout(pawl_context *ctx)
     const pawl__binding    *binding =
         pawl__model_timeout(batch->engine->model, unit->timeout.saga_type, unit->timeout.name);
     if (saga == NULL || binding == NULL)
-        return pawl__context_fail(ctx, PAWL_EDECODE, "no handler for timeout '%.*s' of saga %.*s",
-                                  PAWL_TEXT_ARGS(unit->timeout.name),
-                                  PAWL_TEXT_ARGS(unit->timeout.saga_type));
+        return pawl_fail(ctx, PAWL_EDECODE, "no handler for timeout '%.*s' of saga %.*s",
+                         PAWL_TEXT_ARGS(unit->timeout.name),
+                         PAWL_TEXT_ARGS(unit->timeout.saga_type));
     pawl__entry *entry = unit->entry;
     if (entry == NULL && saga->stream != NULL)
-        return pawl__context_fail(
-            ctx, PAWL_REJECT,
-            "timeout '%.*s': its header " PAWL_HEADER_PROCESS " names no process %.*s",
-            PAWL_TEXT_ARGS(unit->timeout.name), PAWL_TEXT_ARGS(saga->table.type));
+        return pawl_fail(ctx, PAWL_REJECT,
+                         "timeout '%.*s': its header " PAWL_HEADER_PROCESS " names no process %.*s",
+                         PAWL_TEXT_ARGS(unit->timeout.name), PAWL_TEXT_ARGS(saga->table.type));
     if (entry == NULL)
         return PAWL_OK;
     pawl__identity_touch(batch, entry, unit);
@@ -381,8 +380,8 @@ static pawl_code run_once(pawl_context *ctx)
     return code;
 }
 
-/* Was the engine out of memory? Then fewer units may fit, and the unit has not failed unless it is
- * alone. PAWL_ENOMEM as the application's own answer is its unit's failure. */
+/* Was the engine out of memory? Then the batch is tried again with fewer units, and the unit fails only if it was
+ * the only one. PAWL_ENOMEM returned by the application is a failure of its unit. */
 static bool is_short(const pawl_context *ctx, pawl_code code)
 {
     return code == PAWL_ENOMEM &&
@@ -394,15 +393,15 @@ static void describe(pawl_context *ctx, pawl_code code, pawl_text *text)
 {
     if (ctx->error.text[0] == '\0')
         pawl_error_set(&ctx->error, code, "%s", pawl_code_text(code));
-    /* The text may come from anywhere, and goes into rows and answers. */
+    /* The application may have set any bytes, and the text goes into rows and answers. */
     pawl__make_utf8(ctx->error.text, strlen(ctx->error.text));
     *text = pawl_arena_text(ctx->batch->arena, pawl_text_of(ctx->error.text));
     if (text->data == NULL)
         *text = pawl_text_of(pawl_code_text(code));
 }
 
-/* Does the failure spoil the batch: half of the unit is kept already, or memory is too short for so
- * many units? */
+/* Does the failure spoil the batch? Yes if half of the unit is kept already, or if memory is too short for
+ * so many units. */
 static bool is_of_batch(const pawl_context *ctx, pawl_code code)
 {
     return code != PAWL_OK &&
@@ -428,21 +427,21 @@ static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool
     if (code != PAWL_OK)
         return code;
     if (!*is_told)
-        return pawl__context_fail(ctx, PAWL_REJECT, "%.*s", PAWL_TEXT_ARGS(text));
+        return pawl_fail(ctx, PAWL_REJECT, "%.*s", PAWL_TEXT_ARGS(text));
     code = pawl__unit_keep(ctx);
     if (code == PAWL_OK)
         unit->end = PAWL__END_DISCARDED;
     return code;
 }
 
-/* The result of running a unit, named before it is dealt with. */
+/* The result of running a unit. */
 typedef enum outcome {
     OUTCOME_HANDLED,
     OUTCOME_DISCARDED,
     OUTCOME_ENDED,    /* unit->end is set already */
     OUTCOME_FAILED,   /* failed with the code, and no more runs in memory are left */
     OUTCOME_SPOILT,   /* the batch cannot go on */
-    OUTCOME_GIVEN_UP, /* the worker was given up by stopping: nothing more may be written */
+    OUTCOME_GIVEN_UP, /* the watchdog gave the worker up: nothing more may be written */
 } outcome;
 
 static outcome outcome_of(const pawl_context *ctx, pawl_code code)
@@ -464,7 +463,7 @@ static int32_t immediate_limit(const pawl_context *ctx, pawl_code code)
                : pawl__unit_runs_again(ctx->batch->engine, ctx->unit, code);
 }
 
-/* Have the runs since then used half of the time in which a claim lasts? Another one could outlive it. */
+/* Have the runs used half of the claim's duration? Then another run could outlive the claim. */
 static bool is_late(const pawl__engine *engine, int64_t begin)
 {
     return engine->watch(engine->runtime) - begin >= engine->handler_time_max / 2;
@@ -526,23 +525,7 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
     return OUTCOME_ENDED;
 }
 
-/* Is the message's time to be processed over? PAWL_ENOMEM is the only failure. */
-static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
-{
-    pawl_text all  = unit->message.headers;
-    pawl_text text = {.data = NULL, .size = 0};
-    pawl_time end  = 0;
-    if (unit->kind != PAWL__UNIT_MESSAGE || !pawl__headers_may_have(all, PAWL_HEADER_EXPIRES))
-        return PAWL_OK;
-    pawl_arena_reset(batch->engine->scratch);
-    pawl_code code =
-        pawl__headers_value(all, PAWL_TEXT(PAWL_HEADER_EXPIRES), batch->engine->scratch, &text);
-    if (code == PAWL_OK && text.size > 0 && pawl_time_parse(text, &end, NULL) == PAWL_OK)
-        unit->is_expired = end <= unit->now;
-    return code;
-}
-
-/* A unit that outlived its claim fails before it runs once more. */
+/* Fails a unit whose claim ended during an earlier run, instead of running it again. */
 static bool fail_outlived(pawl__batch *batch, pawl__unit *unit)
 {
     pawl_context ctx      = {.batch = batch, .error = PAWL_ERROR_INIT};
@@ -566,9 +549,7 @@ static int64_t note_begin(const pawl__engine *engine, pawl__unit *unit)
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_context ctx;
-    pawl_code    code = look_at_expiry(batch, unit);
-    if (code != PAWL_OK)
-        return pawl_error_set(error, code, "no memory for the headers of a message");
+    pawl_code    code = PAWL_OK;
     if (unit->is_expired) {
         unit->end = PAWL__END_DISCARDED;
         return PAWL_OK;

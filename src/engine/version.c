@@ -3,7 +3,7 @@
  * The header pawl.version has the versions of the message's own type and of its base types, in the
  * order of pawl.base: "2,1,3". Versions of 1 at the end are left out, and a message all of whose
  * versions are 1 has no header: it costs nothing until a record changes, and producers that know
- * nothing of versions send version 1. Minor numbers ("2.7") are read over.
+ * nothing of versions send version 1. Minor numbers ("2.7") are ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,14 +39,11 @@ static pawl_code find_index(const pawl_message *message, pawl_text type, pawl_ar
         code = pawl__headers_value(message->headers, PAWL_TEXT(PAWL_HEADER_TYPE), arena, &own);
     if (code != PAWL_OK)
         return code;
-    for (*index = 1;; ++*index) {
-        pawl_text base = item_of(bases, *index - 1);
-        *is_found      = base.size > 0 && pawl_text_equal(base, type);
-        if (*is_found || base.size == 0)
-            break;
+    for (*index = 1; bases.size > 0; ++*index) {
+        *is_found = pawl_text_equal(pawl__list_next(&bases), type);
+        if (*is_found)
+            return PAWL_OK;
     }
-    if (*is_found)
-        return PAWL_OK;
     *index    = 0;
     *is_found = pawl_text_equal(own.data != NULL ? own : message->type, type);
     return PAWL_OK;

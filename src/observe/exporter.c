@@ -4,10 +4,10 @@
  *                                  -> metrics, after a period -> wait ...
  *                                      stop: once more, briefly, and end
  *
- * A collector that names a time (Retry-After) is asked nothing before it: calls wait, and
- * at stop nothing is sent.
- * A slow collector delays this thread alone; traces that come faster than it takes them
- * do not keep metrics from it. At stop what is in hand has a moment to come to its end.
+ * If the collector answers with Retry-After, nothing is posted before that time, not even at
+ * stop. A slow collector delays this thread only. Traces are posted for one period at most, so
+ * that a flood of them does not hold up the metrics. At stop the post under way has a second to
+ * end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +22,8 @@
 #include <time.h>
 
 #define POST_MS_MAX 10000L
-#define LAST_MS_MAX 1000L   /* of the post in hand at stop, and of all posts after it */
-#define PAUSE_MS_MAX 300000 /* a collector that asks for more is asked again all the same */
+#define LAST_MS_MAX 1000L   /* for the post under way at stop, and for all posts after it */
+#define PAUSE_MS_MAX 300000 /* limit of Retry-After */
 #define URL_SIZE 2100
 
 struct pawl__exporter {
@@ -36,7 +36,7 @@ struct pawl__exporter {
     pthread_cond_t           call;
     bool                     is_awake; /* under the mutex */
     atomic_bool              is_stopping;
-    int64_t                  stop_seen;  /* by the post in hand: milliseconds, or 0 */
+    int64_t                  stop_seen;  /* when the post under way saw stop: milliseconds, or 0 */
     int64_t                  end;        /* of this round's traces: milliseconds */
     int64_t                  pause_end;  /* milliseconds; nothing is sent before */
     bool                     is_last;    /* the round after stop */
@@ -47,7 +47,7 @@ struct pawl__exporter {
 
 /* ---- One post -------------------------------------------------------------- */
 
-/* Bytes over the limit are read and forgotten: the connection stays good. */
+/* Keeps the answer. Bytes over the limit are read and discarded, so that the connection can be used again. */
 static size_t keep_answer(char *data, size_t size, size_t count, void *context)
 {
     pawl__exporter *exporter = context;
@@ -65,8 +65,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Breaks off a moment after stop; curl calls it about once a second, and whenever
- * something moves. */
+/* Aborts the post LAST_MS_MAX after stop. curl calls it about once a second, and when data is transferred. */
 static int on_progress(void *context, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
                        curl_off_t up)
 {
@@ -91,7 +90,7 @@ static pawl_observe_outcome outcome_of(long status)
                                                                             : PAWL_OBSERVE_REFUSED;
 }
 
-/* All posts of the last round together have what one of them has. */
+/* The time limit of a post; all posts of the last round share LAST_MS_MAX. */
 static long time_for_post(const pawl__exporter *exporter)
 {
     int64_t left = exporter->end - now_ms();
@@ -100,7 +99,7 @@ static long time_for_post(const pawl__exporter *exporter)
     return left > 1 ? (long)left : 1;
 }
 
-/* Seconds: what the last answer asks for, as a number or as a date; 0 without. */
+/* Retry-After of the last answer, a number or a date, in seconds; 0: none. */
 static int pause_asked(pawl__exporter *exporter)
 {
     curl_off_t asked = 0;
@@ -122,7 +121,7 @@ static pawl_observe_outcome read_status(pawl__exporter *exporter, char why[CURL_
     if (pause == 0)
         snprintf(why, CURL_ERROR_SIZE, "it answers with status %ld", status);
     else
-        snprintf(why, CURL_ERROR_SIZE, "it answers with status %ld and is left alone for %d s",
+        snprintf(why, CURL_ERROR_SIZE, "it answers with status %ld; the next attempt is in %d s",
                  status, pause);
     return outcome;
 }
@@ -152,7 +151,7 @@ static pawl_observe_outcome post(pawl__exporter *exporter, pawl_observe_signal s
     return read_status(exporter, why);
 }
 
-/* False when there was nothing, or the collector did not take it. */
+/* Posts the next part of the signal. False: there was nothing to post, or the collector refused it. */
 static bool export_one(pawl__exporter *exporter, pawl_observe_signal signal)
 {
     const pawl_observe_source *source = &exporter->plan->source;
@@ -184,7 +183,7 @@ static bool is_paused(const pawl__exporter *exporter)
     return now_ms() < exporter->pause_end;
 }
 
-/* Stop waits for it, so a collector that fails is not asked again. */
+/* The last round, for which stop waits: it ends at the first failed post. */
 static void export_last(pawl__exporter *exporter)
 {
     exporter->is_last = true;
@@ -205,14 +204,14 @@ static int64_t end_of_period(const pawl__exporter *exporter)
     return now_ms() + (period > 0 ? period : 1);
 }
 
-/* For something to happen, until `end` at most. Under the mutex. */
+/* Under the mutex: waits for a wake or for stop, until `end` at most. */
 static void wait_some(pawl__exporter *exporter, int64_t end)
 {
     struct timespec until = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
     pthread_cond_timedwait(&exporter->call, &exporter->mutex, &until);
 }
 
-/* Until the period is over, or a call; not before the end of a pause. */
+/* Waits until the period is over or a wake comes, and for the end of a pause. */
 static void wait_for_round(pawl__exporter *exporter)
 {
     pthread_mutex_lock(&exporter->mutex);
@@ -250,7 +249,7 @@ static void begin_curl(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* A proxy of the environment is not asked for what is on this machine. */
+/* Is the URL on this machine? Then a proxy that the environment names is not used. */
 static bool is_here(const char *url)
 {
     static const char *const hosts[] = {"127.", "localhost", "[::1]"};
@@ -296,7 +295,7 @@ static void destroy(pawl__exporter *exporter)
     pawl_free(exporter);
 }
 
-/* Signals are for the application's threads. */
+/* Starts the thread with all signals blocked: they are for the application's threads. */
 static int start_thread(pawl__exporter *exporter)
 {
     sigset_t all, before;

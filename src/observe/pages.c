@@ -1,21 +1,17 @@
 /* pages.c - a server of pages: any method, arguments, a body, headers of its own, and streams.
  *
- * Each connection has a thread. The body of a request is collected up to the limit of the plan, and up to 64 KB until the
- * plan admits its sender; what is larger is read and forgotten, and the answer is told so.
+ * Each connection has a thread. A request's body is collected up to the limit of the plan, but only up to 64 KB until
+ * the plan has admitted its sender. A larger body is read and discarded, and the plan is told that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "observe/carrier.h"
 
-#include <microhttpd.h>
-#include <signal.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-#define CONNECTIONS_MAX 128u
 #define CONNECTIONS_MAX_OF_ONE 64u    /* of one address */
-#define CONNECTION_SECONDS_MAX 20u    /* of silence: an answer may take as long */
+#define CONNECTION_SECONDS_MAX 20u    /* without data: an answer may take that long */
 #define CONNECTION_MEMORY (64 * 1024) /* headers and arguments */
 #define ARGUMENTS_MAX 64
 #define BODY_UNASKED_MAX ((size_t)64 * 1024) /* of a request that nobody has admitted yet */
@@ -131,7 +127,7 @@ static const char *find_header(const pawl_serve_request *asked, const char *name
     return MHD_lookup_connection_value(asked->connection, MHD_HEADER_KIND, name);
 }
 
-/* Asks the plan for its answer, or, of a body that has only begun, whether it may go on. */
+/* Asks the plan for its answer; if the body is not complete, only whether its sender is admitted. */
 static enum MHD_Result pass_on(const pages *server, struct MHD_Connection *connection,
                                const char *path, const char *method, request *it, bool is_whole)
 {
@@ -184,7 +180,8 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-/* False: a proxy could have read another host, or another end of the body, behind which another request begins. */
+/* False: Host, or the length of the body, is given twice. A proxy in front may have read another host, or may take a
+ * part of the body for a second request. */
 static bool is_unambiguous(struct MHD_Connection *connection)
 {
     once_each it = {.hosts = 0};
@@ -238,36 +235,24 @@ static void on_end(void *context, struct MHD_Connection *connection, void **own,
 pawl_code pawl__pages_start(const pawl_serve_plan *plan, void **server, int *port,
                             pawl_error *error)
 {
-    int    fd   = -1;
+    const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_end, NULL},
+        {MHD_OPTION_END, 0, NULL}};
     pages *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a server");
     *made          = (pages){.plan = *plan};
-    pawl_code code = pawl__listen(plan->address, plan->port, &fd, port, error);
-    if (code == PAWL_OK) {
-        sigset_t all, before; /* signals are for the application's threads */
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        made->daemon = MHD_start_daemon(
-            MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL, on_request,
-            made, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-            MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE,
-            MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
-            MHD_OPTION_END);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (made->daemon == NULL) {
-            close(fd);
-            code = pawl_error_set(error, PAWL_ENOMEM, "no thread for a server on port %d", *port);
-        }
-    }
-    if (code != PAWL_OK) {
+    pawl_code code = pawl__daemon_start(plan->address, plan->port, on_request, made, options,
+                                        &made->daemon, port, error);
+    if (code == PAWL_OK)
+        *server = made;
+    else
         pawl_free(made);
-        return code;
-    }
-    *server = made;
-    return PAWL_OK;
+    return code;
 }
 
 void pawl__pages_stop(void *server)

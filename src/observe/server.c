@@ -1,4 +1,4 @@
-/* server.c - answers GET requests with what the source says.
+/* server.c - answers GET requests with the pages of the source: health and metrics.
  *
  * Each connection has a thread: a request that asks whether the process lives does not wait for
  * one that asks a store which does not answer. The socket is opened here and not by the HTTP
@@ -10,7 +10,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
@@ -18,8 +17,8 @@
 #include <unistd.h>
 
 #define CONNECTIONS_MAX 128u       /* a thread each; more are closed at once */
-#define CONNECTIONS_MAX_OF_ONE 32u /* of one address: others, a probe say, find one free */
-#define CONNECTION_SECONDS_MAX 5u  /* of silence */
+#define CONNECTIONS_MAX_OF_ONE 32u /* of one address: others, such as a probe, find one free */
+#define CONNECTION_SECONDS_MAX 5u  /* without data */
 
 struct pawl__server {
     pawl_observe_source source;
@@ -28,7 +27,7 @@ struct pawl__server {
 
 /* ---- Requests -------------------------------------------------------------- */
 
-/* Allocates nothing that can be left behind; the text is copied. */
+/* Queues a copy of the text, so that nothing is left to be freed. */
 static enum MHD_Result reply(struct MHD_Connection *connection, const pawl_observe_answer *answer)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -100,7 +99,8 @@ static pawl_code read_address(const char *text, int number, address *at, socklen
     return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no numeric address", text);
 }
 
-pawl_code pawl__listen(const char *text, int number, int *fd, int *got, pawl_error *error)
+/* `*got`: the port in use. */
+static pawl_code listen_at(const char *text, int number, int *fd, int *got, pawl_error *error)
 {
     static const int one = 1;
     address          at;
@@ -124,53 +124,53 @@ pawl_code pawl__listen(const char *text, int number, int *fd, int *got, pawl_err
     return PAWL_OK;
 }
 
-/* Its threads inherit the mask: signals are for the application's threads. Takes the
- * socket unless it fails. */
-static struct MHD_Daemon *start_daemon(pawl__server *server, int fd)
+/* The daemon owns the socket. Its threads inherit a mask that blocks all signals, which are for the application. */
+pawl_code pawl__daemon_start(const char *text, int port, MHD_AccessHandlerCallback answer,
+                             void *context, const struct MHD_OptionItem *options,
+                             struct MHD_Daemon **daemon, int *got, pawl_error *error)
 {
-    sigset_t all, before;
+    int       fd = -1;
+    sigset_t  all, before;
+    pawl_code code = listen_at(text, port, &fd, got, error);
+    if (code != PAWL_OK)
+        return code;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL, on_request,
-        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT,
-        CONNECTION_SECONDS_MAX, MHD_OPTION_END);
+    *daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0,
+                               NULL, NULL, answer, context, MHD_OPTION_LISTEN_SOCKET, fd,
+                               MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_ARRAY,
+                               options, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return daemon;
+    if (*daemon != NULL)
+        return PAWL_OK;
+    close(fd);
+    return pawl_error_set(error, PAWL_ENOMEM, "no thread for a server on port %d", *got);
 }
 
 pawl_code pawl__server_start(const pawl_observe_plan *plan, pawl__server **server, int *port,
                              pawl_error *error)
 {
-    int           fd   = -1;
+    static const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX_OF_ONE, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX, NULL},
+        {MHD_OPTION_END, 0, NULL}};
     pawl__server *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a server");
     made->source   = plan->source;
-    pawl_code code = pawl__listen(plan->address, plan->port, &fd, port, error);
-    if (code == PAWL_OK) {
-        made->daemon = start_daemon(made, fd);
-        if (made->daemon == NULL)
-            code = pawl_error_set(error, PAWL_ENOMEM, "no thread for a server on port %d", *port);
-        else
-            fd = -1; /* the daemon's now */
-    }
-    if (code != PAWL_OK) {
-        if (fd >= 0)
-            close(fd);
-        pawl__server_stop(made);
-        return code;
-    }
-    *server = made;
-    return PAWL_OK;
+    pawl_code code = pawl__daemon_start(plan->address, plan->port, on_request, made, options,
+                                        &made->daemon, port, error);
+    if (code == PAWL_OK)
+        *server = made;
+    else
+        pawl_free(made);
+    return code;
 }
 
 void pawl__server_stop(pawl__server *server)
 {
     if (server == NULL)
         return;
-    if (server->daemon != NULL)
-        MHD_stop_daemon(server->daemon);
+    MHD_stop_daemon(server->daemon);
     pawl_free(server);
 }

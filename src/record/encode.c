@@ -1,7 +1,7 @@
-/* encode.c - a struct into a JSON object.
+/* encode.c - encodes a struct into a JSON object.
  *
- * A document is built in the arena and written once: members in the order of
- * the fields, then what another program's version of the record had besides.
+ * A document is built in the arena and written once: the fields in their order, then unknown members that another
+ * version of the record had added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ static bool is_absent(const pawl_field *field, const void *from)
     return false;
 }
 
-/* May be left out. A nested record is only known to be empty once encoded. */
+/* May the member be left out? For a nested record this is known only after it is encoded. */
 static bool is_default(const pawl_field *field, const void *from)
 {
     if (field->shape == PAWL_LIST)
@@ -90,8 +90,8 @@ static pawl_code unset(pawl__encoder *encoder, const pawl__path *path)
     return pawl__path_error(path, encoder->error, PAWL_EINVAL, "required, but it is not set");
 }
 
-/* `*value` is NULL when the member is left out. A required member is never null, not even as a JSON
- * text: it could not be decoded. */
+/* `*value` is NULL when the member is left out. A required member is never written as null, not even by a field of
+ * JSON text, since it could not be decoded. */
 static pawl_code encode_field(pawl__encoder *encoder, const pawl__path *path, size_t depth,
                               const void *in, yyjson_mut_val **value)
 {
@@ -154,7 +154,7 @@ static pawl_code read_extra(pawl__encoder *encoder, const pawl__path *path, pawl
     return PAWL_OK;
 }
 
-/* A member that has become a field since is left out: the field rules. */
+/* Adds the unknown members, except those that have become fields since. */
 static pawl_code encode_extra(pawl__encoder *encoder, const pawl__path *path,
                               const pawl_record *record, pawl_text extra, yyjson_mut_val *object)
 {
@@ -216,9 +216,21 @@ static pawl_code write(pawl__encoder *encoder, const pawl_record *record, yyjson
     return PAWL_OK;
 }
 
+pawl_code pawl__value_check(const pawl_record *record, const void *value, pawl_error *error)
+{
+    if (record == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "the record is NULL");
+    return value != NULL
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_EINVAL, "%s: the struct is NULL", record->name);
+}
+
 pawl_code pawl_record_encode(const pawl_record *record, const void *in, unsigned flags,
                              pawl_arena *arena, pawl_text *json, pawl_error *error)
 {
+    pawl_code given = pawl__value_check(record, in, error);
+    if (given != PAWL_OK)
+        return given;
     yyjson_alc      allocator = pawl__json_allocator(arena);
     pawl__encoder   encoder   = {arena, error, yyjson_mut_doc_new(&allocator), flags};
     pawl__path      root      = {NULL, NULL, record, PAWL__NO_INDEX};

@@ -1,4 +1,4 @@
-/* record.c - descriptors: what they say, and whether they may be used.
+/* record.c - look-ups in record descriptors, upcasts, and the checks of a descriptor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,8 @@
 
 const char *pawl_record_type(const pawl_record *record)
 {
+    if (record == NULL)
+        return "";
     return record->type != NULL ? record->type : record->name;
 }
 
@@ -34,8 +36,8 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
                               pawl_record_type(record), version, current,
                               version > current ? "no way back" : "no upcast from older ones");
     pawl_code code = record->upcast(version, json, arena, upcast, error);
-    /* The function's own answer is no shortage of the arena, and codes of handlers mean nothing here: PAWL_DISCARD would
-     * lose the message. */
+    /* PAWL_ENOMEM of the function itself, without a shortage in the arena, and codes meant for handlers become
+     * PAWL_ECONFIG: PAWL_DISCARD, for example, would lose the message. */
     if ((code == PAWL_ENOMEM && !pawl__arena_is_short(arena)) ||
         (code >= PAWL_RETRY && code <= PAWL_DISCARD))
         code = PAWL_ECONFIG;
@@ -45,8 +47,7 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
     return PAWL_OK;
 }
 
-/* The records on the way from the root, so that a record that contains itself by
- * pointer is checked once. */
+/* Records on the path from the root. A record that contains itself by pointer is checked once. */
 typedef struct check_step {
     const struct check_step *parent;
     const pawl_record       *record;
@@ -156,8 +157,8 @@ static pawl_code check_distinct(const pawl_record *record, size_t index, pawl_er
     return PAWL_OK;
 }
 
-/* The type and version of the record, or of one of its bases. A comma would end the name in a list of types, and the other two stand in
- * JSON as they are. */
+/* Checks type and version of the record or of one of its bases. A comma would end the type's name in a list; quotes
+ * and backslashes would need escapes in JSON, where types are written as they are. */
 static pawl_code check_type(const pawl_record *record, const pawl_record *owner, pawl_error *error)
 {
     const char *type = pawl_record_type(owner);
@@ -188,7 +189,7 @@ static pawl_code check_head(const pawl_record *record, pawl_error *error)
     return check_type(record, record, error);
 }
 
-/* A chain of base types ends: handlers of a circle would run for ever. */
+/* Checks that the chain of base types ends: a cycle would never end the search for handlers. */
 static pawl_code check_bases(const pawl_record *record, pawl_error *error)
 {
     size_t    count = 0;
@@ -238,7 +239,7 @@ pawl_code pawl_record_check(const pawl_record *record, pawl_error *error)
 
 /* ---- Two descriptors ------------------------------------------------------ */
 
-/* The pairs on the way from the roots, so that records that contain themselves are compared once. */
+/* Pairs on the path from the roots. Records that contain themselves are compared once. */
 typedef struct same_step {
     const struct same_step *parent;
     const pawl_record      *left, *right;

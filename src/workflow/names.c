@@ -38,6 +38,9 @@ pawl_code pawl__name_check(const char *what, const char *name, pawl_error *error
 
 pawl_code pawl__table_name_check(const char *saga, pawl_text name, pawl_error *error)
 {
+    if (!pawl_text_is_valid(name, NULL))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "saga %s: the name of its table has bytes that are not UTF-8", saga);
     if (has_any(name, "[]`\"\\"))
         return pawl_error_set(error, PAWL_ECONFIG,
                               "saga %s: table name '%s' may not contain [ ] ` \" or \\; names are "
@@ -53,7 +56,8 @@ pawl_code pawl__table_name_check(const char *saga, pawl_text name, pawl_error *e
 pawl_code pawl__column_check(pawl_text property, pawl_error *error)
 {
     size_t limit = TABLE_NAME_SIZE_MAX - strlen("Correlation_");
-    if (has_any(property, "[]`\"\\") || property.size > limit)
+    if (has_any(property, "[]`\"\\") || property.size > limit ||
+        !pawl_text_is_valid(property, NULL))
         return pawl_error_set(error, PAWL_ECONFIG,
                               "correlation property '%.80s' has a character that cannot be quoted, "
                               "or %zu bytes where the limit is %zu",
@@ -118,7 +122,7 @@ static pawl_code add_tables(const pawl_application *application, const pawl_endp
     for (size_t i = 0; i < pawl__list_count(spec.sagas) && code == PAWL_OK; i++) {
         pawl__table_row(spec.sagas[i], 0, application->saga_size, &saga, sizeof saga);
         if (saga.name == NULL)
-            continue; /* refused where its endpoint is built */
+            continue; /* building its endpoint refuses it */
         named_table made = {spec.name, saga.name,
                             pawl_arena_printf(all->arena, "%.*s%s", PAWL_TEXT_ARGS(prefix),
                                               saga.table != NULL ? saga.table : saga.name)};

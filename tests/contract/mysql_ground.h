@@ -79,11 +79,9 @@ static inline int ground_setup(void **state)
     if (sscanf(server, "%*[a-z]://root@%99[^:]:%u/", p->host, &p->port) != 2)
         return -1;
     p->raw = raw_connect(p, NULL);
-    char sql[200];
     snprintf(p->database, sizeof p->database, "pawl_ground_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++count);
-    snprintf(sql, sizeof sql, "create database %s", p->database);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("create database %s", p->database));
     mysql_select_db(p->raw, p->database);
     snprintf(p->url, sizeof p->url, "%s://root@%s:%u/%s", p->scheme, p->host, p->port, p->database);
     return 0;

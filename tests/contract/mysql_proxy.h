@@ -10,9 +10,8 @@
 
 static inline proxy *open_proxy(const ground *p)
 {
-    char port[20];
-    snprintf(port, sizeof port, "%u", p->port);
-    proxy *between = proxy_open(&proxy_mysql, p->host, port);
+    const char *port    = test_text("%u", p->port);
+    proxy      *between = proxy_open(&proxy_mysql, p->host, port);
     assert_non_null(between);
     return between;
 }

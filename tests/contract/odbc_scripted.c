@@ -185,14 +185,11 @@ void scripted_run(void **state)
 int scripted_teardown(void **state)
 {
     scripted *p = *state;
-    char      path[150];
     p->mark     = 0;
     int missing = scripted_count(p, "* missing *");
     pawl_store_close(p->store);
-    for (int i = 1; i <= p->count; i++) {
-        snprintf(path, sizeof path, "%s/script-%d", p->folder, i);
-        (void)unlink(path);
-    }
+    for (int i = 1; i <= p->count; i++)
+        (void)unlink(test_text("%s/script-%d", p->folder, i));
     (void)unlink(p->log);
     (void)rmdir(p->folder);
     pawl_arena_destroy(p->arena);
@@ -328,9 +325,7 @@ static int count_lines(scripted *p, const char *pattern)
 
 int scripted_bound(scripted *p, const char *pattern)
 {
-    char bind[200];
-    snprintf(bind, sizeof bind, "* bind * of %s", pattern);
-    return count_lines(p, bind);
+    return count_lines(p, test_text("* bind * of %s", pattern));
 }
 
 int scripted_pieces(scripted *p)

@@ -40,10 +40,8 @@ static int free_ports(int count)
 
 bool own_server_run(const char *verb, const char *words)
 {
-    char command[900];
-    snprintf(command, sizeof command, "bash '%s' %s '%s' %d %s >'%s.said' 2>&1", own.script, verb,
-             own.folder, own.port, words, own.folder);
-    return system(command) == 0;
+    return system(test_text("bash '%s' %s '%s' %d %s >'%s.said' 2>&1", own.script, verb, own.folder,
+                            own.port, words, own.folder)) == 0;
 }
 
 void own_server_must_run(const char *verb, const char *words)
@@ -72,9 +70,8 @@ bool own_server_begin(const char *name, int port_count)
 
 void own_server_end(void)
 {
-    char command[300];
     (void)own_server_run("crash", "");
-    snprintf(command, sizeof command, "rm -rf '%s' '%s.said'", own.folder, own.folder);
-    if (own.folder[0] != '\0' && system(command) != 0)
+    if (own.folder[0] != '\0' &&
+        system(test_text("rm -rf '%s' '%s.said'", own.folder, own.folder)) != 0)
         fprintf(stderr, "%s stays\n", own.folder);
 }

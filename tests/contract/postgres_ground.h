@@ -42,11 +42,10 @@ static inline int ground_setup(void **state)
 /* False when somebody else has it locked for too long. */
 static inline bool drop_schema(ground *p)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "set lock_timeout = '60s'; drop schema if exists \"%s\" cascade",
-             p->schema);
-    PGresult *result     = PQexec(p->pg, sql);
-    bool      is_dropped = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PGresult *result =
+        PQexec(p->pg, test_text("set lock_timeout = '60s'; drop schema if exists \"%s\" cascade",
+                                p->schema));
+    bool is_dropped = PQresultStatus(result) == PGRES_COMMAND_OK;
     if (!is_dropped)
         print_error("%s: %s", p->schema, PQerrorMessage(p->pg));
     PQclear(result);
@@ -56,15 +55,14 @@ static inline bool drop_schema(ground *p)
 /* Of sessions that have something of the schema locked. */
 static inline void end_transactions(ground *p)
 {
-    char sql[600];
-    snprintf(sql, sizeof sql,
-             "select pg_terminate_backend(a.pid, 10000) from pg_stat_activity as a "
-             "where a.state like 'idle in transaction%%' and a.pid <> pg_backend_pid() "
-             "and a.datname = current_database() and a.pid in (select l.pid from pg_locks as l "
-             "join pg_class as c on c.oid = l.relation "
-             "where c.relnamespace = to_regnamespace('%s'))",
-             p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text(
+                "select pg_terminate_backend(a.pid, 10000) from pg_stat_activity as a "
+                "where a.state like 'idle in transaction%%' and a.pid <> pg_backend_pid() "
+                "and a.datname = current_database() and a.pid in (select l.pid from pg_locks as l "
+                "join pg_class as c on c.oid = l.relation "
+                "where c.relnamespace = to_regnamespace('%s'))",
+                p->schema));
 }
 
 /* A transaction that a failed test left open would keep the schema, and hold up whoever

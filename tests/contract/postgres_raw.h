@@ -40,13 +40,11 @@ static inline int ground_is_missing(void)
 
 static inline PGconn *raw_open(const char *schema)
 {
-    char    path[200];
     PGconn *pg = PQconnectdb(ground_server());
     if (PQstatus(pg) != CONNECTION_OK)
         fail_msg("%s", PQerrorMessage(pg));
-    snprintf(path, sizeof path, "set search_path = \"%s\"; set client_min_messages = warning",
-             schema);
-    PQclear(PQexec(pg, path));
+    PQclear(PQexec(
+        pg, test_text("set search_path = \"%s\"; set client_min_messages = warning", schema)));
     return pg;
 }
 

@@ -96,7 +96,7 @@ static inline void expect_does_not_sleep(ground *p, pawl_store *store)
 /* On its sessions pg_notify is a function with that body. */
 static inline pawl_store *open_with_notify(ground *p, const char *body)
 {
-    char        url[1400], sql[400];
+    char        sql[400];
     pawl_store *store = NULL;
     apply_schema(p, p->url, order_tables, 1);
     snprintf(
@@ -104,7 +104,7 @@ static inline pawl_store *open_with_notify(ground *p, const char *body)
         "create function pg_notify(text, text) returns void language plpgsql as $$ begin %s; end $$",
         body);
     raw_run(p->pg, sql);
-    snprintf(url, sizeof url, "%s&options=-c%%20search_path%%3D%s,pg_catalog", p->url, p->schema);
+    const char *url = test_text("%s&options=-c%%20search_path%%3D%s,pg_catalog", p->url, p->schema);
     ok(p, open_with(p, url, order_tables, 1, &store));
     return store;
 }
@@ -138,12 +138,13 @@ static inline int64_t lock_of(pawl_store *store)
 
 static inline void wait_for_lock(ground *p, int64_t lock, bool is_granted, int64_t count)
 {
-    char sql[400];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
-             "and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = %lld and %s granted",
-             (long long)lock, is_granted ? "" : "not");
-    raw_wait(p->pg, sql, count);
+    raw_wait(
+        p->pg,
+        test_text(
+            "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
+            "and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = %lld and %s granted",
+            (long long)lock, is_granted ? "" : "not"),
+        count);
 }
 
 /* ---- Rows that nobody hears of -------------------------------------------------- */

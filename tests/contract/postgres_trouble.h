@@ -42,12 +42,11 @@ static inline int trouble_setup(void **state)
 
 static inline void wait_for_waiting(ground *p, int64_t number)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where application_name = '%s' "
-             "and wait_event_type = 'Lock'",
-             p->schema);
-    raw_wait(p->pg, sql, number);
+    raw_wait(p->pg,
+             test_text("select count(*) from pg_stat_activity where application_name = '%s' "
+                       "and wait_event_type = 'Lock'",
+                       p->schema),
+             number);
 }
 
 /* For the calls to come. */
@@ -67,26 +66,22 @@ static inline int pid_of(pawl_store *store)
 /* Ends a back end and waits until it has gone. */
 static inline void kill_pid(ground *p, int pid)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, %d)::integer", pid, PATIENCE_MS);
-    assert_int_equal(raw_number(p->pg, sql), 1);
+    assert_int_equal(raw_number(p->pg, test_text("select pg_terminate_backend(%d, %d)::integer",
+                                                 pid, PATIENCE_MS)),
+                     1);
 }
 
 #define SESSIONS_SQL "select count(*) from pg_stat_activity where application_name = '%s'"
 
 static inline int64_t session_count(ground *p)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, SESSIONS_SQL, p->schema);
-    return raw_number(p->pg, sql);
+    return raw_number(p->pg, test_text(SESSIONS_SQL, p->schema));
 }
 
 /* A session that its client has left is there for a moment. */
 static inline void wait_for_sessions(ground *p, int64_t number)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, SESSIONS_SQL, p->schema);
-    raw_wait(p->pg, sql, number);
+    raw_wait(p->pg, test_text(SESSIONS_SQL, p->schema), number);
 }
 
 /* ---- Calls on a thread -------------------------------------------------- */
@@ -147,9 +142,8 @@ static inline pawl_value text_value(const char *text)
 /* A saga with this number and version 1, and the update of it to version 2. */
 static inline pawl_saga_update begin_order(ground *p, pawl_store *store, unsigned number)
 {
-    char name[20];
-    snprintf(name, sizeof name, "order-%u", number);
-    ok(p, begin_saga(p, store, &order_table, uuid_of(number), text_value(name), "{\"n\":1}"));
+    ok(p, begin_saga(p, store, &order_table, uuid_of(number),
+                     text_value(test_text("order-%u", number)), "{\"n\":1}"));
     return (pawl_saga_update){.table    = &order_table,
                               .id       = {uuid_of(number)},
                               .version  = 1,
@@ -159,21 +153,19 @@ static inline pawl_saga_update begin_order(ground *p, pawl_store *store, unsigne
 
 static inline int64_t order_version(ground *p, unsigned number)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1], sql[200];
+    char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(number), text);
-    snprintf(sql, sizeof sql, "select \"Concurrency\" from \"shop_Order\" where \"Id\" = '%s'",
-             text);
-    return raw_number(p->pg, sql);
+    return raw_number(
+        p->pg, test_text("select \"Concurrency\" from \"shop_Order\" where \"Id\" = '%s'", text));
 }
 
 /* The other connection holds the saga's row until it is told otherwise. */
 static inline void lock_order(ground *p, unsigned number)
 {
-    char text[PAWL_UUID_TEXT_SIZE + 1], sql[200];
+    char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(number), text);
-    snprintf(sql, sizeof sql, "begin; select 1 from \"shop_Order\" where \"Id\" = '%s' for update",
-             text);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text("begin; select 1 from \"shop_Order\" where \"Id\" = '%s' for update", text));
 }
 
 static inline int64_t queue_count(ground *p)

@@ -23,8 +23,7 @@
 
 /* ---- The application ------------------------------------------------------------------ */
 
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(note, A_NUMBER);
 #define CALL(F) F(INT32, number) F(INT32, count)
 PAWL_RECORD(call, CALL);
 
@@ -208,9 +207,7 @@ static inline far *far_open_url(const char *url, const char *queue, int32_t atte
 /* `query` follows the server's URL: "?declare=no". */
 static inline far *far_open(const broker *b, const char *query, const char *queue)
 {
-    char url[400];
-    snprintf(url, sizeof url, "%s%s", b->server, query);
-    return far_open_url(url, queue, 100);
+    return far_open_url(test_text("%s%s", b->server, query), queue, 100);
 }
 
 /* Enters messages numbered from `first` on, without delivering more than a step does. */

@@ -415,7 +415,7 @@ static void prepare_letter(trial *t)
 static void add_take(trial *t, suite_set *set)
 {
     ADD(set, dead_set, .is_remove = true, .is_checked = true, .endpoint = trial_name(t, "dead/"),
-        .message = suite_message(t->s, t->is_refused ? TEXT("m-2") : TEXT("m-1")));
+        .message = suite_message(t->s, t->is_refused ? TEXT("m-2") : TEXT("m-1")), .at = SUITE_NOW);
 }
 
 static bool is_taken(const trial *t)

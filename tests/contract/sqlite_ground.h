@@ -33,8 +33,7 @@ static inline int ground_teardown(void **state)
                                           "-copy", "-copy-wal", "-copy-journal", "-copy-shm"};
     ground                  *p         = *state;
     for (size_t i = 0; i < COUNT(endings); i++) {
-        char path[300];
-        snprintf(path, sizeof path, "%s%s", p->path, endings[i]);
+        const char *path = test_text("%s%s", p->path, endings[i]);
         unlink(path);
     }
     int left = rmdir(p->folder);

@@ -13,10 +13,9 @@ static pawl_saga_lock taken_as; /* SKIP_LOCKED as the store takes it */
 
 static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
 {
-    char url[100];
     (void)ground;
-    snprintf(url, sizeof url, "memory:locks-%u", number);
-    snprintf(address->url, sizeof address->url, "%s", locks_url(url));
+    snprintf(address->url, sizeof address->url, "%s",
+             locks_url(test_text("memory:locks-%u", number)));
     locks_take_as(taken_as);
 }
 

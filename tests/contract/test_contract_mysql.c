@@ -9,11 +9,8 @@
 
 int main(int argument_count, char **arguments)
 {
-    char        url[300];
     const char *given = getenv("PAWL_TEST_MYSQL");
-    if (given != NULL && given[0] != '\0' && strchr(given, '?') == NULL && !turns_are_whole()) {
-        snprintf(url, sizeof url, "%s?ssl-mode=disabled", given);
-        setenv("PAWL_TEST_MYSQL", url, 1);
-    }
+    if (given != NULL && given[0] != '\0' && strchr(given, '?') == NULL && !turns_are_whole())
+        setenv("PAWL_TEST_MYSQL", test_text("%s?ssl-mode=disabled", given), 1);
     return server_suite_main("PAWL_TEST_MYSQL", "mysql", argument_count, arguments);
 }

@@ -21,9 +21,8 @@ static const char *answer_text;
 static pawl_code open_memory(pawl_store *store, const char *url, const pawl_store_options *options,
                              pawl_error *error)
 {
-    char memory_url[200];
-    snprintf(memory_url, sizeof memory_url, "memory:%s", strchr(url, ':') + 1);
-    return pawl__memory_driver.open(store, memory_url, options, error);
+    return pawl__memory_driver.open(store, test_text("memory:%s", strchr(url, ':') + 1), options,
+                                    error);
 }
 
 static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,

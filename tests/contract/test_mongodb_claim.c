@@ -216,14 +216,15 @@ typedef struct seen {
 
 static void on_command(const mongoc_apm_command_started_t *event)
 {
-    char  text[200];
     seen *by = mongoc_apm_command_started_get_context(event);
     if (by->goes == NULL ||
         strcmp(mongoc_apm_command_started_get_command_name(event), by->before) != 0)
         return;
-    snprintf(text, sizeof text,
-             "{\"delete\": \"pawl_queue\", \"deletes\": [{\"q\": {%s}, \"limit\": 0}]}", by->goes);
-    (void)raw_number(by->p->raw, by->p->database, json(text), "n");
+    (void)raw_number(
+        by->p->raw, by->p->database,
+        json(test_text("{\"delete\": \"pawl_queue\", \"deletes\": [{\"q\": {%s}, \"limit\": 0}]}",
+                       by->goes)),
+        "n");
     *by = (seen){.p = by->p, .goes = by->rest, .before = "aggregate"};
 }
 
@@ -243,13 +244,11 @@ static pawl_store *retry_all(ground *p, seen *by)
     pawl_queue_rows rows;
     memset(body, 'x', sizeof body);
     for (int i = MESSAGES - 1; i >= 0; i--) {
-        char            id[14];
         pawl_queue_send send = {
             .queue   = TEXT("orders"),
             .due     = NOW - MESSAGES + i,
             .message = {.type = TEXT("t"), .body = {.data = body, .size = sizeof body}}};
-        snprintf(id, sizeof id, "m-%d", i);
-        send.message.id      = pawl_text_of(id);
+        send.message.id      = pawl_text_of(test_text("m-%d", i));
         pawl_changes changes = {.queue_send = {.items = &send, .count = 1}};
         commit(p, store, &changes);
     }

@@ -24,7 +24,6 @@
 /* The checkpoint is moved on from `number`, which would be refused a second time, and a message is sent. */
 static pawl_code commit(ground *p, pawl_store *store, int64_t number)
 {
-    char                id[30];
     pawl_refusals       refused = {.arena = p->arena};
     pawl_checkpoint_set move    = {.name = TEXT("c"), .from = number, .to = number + 1, .at = NOW};
     pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW, .message = {.type = TEXT("t")}};
@@ -33,9 +32,8 @@ static pawl_code commit(ground *p, pawl_store *store, int64_t number)
                                .group_count    = 1,
                                .checkpoint_set = {.items = &move, .count = 1},
                                .queue_send     = {.items = &send, .count = 1}};
-    snprintf(id, sizeof id, "m-%d", (int)number);
-    send.message.id = pawl_text_of(id);
-    pawl_code code  = pawl_store_commit(store, &changes, &refused, &p->error);
+    send.message.id         = pawl_text_of(test_text("m-%d", (int)number));
+    pawl_code code          = pawl_store_commit(store, &changes, &refused, &p->error);
     assert_int_equal(refused.count, 0);
     return code;
 }
@@ -80,12 +78,11 @@ ON_GROUND(o32_every_command_of_a_commit_is_lost, ground *p)
 {
     pawl_store *store  = open_worker(p, p->url);
     int64_t     number = 0, struck = 1;
-    char        mode[60];
     for (int i = 0; struck > 0; i++) {
         struck = 0;
         for (int is_applied = 0; is_applied < 2; is_applied++, number++) {
-            snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", i);
-            fault_on(p, mode, is_applied ? ALL ", \"afterwards\": true" : ALL);
+            fault_on(p, test_text("{\"skip\": %d, \"times\": 1}", i),
+                     is_applied ? ALL ", \"afterwards\": true" : ALL);
             pawl_code code = commit(p, store, number);
             struck += fault_off(p);
             if (code != PAWL_OK && code != PAWL_ELOST)
@@ -192,11 +189,10 @@ ON_GROUND(lost_answers_of_parts_are_settled, ground *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_refusals refused;
-    char          mode[60];
     for (int i = 0; i < GROUPS; i++) {
         pawl_uuid id;
-        snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", i);
-        fault_on(p, mode, COMMIT "\"closeConnection\": true, \"afterwards\": true");
+        fault_on(p, test_text("{\"skip\": %d, \"times\": 1}", i),
+                 COMMIT "\"closeConnection\": true, \"afterwards\": true");
         pawl_code code = commit_parts(p, store, &id, &refused);
         assert_int_equal(fault_off(p), 1);
         if (code != PAWL_OK)
@@ -266,7 +262,6 @@ ON_GROUND(after_two_aborts_parts_are_half_as_large, ground *p)
     for (int aborts = 0; aborts < 5; aborts++) {
         static pawl_queue_send sends[960];
         static char            ids[960][30];
-        char                   mode[60];
         for (int i = 0; i < 960; i++) {
             snprintf(ids[i], sizeof ids[i], "%d-%d", aborts, i);
             sends[i] =
@@ -281,8 +276,8 @@ ON_GROUND(after_two_aborts_parts_are_half_as_large, ground *p)
                                  .group_count = 4,
                                  .queue_send  = {.items = sends, .count = 960}};
         pawl_refusals refused = {.arena = p->arena};
-        snprintf(mode, sizeof mode, "{\"times\": %d}", aborts);
-        fault_on(p, mode, "\"failCommands\": [\"insert\"], \"errorCode\": 112");
+        fault_on(p, test_text("{\"times\": %d}", aborts),
+                 "\"failCommands\": [\"insert\"], \"errorCode\": 112");
         if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK)
             fail_msg("%s", p->error.text);
         assert_int_equal(fault_off(p), aborts);
@@ -340,7 +335,7 @@ static void *run_slow_add(void *context)
 ON_GROUND(a25_an_add_of_a_known_key_is_not_overtaken_for_ever, ground *p)
 {
     slow_add  slow = {.store = open_worker(p, p->url), .arena = pawl_arena_create(0)};
-    char      url[500], own[20];
+    char      url[500];
     pthread_t thread;
     ground_url(p->database, "quick", 0, url, sizeof url);
     pawl_store *quick = open_worker(p, url);
@@ -349,11 +344,9 @@ ON_GROUND(a25_an_add_of_a_known_key_is_not_overtaken_for_ever, ground *p)
              "\"failCommands\": [\"find\"], \"blockConnection\": true, \"blockTimeMS\": 200");
     assert_int_equal(pthread_create(&thread, NULL, run_slow_add, &slow), 0);
     int adds = 0;
-    for (; adds < ADDS_MAX && !atomic_load(&slow.is_done); adds++) {
-        snprintf(own, sizeof own, "quick-%d", adds);
-        if (add_bills(p->arena, quick, own, "shared", &p->error) != PAWL_OK)
+    for (; adds < ADDS_MAX && !atomic_load(&slow.is_done); adds++)
+        if (add_bills(p->arena, quick, test_text("quick-%d", adds), "shared", &p->error) != PAWL_OK)
             fail_msg("%s", p->error.text);
-    }
     assert_int_equal(pthread_join(thread, NULL), 0);
     if (slow.code != PAWL_OK)
         fail_msg("%s", slow.error.text);

@@ -175,6 +175,32 @@ ON_GROUND(m1_a_client_whose_writes_have_no_answer_is_refused, ground *p)
     close_both(&b);
 }
 
+/* A transaction has it of its options, of its session's, or of its client. */
+ON_GROUND(a_transaction_that_reads_from_secondaries_is_refused, ground *p)
+{
+    both                      b;
+    bson_error_t              error;
+    mongoc_transaction_opt_t *options = mongoc_transaction_opts_new();
+    mongoc_read_prefs_t      *prefs   = mongoc_read_prefs_new(MONGOC_READ_SECONDARY_PREFERRED);
+    open_both(&b, p);
+    mongoc_client_session_destroy(b.session);
+    mongoc_client_set_read_prefs(b.client, prefs);
+    b.session = mongoc_client_start_session(b.client, NULL, &error);
+    begin(&b);
+    assert_int_equal(enlist(&b, "m-1", false), PAWL_ECONFIG);
+    assert_non_null(strstr(p->error.text, "read preference"));
+    assert_true(mongoc_client_session_abort_transaction(b.session, &error));
+    mongoc_read_prefs_set_mode(prefs, MONGOC_READ_PRIMARY);
+    mongoc_transaction_opts_set_read_prefs(options, prefs);
+    assert_true(mongoc_client_session_start_transaction(b.session, options, &error));
+    enlist_well(&b, "m-2");
+    assert_true(mongoc_client_session_commit_transaction(b.session, NULL, &error));
+    expect(&b, 1, 0);
+    mongoc_read_prefs_destroy(prefs);
+    mongoc_transaction_opts_destroy(options);
+    close_both(&b);
+}
+
 int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

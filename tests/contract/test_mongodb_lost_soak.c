@@ -36,10 +36,9 @@ static int struck(losses *l)
 static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
 {
     losses *l = way->context;
-    char    mode[60];
     (void)is_kept;
     (void)struck(l);
-    snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", number - 1);
+    const char *mode = test_text("{\"skip\": %d, \"times\": 1}", number - 1);
     if (what == LOSSY_NOTHING)
         fault_on(l->ground, "\"alwaysOn\"", COMMANDS);
     else if (what == LOSSY_REQUEST)

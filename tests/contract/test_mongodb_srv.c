@@ -96,13 +96,13 @@ static void find_port(void)
 
 static pawl_code open_named(ground *p, const char *host, const char *options, pawl_store **store)
 {
-    char               url[500];
     pawl_store_options all = PAWL_STORE_OPTIONS_INIT;
     all.mode               = PAWL_OPEN_CREATE;
-    snprintf(url, sizeof url,
-             "mongodb+srv://%s/%s?tls=false&serverSelectionTimeoutMS=2000&appname=%s%s", host,
-             p->database, p->database, options);
-    return ground_open(p, url, &all, store);
+    return ground_open(
+        p,
+        test_text("mongodb+srv://%s/%s?tls=false&serverSelectionTimeoutMS=2000&appname=%s%s", host,
+                  p->database, p->database, options),
+        &all, store);
 }
 
 /* Two clusters that have a database of one name are two stores, though their members are not known before. */

@@ -37,9 +37,10 @@ static void run(const ground *p, const char *command)
 /* MongoDB's error of a document that a validator refuses; -1: it was taken. */
 static int64_t insert(const ground *p, const char *collection, const char *document)
 {
-    char text[1000];
-    snprintf(text, sizeof text, "{\"insert\": \"%s\", \"documents\": [%s]}", collection, document);
-    return raw_number(p->raw, p->database, json(text), "writeErrors.0.code");
+    return raw_number(
+        p->raw, p->database,
+        json(test_text("{\"insert\": \"%s\", \"documents\": [%s]}", collection, document)),
+        "writeErrors.0.code");
 }
 
 static test_lines verify(ground *p, pawl_code expected)
@@ -99,11 +100,10 @@ ON_GROUND(verify_names_them_and_apply_sets_them, ground *p)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
     run(p, "{\"collMod\": \"shop_Order\", \"validator\": {\"version\": {\"$gt\": 0}}}");
-    test_lines t = verify(p, PAWL_ESCHEMA);
-    assert_int_equal(t.count, 2);
-    assert_non_null(strstr(t.text, "collection pawl_outbox lacks its validator"));
-    assert_non_null(strstr(t.text, "collection shop_Order lacks its validator"));
-    assert_non_null(strstr(p->error.text, "pawl schema apply"));
+    test_lines t = verify(p, PAWL_OK);
+    assert_int_equal(t.count, 1);
+    assert_non_null(strstr(t.text, "warning: without pawl's validator, "));
+    assert_non_null(strstr(t.text, ": pawl_outbox, shop_Order; "));
     open_as(p, PAWL_OPEN_CHECK); /* has no need of them, and may have no right */
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
@@ -118,14 +118,64 @@ ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it, ground *p)
     run(p, "{\"dropIndexes\": \"shop_Order\", \"index\": \"correlation.order_id\"}");
     run(p, "{\"dropIndexes\": \"pawl_dead\", \"index\": \"at_endpoint_message_id\"}");
     run(p, "{\"drop\": \"pawl_outbox\"}");
+    run(p, "{\"collMod\": \"pawl_inbox\", \"validator\": {}}");
     test_lines t = verify(p, PAWL_ESCHEMA);
-    assert_int_equal(t.count, 4);
+    assert_int_equal(t.count, 5);
+    assert_non_null(strstr(t.text, ": pawl_inbox; "));
+    assert_non_null(strstr(p->error.text, "pawl schema apply"));
     assert_non_null(strstr(t.text, "collection pawl_dead lacks its index at_endpoint_message_id"));
     assert_non_null(strstr(t.text, "collection pawl_queue lacks its index queue_message_id"));
     assert_non_null(strstr(t.text, "collection shop_Order lacks its index correlation.order_id"));
     assert_non_null(strstr(t.text, "collection pawl_outbox is missing"));
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
+}
+
+static void change_index(const ground *p, const char *collection, const char *name,
+                         const char *index)
+{
+    run(p, test_text("{\"dropIndexes\": \"%s\", \"index\": \"%s\"}", collection, name));
+    run(p, test_text("{\"createIndexes\": \"%s\", \"indexes\": [{\"name\": \"%s\", %s}]}",
+                     collection, name, index));
+}
+
+/* As a copy by hand leaves them: without `unique` a message would be sent twice. */
+ON_GROUND(verify_names_an_index_that_differs_and_apply_leaves_it, ground *p)
+{
+    make(p);
+    change_index(p, "pawl_queue", "queue_message_id", "\"key\": {\"queue\": 1, \"message_id\": 1}");
+    change_index(p, "pawl_queue", "claimed_by", "\"key\": {\"claimed_by\": 1}");
+    change_index(p, "pawl_inbox", "at", "\"key\": {\"at\": -1}");
+    change_index(p, "pawl_dead", "queue_at", "\"key\": {\"at\": 1, \"queue\": 1}");
+    change_index(p, "pawl_outbox", "ended", "\"key\": {\"ended\": 1.0}, \"sparse\": true");
+    test_lines t = verify(p, PAWL_ESCHEMA);
+    assert_int_equal(t.count, 4);
+    assert_non_null(
+        strstr(t.text, "collection pawl_queue: its index queue_message_id has another"));
+    assert_non_null(strstr(t.text, "collection pawl_queue: its index claimed_by has another"));
+    assert_non_null(strstr(t.text, "collection pawl_inbox: its index at has another"));
+    assert_non_null(strstr(t.text, "collection pawl_dead: its index queue_at has another"));
+    for (int conflict = 85; conflict <= 86; conflict++) {
+        fault_on(p, "\"alwaysOn\"",
+                 test_text("\"failCommands\": [\"createIndexes\"], \"errorCode\": %d", conflict));
+        assert_int_equal(apply(p), PAWL_ESCHEMA);
+        assert_int_equal(fault_off(p), 1);
+    }
+    run(p, "{\"dropIndexes\": \"pawl_queue\", \"index\": [\"queue_message_id\", \"claimed_by\"]}");
+    run(p, "{\"dropIndexes\": \"pawl_inbox\", \"index\": \"at\"}");
+    run(p, "{\"dropIndexes\": \"pawl_dead\", \"index\": \"queue_at\"}");
+    make(p);
+    assert_int_equal(verify(p, PAWL_OK).count, 0);
+}
+
+ON_GROUND(a_purge_is_refused_and_told_by_hand, ground *p)
+{
+    pawl_schema_spec purge = spec;
+    purge.is_purge         = true;
+    make(p);
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &purge, NULL, NULL, &p->error),
+                PAWL_EUNSUPPORTED);
+    assert_non_null(strstr(p->error.text, "dropIndex(\"correlation."));
 }
 
 static pawl_code apply_in_child(void *context, pawl_error *error)
@@ -155,12 +205,11 @@ ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends, ground *p)
     int64_t struck = 1;
     int     losses = 0;
     for (int i = 0; struck != 0; i += 5, losses++) {
-        char   mode[60];
         bson_t reply;
         assert_true(raw_try(p->raw, p->database, json("{\"dropDatabase\": 1}"), NULL, &reply));
         bson_destroy(&reply);
-        snprintf(mode, sizeof mode, "{\"skip\": %d, \"times\": 1}", i);
-        fault_on(p, mode, i % 2 == 0 ? COMMANDS : COMMANDS ", \"afterwards\": true");
+        fault_on(p, test_text("{\"skip\": %d, \"times\": 1}", i),
+                 i % 2 == 0 ? COMMANDS : COMMANDS ", \"afterwards\": true");
         pawl_code code = apply(p);
         struck         = fault_off(p);
         if (code != PAWL_OK && code != PAWL_ELOST)
@@ -175,11 +224,9 @@ ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends, ground *p)
 /* More of others than one answer holds. */
 ON_GROUND(verify_finds_its_collections_among_others, ground *p)
 {
-    for (int i = 0; i < 110; i++) {
-        char name[20];
-        snprintf(name, sizeof name, "a%03d", i);
-        assert_int_equal(raw_number(p->raw, p->database, BCON_NEW("create", name), "ok"), 1);
-    }
+    for (int i = 0; i < 110; i++)
+        assert_int_equal(
+            raw_number(p->raw, p->database, BCON_NEW("create", test_text("a%03d", i)), "ok"), 1);
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
@@ -202,9 +249,10 @@ ON_GROUND(an_open_makes_collections_without, ground *p)
     open_as(p, PAWL_OPEN_CREATE);
     open_as(p, PAWL_OPEN_CREATE);
     assert_int_equal(fault_off(p), 0);
-    test_lines t = verify(p, PAWL_ESCHEMA);
-    assert_non_null(strstr(t.text, "collection pawl_queue lacks its validator"));
-    assert_non_null(strstr(t.text, "collection shop_Order lacks its validator"));
+    test_lines t = verify(p, PAWL_OK);
+    assert_int_equal(t.count, 1);
+    assert_non_null(strstr(t.text, "pawl_queue, "));
+    assert_non_null(strstr(t.text, ", shop_Order; "));
     assert_null(strstr(t.text, "pawl_workers"));
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);

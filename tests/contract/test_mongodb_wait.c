@@ -140,10 +140,9 @@ ON_GROUND(a_server_without_change_streams_is_polled, ground *p)
 {
     static const int codes[] = {13, 59, 115, 303, 40324, 40573};
     for (size_t i = 0; i < COUNT(codes); i++) {
-        pair t = open_pair(p);
-        char fault[100], name[20];
-        snprintf(fault, sizeof fault, OPENED ", \"errorCode\": %d", codes[i]);
-        snprintf(name, sizeof name, "%d", codes[i]);
+        pair        t     = open_pair(p);
+        const char *fault = test_text(OPENED ", \"errorCode\": %d", codes[i]);
+        const char *name  = test_text("%d", codes[i]);
         assert_int_equal(wait_counted(&t, 0, fault), 1);
         assert_true(wait_counted(&t, 300, POLLED) > 1);
         assert_int_equal(wait_counted(&t, 20, "\"failCommands\": [\"aggregate\", \"getMore\"]"), 0);
@@ -190,8 +189,7 @@ ON_GROUND(a_stream_that_ends_is_opened_again, ground *g)
     };
     pair t = open_pair(g);
     for (size_t i = 0; i < COUNT(faults); i++) {
-        char name[20];
-        snprintf(name, sizeof name, "%zu", i);
+        const char *name = test_text("%zu", i);
         wait_for(&t, 0);
         send_messages(&t, name);
         fault_on(t.p, "{\"times\": 1}", faults[i]);

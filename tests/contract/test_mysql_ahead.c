@@ -95,10 +95,9 @@ static void nothing_is_there(ground *p, pawl_store *store)
 
 static MYSQL *lock(ground *p, const char *names)
 {
-    MYSQL *rival = raw_connect(p, p->database);
-    char   sql[200];
-    snprintf(sql, sizeof sql, "select * from pawl_checkpoints where Name in (%s) for update",
-             names);
+    MYSQL      *rival = raw_connect(p, p->database);
+    const char *sql =
+        test_text("select * from pawl_checkpoints where Name in (%s) for update", names);
     raw_run(rival, "begin");
     raw_run(rival, sql);
     return rival;
@@ -158,13 +157,12 @@ typedef struct watch {
 
 static void *act(void *context)
 {
-    watch    *w     = context;
-    long long waits = 0;
-    char      sql[200];
-    snprintf(sql, sizeof sql,
-             "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT' "
-             "and trx_mysql_thread_id = %lu",
-             w->store_id);
+    watch      *w     = context;
+    long long   waits = 0;
+    const char *sql   = test_text(
+          "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT' "
+            "and trx_mysql_thread_id = %lu",
+          w->store_id);
     for (int i = 0; waits == 0 && i < 60; i++) {
         waits = raw_number(w->session, sql);
         if (waits == 0)
@@ -246,10 +244,10 @@ ON_BOTH(a_flight_that_waits_twice_is_given_up, ground *p)
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
     size_t      refused;
-    char        sql[100];
     commit_first(p, store);
-    snprintf(sql, sizeof sql, "select count(*) from information_schema.processlist where id = %lu",
-             mysql_thread_id(session_of(store)));
+    const char *sql =
+        test_text("select count(*) from information_schema.processlist where id = %lu",
+                  mysql_thread_id(session_of(store)));
     MYSQL *rival = lock(p, "'first', 'second'");
     make_set(&s, 1, "twice");
     expect_code(p, commit_set(p, store, &s, &refused), PAWL_ETIMEOUT);
@@ -269,9 +267,8 @@ ON_BOTH(a_flight_that_waits_twice_is_given_up, ground *p)
 
 static long long status_of(pawl_store *store, const char *name)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "show session status like '%s'", name);
-    assert_int_equal(mysql_query(session_of(store), sql), 0);
+    assert_int_equal(
+        mysql_query(session_of(store), test_text("show session status like '%s'", name)), 0);
     MYSQL_RES *rows  = mysql_store_result(session_of(store));
     long long  found = atoll(mysql_fetch_row(rows)[1]);
     mysql_free_result(rows);

@@ -1,5 +1,5 @@
-/* test_mysql_charset.c - own SQL of a handler that changes the session's character set: pawl's texts would be stored in
- * it (E24).
+/* test_mysql_charset.c - own SQL of a handler that changes the session's character set, in which pawl's texts would be
+ * stored, or its database, in whose tables pawl's rows would be (E24).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -98,6 +98,99 @@ ON_BOTH(e24_a_character_set_that_is_given_back_is_committed, ground *p)
     expect_stored(p, 1);
 }
 
+/* ---- The database ------------------------------------------------------------------ */
+
+static const char *other_database(const ground *p)
+{
+    return test_text("%s_o", p->database);
+}
+
+/* A store, too, to which pawl's rows would go without a word. */
+static void make_other(ground *p)
+{
+    const pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
+    raw_run(p->raw, test_text("create database %s", other_database(p)));
+    ok(p, pawl_store_schema(test_text("%s_o", p->url), PAWL_SCHEMA_APPLY, &spec, no_line, NULL,
+                            &p->error));
+}
+
+static void use(MYSQL *mysql, const char *database, bool is_call)
+{
+    if (is_call)
+        assert_int_equal(mysql_select_db(mysql, database), 0);
+    else
+        raw_run(mysql, test_text("use %s", database));
+}
+
+static int64_t version_of_order(ground *p, pawl_store *store)
+{
+    pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
+    pawl_saga_row row = {0};
+    ok(p, pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1, 0, p->arena, &row,
+                               &p->error));
+    return row.version;
+}
+
+static void begin_order(ground *p, pawl_store *store)
+{
+    pawl_saga_insert saga    = {.table        = &order_table,
+                                .id           = {uuid_of(1)},
+                                .main         = pawl_value_text(TEXT("order-1")),
+                                .metadata     = TEXT("{}"),
+                                .data         = TEXT("{}"),
+                                .type_version = TEXT("1.0")};
+    pawl_changes     changes = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &saga, .count = 1}};
+    ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
+}
+
+/* Statements are prepared when they are needed first: then on the other database's tables, of which one that a finder's
+ * load has prepared is no longer used. */
+ON_BOTH(e24_a_database_of_own_sql_fails_its_message_alone, ground *p)
+{
+    make_other(p);
+    pawl_store   *store = open_worker(p);
+    unsigned long id    = mysql_thread_id(pawl_store_native(store, "MYSQL"));
+    begin_order(p, store);
+    for (int i = 0; i < 4; i++) {
+        char   name[] = {(char)('a' + i), '\0'};
+        MYSQL *mysql  = begin_hold(p, store);
+        raw_run(mysql, "insert into t values (1)");
+        use(mysql, other_database(p), i >= 2);
+        if (i == 0)
+            assert_int_equal(version_of_order(p, store), 0);
+        if (i % 2 == 0) {
+            expect_code(p, send(p, store, "x"), PAWL_EINVAL);
+            expect_text(p, "own SQL changed the database to ");
+        } else {
+            pawl_store_handler_transaction_end(store); /* the handler failed */
+        }
+        assert_int_equal(version_of_order(p, store), 1);
+        assert_int_equal(raw_number(p->raw, "select count(*) from t"), 0);
+        ok(p, send(p, store, name));
+        expect_stored(p, i + 1);
+        assert_int_equal(mysql_thread_id(pawl_store_native(store, "MYSQL")), id);
+    }
+    assert_int_equal(
+        raw_number(p->raw, test_text("select count(*) from %s.pawl_queue", other_database(p))), 0);
+    raw_run(p->raw, test_text("drop database %s", other_database(p)));
+}
+
+/* The way to the rows of another one is its name, or a change that is given back. */
+ON_BOTH(e24_a_database_that_is_given_back_is_committed, ground *p)
+{
+    make_other(p);
+    pawl_store *store = open_worker(p);
+    MYSQL      *mysql = begin_hold(p, store);
+    use(mysql, other_database(p), false);
+    use(mysql, p->database, false);
+    raw_run(mysql, test_text("delete from %s.pawl_queue", other_database(p)));
+    ok(p, send(p, store, "a"));
+    expect_stored(p, 1);
+    raw_run(p->raw, test_text("drop database %s", other_database(p)));
+}
+
+/* ---- Their cost --------------------------------------------------------------------- */
+
 static long long questions(pawl_store *store)
 {
     MYSQL *mysql = pawl__mysql_of(store)->main.mysql;
@@ -108,7 +201,8 @@ static long long questions(pawl_store *store)
     return count;
 }
 
-/* The release of the mark, the fence, the message, the commit: the character set is known without asking. */
+/* The release of the mark, the fence, the message, the commit: the character set and the database are known without
+ * asking. */
 ON_BOTH(a_commit_behind_own_sql_asks_for_nothing_more, ground *p)
 {
     pawl_store *store = open_worker(p);

@@ -82,10 +82,9 @@ ON_BOTH(a_transaction_that_stays_open, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
     MYSQL      *other = raw_connect(p, p->database);
-    char        kill[60];
     raw_run(other, "begin");
     raw_run(other, "select count(*) from pawl_queue for update");
-    snprintf(kill, sizeof kill, "kill %lu", mysql_thread_id(other));
+    const char       *kill = test_text("kill %lu", mysql_thread_id(other));
     pawl_finding_rows rows = diagnose_until_named(p, store, kill);
     assert_true(is_named(&rows, kill));
     expect_finding(&rows, "transactions", PAWL_FINDING_FAIL, "a transaction of user root at ",
@@ -100,18 +99,14 @@ ON_BOTH(a_prepared_xa_transaction, ground *p)
 {
     pawl_store *store = open_here(p, p->url);
     MYSQL      *other = raw_connect(p, p->database);
-    char        sql[100];
     raw_run(p->raw, "create table prepared (n int primary key) engine = innodb");
     static const char *const steps[] = {"xa start '%s'", "insert into prepared values (1) -- %s",
                                         "xa end '%s'", "xa prepare '%s'"};
-    for (size_t i = 0; i < COUNT(steps); i++) {
-        snprintf(sql, sizeof sql, steps[i], p->database);
-        raw_run(other, sql);
-    }
+    for (size_t i = 0; i < COUNT(steps); i++)
+        raw_run(other, test_text(steps[i], p->database));
     mysql_close(other);
     pawl_finding_rows rows = diagnose_until_named(p, store, "a prepared XA transaction");
-    snprintf(sql, sizeof sql, "xa rollback '%s'", p->database);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("xa rollback '%s'", p->database));
     expect_finding(&rows, "transactions", PAWL_FINDING_FAIL,
                    "a prepared XA transaction waits for its end since ", "-e 'xa recover'");
 }
@@ -161,14 +156,12 @@ ON_BOTH(rows_that_nobody_takes, ground *p)
 /* A command for a shell: by the socket, and whatever the names are. */
 ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
 {
-    char        url[400], sql[200], part[400];
     pawl_store *store;
-    snprintf(sql, sizeof sql, "create database `%s's`", p->database);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("create database `%s's`", p->database));
     assert_int_equal(mysql_query(p->raw, "select @@socket"), 0);
-    MYSQL_RES *found = mysql_store_result(p->raw);
-    snprintf(url, sizeof url, "%s://root@localhost/%s's?socket=%s", p->scheme, p->database,
-             mysql_fetch_row(found)[0]);
+    MYSQL_RES  *found = mysql_store_result(p->raw);
+    const char *url   = test_text("%s://root@localhost/%s's?socket=%s", p->scheme, p->database,
+                                  mysql_fetch_row(found)[0]);
     mysql_free_result(found);
     pawl_schema_spec spec = {.tables = NULL};
     ok(p, pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error));
@@ -179,10 +172,9 @@ ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
     pawl_finding_rows rows = diagnose(p, store);
     raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 1");
     test_now(store);
-    snprintf(part, sizeof part, "%s -S '%s' -D '%s'\\''s' -e ", p->scheme,
-             strstr(url, "socket=") + strlen("socket="), p->database);
-    snprintf(sql, sizeof sql, "drop database `%s's`", p->database);
-    raw_run(p->raw, sql);
+    const char *part = test_text("%s -S '%s' -D '%s'\\''s' -e ", p->scheme,
+                                 strstr(url, "socket=") + strlen("socket="), p->database);
+    raw_run(p->raw, test_text("drop database `%s's`", p->database));
     expect_finding(&rows, "innodb_flush_log_at_trx_commit", PAWL_FINDING_WARN, "2: commits", part);
 }
 
@@ -192,19 +184,15 @@ ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
 
 ON_BOTH(a_user_without_rights, ground *p)
 {
-    char sql[400], url[300], name[32], to[80];
-    snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
+    const char *name = test_text("p%.28s", p->database + strlen("pawl_ground_"));
     ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
-    snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);
-    raw_run(p->raw, sql);
-    snprintf(sql, sizeof sql, "grant select on %s.* to '%s'@'%%'", p->database, name);
-    raw_run(p->raw, sql);
-    snprintf(sql, sizeof sql, "grant insert, update, delete on %s.pawl_queue to '%s'@'%%'",
-             p->database, name);
-    raw_run(p->raw, sql);
-    snprintf(url, sizeof url, "%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
-    pawl_store *store = open_here(p, url);
-    MYSQL      *others[OTHERS];
+    raw_run(p->raw, test_text("create user '%s'@'%%'", name));
+    raw_run(p->raw, test_text("grant select on %s.* to '%s'@'%%'", p->database, name));
+    raw_run(p->raw, test_text("grant insert, update, delete on %s.pawl_queue to '%s'@'%%'",
+                              p->database, name));
+    pawl_store *store =
+        open_here(p, test_text("%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database));
+    MYSQL *others[OTHERS];
     for (size_t i = 0; i < OTHERS; i++)
         others[i] = raw_connect(p, NULL);
     pawl_finding_rows rows = diagnose(p, store);
@@ -213,7 +201,7 @@ ON_BOTH(a_user_without_rights, ground *p)
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "insert, update, delete on pawl_inbox",
                    "grant insert, update, delete on `pawl_inbox`");
     /* Another user, who may more, runs the remedy. */
-    snprintf(to, sizeof to, " to '\\''%s'\\''@'\\''%%'\\''", name);
+    const char *to = test_text(" to '\\''%s'\\''@'\\''%%'\\''", name);
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "", to);
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", to);
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
@@ -224,8 +212,7 @@ ON_BOTH(a_user_without_rights, ground *p)
     /* Transactions of others are not shown to it. */
     expect_finding(&rows, "transactions", PAWL_FINDING_WARN, "cannot be read", "grant process");
     test_now(store);
-    snprintf(sql, sizeof sql, "drop user '%s'@'%%'", name);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("drop user '%s'@'%%'", name));
 }
 
 /* The catalog has no tables that the user may do nothing with. */
@@ -234,26 +221,21 @@ ON_BOTH(a_table_without_any_right_is_not_missing, ground *p)
     static const struct {
         const char *granted, *denied;
     } steps[] = {{"pawl_queue", "pawl_schema"}, {"pawl_schema", "shop_Order"}};
-    char        sql[400], url[300], name[32];
     pawl_store *store;
     apply(p);
-    snprintf(name, sizeof name, "p%.28s", p->database + strlen("pawl_ground_"));
-    snprintf(sql, sizeof sql, "create user '%s'@'%%'", name);
-    raw_run(p->raw, sql);
-    snprintf(url, sizeof url, "%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
+    const char *name = test_text("p%.28s", p->database + strlen("pawl_ground_"));
+    raw_run(p->raw, test_text("create user '%s'@'%%'", name));
+    const char *url = test_text("%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
     for (size_t i = 0; i < COUNT(steps); i++) {
-        snprintf(sql, sizeof sql, "grant select on %s.%s to '%s'@'%%'", p->database,
-                 steps[i].granted, name);
-        raw_run(p->raw, sql);
+        raw_run(p->raw, test_text("grant select on %s.%s to '%s'@'%%'", p->database,
+                                  steps[i].granted, name));
         expect_code(p, open_at(p, url, 20000, &store), PAWL_EDENIED);
         expect_text(p, steps[i].denied);
         expect_text(p, "(error 1142)");
     }
-    snprintf(sql, sizeof sql, "drop table shop_Order");
-    raw_run(p->raw, sql);
+    raw_run(p->raw, "drop table shop_Order");
     expect_code(p, open_at(p, p->url, 20000, &store), PAWL_ESCHEMA);
-    snprintf(sql, sizeof sql, "drop user '%s'@'%%'", name);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("drop user '%s'@'%%'", name));
 }
 
 int (*const tests_missing)(void) = grounds_are_missing;

@@ -181,9 +181,7 @@ static const struct {
 
 static void expect_rows(ground *p, const char *table, long long count)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "select count(*) from %s", table);
-    assert_int_equal(raw_number(p->raw, sql), count);
+    assert_int_equal(raw_number(p->raw, test_text("select count(*) from %s", table)), count);
 }
 
 /* The row of the trigger's own table is there, the row that is written is not. Without the trigger it is written, and
@@ -192,13 +190,12 @@ static void write_twice(ground *p, pawl_store *store, size_t row, uint32_t count
 {
     const char *table = cases[row].table;
     set         s;
-    char        sql[200];
     size_t      refused;
     make_set(&s, cases[row].of, count);
-    snprintf(sql, sizeof sql,
-             "create trigger own after insert on %s for each row insert into audit values (1)",
-             table);
-    raw_run(p->raw, sql);
+    raw_run(
+        p->raw,
+        test_text("create trigger own after insert on %s for each row insert into audit values (1)",
+                  table));
     pawl_code code = commit(p, store, &s, &refused);
     if (code != PAWL_EPERSIST || refused != 0)
         fail_msg("%u rows of %s: %s, %zu refused", count, table, pawl_code_name(code), refused);
@@ -213,8 +210,7 @@ static void write_twice(ground *p, pawl_store *store, size_t row, uint32_t count
     ok(p, commit(p, store, &s, &refused));
     assert_int_equal(refused, cases[row].is_refused ? count : 0);
     expect_rows(p, table, count);
-    snprintf(sql, sizeof sql, "delete from %s", table);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("delete from %s", table));
     raw_run(p->raw, "delete from pawl_aggregator");
     raw_run(p->raw, "delete from pawl_aggregator_flush");
 }

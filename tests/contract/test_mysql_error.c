@@ -99,6 +99,7 @@ TEST(d37_a_commit_that_is_lost_is_unknown)
     assert_int_equal(commit_code_of(1213), PAWL_EBUSY);
     assert_int_equal(commit_code_of(3101), PAWL_EBUSY);
     assert_int_equal(commit_code_of(1290), PAWL_EUNREACHABLE);
+    assert_int_equal(commit_code_of(1836), PAWL_EUNREACHABLE);
     assert_int_equal(commit_code_of(1), PAWL_EPERSIST);
 }
 
@@ -132,17 +133,14 @@ static void run(MYSQL *db, const char *sql)
 
 static void runf(MYSQL *db, const char *format, const char *table)
 {
-    char sql[400];
-    snprintf(sql, sizeof sql, format, table);
-    run(db, sql);
+    run(db, test_text(format, table));
 }
 
 /* The statement fails with this code and leaves this. */
 static void fails(MYSQL *db, const char *format, const char *table, pawl_code code,
                   pawl__sql_left left)
 {
-    char sql[400];
-    snprintf(sql, sizeof sql, format, table);
+    const char *sql = test_text(format, table);
     if (mysql_query(db, sql) == 0)
         fail_msg("it was done: %s", sql);
     expect(mysql_errno(db), code, left);
@@ -175,7 +173,6 @@ static void check_statements(MYSQL *db, const char *table)
 
 static void check_locks(MYSQL *a, MYSQL *b, const char *table)
 {
-    char sql[400];
     runf(a, "replace into %s values (1, 'a', '{}'), (2, 'a', '{}')", table);
     run(a, "begin");
     runf(a, "update %s set t = 'b' where id = 1", table);
@@ -184,10 +181,9 @@ static void check_locks(MYSQL *a, MYSQL *b, const char *table)
     fails(b, "select * from %s where id = 1 for update nowait", table, PAWL_EBUSY,
           PAWL__SQL_STATEMENT_UNDONE);
     /* Each waits for the other: one of them is ended, whichever the server takes. */
-    snprintf(sql, sizeof sql, "update %s set t = 'c' where id = 2", table);
+    const char *sql = test_text("update %s set t = 'c' where id = 2", table);
     assert_int_equal(mysql_send_query(a, sql, strlen(sql)), 0);
-    snprintf(sql, sizeof sql, "update %s set t = 'c' where id = 1", table);
-    bool     is_b   = mysql_query(b, sql) != 0;
+    bool     is_b   = mysql_query(b, test_text("update %s set t = 'c' where id = 1", table)) != 0;
     unsigned number = is_b ? mysql_errno(b) : 0;
     if (is_b)
         run(b, "rollback");
@@ -206,9 +202,7 @@ static void check_connections(const char *variable, MYSQL *a, MYSQL *b)
     refused = try_connect(variable, "root", "no_database_of_this_name");
     assert_int_equal(code_of(mysql_errno(refused), NULL), PAWL_ENOTSTORE);
     mysql_close(refused);
-    char sql[60];
-    snprintf(sql, sizeof sql, "kill connection %lu", mysql_thread_id(b));
-    run(a, sql);
+    run(a, test_text("kill connection %lu", mysql_thread_id(b)));
     assert_int_not_equal(mysql_query(b, "select 1"), 0);
     expect(mysql_errno(b), PAWL_ELOST, PAWL__SQL_CONNECTION_LOST);
 }
@@ -226,9 +220,8 @@ static void check_server(const char *variable, const char *server)
     const char *url = getenv(variable);
     if (url == NULL || url[0] == '\0')
         skip_server(variable, server);
-    char   table[60];
-    MYSQL *a = connect_to(variable), *b = connect_to(variable);
-    snprintf(table, sizeof table, "mysql_error_%d", (int)getpid());
+    MYSQL      *a = connect_to(variable), *b = connect_to(variable);
+    const char *table = test_text("mysql_error_%d", (int)getpid());
     runf(a, "drop table if exists %s", table);
     check_statements(a, table);
     check_locks(a, b, table);

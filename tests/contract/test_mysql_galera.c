@@ -45,17 +45,14 @@ static MYSQL *connect_node(const cluster *c, unsigned node, const char *database
 static int setup(void **state)
 {
     static cluster c;
-    char           sql[200];
-    char           name[60];
     c      = (cluster){.s = {.arena = pawl_arena_create(0)}};
     *state = &c;
     if (!read_url(&c))
         return -1;
-    snprintf(name, sizeof name, "pawl_galera_%ld_%llx", (long)getpid(),
-             (unsigned long long)time(NULL));
+    const char *name =
+        test_text("pawl_galera_%ld_%llx", (long)getpid(), (unsigned long long)time(NULL));
     MYSQL *first = connect_node(&c, 0, NULL);
-    snprintf(sql, sizeof sql, "create database %s", name);
-    raw_run(first, sql);
+    raw_run(first, test_text("create database %s", name));
     mysql_close(first);
     for (unsigned i = 0; i < NODES; i++)
         snprintf(c.nodes[i].url, sizeof c.nodes[i].url, "mariadb://root@127.0.0.1:%u/%s",

@@ -231,10 +231,9 @@ static void end_amid_rows(ground *p, const char *what, pawl_code expected, const
     const pawl__sql_ops     *ops      = pawl__mysql_of(store)->remote.sql.ops;
     pawl__sql_request       *request  = NULL;
     pawl_queue_rows          rows;
-    char                     sql[60];
     size_t                   count = 1;
-    snprintf(sql, sizeof sql, "kill %s %lld", what,
-             (long long)pawl__mysql_of(store)->main.session.id);
+    const char              *sql =
+        test_text("kill %s %lld", what, (long long)pawl__mysql_of(store)->main.session.id);
     ok(p, ops->send(store, &asked, p->arena, &request, &p->error));
     assert_true(ops->next(request));
     raw_run(p->raw, sql);
@@ -396,11 +395,8 @@ ON_BOTH(o20_a_database_by_another_spelling_has_the_same_workers, ground *p)
 
 static void empty_database(ground *p)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "drop database %s", p->database);
-    raw_run(p->raw, sql);
-    snprintf(sql, sizeof sql, "create database %s", p->database);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("drop database %s", p->database));
+    raw_run(p->raw, test_text("create database %s", p->database));
     assert_int_equal(mysql_select_db(p->raw, p->database), 0);
 }
 

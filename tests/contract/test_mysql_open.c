@@ -29,11 +29,12 @@ static int64_t clock_ms(void)
 /* `format` has the place of "host:port", and of the database behind it. */
 static void leads_nowhere(ground *p, const char *format, pawl_code code, const char *part)
 {
-    char        url[400], hosts[120];
     pawl_store *store;
-    snprintf(hosts, sizeof hosts, "%s:%u", p->host, p->port);
-    snprintf(url, sizeof url, format, p->scheme, hosts, p->database);
-    expect_code(p, open_at(p, url, 5000, &store), code);
+    expect_code(
+        p,
+        open_at(p, test_text(format, p->scheme, test_text("%s:%u", p->host, p->port), p->database),
+                5000, &store),
+        code);
     assert_null(store);
     expect_text(p, part);
     if (strstr(p->error.text, "kret") != NULL)
@@ -59,15 +60,17 @@ ON_BOTH(d37_urls_that_lead_nowhere, ground *p)
 /* A server without TLS is refused where it is required: the library would go on in plain text. */
 ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused, ground *p)
 {
-    char        url[400];
     pawl_store *store = NULL;
     apply(p);
     ok(p, open_at(p, p->url, 5000, &store));
     bool has_tls = mysql_get_ssl_cipher(pawl_store_native(store, "MYSQL")) != NULL;
     test_now(store);
-    snprintf(url, sizeof url, "%s://root@%s:%u/%s?ssl-mode=required", p->scheme, p->host, p->port,
-             p->database);
-    expect_code(p, open_at(p, url, 5000, &store), has_tls ? PAWL_OK : PAWL_EUNREACHABLE);
+    expect_code(p,
+                open_at(p,
+                        test_text("%s://root@%s:%u/%s?ssl-mode=required", p->scheme, p->host,
+                                  p->port, p->database),
+                        5000, &store),
+                has_tls ? PAWL_OK : PAWL_EUNREACHABLE);
     if (has_tls)
         assert_non_null(mysql_get_ssl_cipher(pawl_store_native(store, "MYSQL")));
     else
@@ -92,14 +95,13 @@ static int listen_silently(unsigned *port)
 
 ON_BOTH(d37_the_first_host_that_answers_is_taken, ground *p)
 {
-    char        url[400];
     unsigned    silent;
     pawl_store *store;
     int         fd = listen_silently(&silent);
     apply(p);
-    snprintf(url, sizeof url, "%s://root@127.0.0.1:1,127.0.0.1:%u,%s:%u/%s?connect_timeout=1",
-             p->scheme, silent, p->host, p->port, p->database);
-    int64_t begun = clock_ms();
+    const char *url   = test_text("%s://root@127.0.0.1:1,127.0.0.1:%u,%s:%u/%s?connect_timeout=1",
+                                  p->scheme, silent, p->host, p->port, p->database);
+    int64_t     begun = clock_ms();
     ok(p, open_at(p, url, 30000, &store));
     assert_in_range(clock_ms() - begun, 900, 20000); /* the silent one had its second, no more */
     test_now(store);
@@ -109,12 +111,11 @@ ON_BOTH(d37_the_first_host_that_answers_is_taken, ground *p)
 /* Without a limit of its own a host has the call's deadline. */
 ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, ground *p)
 {
-    char        url[400];
     unsigned    silent;
     pawl_store *store;
-    int         fd = listen_silently(&silent);
-    snprintf(url, sizeof url, "%s://root@127.0.0.1:%u/x", p->scheme, silent);
-    int64_t begun = clock_ms();
+    int         fd    = listen_silently(&silent);
+    const char *url   = test_text("%s://root@127.0.0.1:%u/x", p->scheme, silent);
+    int64_t     begun = clock_ms();
     expect_code(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE);
     expect_text(p, "no answer in time");
     assert_in_range(clock_ms() - begun, 250, 20000);
@@ -170,11 +171,10 @@ static int listen_at_the_socket(char *path, size_t size)
 
 static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
 {
-    char         id[40];
     pawl_changes changes = {.now = NOW, ONE_UNIT};
     raw_run(p->raw, "begin");
     raw_run(p->raw, "select * from pawl_workers for update");
-    snprintf(id, sizeof id, "m-%lld", (long long)clock_ms());
+    const char     *id   = test_text("m-%lld", (long long)clock_ms());
     pawl_queue_send send = {
         .queue   = TEXT("orders"),
         .due     = NOW,
@@ -193,13 +193,12 @@ ON_BOTH(d37_a_statement_is_ended_where_it_runs, ground *p)
     static const char *const formats[] = {"%s://root@localhost:%u/%s",
                                           "%s://root@localhost:1,localhost:%u/%s",
                                           "%s://root@localhost:%u/%s?ssl-mode=disabled"};
-    char                     url[400], path[100];
+    char                     path[100];
     pawl_store              *store;
     int                      fd = listen_at_the_socket(path, sizeof path);
     apply(p);
     for (size_t i = 0; i < COUNT(formats); i++) {
-        snprintf(url, sizeof url, formats[i], p->scheme, p->port, p->database);
-        ok(p, open_at(p, url, 1000, &store));
+        ok(p, open_at(p, test_text(formats[i], p->scheme, p->port, p->database), 1000, &store));
         ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
         unsigned long session = mysql_thread_id(pawl_store_native(store, "MYSQL"));
         /* The server's own end of the wait, a second behind the deadline, comes first on a busy machine. */
@@ -221,11 +220,10 @@ ON_BOTH(d37_a_statement_is_ended_where_it_runs, ground *p)
  * them. */
 static pawl_store *open_with_packets_of(ground *p, size_t size)
 {
-    char        lower[100], back[100];
     const char *before = "select @@global.max_allowed_packet";
-    snprintf(back, sizeof back, "set global max_allowed_packet = %lld", raw_number(p->raw, before));
-    snprintf(lower, sizeof lower, "set global max_allowed_packet = %zu", size);
-    raw_run(p->raw, lower);
+    const char *back =
+        test_text("set global max_allowed_packet = %lld", raw_number(p->raw, before));
+    raw_run(p->raw, test_text("set global max_allowed_packet = %zu", size));
     pawl_store *store = open_worker(p, p->url);
     raw_run(p->raw, back);
     return store;
@@ -240,8 +238,7 @@ ON_BOTH(a_body_as_large_as_a_packet_is_sent, ground *p)
     apply(p);
     pawl_store *store = open_with_packets_of(p, max);
     for (size_t less = 0; less < 40; less += 13) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%zu", less);
+        const char     *id       = test_text("m-%zu", less);
         pawl_changes    changes  = {.now = NOW, ONE_UNIT};
         pawl_queue_send send     = {.queue   = TEXT("orders"),
                                     .due     = NOW,
@@ -267,11 +264,10 @@ static size_t living(ground *p, pawl_store *store)
 
 static void kill_session(ground *p, pawl_store *of)
 {
-    char sql[120];
-    snprintf(sql, sizeof sql, "kill %lu", mysql_thread_id(pawl_store_native(of, "MYSQL")));
-    raw_run(p->raw, sql);
-    snprintf(sql, sizeof sql, "select count(*) from information_schema.processlist where id = %lu",
-             mysql_thread_id(pawl_store_native(of, "MYSQL")));
+    raw_run(p->raw, test_text("kill %lu", mysql_thread_id(pawl_store_native(of, "MYSQL"))));
+    const char *sql =
+        test_text("select count(*) from information_schema.processlist where id = %lu",
+                  mysql_thread_id(pawl_store_native(of, "MYSQL")));
     while (raw_number(p->raw, sql) != 0) {
     }
 }
@@ -479,10 +475,11 @@ ON_BOTH(o20_a_worker_has_one_session, ground *p)
     unsigned long session = mysql_thread_id(pawl_store_native(first, "MYSQL"));
     ok(p, pawl_store_worker_open(second, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     assert_true(second->epoch > first->epoch);
-    char sql[100];
-    snprintf(sql, sizeof sql, "select count(*) from information_schema.processlist where id = %lu",
-             session);
-    assert_int_equal(raw_number(p->raw, sql), 0);
+    assert_int_equal(
+        raw_number(p->raw,
+                   test_text("select count(*) from information_schema.processlist where id = %lu",
+                             session)),
+        0);
     assert_int_equal(living(p, second), 1);
 }
 
@@ -590,9 +587,8 @@ ON_BOTH(a_transaction_that_is_read_only_is_refused, ground *p)
 
 int main(void)
 {
-    char path[100]; /* where the library looks for a socket, read when it begins */
-    snprintf(path, sizeof path, "/tmp/pawl_mysql_%ld.sock", (long)getpid());
-    setenv("MYSQL_UNIX_PORT", path, 1);
+    /* Where the library looks for a socket, read when it begins. */
+    setenv("MYSQL_UNIX_PORT", test_text("/tmp/pawl_mysql_%ld.sock", (long)getpid()), 1);
     int missing = grounds_are_missing();
     return missing != 0 ? missing : tests_run(NULL, NULL);
 }

@@ -43,21 +43,36 @@ static void cut(script *s)
 
 static void empty_database(ground *p)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "drop database %s", p->database);
-    raw_run(p->raw, sql);
-    snprintf(sql, sizeof sql, "create database %s", p->database);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("drop database %s", p->database));
+    raw_run(p->raw, test_text("create database %s", p->database));
     assert_int_equal(mysql_select_db(p->raw, p->database), 0);
 }
 
-/* All statements but the last `left` ones were done when the run was broken off. */
+/* The first statements were done when the run was broken off, in a session whose settings would keep nothing of them. */
 static void break_off(ground *p, const script *s, size_t done)
 {
     MYSQL *session = raw_connect(p, p->database);
+    raw_run(session, "set session transaction read only");
+    raw_run(session, "set autocommit = 0");
     for (size_t i = 0; i < done; i++)
         raw_run(session, s->statements[i]);
     mysql_close(session); /* its lock and what it prepared are gone with it */
+}
+
+/* Without sagas the version is the last that the script writes, so that no statement on tables commits it. */
+ON_BOTH(d34_the_scripts_version_stays_without_autocommit, ground *p)
+{
+    const pawl_schema_spec spec = {.table_count = 0};
+    script                *s    = calloc(1, sizeof *s);
+    for (int run = 0; run < 2; run++) {
+        s->size = s->count = 0;
+        memset(s->text, 0, sizeof s->text);
+        ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, add_line, s, &p->error));
+        cut(s);
+        break_off(p, s, s->count);
+        ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, no_line, NULL, &p->error));
+    }
+    free(s);
 }
 
 /* An apply that broke off may leave anything: no program opens the store before it is whole, verify
@@ -202,6 +217,105 @@ ON_BOTH(an_outbox_index_without_the_endpoint_gets_it, ground *p)
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
 
+#define ENTRIES "select count(*) from information_schema.statistics where table_schema = database()"
+#define DROPS                                                                                  \
+    "select group_concat('drop index ', index_name) from information_schema.statistics where " \
+    "table_schema = database() and table_name = '%s' and index_name <> 'PRIMARY' and "         \
+    "seq_in_index = 1"
+
+/* All indexes of the table but its key. */
+static void drop_indexes(ground *p, const char *table)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql, DROPS, table);
+    if (mysql_query(p->raw, sql) != 0)
+        fail_msg("%s: %s", sql, mysql_error(p->raw));
+    MYSQL_RES *rows = mysql_store_result(p->raw);
+    snprintf(sql, sizeof sql, "alter table %s %s", table, mysql_fetch_row(rows)[0]);
+    mysql_free_result(rows);
+    raw_run(p->raw, sql);
+}
+
+/* "create table if not exists" makes no index of a table that is there. */
+ON_BOTH(d12_apply_makes_missing_indexes, ground *p)
+{
+    static const char *const tables[] = {
+        "pawl_queue",    "pawl_dead",    "pawl_inbox",      "pawl_outbox",           "pawl_events",
+        "pawl_timeouts", "pawl_history", "pawl_aggregator", "pawl_aggregator_flush", "shop_Order"};
+    apply(p);
+    long long entries = raw_number(p->raw, ENTRIES);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        drop_indexes(p, tables[i]);
+    assert_true(raw_number(p->raw, ENTRIES) < entries - 20);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
+    apply(p);
+    ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
+    assert_int_equal(raw_number(p->raw, ENTRIES), entries);
+}
+
+#define TWICE                                                                                   \
+    "insert into pawl_queue (Queue, Due, Placed, Attempts, Deaths, WaitingSince, MessageId, "   \
+    "Type, CorrelationId, CausationId, Error, Headers, Body) select 'orders', '2026-01-01', "   \
+    "'2026-01-01', 0, 0, '2026-01-01', 'm-1', 'note', 'm-1', '', '', '', '' from (select 1 as " \
+    "one union all select 2) as two"
+
+/* Two rows of one id: the index of ids cannot be made. Without it nothing would be deduplicated. */
+ON_BOTH(d34_an_apply_whose_index_fails_leaves_the_version, ground *p)
+{
+    static const char *const before[] = {"update pawl_schema set Version = 4",
+                                         "delete from pawl_schema"};
+    pawl_store              *store    = NULL;
+    apply(p);
+    raw_run(p->raw, "alter table pawl_queue drop index pawl_queue_message");
+    raw_run(p->raw, TWICE);
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        raw_run(p->raw, before[i]);
+        expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_EDUPLICATE);
+        expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
+    }
+    raw_run(p->raw, "delete from pawl_queue limit 1");
+    apply(p);
+    ok(p, open_at(p, p->url, 0, &store));
+    test_now(store);
+}
+
+/* An open transaction keeps the table: whoever needs it waits behind an apply that waits. */
+ON_BOTH(d34_apply_waits_briefly_for_an_open_transaction, ground *p)
+{
+    pawl_schema_spec spec = {.tables = order_tables, .table_count = 1, .deadline = PAWL_SECONDS(3)};
+    MYSQL           *reader = raw_connect(p, p->database);
+    apply(p);
+    raw_run(p->raw, "alter table pawl_queue drop index pawl_queue_due");
+    raw_run(reader, "begin");
+    raw_run(reader, "select * from pawl_queue");
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
+                PAWL_EBUSY);
+    expect_text(p, "keep tables in use, what was made stays; try again");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
+    mysql_close(reader);
+    apply(p);
+    ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
+}
+
+/* Apply changes no column, and says so. */
+ON_BOTH(d38_apply_says_what_it_leaves, ground *p)
+{
+    apply(p);
+    raw_run(p->raw, "alter table pawl_queue modify Attempts int not null");
+    raw_run(p->raw, "alter table pawl_history drop index pawl_history_message");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
+    expect_text(p, "what was missing is made; 1 difference is left that `pawl schema apply` does "
+                   "not change, and `pawl schema verify` lists: table pawl_queue: column Attempts");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
+    expect_text(p, "the schema has 1 difference, all in columns, keys or indexes that are there, "
+                   "which `pawl schema apply` does not change: alter the tables by SQL");
+    raw_run(p->raw, "alter table pawl_history drop index pawl_history_message");
+    raw_run(p->raw, NARROW);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
+    expect_text(p, "the schema has 3 differences; run: pawl schema apply");
+    expect_text(p, "(1 of them have to be changed by SQL)");
+}
+
 /* ---- What apply would run -------------------------------------------------- */
 
 /* Behind no lock. */
@@ -237,6 +351,8 @@ ON_BOTH(d34_a_plan_makes_what_apply_makes, ground *p)
     plan_is_run(p, "column Correlation_order_id is missing");
     raw_run(p->raw, NARROW);
     plan_is_run(p, "index pawl_outbox_pending: expected");
+    raw_run(p->raw, "alter table pawl_queue drop index pawl_queue_due");
+    plan_is_run(p, "index pawl_queue_due is missing");
 }
 
 /* ---- Together ---------------------------------------------------------------- */
@@ -251,6 +367,7 @@ ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline, ground *p)
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
                 PAWL_EBUSY);
     expect_text(p, "another process makes or drops tables in this database");
+    assert_null(strstr(p->error.text, "keep tables in use"));
     raw_run(p->raw, "do release_lock(concat('pawl_', left(sha2(database(), 256), 40)))");
     apply(p);
     assert_int_equal(
@@ -296,13 +413,13 @@ ON_BOTH(d27_drop_leaves_what_is_not_pawls, ground *p)
 /* Of a text with its character set. */
 static void expect_type(const ground *p, const char *table, const char *column, const char *type)
 {
-    char sql[600];
-    snprintf(sql, sizeof sql,
-             "select count(*) from information_schema.columns where table_schema = database() and "
-             "table_name = '%s' and column_name = '%s' and "
-             "concat_ws(' ', column_type, character_set_name) like '%s'",
-             table, column, type);
-    if (raw_number(p->raw, sql) != 1)
+    if (raw_number(
+            p->raw,
+            test_text(
+                "select count(*) from information_schema.columns where table_schema = database() and "
+                "table_name = '%s' and column_name = '%s' and "
+                "concat_ws(' ', column_type, character_set_name) like '%s'",
+                table, column, type)) != 1)
         fail_msg("%s.%s is not %s", table, column, type);
 }
 

@@ -13,6 +13,7 @@
 #include "contract/mysql_ground.h"
 
 #include "contract/findings.h"
+#include "store/sql/dialects/mysql_statements.h"
 
 #define SAGAS 12
 
@@ -27,16 +28,28 @@ static const char *const settings[][2] = {
     {"sql_mode", "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT'"},
     {"time_zone", "'+09:00'"},
     {"autocommit", "0"},
+    {"session_track_schema", "0"},
     {"collation_connection", "latin1_swedish_ci"}};
+
+/* Of MariaDB: a session in whose transaction a handler runs is ended. */
+static const char *const idle_limits[] = {"idle_transaction_timeout",
+                                          "idle_readonly_transaction_timeout",
+                                          "idle_write_transaction_timeout"};
+
+static void limit_idle(ground *p, bool is_default)
+{
+    if (strcmp(p->scheme, "mariadb") == 0)
+        for (size_t i = 0; i < COUNT(idle_limits); i++)
+            raw_run(p->raw,
+                    test_text("set global %s = %s", idle_limits[i], is_default ? "default" : "7"));
+}
 
 static void set_all(ground *p, bool is_default)
 {
-    char sql[200];
-    for (size_t i = 0; i < COUNT(settings); i++) {
-        snprintf(sql, sizeof sql, "set global %s = %s", settings[i][0],
-                 is_default ? "default" : settings[i][1]);
-        raw_run(p->raw, sql);
-    }
+    limit_idle(p, is_default);
+    for (size_t i = 0; i < COUNT(settings); i++)
+        raw_run(p->raw, test_text("set global %s = %s", settings[i][0],
+                                  is_default ? "default" : settings[i][1]));
 }
 
 static int teardown(void **state)
@@ -99,8 +112,13 @@ static void s2_settings_of_the_server_change_nothing(ground *p)
                                 "select @@sql_select_limit > 5 and not @@sql_auto_is_null "
                                 "and @@completion_type = 'NO_CHAIN' and not @@sql_safe_updates "
                                 "and @@sql_big_selects and @@group_concat_max_len = 1048576 "
-                                "and @@autocommit and @@time_zone = '+00:00'"),
+                                "and @@autocommit and @@time_zone = '+00:00' "
+                                "and @@session_track_schema"),
                      1);
+    for (size_t i = 0; i < COUNT(idle_limits) && strcmp(p->scheme, "mariadb") == 0; i++)
+        assert_int_equal(
+            raw_number(pawl_store_native(store, "MYSQL"), test_text("select @@%s", idle_limits[i])),
+            60);
 }
 
 static pawl_code send(ground *p, pawl_store *store, const char *id)
@@ -145,11 +163,12 @@ static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
                              ONE_UNIT,
                              .saga_insert = {.items = &saga, .count = 1},
                              .queue_send  = {.items = &one, .count = 1}};
-    char             url[400]; /* has another host: the store's own session is left for it */
     apply(p);
-    snprintf(url, sizeof url, "%s://root@%s:%u,%s:%u/%s", p->scheme, p->host, p->port, p->host,
-             p->port, p->database);
-    ok(p, open_at(p, url, 60000, &store));
+    /* With another host: the store's own session is left for it. */
+    ok(p, open_at(p,
+                  test_text("%s://root@%s:%u,%s:%u/%s", p->scheme, p->host, p->port, p->host,
+                            p->port, p->database),
+                  60000, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     raw_run(p->raw, "create table `own` (n int)");
     raw_run(own, "begin");
@@ -172,11 +191,9 @@ static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
 
 static void make_bound(ground *p)
 {
-    char sql[120];
     apply(p);
     raw_run(p->raw, "create user pawl_bound@'127.0.0.1'");
-    snprintf(sql, sizeof sql, "grant all on %s.* to pawl_bound@'127.0.0.1'", p->database);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("grant all on %s.* to pawl_bound@'127.0.0.1'", p->database));
 }
 
 /* A worker that the setting binds, which the user root is not. */
@@ -263,6 +280,20 @@ static void a_server_that_is_read_only_is_told_of(ground *p)
     expect_finding(&rows, "server", PAWL_FINDING_FAIL, "name the primary in the URL", NULL);
 }
 
+/* A setting is on as a number, or as a text of MariaDB 12.0.1 and later. */
+static void d37_each_form_of_read_only_is_known(ground *p)
+{
+    raw_run(p->raw, "set session sql_mode = 'TRADITIONAL'");
+    assert_int_equal(
+        raw_number(p->raw, "select " PAWL__MYSQL_IS_ON("0") " or " PAWL__MYSQL_IS_ON("'OFF'")), 0);
+    assert_int_equal(
+        raw_number(
+            p->raw,
+            "select " PAWL__MYSQL_IS_ON("1") " and " PAWL__MYSQL_IS_ON("'ON'") " and " PAWL__MYSQL_IS_ON(
+                "'NO_LOCK'") " and " PAWL__MYSQL_IS_ON("'NO_LOCK_NO_ADMIN'")),
+        1);
+}
+
 int main(void)
 {
 #define CASE(function, scheme)                                                      \
@@ -279,6 +310,8 @@ int main(void)
         CASE(d37_a_server_without_room_for_a_statement_is_waited_for, "mariadb"),
         CASE(d37_a_server_that_becomes_read_only_is_left, "mysql"),
         CASE(d37_a_server_that_becomes_read_only_is_left, "mariadb"),
+        CASE(d37_each_form_of_read_only_is_known, "mysql"),
+        CASE(d37_each_form_of_read_only_is_known, "mariadb"),
         CASE(s2_a_login_whose_transactions_only_read_can_write, "mysql"),
         CASE(s2_a_login_whose_transactions_only_read_can_write, "mariadb"),
         CASE(a_server_that_is_read_only_is_told_of, "mysql"),

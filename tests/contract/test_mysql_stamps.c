@@ -145,11 +145,11 @@ ON_BOTH(e8_a_worker_that_ends_leaves_its_claims, ground *p)
 /* The last heartbeats of all workers were so long ago. */
 static void stand_still(ground *p, int seconds)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "update pawl_workers set Seen = utc_timestamp(6) - interval %d second where Epoch > 0",
-             seconds);
-    raw_run(p->raw, sql);
+    raw_run(
+        p->raw,
+        test_text(
+            "update pawl_workers set Seen = utc_timestamp(6) - interval %d second where Epoch > 0",
+            seconds));
 }
 
 /* How many rows a worker claims that opens now, which frees what the dead have. */
@@ -170,7 +170,7 @@ ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims, ground *p)
     pawl_store    *aside;
     ok(p, open_at(p, p->url, 20000, &aside));
     expect_code(p, pawl_store_worker_beat(aside, slow, 2, NOW, &p->error), PAWL_EUNSUPPORTED);
-    expect_text(p, "lives by its session");
+    expect_text(p, "hold a session lock and send no heartbeats");
     stamp_claims(aside);
     assert_int_equal(claim(p, it.a, 3).count, 3);
     assert_int_equal(claim(p, it.b, 2).count, 2);

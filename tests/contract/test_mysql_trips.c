@@ -26,11 +26,9 @@ static pawl_store *open_worker(ground *p)
 /* The sum of these counters of the store's session so far; pawl_store_native would switch autocommit on. */
 static long long status_of(pawl_store *store, const char *names)
 {
-    char      sql[80];
     MYSQL    *session = pawl__mysql_of(store)->main.mysql;
     long long sum     = 0;
-    snprintf(sql, sizeof sql, "show session status like '%s'", names);
-    assert_int_equal(mysql_query(session, sql), 0);
+    assert_int_equal(mysql_query(session, test_text("show session status like '%s'", names)), 0);
     MYSQL_RES *rows = mysql_store_result(session);
     for (MYSQL_ROW row; (row = mysql_fetch_row(rows)) != NULL;)
         sum += atoll(row[1]);
@@ -128,10 +126,9 @@ static long long set_timeouts(ground *p, pawl_store *store, uint8_t first, pawl_
 
 static long long count_timeouts(ground *p, int64_t generation)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "select count(*) from pawl_timeouts where Generation = %lld",
-             (long long)generation);
-    return raw_number(p->raw, sql);
+    return raw_number(p->raw,
+                      test_text("select count(*) from pawl_timeouts where Generation = %lld",
+                                (long long)generation));
 }
 
 /* Begin, fence, savepoint, the look for those that are armed, the new ones, commit. Those that are armed are set by the
@@ -208,12 +205,9 @@ ON_BOTH(a_page_of_messages_of_one_due_time_reads_no_others, ground *p)
     pawl_queue_messages rows;
     pawl_queue_query    query = {.queue = TEXT("orders"), .count_max = SWEPT};
     pawl_queue_row      after;
-    for (int i = 0; i < LINES; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%d", i);
-        COMMIT_OK(p, store, queue_send, NOW, .queue = TEXT("orders"), .message = message_of(id),
-                  .due = NOW);
-    }
+    for (int i = 0; i < LINES; i++)
+        COMMIT_OK(p, store, queue_send, NOW, .queue = TEXT("orders"),
+                  .message = message_of(test_text("m-%d", i)), .due = NOW);
     ok(p, pawl_store_queue_find(store, &query, p->arena, &rows, &p->error));
     after = rows.items[SWEPT - 1].row;
     after.seq += LINES / 2;
@@ -426,10 +420,8 @@ ON_BOTH(a_bounded_snapshot_fetches_what_it_takes, ground *p)
 ON_BOTH(sets_are_written_after_a_reconnect, ground *p)
 {
     pawl_store *store = open_worker(p);
-    char        sql[60];
     (void)append(p, store, 0);
-    snprintf(sql, sizeof sql, "kill %lu", mysql_thread_id(pawl_store_native(store, "MYSQL")));
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("kill %lu", mysql_thread_id(pawl_store_native(store, "MYSQL"))));
     pawl_text id    = TEXT("m");
     bool      known = false;
     pawl_code code  = PAWL_ELOST; /* once, where the end was not seen before the call */

@@ -86,11 +86,9 @@ ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over, ground *p)
     raw_run(other, "commit");
     expect_job(p, &j);
     assert_int_equal(j.rows.count, 3);
-    for (size_t i = 0; i < 3; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%zu", i + 3);
-        assert_true(pawl_text_equal(j.rows.items[i].message.id, pawl_text_of(id)));
-    }
+    for (size_t i = 0; i < 3; i++)
+        assert_true(
+            pawl_text_equal(j.rows.items[i].message.id, pawl_text_of(test_text("m-%zu", i + 3))));
     mysql_close(other);
 }
 
@@ -200,19 +198,15 @@ ON_BOTH(a_source_is_held_beside_an_open_insert_of_another, ground *p)
     pawl_outbox_block  hold      = {.source = TEXT("order-1")};
     pawl_changes       changes   = {.now = NOW, ONE_UNIT, .outbox_block = {&hold, 1}};
     static const char *sources[] = {"order-1", "order-2", "order-1"};
-    char               sql[600];
     pawl_store        *store;
     apply(p);
     ok(p, open_at(p, p->url, 4000, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
-    for (size_t i = 0; i < COUNT(sources); i++) {
-        snprintf(sql, sizeof sql, row, sources[i]);
-        raw_run(p->raw, sql);
-    }
+    for (size_t i = 0; i < COUNT(sources); i++)
+        raw_run(p->raw, test_text(row, sources[i]));
     MYSQL *other = raw_connect(p, p->database);
     raw_run(other, "begin");
-    snprintf(sql, sizeof sql, row, "order-3");
-    raw_run(other, sql);
+    raw_run(other, test_text(row, "order-3"));
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
     raw_run(other, "commit");
     mysql_close(other);

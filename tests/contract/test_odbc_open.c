@@ -32,9 +32,7 @@ int main(void)
 
 static void url_with(const ground *p, const char *more, char url[ODBC_URL_SIZE])
 {
-    char attributes[300];
-    snprintf(attributes, sizeof attributes, ";Database=%s%s", p->database, more);
-    if (!odbc_url(attributes, url))
+    if (!odbc_url(test_text(";Database=%s%s", p->database, more), url))
         skip();
 }
 
@@ -71,7 +69,7 @@ ON_MARIADB(a_refusal_says_why)
 /* The kernel accepts for it: a driver that waits without end is ended by the alarm. */
 ON_MARIADB(connecting_to_a_silent_server_ends_at_the_deadline)
 {
-    char               url[ODBC_URL_SIZE], more[100];
+    char               url[ODBC_URL_SIZE];
     struct sockaddr_in at     = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t          size   = sizeof at;
     pawl_store        *store  = NULL;
@@ -79,8 +77,7 @@ ON_MARIADB(connecting_to_a_silent_server_ends_at_the_deadline)
     assert_int_equal(bind(silent, (struct sockaddr *)&at, size), 0);
     assert_int_equal(listen(silent, 8), 0);
     assert_int_equal(getsockname(silent, (struct sockaddr *)&at, &size), 0);
-    snprintf(more, sizeof more, ";Server=127.0.0.1;Port=%u", ntohs(at.sin_port));
-    url_with(p, more, url);
+    url_with(p, test_text(";Server=127.0.0.1;Port=%u", ntohs(at.sin_port)), url);
     (void)alarm(PATIENCE_S);
     expect_code(p, open_at(p, url, 1000, &store), PAWL_EUNREACHABLE);
     (void)alarm(0);
@@ -109,14 +106,13 @@ static pawl_code send_body(ground *p, pawl_store *store, const char *id, pawl_te
 /* A session that was ended is made anew by the operation after the one that noticed. */
 ON_MARIADB(a_lost_session_is_made_anew)
 {
-    char url[ODBC_URL_SIZE], sql[100];
+    char url[ODBC_URL_SIZE];
     url_with(p, "", url);
     pawl_store *store = open_applied(p, url, 5000);
     ok(p, send_body(p, store, "m-1", TEXT("{}")));
     long long session = raw_number(p->raw, "select max(id) from information_schema.processlist "
                                            "where db = database() and id <> connection_id()");
-    snprintf(sql, sizeof sql, "kill %lld", session);
-    raw_run(p->raw, sql);
+    raw_run(p->raw, test_text("kill %lld", session));
     pawl_code code = send_body(p, store, "m-2", TEXT("{}"));
     if (code != PAWL_OK)
         expect_code(p, code, PAWL_ELOST);
@@ -128,13 +124,12 @@ ON_MARIADB(a_lost_session_is_made_anew)
 /* MariaDB's driver crashes where it reads the answer to a text that is not prepared. */
 ON_MARIADB(a_link_may_be_lost_within_an_answer)
 {
-    char        url[ODBC_URL_SIZE], more[100];
+    char        url[ODBC_URL_SIZE];
     proxy      *between = open_proxy(p);
     pawl_store *store;
     int         number = 0;
     apply(p);
-    snprintf(more, sizeof more, ";Server=127.0.0.1;Port=%d;SSLMODE=DISABLED", proxy_port(between));
-    url_with(p, more, url);
+    url_with(p, test_text(";Server=127.0.0.1;Port=%d;SSLMODE=DISABLED", proxy_port(between)), url);
     do {
         proxy_cut(between, PROXY_LOSES_REST, ++number, false);
         if (open_at(p, url, 5000, &store) == PAWL_OK)

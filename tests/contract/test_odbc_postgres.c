@@ -260,7 +260,7 @@ static void close_dropped(pawl_store *store, const char *url)
 /* A row of a transaction whose session has these settings has the times that were given. */
 static void enlist_with(pawl_store *store, const char *url, const char *settings, pawl_time due)
 {
-    char                text[PAWL_TIME_TEXT_SIZE + 1], sql[200];
+    char                text[PAWL_TIME_TEXT_SIZE + 1];
     pawl_aggregator_add add;
     pawl_changes        changes = add_of(&add, "first");
     pawl_queue_send     send    = {
@@ -276,13 +276,11 @@ static void enlist_with(pawl_store *store, const char *url, const char *settings
     odbc_run(dbc, settings);
     must(pawl_store_enlist(store, dbc, &changes, world_error()));
     pawl_time_format(due, text);
-    snprintf(sql, sizeof sql, "select 1 / count(*) from " PREFIX "queue where \"Due\" = '%s'",
-             text);
-    odbc_run(dbc, sql);
+    odbc_run(dbc, test_text("select 1 / count(*) from " PREFIX "queue where \"Due\" = '%s'", text));
     pawl_time_format(NOW, text);
-    snprintf(sql, sizeof sql,
-             "select 1 / count(*) from " PREFIX "aggregator_flush where \"Due\" = '%s'", text);
-    odbc_run(dbc, sql);
+    odbc_run(dbc,
+             test_text("select 1 / count(*) from " PREFIX "aggregator_flush where \"Due\" = '%s'",
+                       text));
     SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK);
     SQLDisconnect(dbc), SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQLFreeHandle(SQL_HANDLE_ENV, env);
 }
@@ -330,7 +328,6 @@ TEST(t19_own_sql_does_not_change_the_zone_of_times)
 
 static void enlist_in(pawl_store *store, const char *url, const char *encoding, pawl_code expected)
 {
-    char                sql[100];
     pawl_aggregator_add add;
     pawl_error          error   = PAWL_ERROR_INIT;
     pawl_changes        changes = add_of(&add, "\xc3\xa9"); /* an e with an acute */
@@ -338,8 +335,7 @@ static void enlist_in(pawl_store *store, const char *url, const char *encoding, 
     SQLHDBC             dbc     = odbc_dial(&env, url);
     assert_non_null(dbc);
     SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT, (SQLPOINTER)(uintptr_t)SQL_AUTOCOMMIT_OFF, 0);
-    snprintf(sql, sizeof sql, "set client_encoding = '%s'", encoding);
-    odbc_run(dbc, sql);
+    odbc_run(dbc, test_text("set client_encoding = '%s'", encoding));
     assert_int_equal(pawl_store_enlist(store, dbc, &changes, &error), expected);
     if (expected == PAWL_OK)
         odbc_run(dbc,

@@ -158,10 +158,8 @@ SCRIPTED(an_unknown_count_is_a_failure)
 {
     static const char *const answers[] = {"count -1", "nodata\n count -1"};
     for (size_t i = 0; i < COUNT(answers); i++) {
-        char rules[200];
-        snprintf(rules, sizeof rules, "on update `pawl_workers` set `LastCommit`*\n %s\n",
-                 answers[i]);
-        scripted_open(p, rules, DEADLINE_MS);
+        scripted_open(p, test_text("on update `pawl_workers` set `LastCommit`*\n %s\n", answers[i]),
+                      DEADLINE_MS);
         scripted_code(p, scripted_send(p), PAWL_EPERSIST);
         scripted_text(p, "does not say how many rows");
         SCRIPTED_EXPECT(p, "1 run start transaction", FENCE, "1 run rollback");
@@ -227,9 +225,8 @@ SCRIPTED(a_driver_is_known_by_its_name)
 {
     static const char *const names[] = {"psqlodbcw.so", "libdb2.so", "xlibmaodbc.so", "lib"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        char rules[100];
-        snprintf(rules, sizeof rules, "name %s\n", names[i]);
-        scripted_code(p, scripted_try(p, rules, DEADLINE_MS), PAWL_EUNSUPPORTED);
+        scripted_code(p, scripted_try(p, test_text("name %s\n", names[i]), DEADLINE_MS),
+                      PAWL_EUNSUPPORTED);
         scripted_text(p, names[i]);
     }
 }
@@ -342,12 +339,13 @@ static void break_off_a_commit(scripted *p, const char *columns, const char *sta
         pawl_code   code;
     } rows[] = {{"'00000000-0000-0001-0000-000000000001'", PAWL_OK}, {OTHER_COMMIT, PAWL_ELOST}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char rules[500];
-        snprintf(rules, sizeof rules,
-                 "on %s\n times 1\non %s\n times 1\n blocks\n error %s 0 Cancelled\n"
-                 "on select %s*\n times 1\n row '1' null\non select %s*\n row '2' %s\n",
-                 p->dialect->commit, p->dialect->commit, state, columns, columns, rows[i].last);
-        scripted_open(p, rules, DEADLINE_MS);
+        scripted_open(
+            p,
+            test_text("on %s\n times 1\non %s\n times 1\n blocks\n error %s 0 Cancelled\n"
+                      "on select %s*\n times 1\n row '1' null\non select %s*\n row '2' %s\n",
+                      p->dialect->commit, p->dialect->commit, state, columns, columns,
+                      rows[i].last),
+            DEADLINE_MS);
         interrupt_when_blocked(p, rows[i].code);
         assert_true(scripted_count(p, "* cancel *") >= 1);
     }
@@ -461,9 +459,8 @@ SCRIPTED(a_node_of_several_that_are_written_to_is_refused)
 static SQLHSTMT dial(scripted *p, const char *rules, SQLHENV *env, SQLHDBC *dbc)
 {
     SQLHSTMT stmt = NULL;
-    char     text[1000];
     scripted_write(p, rules, "");
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(p->url + 5, "?"), p->url + 5);
+    const char *text = test_text("%.*s", (int)strcspn(p->url + 5, "?"), p->url + 5);
     SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
     SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
     SQLAllocHandle(SQL_HANDLE_DBC, *env, dbc);

@@ -58,12 +58,11 @@ SCRIPTED(e29_the_session_that_has_the_lock_is_ended)
                                        "the login may not end another session",
                                        "it is in a statement that does not end"};
     for (size_t i = 0; i < COUNT(refused); i++) {
-        char rules[500];
-        snprintf(rules, sizeof rules, HELD("1") "%s", refused[i]);
-        scripted_code(p, open_beside(p, rules, DEADLINE_MS), PAWL_OK);
+        scripted_code(p, open_beside(p, test_text(HELD("1") "%s", refused[i]), DEADLINE_MS),
+                      PAWL_OK);
         assert_int_equal(COUNT_GETS(p, "*"), 2);
-        snprintf(rules, sizeof rules, HELD("2") "%s", refused[i]);
-        scripted_code(p, open_beside(p, rules, DEADLINE_MS), PAWL_EBUSY);
+        scripted_code(p, open_beside(p, test_text(HELD("2") "%s", refused[i]), DEADLINE_MS),
+                      PAWL_EBUSY);
         scripted_text(p, "another session of this worker keeps its lock");
         scripted_text(p, says[i]);
         assert_int_equal(COUNT_GETS(p, "0"), 1);

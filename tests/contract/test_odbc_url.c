@@ -84,8 +84,7 @@ TEST(others_are_refused)
     char *text = malloc(5000);
     assert_non_null(text);
     refused("odbc:DSN=shop;PWD=secret", PAWL_ECONFIG,
-            "PWD=***: '?dialect=mysql' or "
-            "'?dialect=postgres' is missing");
+            "PWD=***: '?dialect=' is missing at the end: mysql, postgres, mssql or oracle");
     refused("odbc:?dialect=mysql", PAWL_EINVAL, "neither a data source nor a connection string");
     refused("odbc:shop?dialect=db2", PAWL_ECONFIG, "dialect is 'db2', may be mysql");
     refused("odbc:shop?dialect=mysql&create=yes", PAWL_ECONFIG, "pawl schema apply");

@@ -59,11 +59,8 @@ typedef struct two {
 static two open_two(ground *p, bool claims_ahead)
 {
     two t = {open_as(p, claims_ahead), open_as(p, false)};
-    for (int i = 1; i <= 5; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "m-%d", i);
-        ok(p, send_one(p, t.other, "orders", id));
-    }
+    for (int i = 1; i <= 5; i++)
+        ok(p, send_one(p, t.other, "orders", test_text("m-%d", i)));
     pawl_queue_rows rows = claim_due(p, t.worker, NOW, 1);
     assert_int_equal(rows.count, 1);
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
@@ -334,11 +331,8 @@ ON_TROUBLE(e5_a_refused_commit_claims_nothing_ahead, ground *p)
 ON_TROUBLE(e15_what_is_sent_after_an_empty_look_ahead_is_found, ground *p)
 {
     two t = open_two(p, true);
-    for (int i = 2; i <= 5; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "m-%d", i);
-        expect_next(p, t.worker, id);
-    }
+    for (int i = 2; i <= 5; i++)
+        expect_next(p, t.worker, test_text("m-%d", i));
     assert_false(has_rows(t.worker));
     ok(p, send_one(p, t.other, "orders", "m-6"));
     expect_next(p, t.worker, "m-6");
@@ -397,11 +391,8 @@ ON_TROUBLE(e15_some_claims_go_alone, ground *p)
 {
     two t     = open_two(p, true);
     int alone = 0;
-    for (int i = 0; i < 2 * ALONE; i++) {
-        char id[24];
-        snprintf(id, sizeof id, "more-%d", i);
-        ok(p, send_one(p, t.other, "orders", id));
-    }
+    for (int i = 0; i < 2 * ALONE; i++)
+        ok(p, send_one(p, t.other, "orders", test_text("more-%d", i)));
     for (int i = 0; i < 2 * ALONE; i++) {
         pawl_queue_rows rows = claim_next(p, t.worker, 1);
         ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));

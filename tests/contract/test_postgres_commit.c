@@ -108,13 +108,10 @@ static void race_for_value(ground *p, pawl_store *store, int64_t value, pawl_cod
                                .metadata     = TEXT("{}"),
                                .data         = TEXT("{}")};
     pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_update = {.items = &update, .count = 1}};
-    char         sql[200];
     job          j;
-    snprintf(sql, sizeof sql,
-             "begin; update \"shop_Move\" set \"Correlation_number\" = %d where "
-             "\"Correlation_ref\" = 'two'",
-             (int)value);
-    raw_run(other, sql);
+    raw_run(other, test_text("begin; update \"shop_Move\" set \"Correlation_number\" = %d where "
+                             "\"Correlation_ref\" = 'two'",
+                             (int)value));
     start_job(p, &j, store, &changes);
     wait_for_waiting(p, 1);
     raw_run(other, "commit");
@@ -241,11 +238,10 @@ ON_TROUBLE(marks_of_one_set_are_written_by_their_ids, ground *p)
 
 static void expect_no_transaction(ground *p, pawl_store *store)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where pid = %d and state = 'idle'",
-             pid_of(store));
-    raw_wait(p->pg, sql, 1);
+    raw_wait(p->pg,
+             test_text("select count(*) from pg_stat_activity where pid = %d and state = 'idle'",
+                       pid_of(store)),
+             1);
 }
 
 /* Nothing behind a transaction that stays open can be vacuumed. */

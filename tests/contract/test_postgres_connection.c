@@ -67,9 +67,8 @@ ON_TROUBLE(claims_end_with_the_back_end, ground *p)
  * claim is free. */
 ON_TROUBLE(a_session_that_rested_too_long_is_lost, ground *p)
 {
-    char url[1300];
-    snprintf(url, sizeof url, "%s&options=-c%%20idle_in_transaction_session_timeout%%3D300",
-             p->url);
+    const char *url =
+        test_text("%s&options=-c%%20idle_in_transaction_session_timeout%%3D300", p->url);
     pawl_store *store = open_store(p, url);
     for (int round = 0; round < 2; round++) {
         ok(p, send_one(p, store, "orders", round == 0 ? "m-1" : "m-2"));
@@ -114,9 +113,7 @@ static void be_killed_in_a_hold(ground *p, bool is_noticed)
     raw_run(p->pg, "create table mine (id integer)");
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
     PGconn *native = store->ops->native(store);
-    char    sql[100];
-    snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
-    raw_run(native, sql);
+    raw_run(native, test_text("insert into %s.mine values (1)", p->schema));
     kill_pid(p, pid_of(store));
     if (is_noticed)
         expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
@@ -176,10 +173,9 @@ static void be_refused(ground *p, pawl_store *store)
 
 static void try_loss(ground *p, proxy *between, pawl_store *store, const loss_case *c, int number)
 {
-    char            id[20], sql[200];
-    pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW};
-    pawl_changes    changes = one_send(&send);
-    snprintf(id, sizeof id, "m-%d", number);
+    pawl_queue_send send      = {.queue = TEXT("orders"), .due = NOW};
+    pawl_changes    changes   = one_send(&send);
+    const char     *id        = test_text("m-%d", number);
     send.message              = message_of(id);
     changes.counters.messages = 1;
     if (c->is_careful)
@@ -191,8 +187,10 @@ static void try_loss(ground *p, proxy *between, pawl_store *store, const loss_ca
     if (code != c->code || !proxy_was_cut(between))
         fail_msg("%s: is %s, expected %s: %s", c->name, pawl_code_name(code),
                  pawl_code_name(c->code), p->error.text);
-    snprintf(sql, sizeof sql, "select count(*) from pawl_queue where \"MessageId\" = '%s'", id);
-    assert_int_equal(raw_number(p->pg, sql), code == PAWL_OK);
+    assert_int_equal(
+        raw_number(p->pg,
+                   test_text("select count(*) from pawl_queue where \"MessageId\" = '%s'", id)),
+        code == PAWL_OK);
     if (code != PAWL_OK)
         ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
@@ -390,14 +388,12 @@ static int refuse_in_child(ground *p, pawl_store *store)
 ON_TROUBLE(a_child_leaves_the_parents_session_alone, ground *p)
 {
     int         status = -1;
-    char        sql[100];
-    pawl_store *store = open_store(p, p->url);
+    pawl_store *store  = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     int             pid  = pid_of(store);
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
-    snprintf(sql, sizeof sql, "create table %s.mine (id integer)", p->schema);
-    raw_run(store->ops->native(store), sql);
+    raw_run(store->ops->native(store), test_text("create table %s.mine (id integer)", p->schema));
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)

@@ -13,10 +13,9 @@
 
 static pawl_store *open_at(ground *p, const char *more)
 {
-    char        url[1500];
     pawl_store *store = NULL;
     apply_schema(p, p->url, NULL, 0);
-    snprintf(url, sizeof url, "%s%s", p->url, more);
+    const char *url = test_text("%s%s", p->url, more);
     ok(p, open_with(p, url, NULL, 0, &store));
     return store;
 }
@@ -66,16 +65,15 @@ ON_GROUND(a_notify_that_is_refused, ground *p)
     static const char *const states[][2] = {
         {"54000", "select pg_notification_queue_usage()"},
         {"42501", "grant execute on function pg_notify(text, text) to public"}};
-    char        sql[300], more[200];
     pawl_store *store = NULL;
-    snprintf(more, sizeof more, "&options=-c%%20search_path%%3D%s,pg_catalog", p->schema);
-    store = open_at(p, more);
+    store = open_at(p, test_text("&options=-c%%20search_path%%3D%s,pg_catalog", p->schema));
     for (size_t i = 0; i < COUNT(states); i++) {
-        snprintf(sql, sizeof sql,
-                 "create or replace function pg_notify(text, text) returns void language plpgsql "
-                 "as $$ begin raise 'not today' using errcode = '%s'; end $$",
-                 states[i][0]);
-        raw_run(p->pg, sql);
+        raw_run(
+            p->pg,
+            test_text(
+                "create or replace function pg_notify(text, text) returns void language plpgsql "
+                "as $$ begin raise 'not today' using errcode = '%s'; end $$",
+                states[i][0]));
         pawl_finding_rows rows = diagnose(p, store);
         expect_finding(&rows, "notify", PAWL_FINDING_FAIL,
                        "refuses LISTEN or NOTIFY: ", states[i][1]);
@@ -87,15 +85,14 @@ ON_GROUND(a_transaction_that_stays_open, ground *p)
 {
     pawl_store       *store = open_at(p, "");
     PGconn           *other = raw_open(p->schema);
-    char              kill[60];
     pawl_diagnosis    asked = {.now = pawl_clock_now(NULL)};
     pawl_finding_rows rows;
     raw_run(other, "set application_name = 'the night report'");
     raw_run(other, "begin");
     raw_run(other, "select 1");
     rows = diagnose_as(p, store, asked);
-    snprintf(kill, sizeof kill, "select pg_terminate_backend(%d)", PQbackendPID(other));
-    expect_finding(&rows, "transactions", PAWL_FINDING_FAIL, "the night report (user", kill);
+    expect_finding(&rows, "transactions", PAWL_FINDING_FAIL, "the night report (user",
+                   test_text("select pg_terminate_backend(%d)", PQbackendPID(other)));
     rows = diagnose(p, store); /* younger than an hour */
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none is open for long", NULL);
     PQfinish(other);
@@ -133,7 +130,7 @@ ON_GROUND(a_sequence_that_is_behind_its_table, ground *p)
                                              {"events", "Seq"},
                                              {"aggregator", "Id"},
                                              {"history", "Id"}};
-    char                     sql[500], part[60];
+    char                     sql[500];
     pawl_store              *store = open_at(p, "");
     for (size_t i = 0; i < COUNT(numbers); i++) {
         const char *table = numbers[i][0], *column = numbers[i][1];
@@ -146,8 +143,9 @@ ON_GROUND(a_sequence_that_is_behind_its_table, ground *p)
             table, table, table, column);
         raw_run(p->pg, sql);
         pawl_finding_rows rows = diagnose(p, store);
-        snprintf(part, sizeof part, "pawl_%s_%s_seq\" is behind number 7", table, column);
-        expect_finding(&rows, "sequences", PAWL_FINDING_FAIL, part, "select setval(");
+        expect_finding(&rows, "sequences", PAWL_FINDING_FAIL,
+                       test_text("pawl_%s_%s_seq\" is behind number 7", table, column),
+                       "select setval(");
         snprintf(sql, sizeof sql, "select setval('\"pawl_%s_%s_seq\"', 7)", table, column);
         raw_run(p->pg, sql);
         rows = diagnose(p, store);
@@ -190,21 +188,21 @@ ON_GROUND(rows_that_nobody_takes, ground *p)
  * may. */
 static pawl_store *open_as_role(ground *p)
 {
-    char        sql[900], url[1300];
     const char *at    = strstr(p->url, "//");
     const char *host  = strchr(p->url, '@');
     pawl_store *store = NULL;
     apply_schema(p, p->url, NULL, 0);
-    snprintf(sql, sizeof sql,
-             "create role \"%s's\" login; grant usage on schema %s to \"%s's\"; "
-             "grant select on all tables in schema %s to \"%s's\"; grant insert, update, delete on "
-             "pawl_queue to \"%s's\"; alter role \"%s's\" set default_transaction_read_only = on; "
-             "alter role \"%s's\" set default_transaction_isolation = 'serializable'",
-             p->schema, p->schema, p->schema, p->schema, p->schema, p->schema, p->schema,
-             p->schema);
-    raw_run(p->pg, sql);
+    raw_run(
+        p->pg,
+        test_text(
+            "create role \"%s's\" login; grant usage on schema %s to \"%s's\"; "
+            "grant select on all tables in schema %s to \"%s's\"; grant insert, update, delete on "
+            "pawl_queue to \"%s's\"; alter role \"%s's\" set default_transaction_read_only = on; "
+            "alter role \"%s's\" set default_transaction_isolation = 'serializable'",
+            p->schema, p->schema, p->schema, p->schema, p->schema, p->schema, p->schema,
+            p->schema));
     assert_true(at != NULL && host != NULL);
-    snprintf(url, sizeof url, "%.*s%s%%27s%s", (int)(at + 2 - p->url), p->url, p->schema, host);
+    const char *url = test_text("%.*s%s%%27s%s", (int)(at + 2 - p->url), p->url, p->schema, host);
     ok(p, open_with(p, url, NULL, 0, &store));
     return store;
 }
@@ -212,7 +210,6 @@ static pawl_store *open_as_role(ground *p)
 /* Rows are hidden from a role without an error, until a policy shows all of them to it. */
 static void expect_row_security(ground *p, pawl_store *store)
 {
-    char sql[200];
     raw_run(
         p->pg,
         "alter table pawl_dead enable row level security; create policy mine on pawl_dead "
@@ -221,9 +218,8 @@ static void expect_row_security(ground *p, pawl_store *store)
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "row_security", PAWL_FINDING_WARN, "\"pawl_dead\" for role ",
                    "create policy pawl on ");
-    snprintf(sql, sizeof sql, "create policy pawl on pawl_dead to \"%s's\" using (true)",
-             p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text("create policy pawl on pawl_dead to \"%s's\" using (true)", p->schema));
     rows = diagnose(p, store);
     expect_finding(&rows, "row_security", PAWL_FINDING_OK, "hides no row", NULL);
     raw_run(p->pg, "drop policy pawl on pawl_dead; create policy pawl on pawl_dead using (true)");
@@ -233,7 +229,6 @@ static void expect_row_security(ground *p, pawl_store *store)
 
 ON_GROUND(a_role_without_rights, ground *p)
 {
-    char              sql[400];
     pawl_store       *store = open_as_role(p);
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "may not do what a worker does", "grant ");
@@ -250,32 +245,28 @@ ON_GROUND(a_role_without_rights, ground *p)
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "", "'\\''s\"");
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_queue"));
     assert_null(strstr(find_text(&rows, "rights", "")->text.data, "pawl_schema"));
-    snprintf(sql, sizeof sql, "grant insert, update, delete on all tables in schema %s to \"%s's\"",
-             p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("grant insert, update, delete on all tables in schema %s to \"%s's\"",
+                             p->schema, p->schema));
     rows = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_OK, "may do what a worker does", NULL);
     expect_finding(&rows, "row_security", PAWL_FINDING_OK, "hides no row", NULL);
     expect_row_security(p, store);
     test_now(store);
-    snprintf(sql, sizeof sql, "drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema));
 }
 
 ON_GROUND(a_schema_with_an_apostrophe, ground *p)
 {
     static const char *const names[] = {"rights", "sequences", "indexes", "vacuum"};
-    char                     url[1300], sql[100];
-    pawl_store              *store = NULL;
-    snprintf(url, sizeof url, "%s'", p->url);
+    pawl_store              *store   = NULL;
+    const char              *url     = test_text("%s'", p->url);
     apply_schema(p, url, NULL, 0);
     ok(p, open_with(p, url, NULL, 0, &store));
     pawl_finding_rows rows = diagnose(p, store);
     for (size_t i = 0; i < COUNT(names); i++)
         expect_finding(&rows, names[i], PAWL_FINDING_OK, "", NULL);
     test_now(store);
-    snprintf(sql, sizeof sql, "drop schema \"%s'\" cascade", p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop schema \"%s'\" cascade", p->schema));
 }
 
 int (*const tests_missing)(void) = ground_is_missing;

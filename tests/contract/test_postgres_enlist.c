@@ -228,13 +228,12 @@ ON_GROUND(a_transaction_that_is_read_only_is_refused, ground *p)
 ON_GROUND(a_lost_connection_is_told, ground *p)
 {
     PGconn     *other;
-    char        sql[100];
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(other, "begin; insert into mine values (1)");
     ok(p, enlist_one(p, store, other, "m-1"));
-    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, %d)::int", PQbackendPID(other),
-             WAIT_SECONDS * 1000);
-    assert_int_equal(raw_number(p->pg, sql), 1);
+    assert_int_equal(raw_number(p->pg, test_text("select pg_terminate_backend(%d, %d)::int",
+                                                 PQbackendPID(other), WAIT_SECONDS * 1000)),
+                     1);
     expect_code(p, enlist_one(p, store, other, "m-2"), PAWL_ELOST);
     expect_no_enlist(p, store, other, "the connection is not open");
     PQfinish(other);

@@ -21,9 +21,7 @@ typedef struct held {
 
 static void set_path(ground *p, const held *h)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "set local search_path = %s", p->schema);
-    raw_run(h->pg, sql);
+    raw_run(h->pg, test_text("set local search_path = %s", p->schema));
 }
 
 static void begin_hold(ground *p, held *h)
@@ -139,8 +137,8 @@ ON_TROUBLE(own_sql_is_planned_as_the_server_would, ground *p)
     held h;
     begin_hold(p, &h);
     for (size_t i = 0; i < COUNT(names); i++) {
-        char sql[100], expected[100];
-        snprintf(sql, sizeof sql, "show %s", names[i]);
+        char        expected[100];
+        const char *sql = test_text("show %s", names[i]);
         raw_text(p->pg, sql, expected, sizeof expected);
         expect_raw_text(h.pg, sql, expected);
     }
@@ -192,13 +190,13 @@ ON_TROUBLE(a_failed_statement_fails_the_commit, ground *p)
 /* A trigger whose check comes with the COMMIT fails it with the code. */
 static void insert_failing(held *h, const char *how)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "create function fail() returns trigger language plpgsql as $$ begin %s; "
-             "return null; end $$; create constraint trigger fail after insert on mine deferrable "
-             "initially deferred for each row execute function fail(); insert into mine values (1)",
-             how);
-    raw_run(h->pg, sql);
+    raw_run(
+        h->pg,
+        test_text(
+            "create function fail() returns trigger language plpgsql as $$ begin %s; "
+            "return null; end $$; create constraint trigger fail after insert on mine deferrable "
+            "initially deferred for each row execute function fail(); insert into mine values (1)",
+            how));
 }
 
 /* Also by what is a guard of pawl's in a statement of its own, and a duplicate key to be looked for. */
@@ -325,14 +323,13 @@ static void *sleep_long(void *context)
 static void expect_waking(ground *p, pawl_store *sleeper, pawl_store *sender, const char *id)
 {
     struct timespec end;
-    char            sql[300];
     job             j = {.store = sleeper};
     assert_int_equal(pthread_create(&j.thread, NULL, sleep_long, &j), 0);
-    snprintf(sql, sizeof sql,
-             "select (count(*) > 0)::integer from pg_locks where locktype = 'advisory' "
-             "and mode = 'ShareLock' and pid = %d",
-             pid_of(sleeper));
-    raw_wait(p->pg, sql, 1);
+    raw_wait(p->pg,
+             test_text("select (count(*) > 0)::integer from pg_locks where locktype = 'advisory' "
+                       "and mode = 'ShareLock' and pid = %d",
+                       pid_of(sleeper)),
+             1);
     ok(p, send_one(p, sender, "orders", id));
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += PATIENCE_MS / 1000;
@@ -395,11 +392,8 @@ ON_TROUBLE(refused_groups_stay_claimed, ground *p)
                                    .group_count  = 2,
                                    .unit_count   = 2,
                                    .queue_settle = {.items = settles, .count = 2}};
-    for (int i = 1; i <= 3; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%d", i);
-        ok(p, send_one(p, store, "orders", id));
-    }
+    for (int i = 1; i <= 3; i++)
+        ok(p, send_one(p, store, "orders", test_text("m-%d", i)));
     pawl_queue_rows rows      = claim_some(p, store, "orders", NOW, 3);
     settles[0].seq            = rows.items[0].seq;
     settles[1].seq            = rows.items[1].seq;

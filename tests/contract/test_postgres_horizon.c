@@ -14,29 +14,28 @@
 /* `count` rows of the sources or streams NAME/1, NAME/2 ... */
 static void insert_rows(PGconn *pg, const char *name, int count)
 {
-    char sql[600];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_outbox (\"DispatchId\", \"State\", \"Attempts\", "
-             "\"NextAttempt\", \"Due\", \"At\", \"Source\", \"Version\", \"Index\", "
-             "\"Endpoint\", \"Destination\", \"AttemptsBefore\", \"MessageId\", \"Type\", "
-             "\"CorrelationId\", \"CausationId\", \"Headers\", \"Body\") select "
-             "gen_random_uuid(), 'pending', 0, t, t, t, '%s/' || n, 1, 0, 'orders', 'billing', 0, "
-             "'', 'ping', '', '', '', '' from generate_series(1, %d) as n, "
-             "(select timestamptz '2026-01-01 00:00:00Z' as t) as x",
-             name, count);
-    raw_run(pg, sql);
+    raw_run(
+        pg,
+        test_text(
+            "insert into pawl_outbox (\"DispatchId\", \"State\", \"Attempts\", "
+            "\"NextAttempt\", \"Due\", \"At\", \"Source\", \"Version\", \"Index\", "
+            "\"Endpoint\", \"Destination\", \"AttemptsBefore\", \"MessageId\", \"Type\", "
+            "\"CorrelationId\", \"CausationId\", \"Headers\", \"Body\") select "
+            "gen_random_uuid(), 'pending', 0, t, t, t, '%s/' || n, 1, 0, 'orders', 'billing', 0, "
+            "'', 'ping', '', '', '', '' from generate_series(1, %d) as n, "
+            "(select timestamptz '2026-01-01 00:00:00Z' as t) as x",
+            name, count));
 }
 
 static void insert_events(PGconn *pg, const char *name, int count)
 {
-    char sql[400];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
-             "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
-             "select '%s/' || n, 1, 'Deposited', 1, '', '', '', now(), '', '' "
-             "from generate_series(1, %d) as n",
-             name, count);
-    raw_run(pg, sql);
+    raw_run(pg,
+            test_text(
+                "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
+                "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
+                "select '%s/' || n, 1, 'Deposited', 1, '', '', '', now(), '', '' "
+                "from generate_series(1, %d) as n",
+                name, count));
 }
 
 /* As after a look at the whole that took long. */
@@ -243,12 +242,10 @@ ON_GROUND(each_endpoint_has_a_horizon_of_its_own, ground *p)
 /* Fails for a row that has its number before its transaction has. */
 static void check_rows_of(const ground *p, const char *table)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "create trigger numbered before insert on %s for each row execute function "
-             "check_number()",
-             table);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text("create trigger numbered before insert on %s for each row execute function "
+                      "check_number()",
+                      table));
 }
 
 /* A row can wait for the end of another transaction that has the same key, so that

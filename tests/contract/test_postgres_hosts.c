@@ -63,11 +63,10 @@ static void hosts_close(const hosts *h)
 static void open_at(ground *p, const char *list, const char *parameters, int64_t at_least,
                     pawl_code wanted)
 {
-    char        url[1000];
     pawl_store *store = NULL;
-    snprintf(url, sizeof url, "postgres://%s@%s/%s?schema=%s&connect_timeout=1%s", PQuser(p->pg),
-             list, PQdb(p->pg), p->schema, parameters);
-    int64_t begun = clock_ms();
+    const char *url = test_text("postgres://%s@%s/%s?schema=%s&connect_timeout=1%s", PQuser(p->pg),
+                                list, PQdb(p->pg), p->schema, parameters);
+    int64_t     begun = clock_ms();
     expect_code(p, open_with(p, url, order_tables, 1, &store), wanted);
     assert_in_range(clock_ms() - begun, at_least - 20, SOON_MS);
     if (wanted == PAWL_OK)
@@ -77,20 +76,18 @@ static void open_at(ground *p, const char *list, const char *parameters, int64_t
 
 ON_TROUBLE(the_next_host_is_tried, ground *p)
 {
-    char  list[200], parameters[200];
     hosts h;
     hosts_open(p, &h);
-    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.port);
-    open_at(p, list, "&sslmode=disable", LIMIT_MS, PAWL_OK);
+    open_at(p, test_text("127.0.0.1:%d,127.0.0.1:%d", h.silent, h.port), "&sslmode=disable",
+            LIMIT_MS, PAWL_OK);
     /* From one that refuses the library goes on alone; the time of the next begins then. */
-    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", h.silent,
-             h.closed, h.mute, h.port);
-    open_at(p, list, "&sslmode=prefer", 2 * LIMIT_MS, PAWL_OK);
+    open_at(p,
+            test_text("127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", h.silent, h.closed,
+                      h.mute, h.port),
+            "&sslmode=prefer", 2 * LIMIT_MS, PAWL_OK);
     /* One port for all. */
-    snprintf(parameters, sizeof parameters, "&host=127.0.0.2,127.0.0.1&port=%d", h.port);
-    open_at(p, "", parameters, LIMIT_MS, PAWL_OK);
-    snprintf(parameters, sizeof parameters, "&hostaddr=127.0.0.2,127.0.0.1&port=%d", h.port);
-    open_at(p, "", parameters, LIMIT_MS, PAWL_OK);
+    open_at(p, "", test_text("&host=127.0.0.2,127.0.0.1&port=%d", h.port), LIMIT_MS, PAWL_OK);
+    open_at(p, "", test_text("&hostaddr=127.0.0.2,127.0.0.1&port=%d", h.port), LIMIT_MS, PAWL_OK);
     hosts_close(&h);
 }
 
@@ -113,13 +110,12 @@ static void *start_up(void *context)
 
 ON_TROUBLE(a_host_s_time_begins_with_it, ground *p)
 {
-    char      list[200];
     hosts     h;
     pthread_t server;
     hosts_open(p, &h);
     assert_int_equal(pthread_create(&server, NULL, start_up, &h), 0);
-    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", h.silent, h.mute, h.port);
-    open_at(p, list, "&sslmode=disable", STARTING_MS + LIMIT_MS, PAWL_OK);
+    open_at(p, test_text("127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", h.silent, h.mute, h.port),
+            "&sslmode=disable", STARTING_MS + LIMIT_MS, PAWL_OK);
     assert_int_equal(pthread_join(server, NULL), 0);
     hosts_close(&h);
 }
@@ -143,11 +139,10 @@ ON_TROUBLE(the_last_host_has_its_time_too, ground *p)
 /* Libpq takes from a service file or from the environment what the URL does not say. */
 ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, ground *p)
 {
-    char  path[300], port[20];
     hosts h;
     hosts_open(p, &h);
-    snprintf(path, sizeof path, "%s/pawl_%s", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp",
-             p->schema);
+    const char *path =
+        test_text("%s/pawl_%s", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp", p->schema);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "[shop]\nhost=127.0.0.1,127.0.0.1\nport=%d,%d\n", h.silent, h.port);
@@ -156,7 +151,7 @@ ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, ground *p)
     open_at(p, "", "&service=shop", LIMIT_MS, PAWL_OK);
     unsetenv("PGSERVICEFILE");
     (void)unlink(path);
-    snprintf(port, sizeof port, "%d", h.port);
+    const char *port = test_text("%d", h.port);
     setenv("PGHOST", "127.0.0.2,127.0.0.1", 1);
     setenv("PGPORT", port, 1);
     setenv("PGCONNECT_TIMEOUT", "1", 1);

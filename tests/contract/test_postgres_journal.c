@@ -58,13 +58,12 @@ static void expect_positions(const ground *p, const char *expected)
 
 static void insert_raw(PGconn *pg, const char *stream)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
-             "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
-             "values ('%s', 1, 'Deposited', 1, '', '', '', now(), '', '')",
-             stream);
-    raw_run(pg, sql);
+    raw_run(pg,
+            test_text(
+                "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
+                "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
+                "values ('%s', 1, 'Deposited', 1, '', '', '', now(), '', '')",
+                stream));
 }
 
 /* ---- Positions ------------------------------------------------------------ */
@@ -90,14 +89,12 @@ ON_GROUND(an_event_committed_late_comes_behind, ground *p)
 
 static void number_more(ground *p, pawl_store *store, int count)
 {
-    char sql[400];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_events (\"Stream\", \"Version\", \"Type\", "
-             "\"TypeVersion\", \"MessageId\", \"CorrelationId\", \"CausationId\", "
-             "\"At\", \"Headers\", \"Body\") select 'many/' || nextval('many'), 1, "
-             "'Deposited', 1, '', '', '', now(), '', '' from generate_series(1, %d)",
-             count);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text("insert into pawl_events (\"Stream\", \"Version\", \"Type\", "
+                      "\"TypeVersion\", \"MessageId\", \"CorrelationId\", \"CausationId\", "
+                      "\"At\", \"Headers\", \"Body\") select 'many/' || nextval('many'), 1, "
+                      "'Deposited', 1, '', '', '', now(), '', '' from generate_series(1, %d)",
+                      count));
     assert_int_equal(number(p, store, 10000), count);
     assert_int_equal(number(p, store, 10000), 0);
 }
@@ -229,17 +226,17 @@ static void number_beside(ground *p, pawl_store *store, pawl_store *elsewhere, c
                           const char *events)
 {
     static numbering n; /* the thread outlives a failure here */
-    char             sql[200];
     PGconn          *in_the_way = raw_open(schema);
     int              pid        = pid_of(elsewhere);
     n                           = (numbering){.store = elsewhere, .error = PAWL_ERROR_INIT};
-    snprintf(sql, sizeof sql, "begin; lock table %s in access exclusive mode", events);
-    raw_run(in_the_way, sql);
+    raw_run(in_the_way, test_text("begin; lock table %s in access exclusive mode", events));
     assert_int_equal(pthread_create(&n.thread, NULL, number_all, &n), 0);
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
-             pid);
-    raw_wait(p->pg, sql, 1);
+    raw_wait(
+        p->pg,
+        test_text(
+            "select count(*) from pg_stat_activity where pid = %d and wait_event_type = 'Lock'",
+            pid),
+        1);
     set_deadline(store, SHORT_MS);
     assert_int_equal(number(p, store, 100), 0);
     set_deadline(store, ENOUGH_MS);
@@ -388,11 +385,8 @@ static void commit_one_of_two(ground *p, pawl_store *store, int64_t version)
 ON_GROUND(a_refused_group_sets_no_claim_free, ground *p)
 {
     pawl_store *store = open_store(p, p->url), *other = open_store(p, p->url);
-    for (int i = 0; i < 4; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%d", i);
-        ok(p, send_one(p, store, "orders", id));
-    }
+    for (int i = 0; i < 4; i++)
+        ok(p, send_one(p, store, "orders", test_text("m-%d", i)));
     commit_one_of_two(p, store, 0); /* and from now on it is careful */
     int64_t left = raw_number(p->pg, "select min(\"Seq\") from pawl_queue");
     ok(p, settle_one(p, store, "orders", left));

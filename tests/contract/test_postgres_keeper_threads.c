@@ -75,13 +75,11 @@ static int64_t find_lock(ground *p, const char *queue)
 SHARED(a_call_of_the_keeper_holds_up_no_other_handle, ground *p)
 {
     pawl_store *handles[2], *more;
-    char        sql[200];
     sleeper     it;
     open_idle(p, handles, 2);
     be_patient(handles[0]);
     int64_t lock = find_lock(p, "billing");
-    snprintf(sql, sizeof sql, "select pg_advisory_lock(%lld)", (long long)lock);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("select pg_advisory_lock(%lld)", (long long)lock));
     more = open_more(p, p->url);
     find_nothing(p, more, "billing");
     lie_down(&it, more);
@@ -93,8 +91,7 @@ SHARED(a_call_of_the_keeper_holds_up_no_other_handle, ground *p)
     sleep_briefly(p, handles[1]);
     expect_code(p, open_with(p, p->url, order_tables, 1, &more), PAWL_OK);
     wait_for_lock(p, lock, false, 1);
-    snprintf(sql, sizeof sql, "select pg_advisory_unlock(%lld)", (long long)lock);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("select pg_advisory_unlock(%lld)", (long long)lock));
     wait_for_lock(p, lock, true, 1);
     expect_code(p, send_one(p, handles[0], "billing", "m-2"), PAWL_OK);
     expect_woken(&it);
@@ -196,13 +193,11 @@ SHARED(idle_sessions_end_with_the_keepers, ground *p)
 /* A server that ends idle sessions after a moment ends none of pawl's. */
 SHARED(a_server_that_ends_idle_sessions_ends_none_of_ours, ground *p)
 {
-    char        sql[300];
     pawl_store *handles[2];
     sleeper     it;
-    snprintf(sql, sizeof sql,
-             "create role %s login superuser; alter role %s set idle_session_timeout = 1",
-             p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text("create role %s login superuser; alter role %s set idle_session_timeout = 1",
+                      p->schema, p->schema));
     size_t size = strlen(p->url);
     snprintf(p->url + size, sizeof p->url - size, "&user=%s", p->schema);
     open_idle(p, handles, 2);
@@ -214,10 +209,8 @@ SHARED(a_server_that_ends_idle_sessions_ends_none_of_ours, ground *p)
     expect_code(p, send_one(p, handles[1], "orders", "m-1"), PAWL_OK);
     expect_woken(&it);
     test_end();
-    snprintf(sql, sizeof sql,
-             "reassign owned by %s to current_user; drop owned by %s; drop role %s", p->schema,
-             p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("reassign owned by %s to current_user; drop owned by %s; drop role %s",
+                             p->schema, p->schema, p->schema));
 }
 
 /* All at once, as when the server is restarted: those that wait, and those that are lent. */
@@ -281,14 +274,13 @@ SHARED(a_handle_that_is_closed_takes_no_session_along, ground *p)
 SHARED(a_leader_without_a_session_leads, ground *p)
 {
     pawl_store *handles[2], *other;
-    char        direct[sizeof p->url];
     bool        leads = false;
     open_idle(p, handles, 2);
     ok(p, pawl_store_lead(handles[0], TEXT("outbox"), NOW, PAWL_SECONDS(15), &leads, &p->error));
     assert_true(leads);
     sleep_briefly(p, handles[0]);
     assert_null(pawl__pg_of(handles[0])->main.pg);
-    snprintf(direct, sizeof direct, "%s", p->url);
+    const char *direct            = test_text("%s", p->url);
     *strstr(direct, "&sessions=") = '\0';
     other = open_more(p, direct); /* its first act is to free the leases of the dead */
     ok(p, pawl_store_lead(other, TEXT("outbox"), NOW, PAWL_SECONDS(15), &leads, &p->error));
@@ -321,11 +313,6 @@ SHARED(a_pooler_that_is_gone_again_is_forgotten, ground *p)
     proxy_close(between);
 }
 
-int main(void)
-{
-    if (ground_server() == NULL)
-        return ground_skip();
-    return tests_run(NULL, NULL);
-}
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

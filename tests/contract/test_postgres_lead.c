@@ -40,21 +40,21 @@ static void begin_led(ground *p, pair *it)
 /* Its row is locked by nobody who is waited for here. */
 static void expect_saga_locked(ground *p, bool is_locked)
 {
-    char sql[300], order[PAWL_UUID_TEXT_SIZE + 1];
+    char order[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(1), order);
-    snprintf(sql, sizeof sql,
-             "select count(*) from (select 1 from \"shop_Order\" where \"Id\" = '%s' "
-             "for update skip locked) as o",
-             order);
-    assert_int_equal(raw_number(p->pg, sql), !is_locked);
+    assert_int_equal(
+        raw_number(
+            p->pg,
+            test_text("select count(*) from (select 1 from \"shop_Order\" where \"Id\" = '%s' "
+                      "for update skip locked) as o",
+                      order)),
+        !is_locked);
 }
 
 /* A session of that number; one that was ended goes in a moment. */
 static void wait_for_end(ground *p, int pid)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where pid = %d", pid);
-    raw_wait(p->pg, sql, 0);
+    raw_wait(p->pg, test_text("select count(*) from pg_stat_activity where pid = %d", pid), 0);
 }
 
 /* As if the process were stopped: nothing more comes from it. */
@@ -132,9 +132,8 @@ ON_TROUBLE(a_pipeline_without_its_end_is_ended, ground *p)
 /* In the first one's transaction; the others wait for a deadline of minutes. */
 static void lock_lease(ground *p, pair *it, const char *sql)
 {
-    char text[200];
     begin_led(p, it);
-    snprintf(text, sizeof text, sql, p->schema);
+    const char *text = test_text(sql, p->schema);
     ok(p, pawl_store_handler_transaction_begin(it->first, &p->error));
     raw_run(it->first->ops->native(it->first), "release savepoint pawl_handler");
     raw_run(it->first->ops->native(it->first), text);
@@ -180,10 +179,10 @@ ON_TROUBLE(o20_a_lead_given_back_that_stands_still_is_ended, ground *p)
 
 static int64_t lease_count(ground *p, const pawl_store *store)
 {
-    char sql[200], worker[PAWL_UUID_TEXT_SIZE + 1];
+    char worker[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
-    snprintf(sql, sizeof sql, "select count(*) from pawl_leases where \"Worker\" = '%s'", worker);
-    return raw_number(p->pg, sql);
+    return raw_number(
+        p->pg, test_text("select count(*) from pawl_leases where \"Worker\" = '%s'", worker));
 }
 
 /* While it holds claims: the lease goes over its second connection, and is there for others
@@ -208,15 +207,15 @@ ON_TROUBLE(o20_a_renewal_that_is_slow_is_left_alone, ground *p)
 {
     pair    it;
     bool    is_held = true;
-    char    sql[200];
-    PGconn *busy = raw_open(p->schema);
+    PGconn *busy    = raw_open(p->schema);
     begin_led(p, &it);
     raw_run(busy, "begin; update pawl_leases set \"Expires\" = now()");
     assert_int_equal(PQsendQuery(busy, "select pg_sleep(1000)"), 1);
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and pid = %d",
-             PQbackendPID(busy));
-    raw_wait(p->pg, sql, 1);
+    raw_wait(
+        p->pg,
+        test_text("select count(*) from pg_stat_activity where wait_event = 'PgSleep' and pid = %d",
+                  PQbackendPID(busy)),
+        1);
     expect_code(p,
                 pawl_store_lead(it.second, TEXT("outbox"), NOW + LEASE, LEASE, &is_held, &p->error),
                 PAWL_EBUSY);
@@ -304,9 +303,8 @@ ON_TROUBLE(a_leader_that_is_slow_is_left_alone, ground *p)
     pawl_queue_rows rows = claim_some(p, it.first, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
     ok(p, pawl_store_handler_transaction_begin(it.first, &p->error));
-    char sql[100];
-    snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
-    raw_run(it.first->ops->native(it.first), sql);
+    raw_run(it.first->ops->native(it.first),
+            test_text("insert into %s.mine values (1)", p->schema));
     assert_true(leads(p, it.second, NOW + LEASE));
     ok(p, settle_one(p, it.first, "orders", rows.items[0].seq));
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 1);
@@ -319,22 +317,20 @@ ON_TROUBLE(a_leader_that_is_slow_is_left_alone, ground *p)
 ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same, ground *p)
 {
     pair it;
-    char sql[400], url[1400];
     begin_led(p, &it);
-    snprintf(sql, sizeof sql,
-             "create role \"%s\"; grant usage on schema \"%s\" to \"%s\"; "
-             "grant select, insert, update, delete on all tables in schema \"%s\" to \"%s\"",
-             p->schema, p->schema, p->schema, p->schema, p->schema);
-    raw_run(p->pg, sql);
-    snprintf(url, sizeof url, "%s&options=-c%%20role%%3D%s", p->url, p->schema);
+    raw_run(
+        p->pg,
+        test_text("create role \"%s\"; grant usage on schema \"%s\" to \"%s\"; "
+                  "grant select, insert, update, delete on all tables in schema \"%s\" to \"%s\"",
+                  p->schema, p->schema, p->schema, p->schema, p->schema));
+    const char *url   = test_text("%s&options=-c%%20role%%3D%s", p->url, p->schema);
     pawl_store *other = open_more(p, url);
     stand_still(p, it.first);
     assert_true(leads(p, other, NOW + LEASE));
     raw_run(it.first->ops->native(it.first), "select 1");
     pawl_store_handler_transaction_end(it.first);
     test_end();
-    snprintf(sql, sizeof sql, "drop owned by \"%s\"; drop role \"%s\"", p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop owned by \"%s\"; drop role \"%s\"", p->schema, p->schema));
 }
 
 static size_t lead_count(ground *p, pawl_store *store, pawl_time now)

@@ -79,9 +79,7 @@ typedef struct message_trip {
 
 static int64_t count_of(const message_trip *t, const char *format)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql, format, t->id);
-    return raw_number(t->p->pg, sql);
+    return raw_number(t->p->pg, test_text(format, t->id));
 }
 
 static void make_changes(message_trip *t)
@@ -244,12 +242,10 @@ ON_TROUBLE(an_enlist_survives, ground *p)
     bool        is_met = true;
     raw_run(pg, "create table mine (id integer)");
     for (long n = 1; is_met; n++) {
-        char            id[30];
         pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW};
         pawl_changes    changes = one_send(&send);
         long            live    = fault_memory_live();
-        snprintf(id, sizeof id, "m-%ld", n);
-        send.message = message_of(id);
+        send.message            = message_of(test_text("m-%ld", n));
         assert_true(n < FAULTS_MAX);
         raw_run(pg, "begin; insert into mine values (1)");
         fault_memory_begin(n);

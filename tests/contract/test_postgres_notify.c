@@ -12,23 +12,19 @@
 
 static void listen_to(ground *p, PGconn *pg, pawl_store *store)
 {
-    char sql[100];
     (void)p;
-    snprintf(sql, sizeof sql, "listen \"%s\"", pawl__pg_of(store)->channel);
-    raw_run(pg, sql);
+    raw_run(pg, test_text("listen \"%s\"", pawl__pg_of(store)->channel));
 }
 
 /* Since the last time; they come in the order of the commits. `last` is the payload of
  * the last one. */
 static int count_notifies(pawl_store *store, PGconn *pg, char *last, size_t size)
 {
-    char      sql[100];
     PGnotify *notify;
     int       count  = 0;
     bool      is_end = false;
     last[0]          = '\0';
-    snprintf(sql, sizeof sql, "notify \"%s\", '/end'", pawl__pg_of(store)->channel);
-    raw_run(pg, sql);
+    raw_run(pg, test_text("notify \"%s\", '/end'", pawl__pg_of(store)->channel));
     for (int64_t end = clock_ms() + WAIT_SECONDS * 1000; !is_end;) {
         assert_true(clock_ms() < end);
         assert_int_equal(PQconsumeInput(pg), 1);
@@ -103,12 +99,11 @@ ON_GROUND(a_busy_queue_notifies_nobody, ground *p)
     pawl_store *store  = open_store(p, p->url);
     PGconn     *ear    = raw_open(p->schema);
     int64_t     lock   = lock_of(worker);
-    char        last[300], id[20];
+    char        last[300];
     int         notified = 0, quiet = 0;
     listen_to(p, ear, store);
     for (int i = 0; i < 40; i++) {
-        snprintf(id, sizeof id, "m-%d", i);
-        ok(p, send_one(p, store, "orders", id));
+        ok(p, send_one(p, store, "orders", test_text("m-%d", i)));
         int count = count_notifies(store, ear, last, sizeof last);
         notified += count;
         quiet                = count == 0 ? quiet + 1 : 0;
@@ -191,9 +186,7 @@ ON_GROUND(a_commit_whose_notify_fails_at_its_end, ground *p)
     pawl_store *worker = open_sleeper(p, "orders"), *store = open_unheard_at_end(p);
     test_listen(&h, PAWL_LOG_WARNING, "NOTIFY after a commit failed");
     for (size_t i = 1; i <= 4; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "m-%zu", i);
-        ok(p, send_one(p, store, "orders", id));
+        ok(p, send_one(p, store, "orders", test_text("m-%zu", i)));
         expect_queued(p, store, i);
     }
     append_event(p, store, 1);

@@ -77,14 +77,12 @@ static const url_case url_cases[] = {
 
 ON_TROUBLE(what_is_wrong_is_named, ground *p)
 {
-    char server[200], url[600];
     if (PQhost(p->pg)[0] == '/')
         skip();
-    snprintf(server, sizeof server, "%s:%s", PQhost(p->pg), PQport(p->pg));
-    for (size_t i = 0; i < COUNT(url_cases); i++) {
-        snprintf(url, sizeof url, url_cases[i].format, server);
-        expect_no_store(p, url, url_cases[i].code, url_cases[i].part);
-    }
+    const char *server = test_text("%s:%s", PQhost(p->pg), PQport(p->pg));
+    for (size_t i = 0; i < COUNT(url_cases); i++)
+        expect_no_store(p, test_text(url_cases[i].format, server), url_cases[i].code,
+                        url_cases[i].part);
 }
 
 ON_TROUBLE(options_that_do_not_fit_are_refused, ground *p)
@@ -111,9 +109,8 @@ ON_TROUBLE(a_schema_may_be_written_as_urls_are, ground *p)
 /* Both names are libpq's, and the same place for whoever wakes or compares stores. */
 ON_TROUBLE(postgresql_is_the_same_scheme, ground *p)
 {
-    char url[1400];
     assert_int_equal(strncmp(p->url, "postgres://", 11), 0);
-    snprintf(url, sizeof url, "postgresql%s", p->url + strlen("postgres"));
+    const char *url   = test_text("postgresql%s", p->url + strlen("postgres"));
     pawl_store *store = open_store(p, url);
     pawl_store *other = open_store(p, p->url);
     assert_string_equal(store->identity, other->identity);
@@ -129,60 +126,44 @@ ON_TROUBLE(postgresql_is_the_same_scheme, ground *p)
 
 ON_TROUBLE(a_role_may_have_too_many_connections, ground *p)
 {
-    char url[1400], sql[300];
-    snprintf(sql, sizeof sql, "create role %s login connection limit 0", p->schema);
-    raw_run(p->pg, sql);
-    snprintf(url, sizeof url, "%s&user=%s&password=" SECRET, p->url, p->schema);
+    raw_run(p->pg, test_text("create role %s login connection limit 0", p->schema));
+    const char *url = test_text("%s&user=%s&password=" SECRET, p->url, p->schema);
     expect_no_store(p, url, PAWL_EUNREACHABLE, "too many connections");
-    snprintf(sql, sizeof sql, "alter role %s connection limit -1", p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("alter role %s connection limit -1", p->schema));
     apply_schema(p, p->url, order_tables, 1);
     expect_no_store(p, url, PAWL_EDENIED, "permission denied for schema");
-    snprintf(sql, sizeof sql, "grant usage on schema %s to %s", p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("grant usage on schema %s to %s", p->schema, p->schema));
     expect_no_store(p, url, PAWL_EDENIED, "permission denied for table");
-    snprintf(sql, sizeof sql, "drop owned by %s; drop role %s", p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop owned by %s; drop role %s", p->schema, p->schema));
 }
 
 /* Calls have deadlines of their own. */
 ON_TROUBLE(limits_of_a_role_are_not_those_of_its_sessions, ground *p)
 {
     static const char *const names[] = {"statement_timeout", "lock_timeout"};
-    char                     url[1400], sql[300];
-    pawl_store              *store = NULL;
-    snprintf(sql, sizeof sql, "create role %s login superuser", p->schema);
-    raw_run(p->pg, sql);
-    for (size_t i = 0; i < COUNT(names); i++) {
-        snprintf(sql, sizeof sql, "alter role %s set %s = '1s'", p->schema, names[i]);
-        raw_run(p->pg, sql);
-    }
-    snprintf(url, sizeof url, "%s&user=%s", p->url, p->schema);
+    pawl_store              *store   = NULL;
+    raw_run(p->pg, test_text("create role %s login superuser", p->schema));
+    for (size_t i = 0; i < COUNT(names); i++)
+        raw_run(p->pg, test_text("alter role %s set %s = '1s'", p->schema, names[i]));
+    const char *url = test_text("%s&user=%s", p->url, p->schema);
     apply_schema(p, p->url, order_tables, 1);
     ok(p, open_with(p, url, order_tables, 1, &store));
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
-    for (size_t i = 0; i < COUNT(names); i++) {
-        snprintf(sql, sizeof sql, "show %s", names[i]);
-        expect_raw_text(store->ops->native(store), sql, "0");
-    }
+    for (size_t i = 0; i < COUNT(names); i++)
+        expect_raw_text(store->ops->native(store), test_text("show %s", names[i]), "0");
     pawl_store_handler_transaction_end(store);
     test_now(store);
-    snprintf(sql, sizeof sql, "drop role %s", p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop role %s", p->schema));
 }
 
 ON_TROUBLE(a_database_must_hold_utf8, ground *p)
 {
-    char url[1400], sql[300];
-    snprintf(sql, sizeof sql,
-             "create database %s encoding SQL_ASCII template template0 "
-             "lc_collate 'C' lc_ctype 'C' locale_provider libc",
-             p->schema);
-    raw_run(p->pg, sql);
-    snprintf(url, sizeof url, "%s&dbname=%s", p->url, p->schema);
+    raw_run(p->pg, test_text("create database %s encoding SQL_ASCII template template0 "
+                             "lc_collate 'C' lc_ctype 'C' locale_provider libc",
+                             p->schema));
+    const char *url = test_text("%s&dbname=%s", p->url, p->schema);
     expect_no_store(p, url, PAWL_ECONFIG, "the database's encoding is SQL_ASCII, UTF8 is needed");
-    snprintf(sql, sizeof sql, "drop database %s (force)", p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop database %s (force)", p->schema));
 }
 
 /* ---- Poolers ------------------------------------------------------------ */
@@ -202,8 +183,7 @@ static void use_both(ground *p, const char *url)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Process\" = 0"),
                      2);
     for (int i = 0; i < 20; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%d", i);
+        const char *id     = test_text("m-%d", i);
         pawl_store *sender = i % 2 == 0 ? first : second;
         pawl_store *worker = i % 2 == 0 ? second : first;
         ok(p, send_one(p, sender, "orders", id));
@@ -221,10 +201,9 @@ ON_TROUBLE(a_pooler_is_noticed_by_what_it_refuses, ground *p)
 {
     const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
     const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
-    char        url[1400];
     if (end == NULL)
         skip();
-    snprintf(url, sizeof url, "%.*s?schema=%s", (int)(end - pooled), pooled, p->schema);
+    const char *url = test_text("%.*s?schema=%s", (int)(end - pooled), pooled, p->schema);
     apply_schema(p, p->url, order_tables, 1);
     use_both(p, url);
 }
@@ -243,11 +222,6 @@ ON_TROUBLE(a_pooler_is_noticed_by_its_process, ground *p)
     proxy_close(between);
 }
 
-int main(void)
-{
-    if (ground_server() == NULL)
-        return ground_skip();
-    return tests_run(NULL, NULL);
-}
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

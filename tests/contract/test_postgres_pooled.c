@@ -161,19 +161,17 @@ ON_GROUND(a_pooled_commit_that_stands_still_is_ended, ground *p)
 {
     pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
     bool        leads = false;
-    char        sql[200];
     ok(p, pawl_store_lead(first, TEXT("outbox"), NOW, PAWL_SECONDS(11), &leads, &p->error));
     assert_true(leads);
     ok(p, pawl_store_handler_transaction_begin(first, &p->error));
-    snprintf(sql, sizeof sql,
-             "update %s.pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = "
-             "(select \"Worker\" from %s.pawl_leases)",
-             p->schema, p->schema);
+    const char *sql = test_text("update %s.pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = "
+                                "(select \"Worker\" from %s.pawl_leases)",
+                                p->schema, p->schema);
     raw_run(first->ops->native(first),
             "release savepoint pawl_handler"); /* as a commit does first */
     raw_run(first->ops->native(first), sql);
-    snprintf(sql, sizeof sql, "lock table %s.pawl_queue in exclusive mode", p->schema);
-    raw_run(first->ops->native(first), sql);
+    raw_run(first->ops->native(first),
+            test_text("lock table %s.pawl_queue in exclusive mode", p->schema));
     ok(p, pawl_store_lead(second, TEXT("outbox"), NOW + PAWL_SECONDS(11), PAWL_SECONDS(11), &leads,
                           &p->error));
     assert_true(leads);

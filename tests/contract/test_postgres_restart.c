@@ -15,11 +15,11 @@
 /* The database without pawl: raw_open connects to what the environment names. */
 static bool begin_server(void)
 {
-    char url[200];
     if (!own_server_begin("postgres", 1))
         return false;
-    snprintf(url, sizeof url, "postgres://postgres:" SECRET "@127.0.0.1:%d/postgres", own.port);
-    return setenv("PAWL_TEST_POSTGRES", url, 1) == 0;
+    return setenv("PAWL_TEST_POSTGRES",
+                  test_text("postgres://postgres:" SECRET "@127.0.0.1:%d/postgres", own.port),
+                  1) == 0;
 }
 
 static void expect_no_secret(const ground *p)
@@ -101,24 +101,22 @@ ON_TROUBLE(a_commit_meets_the_end_of_the_server, ground *p)
 
 static void set_standby(const ground *p, const char *name)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "alter system set synchronous_standby_names = '%s'", name);
+    const char *sql = test_text("alter system set synchronous_standby_names = '%s'", name);
     raw_run(p->pg, "set synchronous_commit = local");
     raw_run(p->pg, sql);
     raw_run(p->pg, "select pg_reload_conf()");
-    snprintf(sql, sizeof sql, "select (current_setting('synchronous_standby_names') = '%s')::int",
-             name);
-    raw_wait(p->pg, sql, 1);
+    raw_wait(p->pg,
+             test_text("select (current_setting('synchronous_standby_names') = '%s')::int", name),
+             1);
 }
 
 /* Whether a commit on this connection waits for the standby, instead of being over. */
 static bool waits_for_standby(const ground *p, PGconn *pg)
 {
-    char    sql[200];
-    int64_t end = clock_ms() + PATIENCE_MS;
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where pid = %d and wait_event = 'SyncRep'",
-             PQbackendPID(pg));
+    int64_t     end = clock_ms() + PATIENCE_MS;
+    const char *sql =
+        test_text("select count(*) from pg_stat_activity where pid = %d and wait_event = 'SyncRep'",
+                  PQbackendPID(pg));
     assert_int_equal(PQsendQuery(pg, "select pg_logical_emit_message(true, 'pawl', '')"), 1);
     while (clock_ms() < end) {
         if (raw_number(p->pg, sql) == 1)
@@ -185,16 +183,13 @@ TESTS(a_commit_without_its_standby_is_unknown, ground *p,
 /* The set is durable then: what comes behind the commit cannot undo it. */
 ON_TROUBLE(a_wake_up_that_fails_is_no_failure, ground *p)
 {
-    char url[1400], sql[600];
     apply_schema(p, p->url, order_tables, 1);
-    snprintf(sql, sizeof sql,
-             "create role quiet login; grant usage on schema %s to quiet; "
-             "grant all on all tables in schema %s to quiet; "
-             "grant all on all sequences in schema %s to quiet; "
-             "revoke execute on function pg_notify(text, text) from public",
-             p->schema, p->schema, p->schema);
-    raw_run(p->pg, sql);
-    snprintf(url, sizeof url, "%s&user=quiet", p->url);
+    raw_run(p->pg, test_text("create role quiet login; grant usage on schema %s to quiet; "
+                             "grant all on all tables in schema %s to quiet; "
+                             "grant all on all sequences in schema %s to quiet; "
+                             "revoke execute on function pg_notify(text, text) from public",
+                             p->schema, p->schema, p->schema));
+    const char *url   = test_text("%s&user=quiet", p->url);
     pawl_store *store = open_more(p, url);
     ok(p, send_one(p, store, "orders", "m-1"));
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
@@ -210,10 +205,9 @@ ON_TROUBLE(a_wake_up_that_fails_is_no_failure, ground *p)
 /* The server reads its settings a moment after it was told to. */
 static void wait_for_refusal(const char *user)
 {
-    char    url[200];
-    bool    is_refused = false;
-    int64_t end        = clock_ms() + PATIENCE_MS;
-    snprintf(url, sizeof url, "postgres://%s@127.0.0.1:%d/postgres", user, own.port);
+    bool        is_refused = false;
+    int64_t     end        = clock_ms() + PATIENCE_MS;
+    const char *url        = test_text("postgres://%s@127.0.0.1:%d/postgres", user, own.port);
     while (!is_refused) {
         PGconn *pg = PQconnectdb(url);
         is_refused = PQstatus(pg) != CONNECTION_OK;
@@ -226,26 +220,33 @@ static void wait_for_refusal(const char *user)
 ON_TROUBLE(a_wrong_password_is_refused, ground *p)
 {
     pawl_store *store = NULL;
-    char        command[300], url[300];
     raw_run(p->pg, "create role clerk login superuser password 'right'");
-    snprintf(command, sizeof command,
-             "echo 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256' "
-             ">'%s/data/pg_hba.conf'",
-             own.folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(
+        system(test_text(
+            "echo 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256' "
+            ">'%s/data/pg_hba.conf'",
+            own.folder)),
+        0);
     raw_run(p->pg, "select pg_reload_conf()");
     wait_for_refusal("clerk");
     apply_schema(p, p->url, NULL, 0);
-    snprintf(url, sizeof url, "postgres://clerk:" SECRET "@127.0.0.1:%d/postgres?schema=%s",
-             own.port, p->schema);
-    expect_no_server(p, open_with(p, url, NULL, 0, &store), PAWL_EDENIED,
-                     "password authentication failed for user \"clerk\"");
-    snprintf(url, sizeof url, "postgres://clerk@127.0.0.1:%d/postgres?schema=%s", own.port,
-             p->schema);
-    expect_no_server(p, open_with(p, url, NULL, 0, &store), PAWL_EDENIED, "no password supplied");
-    snprintf(url, sizeof url, "postgres://clerk:right@127.0.0.1:%d/postgres?schema=%s", own.port,
-             p->schema);
-    ok(p, open_with(p, url, NULL, 0, &store));
+    expect_no_server(
+        p,
+        open_with(p,
+                  test_text("postgres://clerk:" SECRET "@127.0.0.1:%d/postgres?schema=%s", own.port,
+                            p->schema),
+                  NULL, 0, &store),
+        PAWL_EDENIED, "password authentication failed for user \"clerk\"");
+    expect_no_server(p,
+                     open_with(p,
+                               test_text("postgres://clerk@127.0.0.1:%d/postgres?schema=%s",
+                                         own.port, p->schema),
+                               NULL, 0, &store),
+                     PAWL_EDENIED, "no password supplied");
+    ok(p, open_with(p,
+                    test_text("postgres://clerk:right@127.0.0.1:%d/postgres?schema=%s", own.port,
+                              p->schema),
+                    NULL, 0, &store));
 }
 
 int main(void)

@@ -52,14 +52,14 @@ ON_GROUND(what_is_not_given_is_made, ground *p)
  * whatever its client has set. */
 ON_GROUND(the_function_finds_its_own_tables, ground *p)
 {
-    char sql[200];
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "set search_path = pg_catalog");
-    snprintf(sql, sizeof sql, "select %s.pawl_send('orders', 'ping', '', message_id => 'm-1')",
-             p->schema);
-    expect_raw_text(p->pg, sql, "m-1");
-    snprintf(sql, sizeof sql, "select count(*) from %s.pawl_queue", p->schema);
-    assert_int_equal(raw_number(p->pg, sql), 1);
+    expect_raw_text(
+        p->pg,
+        test_text("select %s.pawl_send('orders', 'ping', '', message_id => 'm-1')", p->schema),
+        "m-1");
+    assert_int_equal(raw_number(p->pg, test_text("select count(*) from %s.pawl_queue", p->schema)),
+                     1);
 }
 
 ON_GROUND(a_live_id_is_sent_once, ground *p)
@@ -108,11 +108,9 @@ ON_GROUND(the_function_refuses_what_pawl_refuses, ground *p)
          "headers has 65544 bytes, limit 65536"},
     };
     apply_schema(p, p->url, NULL, 0);
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        char sql[300];
-        snprintf(sql, sizeof sql, "select pawl_send(%s)", calls[i].arguments);
-        expect_refused(p->pg, sql, calls[i].state, calls[i].says);
-    }
+    for (size_t i = 0; i < COUNT(calls); i++)
+        expect_refused(p->pg, test_text("select pawl_send(%s)", calls[i].arguments), calls[i].state,
+                       calls[i].says);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 0);
     raw_run(p->pg, "select pawl_send(repeat('q', 200), repeat('t', 200), repeat('b', 16777216), "
                    "timestamptz '9999-12-31 23:59:59.999999Z', repeat('m', 200), "
@@ -128,14 +126,12 @@ static PGnotify *next_notify(PGconn *pg)
 
 ON_GROUND(sending_wakes_who_listens, ground *p)
 {
-    char    sql[300];
     PGconn *other = raw_open(p->schema);
     apply_schema(p, p->url, NULL, 0);
-    snprintf(sql, sizeof sql, "select 'pawl_' || md5('%s.pawl_')", p->schema);
-    char channel[64];
+    const char *sql = test_text("select 'pawl_' || md5('%s.pawl_')", p->schema);
+    char        channel[64];
     raw_text(p->pg, sql, channel, sizeof channel);
-    snprintf(sql, sizeof sql, "listen %s", channel);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("listen %s", channel));
     raw_run(other, "begin; select pawl_send('orders', 'ping', '')");
     assert_null(next_notify(p->pg));
     raw_run(other, "rollback");

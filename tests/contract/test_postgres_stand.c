@@ -50,15 +50,13 @@ PAWL_API int PQpipelineSync(PGconn *pg)
 /* Locks the saga as a commit of that worker does, in a session of its own. */
 static void lock_saga(const pawl_store *store, PGconn *pg)
 {
-    char sql[300], worker[PAWL_UUID_TEXT_SIZE + 1], order[PAWL_UUID_TEXT_SIZE + 1];
+    char worker[PAWL_UUID_TEXT_SIZE + 1], order[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
     pawl_uuid_format(uuid_of(1), order);
     raw_run(pg, "begin");
-    snprintf(sql, sizeof sql, "update pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = '%s'",
-             worker);
-    raw_run(pg, sql);
-    snprintf(sql, sizeof sql, "select 1 from \"shop_Order\" where \"Id\" = '%s' for update", order);
-    raw_run(pg, sql);
+    raw_run(pg,
+            test_text("update pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = '%s'", worker));
+    raw_run(pg, test_text("select 1 from \"shop_Order\" where \"Id\" = '%s' for update", order));
 }
 
 static void miss_the_saga(ground *p, pair *it)
@@ -80,29 +78,25 @@ static void send_without_end(PGconn *pg, const char *sql)
 /* Of what was sent, not of the transaction that it was sent in: that is idle until it comes. */
 static void wait_for_state(ground *p, int pid, const char *event)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where pid = %d and state = 'active' and "
-             "wait_event = '%s'",
-             pid, event);
-    raw_wait(p->pg, sql, 1);
+    raw_wait(
+        p->pg,
+        test_text("select count(*) from pg_stat_activity where pid = %d and state = 'active' and "
+                  "wait_event = '%s'",
+                  pid, event),
+        1);
 }
 
 #define THERE_SQL "select count(*) from pg_stat_activity where pid = %d"
 
 static int64_t is_there(ground *p, int pid)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, THERE_SQL, pid);
-    return raw_number(p->pg, sql);
+    return raw_number(p->pg, test_text(THERE_SQL, pid));
 }
 
 /* A session that is ended leaves its locks first, and the list of sessions a moment later. */
 static void wait_for_end(ground *p, int pid)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, THERE_SQL, pid);
-    raw_wait(p->pg, sql, 0);
+    raw_wait(p->pg, test_text(THERE_SQL, pid), 0);
 }
 
 ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once, ground *p)
@@ -170,16 +164,15 @@ static void *number_events(void *context)
 /* The lock that the store has, beside its worker's, while it numbers events. */
 static int64_t find_turn(ground *p, pawl_store *store)
 {
-    char      sql[400];
     pthread_t thread;
     raw_run(p->pg, "begin; lock table pawl_events");
     assert_int_equal(pthread_create(&thread, NULL, number_events, store), 0);
     wait_for_waiting(p, 1);
-    snprintf(sql, sizeof sql,
-             "select classid::bigint << 32 | objid::bigint from pg_locks where pid = %d and "
-             "locktype = 'advisory' and (classid::bigint << 32 | objid::bigint) <> %lld",
-             pid_of(store), (long long)pawl__pg_of(store)->lock_number);
-    int64_t number = raw_number(p->pg, sql);
+    int64_t number = raw_number(
+        p->pg,
+        test_text("select classid::bigint << 32 | objid::bigint from pg_locks where pid = %d and "
+                  "locktype = 'advisory' and (classid::bigint << 32 | objid::bigint) <> %lld",
+                  pid_of(store), (long long)pawl__pg_of(store)->lock_number));
     raw_run(p->pg, "rollback");
     assert_int_equal(pthread_join(thread, NULL), 0);
     return number;
@@ -187,18 +180,19 @@ static int64_t find_turn(ground *p, pawl_store *store)
 
 ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still, ground *p)
 {
-    char    sql[100];
     int64_t count = -1;
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
     PGconn     *pg    = raw_open(p->schema);
     raw_run(pg, "begin");
-    snprintf(sql, sizeof sql, "select pg_advisory_xact_lock(%lld)", (long long)find_turn(p, store));
-    send_without_end(pg, sql);
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = %d",
-             PQbackendPID(pg));
-    raw_wait(p->pg, sql, 1);
+    send_without_end(
+        pg, test_text("select pg_advisory_xact_lock(%lld)", (long long)find_turn(p, store)));
+    raw_wait(
+        p->pg,
+        test_text(
+            "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = %d",
+            PQbackendPID(pg)),
+        1);
     wait_for_state(p, PQbackendPID(pg), "ClientRead");
     set_deadline(store, DEADLINE_MS);
     expect_code(p, pawl_store_event_number(store, 10, &count, &p->error), PAWL_ETIMEOUT);

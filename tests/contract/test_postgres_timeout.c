@@ -19,9 +19,7 @@
 
 static int64_t count_of(ground *p, const char *table, const char *condition)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql, "select count(*) from pawl_%s where %s", table, condition);
-    return raw_number(p->pg, sql);
+    return raw_number(p->pg, test_text("select count(*) from pawl_%s where %s", table, condition));
 }
 
 static int64_t leased_count(ground *p)
@@ -32,13 +30,13 @@ static int64_t leased_count(ground *p)
 /* `count` timeouts of the destination, the first due at `due`, one a second. */
 static void add_timeouts(ground *p, const char *destination, pawl_time due, int count)
 {
-    char sql[500];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', '', '%s', "
-             "'epoch'::timestamptz + interval '1 microsecond' * %lld + interval '1 second' * n, 0, "
-             "null, null, null, '', '' from generate_series(0, %d) as n",
-             destination, (long long)due, count - 1);
-    raw_run(p->pg, sql);
+    raw_run(
+        p->pg,
+        test_text(
+            "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', '', '%s', "
+            "'epoch'::timestamptz + interval '1 microsecond' * %lld + interval '1 second' * n, 0, "
+            "null, null, null, '', '' from generate_series(0, %d) as n",
+            destination, (long long)due, count - 1));
 }
 
 static pawl_timeout_claim claim_of(const char *destination, pawl_time due_max, size_t count,
@@ -170,13 +168,12 @@ ON_GROUND(a_worker_that_closes_frees_its_own, ground *p)
 /* The session ends without worker_close; the server has noticed when this returns. */
 static void die(ground *p, pawl_store *store)
 {
-    char sql[400], worker[PAWL_UUID_TEXT_SIZE + 1];
+    char worker[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_locks as l join pawl_workers as w "
-             "on w.\"Process\" = l.classid::bigint << 32 | l.objid::bigint "
-             "where l.locktype = 'advisory' and w.\"Id\" = '%s'",
-             worker);
+    const char *sql = test_text("select count(*) from pg_locks as l join pawl_workers as w "
+                                "on w.\"Process\" = l.classid::bigint << 32 | l.objid::bigint "
+                                "where l.locktype = 'advisory' and w.\"Id\" = '%s'",
+                                worker);
     assert_int_equal(raw_number(p->pg, sql), 1);
     test_now(store);
     raw_wait(p->pg, sql, 0);
@@ -187,23 +184,18 @@ static const char freed_count[] = "select count(*) from pawl_workers where \"Pid
 /* Rows whose Pid says that they were freed, and keeps this process id. */
 static int64_t freed_with(ground *p, int pid)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pawl_workers where \"Pid\" <= -(1::bigint << 62) "
-             "and -\"Pid\" & 4194303 = %d",
-             pid);
-    return raw_number(p->pg, sql);
+    return raw_number(
+        p->pg, test_text("select count(*) from pawl_workers where \"Pid\" <= -(1::bigint << 62) "
+                         "and -\"Pid\" & 4194303 = %d",
+                         pid));
 }
 
 /* The lease of the one timeout is again that of the dead worker. */
 static void lease_to(ground *p, const char *worker)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "update pawl_timeouts set \"Owner\" = '%s', \"LeaseWorker\" = '%s', "
-             "\"LeaseExpires\" = 'infinity'",
-             worker, worker);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("update pawl_timeouts set \"Owner\" = '%s', \"LeaseWorker\" = '%s', "
+                             "\"LeaseExpires\" = 'infinity'",
+                             worker, worker));
 }
 
 /* All rows are looked at once for each death. A worker behind a pooler that was
@@ -388,13 +380,11 @@ ON_GROUND(a_claim_passes_over_rows_that_others_have, ground *p)
  * for itself. */
 static size_t claim_both(ground *p, pawl_store *store, unsigned number, pawl_timeout_claim wanted)
 {
-    char      id[20];
     pawl__pg *driver = pawl__pg_of(store);
     /* On a busy machine a check takes as long as one over many dead rows (front.h). */
     for (size_t i = 0; i < driver->front_count; i++)
         driver->fronts[i].pause_ms = 0;
-    snprintf(id, sizeof id, "m-%u", number);
-    ok(p, send_one(p, store, "orders", id));
+    ok(p, send_one(p, store, "orders", test_text("m-%u", number)));
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
     add_timeouts(p, "orders", NOW, 1);
     return claim(p, store, wanted).count;

@@ -98,7 +98,6 @@ static bool tells_a_value(const char *state)
 static void try_state(ground *p, pawl_store *store, const state_case *c, pawl_code code,
                       int64_t seq)
 {
-    char              text[20];
     pawl_queue_send   send     = send_of("orders", "m-2");
     pawl_inbox_entry  mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
     pawl_queue_settle settle   = {.queue = TEXT("orders"), .seq = seq};
@@ -109,8 +108,7 @@ static void try_state(ground *p, pawl_store *store, const state_case *c, pawl_co
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), code);
-    snprintf(text, sizeof text, "[%s]", c->state);
-    expect_text(p, text);
+    expect_text(p, test_text("[%s]", c->state));
     assert_int_equal(strstr(p->error.text, "(of m-2)") == NULL, tells_a_value(c->state));
     assert_int_equal(queue_count(p), 1);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 0);
@@ -160,14 +158,11 @@ ON_TROUBLE(errors_leave_nothing_behind, ground *p)
 /* While the message with that id is to be stored. */
 static void refuse_writing(ground *p, const char *id)
 {
-    char sql[300];
     raw_run(p->pg, "create function fail() returns trigger language plpgsql as "
                    "$$ begin raise exception 'made' using errcode = '25006'; end $$");
-    snprintf(sql, sizeof sql,
-             "create trigger failing before insert on pawl_queue for each row "
-             "when (new.\"MessageId\" = '%s') execute function fail()",
-             id);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("create trigger failing before insert on pawl_queue for each row "
+                             "when (new.\"MessageId\" = '%s') execute function fail()",
+                             id));
 }
 
 /* As after a fail-over behind one name: another server has it now, and the connection is to
@@ -208,12 +203,11 @@ ON_TROUBLE(one_that_can_only_be_read_is_away_for_the_second_connection, ground *
 /* While the condition holds. */
 static void refuse_ends(ground *p, const char *state, const char *condition)
 {
-    char sql[400];
-    snprintf(sql, sizeof sql,
-             "create function refuse() returns trigger language plpgsql as $$ begin if %s then "
-             "raise exception 'made' using errcode = '%s'; end if; return old; end $$",
-             condition, state);
-    raw_run(p->pg, sql);
+    raw_run(p->pg,
+            test_text(
+                "create function refuse() returns trigger language plpgsql as $$ begin if %s then "
+                "raise exception 'made' using errcode = '%s'; end if; return old; end $$",
+                condition, state));
     raw_run(p->pg, "create trigger refusing before delete on pawl_workers for each row execute "
                    "function refuse()");
 }
@@ -221,12 +215,11 @@ static void refuse_ends(ground *p, const char *state, const char *condition)
 /* Of the sessions of the ground's URL. */
 static int64_t count_locks(ground *p)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_locks as l join pg_stat_activity as a on a.pid = l.pid "
-             "where l.locktype = 'advisory' and a.application_name = '%s'",
-             p->schema);
-    return raw_number(p->pg, sql);
+    return raw_number(
+        p->pg,
+        test_text("select count(*) from pg_locks as l join pg_stat_activity as a on a.pid = l.pid "
+                  "where l.locktype = 'advisory' and a.application_name = '%s'",
+                  p->schema));
 }
 
 /* The lock that it lives by stays, too: before the session ends, nobody takes it for crashed. */
@@ -244,10 +237,8 @@ ON_TROUBLE(the_row_of_a_worker_may_stay, ground *p)
 /* As after a maintenance window, whose setting the session has kept. */
 ON_TROUBLE(a_worker_that_met_no_refusal_ends_on_a_new_session, ground *p)
 {
-    char        condition[60];
     pawl_store *store = open_store(p, p->url);
-    snprintf(condition, sizeof condition, "pg_backend_pid() = %d", pid_of(store));
-    refuse_ends(p, "25006", condition);
+    refuse_ends(p, "25006", test_text("pg_backend_pid() = %d", pid_of(store)));
     ok(p, pawl_store_worker_close(store, NOW, &p->error));
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Epoch\" > 0"), 0);
     assert_int_equal(count_locks(p), 0);
@@ -258,9 +249,8 @@ ON_TROUBLE(a_standby_can_be_read, ground *p)
 {
     pawl_store     *store = NULL;
     pawl_queue_rows rows;
-    char            url[1400];
     apply_schema(p, p->url, order_tables, 1);
-    snprintf(url, sizeof url, "%s&options=-c%%20default_transaction_read_only%%3Don", p->url);
+    const char *url = test_text("%s&options=-c%%20default_transaction_read_only%%3Don", p->url);
     ok(p, open_with(p, url, order_tables, 1, &store));
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
     expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
@@ -284,11 +274,8 @@ static void stop_behind_the_first(ground *p)
 /* Has the row of the second saga, and waits for ever, whatever deadlock it is in. */
 static PGconn *open_opponent(ground *p)
 {
-    char    sql[200];
     PGconn *pg = raw_open(p->schema);
-    snprintf(sql, sizeof sql, "set deadlock_timeout = '1d'; set application_name = '%s'",
-             p->schema);
-    raw_run(pg, sql);
+    raw_run(pg, test_text("set deadlock_timeout = '1d'; set application_name = '%s'", p->schema));
     raw_run(pg, "begin; select 1 from \"shop_Order\" where \"Id\" = '" SECOND "' for update");
     return pg;
 }
@@ -371,8 +358,7 @@ ON_TROUBLE(limits_of_the_session_end_a_commit, ground *p)
     };
     apply_schema(p, p->url, order_tables, 1);
     for (unsigned i = 0; i < COUNT(limits); i++) {
-        char url[1400];
-        snprintf(url, sizeof url, "%s&options=%s", p->url, limits[i].options);
+        const char      *url     = test_text("%s&options=%s", p->url, limits[i].options);
         pawl_store      *store   = open_more(p, url);
         pawl_saga_update update  = begin_order(p, store, i + 1);
         pawl_changes     changes = one_update(&update);

@@ -18,10 +18,8 @@
 
 static void make_version_1(ground *p)
 {
-    char  sql[100];
     char *script = old_script("schema_1_postgres.sql");
-    snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("create schema \"%s\"", p->schema));
     raw_run(p->pg, script);
     raw_run(p->pg, OLD_ROWS(AT));
     free(script);
@@ -240,9 +238,7 @@ static void plan_is_run(ground *p, const char *difference)
 
 ON_GROUND(d34_a_plan_makes_what_apply_makes, ground *p)
 {
-    char made[100];
-    snprintf(made, sizeof made, "create schema \"%s\";\n", p->schema);
-    plan_is_run(p, made);
+    plan_is_run(p, test_text("create schema \"%s\";\n", p->schema));
     raw_run(p->pg, "drop table pawl_dead; drop function pawl_send");
     plan_is_run(p, "-- table pawl_dead is missing\n");
 }

@@ -87,15 +87,12 @@ ON_GROUND(a_message_sent_with_sql_wakes, ground *p)
 ON_GROUND(another_queue_wakes_nobody, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
-    char        sql[100];
     raw_run(p->pg, "select pawl_send('billing', 'ping', '')");
-    snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__pg_of(store)->channel);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("notify \"%s\", '/outbox'", pawl__pg_of(store)->channel));
     /* A round trip: what was notified is there behind its answer. */
     find_nothing(p, store, "orders");
     expect_sleeps_on(p, store);
-    snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__pg_of(store)->channel);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("notify \"%s\", 'orders'", pawl__pg_of(store)->channel));
     expect_does_not_sleep(p, store);
 }
 
@@ -119,7 +116,6 @@ ON_GROUND(a_call_for_the_outbox_wakes_its_runner, ground *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
-    char             sql[100];
     for (int i = 0; i < 2; i++) {
         find_nothing(p, store, "orders");
         ok(p, pawl_store_outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, &rows, &p->error));
@@ -127,20 +123,19 @@ ON_GROUND(a_call_for_the_outbox_wakes_its_runner, ground *p)
     }
     find_nothing(p, store, "orders");
     expect_sleeps_on(p, store);
-    snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__pg_of(store)->channel);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("notify \"%s\", '/outbox'", pawl__pg_of(store)->channel));
     expect_does_not_sleep(p, store);
 }
 
 /* The sleepers' locks of the handle: one for each queue, the outbox and the journal. */
 static int64_t sleepers_locks(const ground *p, pawl_store *store)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
-             "and pid = %d",
-             PQbackendPID(pawl__pg_of(store)->main.pg));
-    return raw_number(p->pg, sql);
+    return raw_number(
+        p->pg,
+        test_text(
+            "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
+            "and pid = %d",
+            PQbackendPID(pawl__pg_of(store)->main.pg)));
 }
 
 /* A handle that sleeps for events only, and claims from a queue and the outbox later. */
@@ -165,18 +160,15 @@ ON_GROUND(a_handle_that_sleeps_is_called_for_what_it_claims_later, ground *p)
 ON_GROUND(a_connection_made_again_listens, ground *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
-    char        sql[100];
     expect_sleeps_on(p, store);
-    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d)", pawl__pg_of(store)->backend_pid);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("select pg_terminate_backend(%d)", pawl__pg_of(store)->backend_pid));
     (void)pawl_store_wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error);
     find_nothing(p, store, "orders");
     sleep_briefly(p, store);
     find_nothing(p, store, "orders");
     expect_sleeps_on(p, store);
     wait_for_lock(p, lock_of(store), true, 1);
-    snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__pg_of(store)->channel);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("notify \"%s\", 'orders'", pawl__pg_of(store)->channel));
     expect_does_not_sleep(p, store);
 }
 
@@ -186,21 +178,18 @@ ON_GROUND(a_connection_made_again_listens, ground *p)
  * without a word. */
 static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
 {
-    char        lock_sql[100];
     sleeper     it;
     pawl_store *first = open_sleeper(p, "orders");
     int64_t     lock  = lock_of(first);
     test_now(first);
     wait_for_lock(p, lock, true, 0);
-    snprintf(lock_sql, sizeof lock_sql, "select pg_advisory_lock(%lld)", (long long)lock);
-    raw_run(p->pg, lock_sql);
+    raw_run(p->pg, test_text("select pg_advisory_lock(%lld)", (long long)lock));
     pawl_store *store = open_store(p, p->url);
     find_nothing(p, store, "orders");
     lie_down(&it, store);
     wait_for_lock(p, lock, false, 1);
     add_row(p, is_timeout, due);
-    snprintf(lock_sql, sizeof lock_sql, "select pg_advisory_unlock(%lld)", (long long)lock);
-    raw_run(p->pg, lock_sql);
+    raw_run(p->pg, test_text("select pg_advisory_unlock(%lld)", (long long)lock));
     expect_woken(&it);
     test_now(store);
     raw_run(p->pg, "delete from pawl_queue; delete from pawl_timeouts");
@@ -307,11 +296,6 @@ ON_GROUND(what_the_dead_had_is_taken_over, ground *p)
     assert_int_equal(timeout_count, 1);
 }
 
-int main(void)
-{
-    if (ground_server() == NULL)
-        return ground_skip();
-    return tests_run(NULL, NULL);
-}
+int (*const tests_missing)(void) = ground_is_missing;
 
 #endif

@@ -43,9 +43,9 @@ static void publish(const char *queue, const char *id, const char *body, size_t 
 static void publish_notes(const char *queue, int count)
 {
     for (int i = 1; i <= count; i++) {
-        char id[20], body[40];
-        snprintf(id, sizeof id, "m-%d", i);
-        publish(queue, id, body, (size_t)snprintf(body, sizeof body, "{\"number\":%d}", i));
+        char body[40];
+        publish(queue, test_text("m-%d", i), body,
+                (size_t)snprintf(body, sizeof body, "{\"number\":%d}", i));
     }
 }
 
@@ -205,7 +205,7 @@ static const pawl_application   reading = APPLICATION("reading", &desk);
 /* As many as may be unacknowledged, and good ones behind them. */
 TEST(e28_bodies_over_the_limit_do_not_stop_the_reading)
 {
-    char        store[1000], url[400], why[100];
+    char        store[1000];
     const char *queue = own_name("large");
     size_t      size  = PAWL_BODY_SIZE_MAX + 1;
     char       *body  = malloc(size);
@@ -216,9 +216,10 @@ TEST(e28_bodies_over_the_limit_do_not_stop_the_reading)
     publish(queue, "l-2", body, size);
     publish_notes(queue, 3);
     free(body);
-    notes = 0;
-    snprintf(url, sizeof url, "%s?prefetch=2#%s", server.server, queue);
-    snprintf(why, sizeof why, "its body has %zu bytes, the limit is %d", size, PAWL_BODY_SIZE_MAX);
+    notes           = 0;
+    const char *url = test_text("%s?prefetch=2#%s", server.server, queue);
+    const char *why =
+        test_text("its body has %zu bytes, the limit is %d", size, PAWL_BODY_SIZE_MAX);
     assert_true(scenario_url("memory", store, sizeof store));
     world *it = world_begin(store, &reading, "desk", &(pawl_endpoint_options){.transport = url});
     for (int i = 0; i < 100 && notes < 3; i++) {

@@ -90,12 +90,11 @@ TEST(a_body_over_the_frames_of_amqp_arrives_whole)
 
 TEST(an_exchange_leads_by_the_key)
 {
-    char           query[200];
     amqp_message_t message;
     const char    *queue = own_name("bound"), *exchange = own_name("events");
-    snprintf(query, sizeof query, "?exchange=%s&routing_key=note.made&exchange-type=direct",
-             exchange);
-    far *f = far_open(&server, query, NULL);
+    far           *f = far_open(
+                  &server, test_text("?exchange=%s&routing_key=note.made&exchange-type=direct", exchange),
+                  NULL);
     far_send(f, 1, 1); /* makes the exchange, which nothing is bound to */
     assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), 1);
     far_says(f, "no queue is bound to exchange 'pawl-");
@@ -227,17 +226,15 @@ static void add_of_types(far *f, const char *const *types, size_t count)
  * the next one, which hangs. */
 TEST(o9_a_message_that_closes_the_channel_fails_alone)
 {
-    char            url[300];
     struct timespec from, to;
     int             port;
     int             mute  = listen_mutely(&port);
     const char     *queue = own_name("alone"), *type = own_name("known");
     const char     *types[] = {type, own_name("lost"), type, own_name("lost2"), type};
-    snprintf(url, sizeof url,
-             "amqp://guest:guest@%s:%d,127.0.0.1:%d/"
-             "?per-type=yes&declare=no&mandatory=yes&connect-timeout=5",
-             server.host, server.port, port);
-    far *f = far_open_url(url, NULL, 100);
+    far            *f       = far_open_url(test_text("amqp://guest:guest@%s:%d,127.0.0.1:%d/"
+                                                                      "?per-type=yes&declare=no&mandatory=yes&connect-timeout=5",
+                                                     server.host, server.port, port),
+                                           NULL, 100);
     (void)amqp_exchange_declare(server.connection, 1, amqp_cstring_bytes(type),
                                 amqp_cstring_bytes("fanout"), false, true, false, false,
                                 amqp_empty_table);
@@ -349,10 +346,9 @@ TEST(nobody_listens)
 
 TEST(the_second_host_is_tried)
 {
-    char        url[300];
     const char *queue = own_name("hosts");
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:1,%s:%d", server.host, server.port);
-    far *f = far_open_url(url, queue, 1);
+    far        *f     = far_open_url(
+                   test_text("amqp://guest:guest@127.0.0.1:1,%s:%d", server.host, server.port), queue, 1);
     far_send(f, 1, 1);
     assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_delete(&server, queue);
@@ -360,15 +356,13 @@ TEST(the_second_host_is_tried)
 
 TEST(a_wrong_password_is_told_in_one_line)
 {
-    char url[300];
-    snprintf(url, sizeof url, "amqp://clerk:Se-kret@%s:%d/", server.host, server.port);
-    far *f = far_open_url(url, "q", 100);
+    far *f =
+        far_open_url(test_text("amqp://clerk:Se-kret@%s:%d/", server.host, server.port), "q", 100);
     far_send(f, 1, 1);
     far_says(f, "refuses the user 'clerk' or its password");
     far_says(f, "ACCESS_REFUSED");
     test_now(f);
-    snprintf(url, sizeof url, "%snowhere", server.server);
-    f = far_open_url(url, "q", 100);
+    f = far_open_url(test_text("%snowhere", server.server), "q", 100);
     far_send(f, 1, 1);
     far_says(f, "virtual host 'nowhere' is not there, or not open to the user 'guest'");
 }
@@ -393,7 +387,7 @@ TEST(a_connection_lost_while_idle_is_made_anew)
 /* The program of docs/INTEROP.md reads three messages; with Debian's interpreter, which has Debian's pika. */
 TEST(a_consumer_in_python_reads_what_was_sent)
 {
-    char        command[1000], text[3000];
+    char        text[3000];
     const char *queue  = own_name("python");
     const char *folder = getenv("PAWL_SOURCE_DIR");
     if (system("/usr/bin/python3 -c 'import pika' 2>/dev/null") != 0) {
@@ -403,9 +397,9 @@ TEST(a_consumer_in_python_reads_what_was_sent)
     }
     far *f = far_open(&server, "?headers=nservicebus", queue);
     far_send(f, 1, 3);
-    snprintf(command, sizeof command,
-             "/usr/bin/python3 '%s/examples/interop/consumer.py' '%s' '%s' 3 2>&1",
-             folder != NULL ? folder : ".", server.server, queue);
+    const char *command =
+        test_text("/usr/bin/python3 '%s/examples/interop/consumer.py' '%s' '%s' 3 2>&1",
+                  folder != NULL ? folder : ".", server.server, queue);
     FILE *program = popen(command, "r");
     assert_non_null(program);
     text[fread(text, 1, sizeof text - 1, program)] = '\0';
@@ -415,11 +409,8 @@ TEST(a_consumer_in_python_reads_what_was_sent)
     says(text, "\"content_type\": \"application/json\"");
     says(text, "\"persistent\": true");
     says(text, "\"NServiceBus.EnclosedMessageTypes\": \"note\"");
-    for (int i = 1; i <= 3; i++) {
-        char part[40];
-        snprintf(part, sizeof part, "\"body\": {\"number\": %d}", i);
-        says(text, part);
-    }
+    for (int i = 1; i <= 3; i++)
+        says(text, test_text("\"body\": {\"number\": %d}", i));
     amqp_message_t message;
     assert_false(broker_get(&server, queue, &message)); /* acknowledged */
     broker_delete(&server, queue);

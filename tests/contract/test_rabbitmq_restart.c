@@ -21,9 +21,7 @@ static broker server;
 
 static void look_again(void)
 {
-    char url[100];
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/", own.port);
-    broker_open(&server, url);
+    broker_open(&server, test_text("amqp://guest:guest@127.0.0.1:%d/", own.port));
 }
 
 /* ---- The tests ----------------------------------------------------------------------------- */
@@ -79,14 +77,13 @@ static size_t check_queue(const char *queue)
 /* First the server stands still for longer than the deadline, so that nobody knows of a hundred; then it is killed. */
 TEST(o10_a_crash_in_the_middle_loses_nothing)
 {
-    char        url[100];
     size_t      count;
     pid_t       pid   = server_pid();
     const char *queue = own_name("crash");
     /* A quorum queue on a single node may stay without a leader after a restart (rabbitmq-server issue 10070). */
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
-             own.port);
-    far *f = far_open_url(url, queue, 1000);
+    far *f = far_open_url(
+        test_text("amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic", own.port), queue,
+        1000);
     far_post(f, 1, MANY);
     while (far_count(f, PAWL_OUTBOX_DISPATCHED) < 200)
         (void)world_step(&f->it);
@@ -124,10 +121,9 @@ TEST(o10_a_crash_in_the_middle_loses_nothing)
 /* Out of memory, it says: that is named, and costs no attempt. */
 TEST(a_server_that_takes_nothing_is_named)
 {
-    char        url[100];
     const char *queue = own_name("blocked");
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic",
-             own.port);
+    const char *url =
+        test_text("amqp://guest:guest@127.0.0.1:%d/?timeout=2&queue-type=classic", own.port);
     own_server_must_run("control", "set_vm_memory_high_watermark absolute 1");
     far *f = far_open_url(url, queue, 1000);
     far_send(f, 1, 1);
@@ -144,17 +140,15 @@ TEST(a_server_that_takes_nothing_is_named)
 
 static far *open_tls(const char *host, const char *options, const char *queue)
 {
-    char url[400];
-    snprintf(url, sizeof url, "amqps://guest:guest@%s:%d/?ssl-ca=%s/tls/cert.pem%s", host,
-             own.port + 3, own.folder, options);
-    far *f = far_open_url(url, queue, 1000);
+    far *f = far_open_url(test_text("amqps://guest:guest@%s:%d/?ssl-ca=%s/tls/cert.pem%s", host,
+                                    own.port + 3, own.folder, options),
+                          queue, 1000);
     far_send(f, 1, 1);
     return f;
 }
 
 TEST(tls_checks_the_authority_and_the_name)
 {
-    char        url[200];
     const char *queue = own_name("tls");
     far        *f     = open_tls("localhost", "", queue);
     assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
@@ -165,13 +159,13 @@ TEST(tls_checks_the_authority_and_the_name)
     f = open_tls("127.0.0.1", "&ssl-mode=verify-ca", queue);
     assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     test_now(f);
-    snprintf(url, sizeof url, "amqps://guest:guest@localhost:%d/", own.port + 3);
-    f = far_open_url(url, queue, 1000); /* by the authorities of the machine */
+    f = far_open_url(test_text("amqps://guest:guest@localhost:%d/", own.port + 3), queue,
+                     1000); /* by the authorities of the machine */
     far_send(f, 1, 1);
     far_says(f, ": is it the port of TLS, and does ssl-ca name its authority");
     test_now(f);
-    snprintf(url, sizeof url, "amqps://guest:guest@localhost:%d/?ssl-ca=/nowhere", own.port + 3);
-    f = far_open_url(url, queue, 1000);
+    f = far_open_url(test_text("amqps://guest:guest@localhost:%d/?ssl-ca=/nowhere", own.port + 3),
+                     queue, 1000);
     far_send(f, 1, 1);
     far_says(f, "ssl-ca is '/nowhere', which cannot be read");
 }

@@ -128,11 +128,10 @@ static test_lines warnings;
 static void warns(const char *variable, const char *host, const char *more, int expected)
 {
     const char *server = getenv(variable), *at = server != NULL ? strchr(server, '@') : NULL;
-    char        url[400];
     pawl_error  error = PAWL_ERROR_INIT;
     if (at == NULL || strncmp(at, "@127.0.0.1", 10) != 0)
         return;
-    snprintf(url, sizeof url, "%.*s@%s%s%s", (int)(at - server), server, host, at + 10, more);
+    const char *url = test_text("%.*s@%s%s%s", (int)(at - server), server, host, at + 10, more);
     test_listen(&warnings, PAWL_LOG_WARNING, "the connection is ");
     for (int i = 0; i < 3; i++) {
         pawl_code code = open_at(url, &error);
@@ -194,11 +193,10 @@ TEST(behind_odbc_the_server_is_asked)
         {"oracle", "on *network_protocol*\n  row 'tls' "},
     };
     for (size_t i = 0; i < COUNT(servers); i++) {
-        char  encrypted[200], plain[200];
         void *ground = &(scripted_case){NULL, servers[i].name};
         assert_int_equal(scripted_setup(&ground), 0);
-        snprintf(encrypted, sizeof encrypted, "%s'TLS_AES_256'\n", servers[i].asks);
-        snprintf(plain, sizeof plain, "%s''\n", servers[i].asks);
+        const char *encrypted = test_text("%s'TLS_AES_256'\n", servers[i].asks);
+        const char *plain     = test_text("%s''\n", servers[i].asks);
         asks(ground, "no", "", PAWL_OK);
         asks(ground, "yes", encrypted, PAWL_OK);
         asks(ground, "yes", plain, PAWL_ECONFIG);

@@ -22,10 +22,9 @@ static pawl_saga_table *alarm_with(bool is_main)
 
 static void refused(pawl_code code, const pawl_error *error, bool is_main, const char *product)
 {
-    char says[300];
-    snprintf(says, sizeof says,
-             "saga Alarm: property '%s' asks for a time with an offset, which %s has no type for",
-             is_main ? "RingsAt" : "RingsNext", product);
+    const char *says = test_text(
+        "saga Alarm: property '%s' asks for a time with an offset, which %s has no type for",
+        is_main ? "RingsAt" : "RingsNext", product);
     if (code != PAWL_ECONFIG || strstr(error->text, says) == NULL)
         fail_msg("%s: %s, not: %s", pawl_code_name(code), error->text, says);
 }

@@ -171,12 +171,11 @@ static void compare(const char *path, const char *is)
 static void check_script(const dialect_row *dialect, bool is_drop)
 {
     const char *root = getenv("PAWL_SOURCE_DIR");
-    char        path[1000];
     char       *text = print(dialect, is_drop), *again = print(dialect, is_drop);
     assert_string_equal(text, again);
     assert_null(strchr(text, '\r'));
-    snprintf(path, sizeof path, "%s/tests/golden/schema/%s%s.sql", root != NULL ? root : ".",
-             dialect->name, is_drop ? "_drop" : "");
+    const char *path = test_text("%s/tests/golden/schema/%s%s.sql", root != NULL ? root : ".",
+                                 dialect->name, is_drop ? "_drop" : "");
     if (getenv("PAWL_TEST_WRITE_GOLDEN") != NULL) {
         FILE *to = fopen(path, "wb");
         assert_non_null(to);
@@ -207,12 +206,11 @@ static void check_driver(const char *name, bool is_drop)
     pawl_schema_spec spec = {.tables      = (const pawl_saga_table *const *)list.list,
                              .table_count = count_of(dialect),
                              .is_drop     = is_drop};
-    char             url[40];
     char            *text = NULL;
     size_t           size = 0;
     FILE            *to   = open_memstream(&text, &size);
-    snprintf(url, sizeof url, "%s:", name);
-    must(pawl_store_schema(url, PAWL_SCHEMA_PRINT, &spec, put_line, to, world_error()));
+    must(pawl_store_schema(test_text("%s:", name), PAWL_SCHEMA_PRINT, &spec, put_line, to,
+                           world_error()));
     fclose(to);
     char *own = print(dialect, is_drop);
     assert_string_equal(text, own);
@@ -424,8 +422,32 @@ TEST(d5_names_that_are_too_long_are_refused)
     }
 }
 
+/* The queue of all endpoints would have the columns of a saga, or the saga those of the queue. */
+TEST(d5_a_saga_table_is_no_shared_table)
+{
+    static const pawl_saga_table same   = {.type = PAWL_TEXT_INIT("Queue"),
+                                           .name = PAWL_TEXT_INIT("pawl_outbox_attempts")};
+    static const pawl_saga_table cased  = {.type = PAWL_TEXT_INIT("Queue"),
+                                           .name = PAWL_TEXT_INIT("Pawl_Queue")};
+    static const pawl_saga_table longer = {.type = PAWL_TEXT_INIT("Queue"),
+                                           .name = PAWL_TEXT_INIT("pawl_queues")};
+    static const pawl_saga_table other  = {TABLE("queue")};
+    for (size_t i = 0; i < COUNT(dialects); i++) {
+        const char *name = dialects[i].name;
+        expect_refused(name, &other, &same,
+                       "saga Queue: table name 'pawl_outbox_attempts' is that of a table that all "
+                       "endpoints share");
+        expect_accepted(name, &longer, &other);
+        if (strcmp(name, "postgres") == 0)
+            expect_accepted(name, &cased, NULL);
+        else
+            expect_refused(name, &cased, NULL, "table name 'Pawl_Queue'");
+    }
+}
+
 TEST(d5_names_that_are_none_are_refused)
 {
+    static const pawl_saga_table no_utf8           = {TABLE("\xff")};
     static const pawl_saga_table smile             = {TABLE("\xF0\x9F\x98\x80")};
     static const pawl_saga_table ends              = {TABLE("Ends ")};
     static const pawl_saga_table line              = {TABLE("A\nB")};
@@ -440,6 +462,8 @@ TEST(d5_names_that_are_none_are_refused)
     expect_accepted("sqlite", &ends, NULL);
     for (size_t i = 0; i < COUNT(dialects); i++)
         expect_refused(dialects[i].name, &line, NULL, "has a character at byte 6 that");
+    for (size_t i = 0; i < COUNT(dialects); i++)
+        expect_refused(dialects[i].name, &no_utf8, NULL, "has bytes that are not UTF-8");
     expect_refused("oracle", &no_ascii, NULL,
                    "has a character at byte 7 that oracle has in no name");
     expect_refused("oracle", &no_ascii_property, NULL, "column 'CORR_GR");
@@ -495,10 +519,9 @@ TEST(a_server_that_is_not_there_is_named)
     for (size_t i = 0; i < COUNT(urls); i++) {
         pawl_error  error = PAWL_ERROR_INIT;
         pawl_store *store = NULL;
-        char        text[200];
-        snprintf(text, sizeof text,
-                 "%.*s: %s: no connection to 127.0.0.1:1: ", (int)strcspn(urls[i], ":"), urls[i],
-                 urls[i]);
+        const char *text =
+            test_text("%.*s: %s: no connection to 127.0.0.1:1: ", (int)strcspn(urls[i], ":"),
+                      urls[i], urls[i]);
         assert_int_equal(pawl_store_open(urls[i], NULL, &store, &error), PAWL_EUNREACHABLE);
         assert_memory_equal(error.text, text, strlen(text));
         assert_int_equal(pawl_store_schema(urls[i], PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error),

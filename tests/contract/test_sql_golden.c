@@ -109,15 +109,14 @@ static void put_templates(page *p, const statement_row *rows, int count, int sha
                           const int *overrides)
 {
     for (int i = 0; i < count; i++) {
-        char name[100];
-        int  stands_for = -1;
+        int stands_for = -1;
         if (i < shared_count && overrides[i] != 0)
             continue;
         for (int shared = 0; shared < shared_count; shared++)
             if (overrides[shared] == i && i != 0)
                 stands_for = shared;
-        snprintf(name, sizeof name, "%s%s%s", rows[i].name, stands_for >= 0 ? ", for " : "",
-                 stands_for >= 0 ? rows[stands_for].name : "");
+        const char *name = test_text("%s%s%s", rows[i].name, stands_for >= 0 ? ", for " : "",
+                                     stands_for >= 0 ? rows[stands_for].name : "");
         put_template(p, name, rows[i].text);
     }
 }
@@ -158,15 +157,13 @@ static void put_sagas(page *p)
         bool           locks = which >= PAWL__SQL_SAGA_LOCKED;
         int            key   = which - (locks ? PAWL__SQL_SAGA_LOCKED : PAWL__SQL_SAGA_BY_ID);
         bool           loads = locks || key < 3;
-        char           name[40];
         if ((!first && loads && key % 3 != PAWL_SAGA_BY_ID) ||
             (locks && p->dialect->locks[PAWL_SAGA_LOCKED][0] == '\0' &&
              p->dialect->hints[PAWL_SAGA_LOCKED] == NULL))
             continue;
         saga_text(&made, p->dialect, first ? &order_table : &plain_table,
                   (pawl__sql_saga_statement)which);
-        snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
-        put_statement(p, name, made.data);
+        put_statement(p, test_text("saga %s %d", first ? "Order" : "Plain", which), made.data);
         pawl_free(made.data);
     }
 }
@@ -231,12 +228,10 @@ TEST(statements_of_postgres)
         pawl__sql_text made  = {0};
         int            which = i % pawl__pg_saga_statement_count;
         bool           first = i == which;
-        char           name[40];
         if (!first && has_main(which))
             continue; /* the table has no correlation */
         saga_text(&made, p.dialect, first ? &order_table : &plain_table, which);
-        snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
-        put_statement(&p, name, made.data);
+        put_statement(&p, test_text("saga %s %d", first ? "Order" : "Plain", which), made.data);
         pawl_free(made.data);
     }
     fclose(p.to);
@@ -358,15 +353,14 @@ static void put_rounds(page *p, const statement_row *rows)
     const pawl__sql_kind_rule *ways = test_symbol(p->module, "pawl__sql_kind_rules");
     put_round(p, "round: fence", test_symbol(p->module, "pawl__sql_write_fence"), change);
     for (int kind = 0; kind < pawl_change_kind_count; kind++) {
-        char to[40];
         bool is_saga                                 = is_of_saga(kind);
         ((pawl__saga_change *)(void *)change)->table = is_saga ? &order_table : NULL;
         const pawl__sql_write *write =
             ways[kind].choose != NULL ? ways[kind].choose(change) : ways[kind].write;
         if (write == NULL)
             continue;
-        snprintf(to, sizeof to, "round: %s", is_saga ? "saga Order" : rows[write->statement].name);
-        put_round(p, to, write, change);
+        put_round(p, test_text("round: %s", is_saga ? "saga Order" : rows[write->statement].name),
+                  write, change);
     }
     static char         text[3900]; /* 8 go into a set, and 3 sets are as many as 4 */
     pawl_checkpoint_set set = {.name = {.data = memset(text, 'n', sizeof text), sizeof text}};
@@ -410,13 +404,11 @@ static void put_mssql(page *p)
 /* With a wait or a savepoint's name, where it has one. */
 static void put_word(page *p, const char *name, const char *text)
 {
-    char        filled[1000];
     const char *marker = text != NULL ? strchr(text, '%') : NULL;
     if (marker != NULL) {
         bool is_number = strncmp(marker, "%lld", 4) == 0;
-        snprintf(filled, sizeof filled, "%.*s%s%s", (int)(marker - text), text,
-                 is_number ? "27000" : "pawl_set", marker + (is_number ? 4 : 2));
-        text = filled;
+        text = test_text("%.*s%s%s", (int)(marker - text), text, is_number ? "27000" : "pawl_set",
+                         marker + (is_number ? 4 : 2));
     }
     if (text != NULL)
         put_statement(p, name, text);
@@ -464,8 +456,7 @@ static void put_family(page *p, const pawl__sql_family *family)
     put_word(p, "script: join", family->run.join);
     put_word(p, "script: leave", family->run.leave);
     for (size_t i = 0; i < family->checks->count; i++) {
-        char name[100];
-        snprintf(name, sizeof name, "doctor: %s", family->checks->items[i].name);
+        const char *name = test_text("doctor: %s", family->checks->items[i].name);
         put_template(p, name, family->checks->items[i].select);
     }
 }

@@ -87,16 +87,14 @@ sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *name, int mode, int *frames, 
 
 static pawl_store *open_small(ground *p)
 {
-    char url[400];
-    snprintf(url, sizeof url, "%s?log_mb=1&synchronous=off", p->url);
+    const char *url = test_text("%s?log_mb=1&synchronous=off", p->url);
     return open_store(p, url);
 }
 
 static int64_t log_size(const ground *p)
 {
-    char        path[300];
     struct stat status;
-    snprintf(path, sizeof path, "%s-wal", p->path);
+    const char *path = test_text("%s-wal", p->path);
     assert_int_equal(stat(path, &status), 0);
     return (int64_t)status.st_size;
 }
@@ -304,8 +302,7 @@ ON_GROUND(test_lock, ground *p)
 ON_GROUND(test_refuses, ground *p)
 {
     pawl_store *store = NULL;
-    char        url[400];
-    snprintf(url, sizeof url, "%s?log_mb=0", p->url);
+    const char *url   = test_text("%s?log_mb=0", p->url);
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_ECONFIG);
     expect_text(p, "log_mb is '0', may be 1 to 65536");
 }

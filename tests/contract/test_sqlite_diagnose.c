@@ -14,11 +14,10 @@
 
 static pawl_store *open_at(ground *p, const char *more)
 {
-    char        url[400];
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
     test_now(store);
-    snprintf(url, sizeof url, "%s%s", p->url, more);
+    const char *url = test_text("%s%s", p->url, more);
     ok(p, open_as(p, url, PAWL_OPEN_EXISTING, NULL, 0, &store));
     return store;
 }
@@ -62,10 +61,8 @@ ON_GROUND(a_table_that_was_counted_while_it_was_small, ground *p)
 /* Nor is a pipe waited for. */
 ON_GROUND(a_lock_file_that_is_none, ground *p)
 {
-    char        name[300];
     pawl_store *store = open_at(p, "");
-    snprintf(name, sizeof name, "%s-pawl", p->path);
-    assert_int_equal(mkfifo(name, 0600), 0);
+    assert_int_equal(mkfifo(test_text("%s-pawl", p->path), 0600), 0);
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "no regular file", NULL);
 }
@@ -74,12 +71,12 @@ ON_GROUND(a_lease_that_ran_out, ground *p)
 {
     pawl_store *store = open_at(p, "");
     sqlite3    *db    = raw_open(p->path);
-    char        sql[500];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_timeouts values ('1', 1, null, '', 't', 'orders', 1, 0, '2', %lld, "
-             "null, '', '{}')",
-             (long long)(pawl_clock_now(NULL) - PAWL_SECONDS(120)));
-    raw_run(db, sql);
+    raw_run(
+        db,
+        test_text(
+            "insert into pawl_timeouts values ('1', 1, null, '', 't', 'orders', 1, 0, '2', %lld, "
+            "null, '', '{}')",
+            (long long)(pawl_clock_now(NULL) - PAWL_SECONDS(120))));
     pawl_finding_rows rows = diagnose(p, store);
     expect_finding(&rows, "leases", PAWL_FINDING_WARN, "1 timeouts of orders are leased by nobody",
                    NULL);
@@ -92,9 +89,8 @@ ON_GROUND(a_lease_that_ran_out, ground *p)
 /* A file without its data: the log's size is that of the file beside the database. */
 ON_GROUND(a_log_that_grows, ground *p)
 {
-    char        log[300];
     pawl_store *store = open_at(p, "");
-    snprintf(log, sizeof log, "%s-wal", p->path);
+    const char *log   = test_text("%s-wal", p->path);
     assert_int_equal(send_one(p, store, "orders", "m-1"), PAWL_OK);
     assert_int_equal(truncate(log, INT64_C(200) << 20), 0);
     pawl_finding_rows rows = diagnose(p, store);
@@ -133,12 +129,12 @@ ON_GROUND(a_write_lock_that_another_program_holds, ground *p)
 ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-pawl"};
-    char                     quoted[sizeof p->path + 20], path[sizeof p->path + 20];
+    char                     path[sizeof p->path + 20];
     pawl_store              *store = NULL;
     snprintf(p->path, sizeof p->path, "%s/it's.db", p->folder);
     snprintf(p->url, sizeof p->url, "sqlite:%s", p->path);
-    snprintf(quoted, sizeof quoted, "'sqlite:%s/it'\\''s.db'", p->folder);
-    sqlite3 *db = raw_open(p->path);
+    const char *quoted = test_text("'sqlite:%s/it'\\''s.db'", p->folder);
+    sqlite3    *db     = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
     sqlite3_close(db);
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, NULL, 0, &store), PAWL_ESCHEMA);
@@ -148,8 +144,9 @@ ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
     ok(p, send_one(p, store, "orders", "m-1"));
     assert_int_equal(truncate(path, INT64_C(300) << 20), 0);
     pawl_finding_rows rows = diagnose(p, store);
-    snprintf(quoted, sizeof quoted, "fuser -v '%s/it'\\''s.db' names", p->folder);
-    expect_finding(&rows, "transactions", PAWL_FINDING_WARN, quoted, "/it'\\''s.db' 'pragma");
+    expect_finding(&rows, "transactions", PAWL_FINDING_WARN,
+                   test_text("fuser -v '%s/it'\\''s.db' names", p->folder),
+                   "/it'\\''s.db' 'pragma");
     test_now(store);
     for (size_t i = 0; i < COUNT(endings); i++) {
         snprintf(path, sizeof path, "%s%s", p->path, endings[i]);
@@ -160,11 +157,8 @@ ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
 ON_GROUND(a_file_that_is_damaged, ground *p)
 {
     pawl_store *store = open_at(p, "");
-    for (int i = 0; i < 200; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%d", i);
-        assert_int_equal(send_one(p, store, "orders", id), PAWL_OK);
-    }
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(send_one(p, store, "orders", test_text("m-%d", i)), PAWL_OK);
     test_now(store);
     FILE *file = fopen(p->path, "r+b");
     assert_non_null(file);

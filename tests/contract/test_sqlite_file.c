@@ -26,17 +26,14 @@ static void delete_file(const ground *p)
 
 static void move_away(const ground *p)
 {
-    char other[300];
-    snprintf(other, sizeof other, "%s-copy", p->path);
-    assert_int_equal(rename(p->path, other), 0);
+    assert_int_equal(rename(p->path, test_text("%s-copy", p->path)), 0);
 }
 
 /* The file as a restored backup: another inode under the same name. */
 static void replace_file(const ground *p)
 {
-    char other[300];
-    snprintf(other, sizeof other, "%s-copy", p->path);
-    sqlite3 *db = raw_open(other);
+    const char *other = test_text("%s-copy", p->path);
+    sqlite3    *db    = raw_open(other);
     raw_run(db, "create table other (id integer)");
     sqlite3_close(db);
     assert_int_equal(rename(other, p->path), 0);
@@ -44,11 +41,8 @@ static void replace_file(const ground *p)
 
 static void delete_log(const ground *p)
 {
-    char other[300];
-    snprintf(other, sizeof other, "%s-wal", p->path);
-    (void)unlink(other);
-    snprintf(other, sizeof other, "%s-shm", p->path);
-    (void)unlink(other);
+    (void)unlink(test_text("%s-wal", p->path));
+    (void)unlink(test_text("%s-shm", p->path));
 }
 
 static pawl_code try_send(ground *p, pawl_store *store)
@@ -177,8 +171,7 @@ ON_GROUND(a_grandchild_keeps_what_its_parent_opened, ground *p)
 ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
 {
     struct stat made;
-    char        path[300];
-    snprintf(path, sizeof path, "%s-pawl", p->path);
+    const char *path = test_text("%s-pawl", p->path);
     test_now(open_store(p, p->url));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(chmod(p->path, 0660), 0);
@@ -195,14 +188,13 @@ ON_GROUND(a_lock_file_that_leads_elsewhere_is_refused, ground *p)
 {
     static const char *const why[] = {"a symbolic link", "several names", "a symbolic link",
                                       "no regular file"};
-    char                     name[300], other[300];
     struct stat              it;
     pawl_store              *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, order_tables, 1, &store));
     assert_int_equal(chmod(p->path, 0664), 0);
-    snprintf(name, sizeof name, "%s-pawl", p->path);
-    snprintf(other, sizeof other, "%s-copy", p->path);
-    int file = open(other, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const char *name  = test_text("%s-pawl", p->path);
+    const char *other = test_text("%s-copy", p->path);
+    int         file  = open(other, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     assert_true(file >= 0);
     for (size_t i = 0; i < COUNT(why); i++) {
         assert_int_equal(i == 0   ? symlink(other, name)
@@ -219,17 +211,15 @@ ON_GROUND(a_lock_file_that_leads_elsewhere_is_refused, ground *p)
     assert_int_equal(fstat(file, &it), 0);
     assert_int_equal(it.st_mode & 0777, 0600);
     close(file);
-    snprintf(other, sizeof other, "%s/nothing", p->folder);
-    assert_int_equal(access(other, F_OK), -1);
+    assert_int_equal(access(test_text("%s/nothing", p->folder), F_OK), -1);
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
 }
 
 /* A file that pawl did not make keeps its mode: another user may have put it there. */
 ON_GROUND(a_lock_file_that_is_there_keeps_its_mode, ground *p)
 {
-    char        name[300];
     struct stat it;
-    snprintf(name, sizeof name, "%s-pawl", p->path);
+    const char *name = test_text("%s-pawl", p->path);
     test_now(open_store(p, p->url));
     assert_int_equal(chmod(name, 0600), 0);
     assert_int_equal(chmod(p->path, 0664), 0);
@@ -273,16 +263,16 @@ ON_GROUND(a_lease_whose_epoch_cannot_be_raised_is_damaged, ground *p)
     pawl_store              *store    = open_store(p, p->url);
     sqlite3                 *db       = raw_open(p->path);
     for (size_t i = 0; i < COUNT(epochs); i++) {
-        char             sql[300];
         bool             is_held;
         pawl_queue_rows  rows;
         pawl_queue_claim claim = {
             .queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
-        snprintf(sql, sizeof sql,
-                 "insert or replace into pawl_leases (Name, Worker, Process, Pid, Epoch, Expires) "
-                 "values ('queue:orders', null, 0, 0, %s, 0), ('lead:one', null, 0, 0, %s, 0)",
-                 epochs[i], epochs[i]);
-        raw_run(db, sql);
+        raw_run(
+            db,
+            test_text(
+                "insert or replace into pawl_leases (Name, Worker, Process, Pid, Epoch, Expires) "
+                "values ('queue:orders', null, 0, 0, %s, 0), ('lead:one', null, 0, 0, %s, 0)",
+                epochs[i], epochs[i]));
         expect_code(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error),
                     PAWL_ENOTSTORE);
         expect_text(p, "the lease 'queue:orders' is damaged");

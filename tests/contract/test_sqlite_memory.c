@@ -222,10 +222,10 @@ static pawl_store *open_with_rows(ground *p)
 /* False when the try passed untouched. */
 static bool fail_once(ground *p, const struct try_row *row, long n, bool is_expired)
 {
-    char        label[100];
     pawl_store *store = open_with_rows(p);
-    snprintf(label, sizeof label, "%s, allocation %ld%s%s", row->name, n,
-             is_shortage ? " and all after it" : "", is_expired ? ", expired" : "");
+    const char *label =
+        test_text("%s, allocation %ld%s%s", row->name, n, is_shortage ? " and all after it" : "",
+                  is_expired ? ", expired" : "");
     if (is_expired)
         expire(store);
     void *before   = store->ops->native(store);
@@ -336,10 +336,9 @@ static pawl_code enlist(ground *p, pawl_store *store, sqlite3 *db)
 
 static bool enlist_fails_once(ground *p, long n)
 {
-    char        label[100];
     pawl_store *store = open_with_rows(p);
     sqlite3    *db    = raw_open(p->path);
-    snprintf(label, sizeof label, "enlist, allocation %ld", n);
+    const char *label = test_text("enlist, allocation %ld", n);
     raw_run(db, "begin; insert into mine values (1)");
     is_met         = false;
     left           = n;

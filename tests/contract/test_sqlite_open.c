@@ -8,6 +8,7 @@
 #ifdef PAWL_HAVE_SQLITE
 
 #include "contract/sqlite_ground.h"
+#include "store/sqlite/sqlite.h"
 
 #include "pawl/pawl.h"
 
@@ -73,8 +74,7 @@ ON_GROUND(bad_urls_are_refused, ground *p)
 
 ON_GROUND(settings_reach_the_connection, ground *p)
 {
-    char url[400];
-    snprintf(url, sizeof url, "%s?synchronous=normal&cache_mb=3", p->url);
+    const char *url   = test_text("%s?synchronous=normal&cache_mb=3", p->url);
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = store->ops->native(store);
     assert_int_equal(raw_number(db, "pragma synchronous"), 1);
@@ -91,12 +91,11 @@ ON_GROUND(settings_reach_the_connection, ground *p)
 
 ON_GROUND(a_missing_file_is_made_only_by_create, ground *p)
 {
-    char         url[400];
     pawl_sender *sender = NULL;
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_EUNREACHABLE, p->path);
     expect_code(p, pawl_sender_open(p->url, NULL, &sender, &p->error), PAWL_EUNREACHABLE);
     refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_EUNREACHABLE, p->path);
-    snprintf(url, sizeof url, "%s?create=no", p->url);
+    const char *url = test_text("%s?create=no", p->url);
     refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->path);
     assert_int_not_equal(access(p->path, F_OK), 0);
     test_now(open_store(p, p->url));
@@ -109,11 +108,10 @@ ON_GROUND(a_missing_file_is_made_only_by_create, ground *p)
 
 ON_GROUND(what_cannot_be_a_file_is_unreachable, ground *p)
 {
-    char url[400];
-    snprintf(url, sizeof url, "sqlite:%s", p->folder);
-    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->folder);
-    snprintf(url, sizeof url, "sqlite:%s/none/store.db", p->folder);
-    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, "none/store.db");
+    refuse_at(p, test_text("sqlite:%s", p->folder), PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->folder);
+    refuse_at(p, test_text("sqlite:%s/none/store.db", p->folder), PAWL_OPEN_CREATE,
+              PAWL_EUNREACHABLE, "none/store.db");
+    expect_text(p, "unable to open database file: No such file or directory");
 }
 
 ON_GROUND(a_file_that_may_not_be_written_is_unreachable, ground *p)
@@ -127,6 +125,18 @@ ON_GROUND(a_file_that_may_not_be_written_is_unreachable, ground *p)
     expect_code(p, code, PAWL_EUNREACHABLE);
     expect_text(p, p->path);
     expect_text(p, "store.db: may not be written");
+}
+
+ON_GROUND(a_file_that_may_not_be_read_says_so, ground *p)
+{
+    test_now(open_store(p, p->url));
+    assert_int_equal(chmod(p->path, 0), 0);
+    assert_true(modes_count(true));
+    pawl_store *store = NULL;
+    pawl_code   code  = open_as(p, p->url, PAWL_OPEN_EXISTING, NULL, 0, &store);
+    assert_true(modes_count(false));
+    expect_code(p, code, PAWL_EUNREACHABLE);
+    expect_text(p, "store.db: unable to open database file: Permission denied");
 }
 
 ON_GROUND(a_process_without_descriptors_says_so, ground *p)
@@ -216,8 +226,7 @@ ON_GROUND(a_newer_schema_names_both_versions, ground *p)
 
 ON_GROUND(a_lock_held_past_the_deadline_is_busy, ground *p)
 {
-    char url[400];
-    snprintf(url, sizeof url, "%s?busy_ms=0", p->url);
+    const char *url   = test_text("%s?busy_ms=0", p->url);
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = raw_open(p->path);
     raw_run(db, "begin immediate");
@@ -234,10 +243,8 @@ ON_GROUND(a_full_disk_applies_nothing, ground *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
-    char        limit[60];
-    snprintf(limit, sizeof limit, "pragma max_page_count = %lld",
-             (long long)raw_number(db, "pragma page_count"));
-    raw_run(db, limit);
+    raw_run(db, test_text("pragma max_page_count = %lld",
+                          (long long)raw_number(db, "pragma page_count")));
     pawl_code code = PAWL_OK;
     int       sent = 0;
     char      id[20];
@@ -255,11 +262,10 @@ ON_GROUND(a_full_disk_applies_nothing, ground *p)
 /* Each lock is waited for as long as the limit says, whatever was waited for others before. */
 ON_GROUND(every_lock_is_waited_for_in_full, ground *p)
 {
-    char            url[400];
     struct timespec begin, end;
-    snprintf(url, sizeof url, "%s?busy_ms=40", p->url);
-    pawl_store *store = open_store(p, url);
-    sqlite3    *db    = raw_open(p->path);
+    const char     *url   = test_text("%s?busy_ms=40", p->url);
+    pawl_store     *store = open_store(p, url);
+    sqlite3        *db    = raw_open(p->path);
     raw_run(db, "begin immediate");
     for (int i = 0; i < 3; i++) {
         clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -268,6 +274,81 @@ ON_GROUND(every_lock_is_waited_for_in_full, ground *p)
         assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >=
                     40);
     }
+    raw_run(db, "rollback");
+    sqlite3_close(db);
+}
+
+/* A worker that ends waits for the lock once: not for each of its queues, then for its row, and again as the handle is
+ * closed. */
+ON_GROUND(e29_a_worker_that_ends_waits_for_the_lock_once, ground *p)
+{
+    pawl_store         *store = open_store(p, test_text("%s?busy_ms=40", p->url));
+    const pawl__sqlite *own   = (const pawl__sqlite *)store;
+    sqlite3            *db    = raw_open(p->path);
+    ok(p, send_one(p, store, "orders", "m-1"));
+    assert_int_equal(claim_some(p, store, "orders", 1).count, 1);
+    raw_run(db, "begin immediate");
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_EBUSY);
+    assert_in_range(own->waited_us, 1,
+                    20000); /* the queue's lease was waited for, the row was not */
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_EBUSY);
+    assert_in_range(own->waited_us, 1, 20000);
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_EBUSY);
+    assert_true(own->waited_us >= 40000);
+    raw_run(db, "rollback");
+    ok(p, pawl_store_worker_close(store, NOW, &p->error));
+    raw_run(db, "begin immediate");
+    for (int i = 0; i < 2; i++) { /* the worker has ended: each call waits again */
+        expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EBUSY);
+        assert_true(own->waited_us >= 40000);
+    }
+    raw_run(db, "rollback");
+    sqlite3_close(db);
+}
+
+ON_GROUND(e29_a_worker_ends_without_a_wait_after_one_in_vain, ground *p)
+{
+    pawl_store         *store = open_store(p, test_text("%s?busy_ms=40", p->url));
+    const pawl__sqlite *own   = (const pawl__sqlite *)store;
+    sqlite3            *db    = raw_open(p->path);
+    raw_run(db, "begin immediate");
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY);
+    assert_true(own->waited_us >= 40000);
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_EBUSY);
+    assert_in_range(own->waited_us, 1, 20000);
+    raw_run(db, "rollback");
+    ok(p, pawl_store_worker_close(store, NOW, &p->error)); /* the lock is tried all the same */
+    assert_int_equal(raw_number(db, "select count(*) from pawl_workers where Endpoint = 'orders'"),
+                     0);
+    sqlite3_close(db);
+}
+
+static pawl_store *interrupted; /* NULL: none */
+
+static int at_lock(unsigned kind, void *context, void *statement, void *text)
+{
+    (void)kind, (void)context, (void)text;
+    pawl_store *store = interrupted;
+    if (store == NULL || strstr(sqlite3_sql(statement), "immediate") == NULL)
+        return 0;
+    interrupted = NULL;
+    pawl_store_interrupt(store);
+    return 0;
+}
+
+/* As a stop interrupts it in the second half of stop_wait: the transactions behind are not waited for. */
+ON_GROUND(e29_a_worker_whose_end_is_interrupted_waits_no_more, ground *p)
+{
+    pawl_store         *store = open_store(p, test_text("%s?busy_ms=40", p->url));
+    const pawl__sqlite *own   = (const pawl__sqlite *)store;
+    sqlite3            *db    = raw_open(p->path);
+    sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, at_lock, NULL);
+    raw_run(db, "begin immediate");
+    interrupted = store;
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_EINTERRUPTED);
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_EBUSY);
+    assert_in_range(own->waited_us, 1, 20000);
     raw_run(db, "rollback");
     sqlite3_close(db);
 }

@@ -79,26 +79,21 @@ static void claim_and_wait(ground *p, child *c)
 static void send_some(ground *p, int count)
 {
     pawl_store *store = open_store(p, p->url);
-    for (int i = 0; i < count; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "m-%d", i);
-        ok(p, send_one(p, store, "orders", id));
-    }
+    for (int i = 0; i < count; i++)
+        ok(p, send_one(p, store, "orders", test_text("m-%d", i)));
     test_now(store);
 }
 
 ON_GROUND(one_process_works_a_queue, ground *p)
 {
     child c;
-    char  name[40];
     send_some(p, 3);
     start(p, &c, claim_and_wait);
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows  = claim_some(p, store, "orders", 9);
     assert_int_equal(rows.count, 0);
     assert_true(rows.is_taken);
-    snprintf(name, sizeof name, "process %d", (int)c.pid);
-    assert_string_equal(rows.taken_by.data, name);
+    assert_string_equal(rows.taken_by.data, test_text("process %d", (int)c.pid));
     /* Another queue is nobody's yet; sending is everybody's. */
     ok(p, send_one(p, store, "bills", "b-1"));
     assert_int_equal(claim_some(p, store, "bills", 9).count, 1);
@@ -328,8 +323,7 @@ static int use_in_child(ground *p, pawl_store *store)
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
     int              wrong = 0;
-    char             process[40];
-    snprintf(process, sizeof process, "process %ld had it open", (long)getppid());
+    const char      *process = test_text("process %ld had it open", (long)getppid());
     wrong += pawl_store_queue_claim(store, &claim, p->arena, &rows, NULL) != PAWL_EINVAL;
     wrong += pawl_store_inbox_known(store, id, &id, 1, &known, NULL) != PAWL_EINVAL;
     wrong += send_one(p, store, "orders", "m-7") != PAWL_EINVAL;
@@ -361,11 +355,9 @@ ON_GROUND(a_child_may_not_use_the_handle, ground *p)
 /* Another file, and this one once its parent had closed it. */
 ON_GROUND(a_child_opens_what_its_parent_had_not_open, ground *p)
 {
-    char        other[sizeof p->url + 1];
     int         status;
     pawl_store *closed = open_store(p, p->url);
-    snprintf(other, sizeof other, "%s2", p->url);
-    open_store(p, other);
+    open_store(p, test_text("%s2", p->url));
     test_now(closed);
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -431,12 +423,11 @@ static void claim_again(ground *p, child *c)
 ON_GROUND(a_lock_file_that_was_deleted_is_made_anew, ground *p)
 {
     child             c;
-    char              name[300];
     pawl_worker_info *items;
     size_t            count;
     send_some(p, 1);
     start(p, &c, claim_again);
-    snprintf(name, sizeof name, "%s-pawl", p->path);
+    const char *name = test_text("%s-pawl", p->path);
     assert_int_equal(unlink(name), 0);
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", 1).count, 1);

@@ -61,16 +61,12 @@ ON_GROUND(the_script_makes_what_create_makes, ground *p)
     assert_string_equal(script[0].text, script[1].text);
     assert_int_not_equal(access(p->path, F_OK), 0);
 
-    char copy[300];
-    snprintf(copy, sizeof copy, "%s-copy", p->path);
-    sqlite3 *db = raw_open(copy);
+    sqlite3 *db = raw_open(test_text("%s-copy", p->path));
     raw_run(db, script[0].text);
     raw_run(db, script[0].text);
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store));
-    char attach[400];
-    snprintf(attach, sizeof attach, "attach '%s' as other", p->path);
-    raw_run(db, attach);
+    raw_run(db, test_text("attach '%s' as other", p->path));
     assert_int_equal(raw_number(db, "select count(*) from (select name, sql from "
                                     "main.sqlite_schema except select name, sql from "
                                     "other.sqlite_schema)"),
@@ -229,13 +225,11 @@ ON_GROUND(a_strangers_table_is_refused, ground *p)
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
     lines            *out    = calloc(1, sizeof *out);
-    char              sql[200];
     assert_non_null(out);
     test_now(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
-    snprintf(sql, sizeof sql, "drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
-             PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name));
-    raw_run(db, sql);
+    raw_run(db, test_text("drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
+                          PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name)));
     sqlite3_close(db);
     int64_t before = object_count(p->path);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_ESCHEMA);
@@ -369,11 +363,9 @@ static size_t run_part(const char *path, const char *script, size_t count_max)
     assert_non_null(at);
     at = strchr(at, '\n') + 1;
     for (; count < count_max && strcmp(at, "commit;\n") != 0; count++) {
-        char        statement[4000];
         const char *end = strstr(at, ";\n");
         assert_non_null(end);
-        snprintf(statement, sizeof statement, "%.*s", (int)(end - at), at);
-        raw_run(db, statement);
+        raw_run(db, test_text("%.*s", (int)(end - at), at));
         at = end + 2;
     }
     sqlite3_close(db);
@@ -492,7 +484,6 @@ ON_GROUND(d34_a_plan_is_what_apply_runs, ground *p)
 ON_GROUND(d28_a_plan_is_refused_as_apply_is, ground *p)
 {
     lines *out = calloc(1, sizeof *out);
-    char   url[400];
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index Index_shop_Order_Correlation_order_id;"
@@ -508,9 +499,12 @@ ON_GROUND(d28_a_plan_is_refused_as_apply_is, ground *p)
     assert_non_null(strstr(out->text, "-- table pawl_queue: column a???b is not known"));
     assert_null(strstr(out->text, "create"));
     assert_null(strstr(out->text, "begin"));
-    snprintf(url, sizeof url, "sqlite:%s-none/x.db", p->path);
-    expect_code(p, run_schema(p, url, PAWL_SCHEMA_PLAN, order_tables, 1, out), PAWL_EUNREACHABLE);
-    expect_text(p, "No such file or directory");
+    expect_code(p,
+                run_schema(p, test_text("sqlite:%s-none/x.db", p->path), PAWL_SCHEMA_PLAN,
+                           order_tables, 1, out),
+                PAWL_EUNREACHABLE);
+    expect_text(p, "-none/x.db cannot be made in folder ");
+    expect_text(p, "-none: No such file or directory");
     free(out);
 }
 

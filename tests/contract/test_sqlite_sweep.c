@@ -147,12 +147,11 @@ ON_GROUND(e34_a_sweep_that_fails_leaves_everything, ground *p)
     static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
     pawl_store              *store    = open_with_old_rows(p);
     for (size_t i = 0; i < COUNT(tables); i++) {
-        char     text[200];
         sqlite3 *db = raw_open(p->path);
-        snprintf(text, sizeof text,
-                 "create trigger no before delete on %s begin select raise(abort, 'no'); end",
-                 tables[i]);
-        raw_run(db, text);
+        raw_run(
+            db,
+            test_text("create trigger no before delete on %s begin select raise(abort, 'no'); end",
+                      tables[i]));
         expect_nothing_swept(p, sweep_at(p, store, NOW + 1, 9), tables[i]);
         raw_run(db, "drop trigger no");
         sqlite3_close(db);
@@ -168,8 +167,7 @@ ON_GROUND(e34_a_sweep_without_memory_leaves_everything, ground *p)
     swept       result;
     fault_memory_install();
     for (long n = 1;; n++) {
-        char label[40];
-        snprintf(label, sizeof label, "allocation %ld", n);
+        const char *label = test_text("allocation %ld", n);
         fault_memory_begin(n);
         result = sweep_at(p, store, NOW + 1, 9);
         if (!fault_memory_end())

@@ -394,13 +394,11 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_file, ground *p)
     sqlite3        *db      = raw_open(p->path);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
-    char            other[300];
     expect_code(p, pawl_store_enlist(store, NULL, &changes, &p->error), PAWL_EINVAL);
     expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "BEGIN first");
     sqlite3_close(db);
-    snprintf(other, sizeof other, "%s2", p->path);
-    db = raw_open(other);
+    db = raw_open(test_text("%s2", p->path));
     raw_run(db, "begin; create table mine (id integer)");
     expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "must be the same file");

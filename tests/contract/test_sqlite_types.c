@@ -40,14 +40,16 @@ ON_GROUND(d39_each_type_is_stored_as_it_is_said, ground *p)
                                    .data     = TEXT("{}")}};
     pawl_changes changes = {.now = NOW, ONE_UNIT, .saga_insert = {.items = inserts, .count = 2}};
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
-    char sql[600];
-    snprintf(sql, sizeof sql,
-             "select count(*) from shop_Guid where Id = '%s' and Correlation_id = '%s' and "
-             "typeof(Id) || typeof(Correlation_id) = 'texttext' and Correlation_at = %lld and "
-             "typeof(Correlation_at) || typeof(Concurrency) = 'integerinteger' and "
-             "typeof(PersistenceVersion) || typeof(SagaTypeVersion) = 'texttext'",
-             id, id, (long long)(NOW + 7));
-    assert_int_equal(path_number(p->path, sql), 1);
+    assert_int_equal(
+        path_number(
+            p->path,
+            test_text(
+                "select count(*) from shop_Guid where Id = '%s' and Correlation_id = '%s' and "
+                "typeof(Id) || typeof(Correlation_id) = 'texttext' and Correlation_at = %lld and "
+                "typeof(Correlation_at) || typeof(Concurrency) = 'integerinteger' and "
+                "typeof(PersistenceVersion) || typeof(SagaTypeVersion) = 'texttext'",
+                id, id, (long long)(NOW + 7))),
+        1);
     assert_int_equal(path_number(p->path, "select count(*) from shop_Int where Correlation_number "
                                           "= -9223372036854775807 - 1 and "
                                           "typeof(Correlation_number) = 'integer'"),

@@ -46,9 +46,8 @@ ON_GROUND(the_first_version_is_upgraded, ground *p)
 ON_GROUND(opening_for_work_upgrades, ground *p)
 {
     pawl_store *store = NULL;
-    char        url[400];
     make_version_1(p);
-    snprintf(url, sizeof url, "%s?create=no", p->url);
+    const char *url = test_text("%s?create=no", p->url);
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
     expect_text(p, "this program needs version 5");
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));

@@ -41,13 +41,12 @@
 /* A checked-in script; free() it. */
 static inline char *old_script(const char *name)
 {
-    char        path[1000];
     const char *root = getenv("PAWL_SOURCE_DIR");
     char       *text = calloc(1, 60000);
     assert_non_null(root);
     assert_non_null(text);
-    snprintf(path, sizeof path, "%s/tests/contract/%s", root, name);
-    FILE *file = fopen(path, "r");
+    const char *path = test_text("%s/tests/contract/%s", root, name);
+    FILE       *file = fopen(path, "r");
     if (file == NULL)
         fail_msg("%s cannot be read", path);
     size_t size = fread(text, 1, 59999, file);
@@ -145,8 +144,7 @@ static inline void expect_refused_as_old(ground *p)
 
 /* ---- After --------------------------------------------------------------------- */
 
-#define UPGRADE_NOTE(F) F(INT32, number)
-PAWL_RECORD(upgrade_note, UPGRADE_NOTE);
+PAWL_RECORD(upgrade_note, A_NUMBER);
 
 static inline pawl_code on_upgrade_note(pawl_context *ctx, const upgrade_note *message)
 {
@@ -251,9 +249,8 @@ static inline void expect_goes_on_a_version_behind(ground *p)
 static inline void expect_refused_as_new(ground *p)
 {
     static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING, PAWL_OPEN_CREATE};
-    char                        text[100];
-    snprintf(text, sizeof text, "programs of version %d and newer work on it",
-             PAWL__SQL_SCHEMA_VERSION + 1);
+    const char                 *text =
+        test_text("programs of version %d and newer work on it", PAWL__SQL_SCHEMA_VERSION + 1);
     for (size_t i = 0; i < COUNT(modes); i++) {
         pawl_store        *store   = NULL;
         pawl_store_options options = PAWL_STORE_OPTIONS_INIT;

@@ -66,9 +66,8 @@ static bool run_once(const char *url, const char *target, long n)
 
 ON_ALL_STORES(the_nth_commit_fails, const char *url)
 {
-    const long stride = server_is(url) ? SERVER_STRIDE : 1;
-    char       scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
+    const long  stride = server_is(url) ? SERVER_STRIDE : 1;
+    const char *scheme = test_text("%.*s", (int)(strchr(url, ':') - url), url);
     for (size_t i = 0; i < COUNT(ways); i++) {
         long n  = 0;
         current = &ways[i];

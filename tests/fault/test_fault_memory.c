@@ -58,10 +58,9 @@ static bool run_once(const char *url, const char *target, long n)
 
 ON_ALL_STORES(the_nth_allocation_fails, const char *url)
 {
-    char scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    const long stride = stride_of(url, SERVER_STRIDE);
-    long       n      = 1;
+    const char *scheme = test_text("%.*s", (int)(strchr(url, ':') - url), url);
+    const long  stride = stride_of(url, SERVER_STRIDE);
+    long        n      = 1;
     for (bool goes_on = true; goes_on; n += stride) {
         char here[1000], target[1000];
         assert_true(scenario_url(scheme, here, sizeof here));

@@ -15,7 +15,7 @@ static pawl_time moment(fuzz_input *in)
     return (pawl_time)((uint64_t)fuzz_integer(in) % years);
 }
 
-static void check_plan(const pawl__schedule *schedule, pawl_time due, pawl_time now,
+static void check_plan(const pawl_schedule_row *schedule, pawl_time due, pawl_time now,
                        pawl_arena *arena)
 {
     pawl__schedule_plan plan  = {.count = 0};
@@ -30,10 +30,10 @@ static void check_plan(const pawl__schedule *schedule, pawl_time due, pawl_time 
 }
 
 /* The row that is written of it says the same. */
-static void check_row(const pawl__schedule *schedule, pawl_arena *arena)
+static void check_row(const pawl_schedule_row *schedule, pawl_arena *arena)
 {
-    pawl_timeout_set set   = {.due = 0};
-    pawl__schedule   again = {.every = 0};
+    pawl_timeout_set  set   = {.due = 0};
+    pawl_schedule_row again = {.every = 0};
     FUZZ_CHECK(pawl__schedule_write(schedule, 0, arena, &set) == PAWL_OK);
     const pawl_timeout_row row = {.destination = set.destination, .headers = set.headers};
     FUZZ_CHECK(pawl__schedule_read(&row, arena, &again, NULL) == PAWL_OK);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pawl_time              due = moment(&in), now = moment(&in);
     const pawl_timeout_row row = {.destination = PAWL_TEXT_INIT("bank"), .headers = fuzz_rest(&in)};
     pawl_error             error    = PAWL_ERROR_INIT;
-    pawl__schedule         schedule = {.every = 0};
+    pawl_schedule_row      schedule = {.every = 0};
     pawl_code              code     = pawl__schedule_read(&row, arena, &schedule, &error);
     if (code == PAWL_OK) {
         check_plan(&schedule, due < now ? due : now, due < now ? now : due, arena);

@@ -17,7 +17,8 @@ CONFLICTS = ("40001", "40P01", "55P03")
 CONFLICT_TEXT = re.compile(r"could not serialize access|deadlock detected|lock timeout|concurrent update", re.I)
 NOT_MADE = "Unable to create the specified collection"
 # DocumentDB's SQLSTATEs of MongoDB's codes, as far as a test looks at them; of the others the code is InternalError.
-CODES = {"57014": 50, "M0001": 2, "M0009": 27, "M000F": 48, "M0016": 263, "M00CO": 121, "M003A": 17419}
+CODES = {"57014": 50, "M0001": 2, "M0009": 27, "M000F": 48, "M000R": 85, "M000S": 86, "M0016": 263, "M00CO": 121,
+         "M003A": 17419}
 LOST_TRANSACTION = {"ok": 0.0, "code": 251, "codeName": "NoSuchTransaction", "errmsg": "the transaction is not there",
                     "errorLabels": [TRANSIENT]}
 SET_UP = """

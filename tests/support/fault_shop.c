@@ -66,18 +66,19 @@ static pawl_code on_parcels(pawl_context *ctx, const parcel *messages, size_t co
 }
 PAWL_BATCH_HANDLER(on_parcels, parcel);
 
-static const pawl_saga order_saga = {
-    .name        = "OrderSaga",
-    .state       = PAWL_RECORD_OF(order),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_pay), .key = "name"},
-                           {.handle = PAWL_HANDLE(on_packed), .key = "name"},
-                           {.handle = PAWL_HANDLE(on_remind), .timeout = "remind"},
-                           {.handle = PAWL_HANDLE(on_expire), .timeout = "expire"})};
+static const pawl_saga order_saga = SAGA_OF(
+    "OrderSaga", order, "name", {.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_pay), .key = "name"},
+    {.handle = PAWL_HANDLE(on_packed), .key = "name"},
+    {.handle = PAWL_HANDLE(on_remind), .timeout = "remind"},
+    {.handle = PAWL_HANDLE(on_expire), .timeout = "expire"});
 
 static const pawl_aggregator parcels = {
-    .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .key = "name", .size = 3};
+    .name   = "Parcels",
+    .handle = PAWL_HANDLE(on_parcels),
+    .key    = "name",
+    .size   = 3,
+    .period = PAWL_DAYS(1000)}; /* its check reads the due times of all partitions */
 
 const char *fault_shop_store;
 
@@ -124,10 +125,8 @@ static pawl_code on_notice(pawl_context *ctx, ledger *it, const notice *message)
 }
 PAWL_HANDLER(on_notice, ledger, notice);
 
-static const pawl_saga ledger_saga = {
-    .name        = "LedgerSaga",
-    .state       = PAWL_RECORD_OF(ledger),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_notice), .key = "name", .starts = true})};
+static const pawl_saga ledger_saga =
+    SAGA_OF("LedgerSaga", ledger, "name",
+            {.handle = PAWL_HANDLE(on_notice), .key = "name", .starts = true});
 static const pawl_endpoint_spec depot       = {.name = "depot", .sagas = PAWL_SAGAS(&ledger_saga)};
 const pawl_application          fault_depot = APPLICATION("depot", &depot);

@@ -15,19 +15,16 @@
 #define PAWL_TESTS_FAULT_SHOP_H
 
 #include "pawl/pawl.h"
+#include "support/tests.h"
 
-#define PLACE(F) F(TEXT, name)
-PAWL_RECORD(place, PLACE);
-#define PAY(F) F(TEXT, name)
-PAWL_RECORD(pay, PAY);
+PAWL_RECORD(place, A_NAME);
+PAWL_RECORD(pay, A_NAME);
 #define PARCEL(F) \
     F(TEXT, name) \
     F(INT32, number)
 PAWL_RECORD(parcel, PARCEL);
-#define PACKED(F) F(TEXT, name)
-PAWL_RECORD(packed, PACKED);
-#define AUDIT(F) F(INT32, number)
-PAWL_RECORD(audit, AUDIT);
+PAWL_RECORD(packed, A_NAME);
+PAWL_RECORD(audit, A_NUMBER);
 #define NOTICE(F) \
     F(TEXT, name) \
     F(TEXT, what)

@@ -142,12 +142,10 @@ static pawl_code find_safe(pawl_context *ctx, const void *message, pawl_saga_id 
     return PAWL_OK;
 }
 
-static const pawl_saga other_saga = {
-    .name        = "Other",
-    .state       = PAWL_RECORD_OF(other_state),
-    .correlation = "other",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_both_other), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_nudge), .key = "name"})};
+static const pawl_saga other_saga =
+    SAGA_OF("Other", other_state, "other",
+            {.handle = PAWL_HANDLE(on_both_other), .key = "name", .starts = true},
+            {.handle = PAWL_HANDLE(on_nudge), .key = "name"});
 static const pawl_saga counter_saga = {
     .name         = "Counter",
     .state        = PAWL_RECORD_OF(counter_state),

@@ -22,16 +22,12 @@ PAWL_RECORD(bump, BUMP);
     F(TEXT, name) \
     F(INT32, number)
 PAWL_RECORD(touch, TOUCH);
-#define BOTH(F) F(TEXT, name)
-PAWL_RECORD(both, BOTH);
-#define NUDGE(F) F(TEXT, name)
-PAWL_RECORD(nudge, NUDGE);
-#define FOUND(F) F(TEXT, name)
-PAWL_RECORD(found, FOUND);
-PAWL_RECORD(begin_found, FOUND);
-#define PUT_IN(F) F(TEXT, name)
-PAWL_RECORD(put_in, PUT_IN);
-PAWL_RECORD(take_out, PUT_IN);
+PAWL_RECORD(both, A_NAME);
+PAWL_RECORD(nudge, A_NAME);
+PAWL_RECORD(found, A_NAME);
+PAWL_RECORD(begin_found, A_NAME);
+PAWL_RECORD(put_in, A_NAME);
+PAWL_RECORD(take_out, A_NAME);
 
 /* While positive, a handler of a counter meets another worker, which saves the
  * same one as it is, and it goes down by one. */

@@ -17,8 +17,7 @@
 #include "support/exposition.h"
 #include "support/world.h"
 
-#define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL);
+PAWL_RECORD(call, A_NUMBER);
 
 /* Endpoints "left", which observed_open opens, and "right". A call to one of them goes
  * on to the destination "far". */

@@ -6,11 +6,11 @@
 #define PAWL_TESTS_PING_H
 
 #include "pawl/pawl.h"
+#include "support/tests.h"
 
 #include <stdatomic.h>
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
+PAWL_RECORD(ping, A_NUMBER);
 
 static atomic_int ping_count; /* messages handled so far */
 

@@ -80,7 +80,7 @@ expect 2 '--saga is empty' pawl outbox list --saga '' "${of_app[@]}"
 echo "== one is deleted"
 gone=$(id_of o-2)
 saga delete Order/o-2 --yes --reason 'never paid'
-has_line "^deleted saga Order/o-2, id $gone, version 1, with 1 timeout$" '^messages that are queued for it find no saga: '
+has_line "^deleted saga Order/o-2, id $gone, version 1, with 1 timeout$" '^queued messages for it no longer find a saga: '
 expect 6 '^pawl: .*there is no saga Order/o-2$' pawl saga show Order/o-2 --app "$work/old.so" "${at[@]}"
 expect 6 '^pawl: .*there is no saga Order/o-2$' pawl saga delete Order/o-2 --yes --app "$work/old.so" "${at[@]}"
 saga show "Order/$gone"

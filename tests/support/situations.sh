@@ -178,6 +178,7 @@ why 3 waits_for "its receiver, which is unavailable since .*: route 'far': sqlit
 why 3 next 'tries the receiver by itself'
 paste_it "$(remedy '"place":"outbox"' 1)"
 grep -q "route 'far'" "$work/pasted" || die "the remedy of why does not say which"
+expect 0 "^next +its receiver is unavailable since .*: the outbox tries it by itself.*route 'far': sqlite: " pawl outbox show 3
 expect 0 '' pawl send --to shop --type sell --body '{"customer":"c-2","number":4}'
 has_row() { pawl outbox show "$1" >/dev/null 2>&1; }
 poll 20 has_row 4 || die "no row 4"

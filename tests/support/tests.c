@@ -6,6 +6,7 @@
 #include "support/world.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 
 static struct {
     test_done_fn *done;
@@ -62,6 +63,40 @@ pawl_arena *test_arena(void)
     assert_non_null(arena);
     test_later(destroy_arena, arena);
     return arena;
+}
+
+typedef struct made_text {
+    struct made_text *next;
+    char              text[];
+} made_text;
+
+static _Atomic(made_text *) made_texts;
+
+const char *test_text(const char *format, ...)
+{
+    va_list values, again;
+    va_start(values, format);
+    va_copy(again, values);
+    size_t     size = 1 + (size_t)vsnprintf(NULL, 0, format, values);
+    made_text *made = malloc(sizeof *made + size);
+    if (made == NULL)
+        abort();
+    vsnprintf(made->text, size, format, again);
+    va_end(again);
+    va_end(values);
+    made->next = atomic_load(&made_texts);
+    while (!atomic_compare_exchange_weak(&made_texts, &made->next, made))
+        continue;
+    return made->text;
+}
+
+static void free_texts(void)
+{
+    made_text *next = NULL;
+    for (made_text *it = atomic_exchange(&made_texts, NULL); it != NULL; it = next) {
+        next = it->next;
+        free(it);
+    }
 }
 
 bool text_is(pawl_text text, const char *what)
@@ -142,6 +177,7 @@ void test_end(void)
     while (later_count > 0)
         test_now(later[later_count - 1].it);
     world_end_all();
+    free_texts();
 }
 
 static struct CMUnitTest all[800];

@@ -56,6 +56,8 @@ struct pawl_store *test_store(struct pawl_store *store);
 struct pawl_store *test_open(const char *url);
 /* Of the whole store, at the end of time; their texts are in the arena, which is emptied first. */
 struct pawl_stats test_stats(struct pawl_store *store, pawl_arena *arena);
+/* A text made as by printf, in any thread, until the test ends. */
+const char *test_text(const char *format, ...) PAWL_PRINTF(1, 2);
 /* A test kit until the test ends. */
 struct pawl_application;
 struct pawl_test_options;
@@ -120,6 +122,17 @@ int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 #define APPLICATION(name_, ...)                                                        \
     {                                                                                  \
         PAWL_APPLICATION_HEAD, .name = name_, .endpoints = PAWL_ENDPOINTS(__VA_ARGS__) \
+    }
+
+/* Fields of a record that has one: PAWL_RECORD(note, A_NUMBER). */
+#define A_NUMBER(F) F(INT32, number)
+#define A_NAME(F) F(TEXT, name)
+
+/* The initialiser of a saga: "name", its state, "the property that finds it", and the rows of `on`. */
+#define SAGA_OF(name_, state_, correlation_, ...)                                    \
+    {                                                                                \
+        .name = name_, .state = PAWL_RECORD_OF(state_), .correlation = correlation_, \
+        .on = PAWL_ON(__VA_ARGS__)                                                   \
     }
 
 /* Members of a pawl_changes with the changes of one unit. */

@@ -65,13 +65,10 @@ static pawl_code on_passengers(pawl_context *ctx, const passenger *messages, siz
 }
 PAWL_BATCH_HANDLER(on_passengers, passenger);
 
-static const pawl_saga trip_saga = {
-    .name        = "Trip",
-    .state       = PAWL_RECORD_OF(trip_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_depart), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_first), .timeout = "first"},
-                           {.handle = PAWL_HANDLE(on_second), .timeout = "second"})};
+static const pawl_saga trip_saga = SAGA_OF(
+    "Trip", trip_state, "name", {.handle = PAWL_HANDLE(on_depart), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_first), .timeout = "first"},
+    {.handle = PAWL_HANDLE(on_second), .timeout = "second"});
 static const pawl_aggregator seats = {
     .name = "Seats", .handle = PAWL_HANDLE(on_passengers), .size = 4};
 static const pawl_endpoint_spec station = {

@@ -160,7 +160,7 @@ stop "$pid" TERM 5
 [ ! -s "$work/out" ] || die "an interrupted run reports"
 [ "$(cat "$work/victim")" = mine ] || die "a link was followed"
 [ "$(stat -c %a "$work/cursor")" = 600 ] || die "others may read the cursor"
-[ "$(tail -n 1 "$work/err")" = "pawl: interrupted; nothing was written to the store; the same call goes on from $work/cursor" ] ||
+[ "$(tail -n 1 "$work/err")" = "pawl: interrupted; nothing was written to the store; run the same command to resume from $work/cursor" ] ||
     die "it does not say what it left"
 sed -i -E 's/"rows":/&1000/' "$work/cursor"
 cp "$work/cursor" "$work/cursor.kept"

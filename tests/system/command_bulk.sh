@@ -75,6 +75,7 @@ wait $pid
 [ $? = 5 ] || die "no exit code 5 when it is interrupted: $(cat "$work/run.err")"
 left=$(number dead)
 [ "$left" -gt 610 ] || die "it did not stop"
+state_is "$id" open $((920 - left)) || die "it tells another number than it did: $(cat "$work/shown")"
 expect 0 "\"id\":\"$id\",\"state\":\"open\"" pawl bulk list --open --json
 expect 0 "\"retried\":$((left - 610))," pawl bulk run "$id" --json
 [ "$(number dead)" = 610 ] || die "not each of the kind was retried"
@@ -90,7 +91,9 @@ expect 0 '^stopped; what was done stays$' pawl bulk stop "$id" --reason "wrong k
 wait $pid
 [ $? = 5 ] || die "no exit code 5 when it is stopped"
 grep -qx "pawl: sqlite:.*bulk action $id was stopped" "$work/run.err" || die "it does not say why: $(cat "$work/run.err")"
-[ "$(number dead)" -gt 300 ] || die "it was not stopped"
+left=$(number dead)
+[ "$left" -gt 300 ] || die "it was not stopped"
+state_is "$id" stopped $((610 - left)) || die "it tells another number than it did: $(cat "$work/shown")"
 expect 6 "bulk action $id is stopped" pawl bulk run "$id"
 expect 0 '"action":"stopped".*"reason":"wrong kind"' pawl bulk show "$id" --json
 

@@ -74,6 +74,13 @@ sick
 finds fail schema "pawl_leases" "pawl schema apply"
 PATH=$build_dir:$PATH bash -c "$(sed -nE 's/.*"remedy":"([^"]*)".*/\1/p' "$work/out")" 2>"$work/err"
 well
+"$work/sql" "$work/doctor.db" "drop index pawl_queue_due; create index pawl_queue_due on pawl_queue (Queue)" || die "no sql"
+sick
+finds fail schema "pawl_queue_due"
+grep -q "schema apply" "$work/out" && die "apply is named, which changes no index that is there"
+"$work/sql" "$work/doctor.db" "drop index pawl_queue_due" || die "no sql"
+expect 0 '' pawl schema apply
+well
 
 echo "== nobody reads"
 expect 0 '' pawl send --to billing --type charge --body '{"n":1}'

@@ -31,6 +31,17 @@ says '^OK    dead_letters '
 ! grep -qE '^(WARN|FAIL)' "$work/out" || die "something is found in a store that is well"
 expect 0 '"check":"clock","level":"ok"' pawl doctor --store "$store" --json
 
+echo "== made by an open, without validators"
+pawl schema drop --yes --store "$store" >/dev/null 2>&1 || die "the collections stay"
+PAWL_STORE=$store start app "$build_dir/orders.so"
+stop "$pid" TERM 0
+expect 0 "" pawl doctor --store "$store"
+says '^WARN  schema +without pawl.s validator, .*pawl_queue.*DocumentDB'
+! grep -qE '^FAIL' "$work/out" || die "a store without validators has a fault"
+expect 0 "^warning: without pawl's validator" pawl schema verify --store "$store"
+expect 0 "" pawl schema apply --store "$store"
+grep -q 'brought up to date' "$work/err" || die "apply does not say that it did something"
+
 echo "== a message that nobody reads"
 pawl send --to nowhere --type t --body '{}' --store "$store" >/dev/null 2>&1 || die "cannot send"
 expect 1 "" pawl doctor --store "$store"
@@ -46,5 +57,5 @@ expect 1 "" pawl doctor --store "mongodb://127.0.0.1:$((port + 2))/$name"
 says '^FAIL  connection .*standalone'
 expect 1 "" pawl doctor --store "mongodb://127.0.0.1:1/$name?serverSelectionTimeoutMS=200"
 says '^FAIL  connection '
-pawl schema drop --yes --store "$store" >/dev/null 2>&1 || die "the collections stay"
+pawl schema drop --yes --store "$store" --app "$build_dir/orders.so" >/dev/null 2>&1 || die "the collections stay"
 echo "ok"

@@ -131,3 +131,6 @@ after=$(sed -nE 's/^the newest 100000 events were read; older ones: --after ([0-
 expect 0 '' pawl events list --operators --json --after "${after:?}"
 lines 5
 [ ! -s "$work/err" ] || die "a word about older events that are not there"
+expect 0 '' pawl events list --operators --json --after 100001
+lines 5
+[ ! -s "$work/err" ] || die "a word about older events where all were read"

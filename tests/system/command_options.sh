@@ -234,7 +234,7 @@ refuse "1: recovery: " 'recovery = nosuch=1'
 refuse "1: there is no option 'store'" 'store = sqlite:x.db'
 refuse "1: route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, with %23 for a '#' inside of the URL, got 'audit'$" 'route = audit'
 refuse "2: route: 'audit' is given twice$" 'route = audit=#a' 'route = audit=#b'
-refuse "1: recovery: says nothing: expected words as code=" 'recovery ='
+refuse "1: recovery: is empty: expected words such as code=" 'recovery ='
 refuse "1: recovery: expected NAME=VALUE, got 'never'$" 'recovery = code=EFULL never'
 refuse "1: recovery: there is no 'delays'; did you mean delay" 'recovery = delays=1s'
 refuse "1: recovery: there is no code 'EUNREACHABEL' of a failure; did you mean EUNREACHABLE" 'recovery = code=EUNREACHABEL'
@@ -250,7 +250,7 @@ refuse "1: recovery: delay is longer than delay_max$" 'recovery = delay=2s delay
 refuse "1: recovery: then: expected dead or discard, got 'drop'$" 'recovery = then=drop'
 refuse "1: recovery: type has 0 bytes, the limit is 1 to 200$" 'recovery = type='
 refuse "1: recovery: delayed is given twice$" 'recovery = delayed=1 delayed=2'
-refuse "3: recovery: 'code=EFULL type=a' is never reached: an earlier one takes all that it is for$" \
+refuse "3: recovery: 'code=EFULL type=a' is never used: an earlier row covers all its failures$" \
     'recovery = type=b' 'recovery = code=EFULL' 'recovery = code=EFULL type=a'
 refuse "1: byte 10 is no UTF-8$" $'workers = \xff'
 refuse "2: option ordered is 'key': neither saga, header:NAME, property:NAME nor none$" '[rests]' 'ordered = key'

@@ -242,11 +242,11 @@ expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"program\":\"pair\
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
 one=$(pawl worker list --json --endpoint right | sed -nE '1s/.*"id":"([^"]*)".*/\1/p')
-expect 0 '^in flight +not told by the store: .*`pawl queue peek [^ ]+ --due now`' pawl worker show "$one"
+expect 0 '^in flight +not known: .*`pawl queue peek [^ ]+ --due now`' pawl worker show "$one"
 read -ra hint < <(sed -nE 's/^in flight .*`pawl (queue peek .* --due now)`.*/\1/p' "$work/out")
 [ "${hint[*]}" = 'queue peek right --due now' ] || die "it names '${hint[*]}' to look at"
 expect 0 '' pawl "${hint[@]}"
-expect 0 '"in_flight":"not told by the store: [^"]*","isolated":\[\]\}$' pawl worker show "$one" --json
+expect 0 '"in_flight":"not known: [^"]*","isolated":\[\]\}$' pawl worker show "$one" --json
 expect 0 '^sent ' pawl send --to nobody --type ping --id 018f0000-0000-7000-8000-0000000000aa --body '{"n":1}'
 build_sql
 "$work/sql" "$work/workers.db" "update pawl_queue set Deaths = 2, History = '[{\"attempt\":1,\"at\":\"2026-11-22T08:00:00Z\",\"code\":\"ECRASHED\",\"error\":\"x\",\"worker\":\"$one\",\"epoch\":1,\"pid\":7}]' where Queue = 'nobody'" ||

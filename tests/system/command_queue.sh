@@ -13,6 +13,14 @@ expect 3 "queue.db: No such file or directory; pawl schema apply makes it" pawl 
 expect 0 '' pawl schema apply
 . "$source_dir/tests/support/queue.sh"
 
+echo "== another message under an id that the queue has is not sent, and that is said"
+expect 0 '^sent same to twice$' pawl send --to twice --type parcel --id same --body '{"n":1}'
+expect 0 '^sent same to twice$' pawl send --to twice --type parcel --id same --body '{"n":1}'
+expect 0 '^queue twice has another message same: nothing was sent$' pawl send --to twice --type parcel --id same --body '{"n":2}'
+expect 0 '^\{"sent":0,"queue":"twice","id":"same"\}$' pawl send --to twice --type letter --id same --body '{"n":1}' --json
+expect 0 '"type":"parcel",.*"body":"\{\\"n\\":1\}"' pawl queue peek twice --id same --reveal --json
+expect 0 '' pawl queue purge twice --yes
+
 echo "== what a terminal would obey, and an accent that has no width"
 for id in $'a\033[2Jb' $'e\xcc\x81xx'; do expect 0 '' pawl send --to calm --type parcel --id "$id" --body '{}'; done
 expect 0 '^a\?\[2Jb +parcel ' pawl queue peek calm
@@ -22,14 +30,21 @@ expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
 warned '^pawl: queue c\?\[2Jd has no consumer just now: what is in it waits$'
 expect 0 '^c\?\[2Jd +1 ' pawl queue list
 expect 0 '^c\?\[2Jd +1 ' pawl stats
-PAWL_CONSOLE_USER=$'a\033nn' expect 0 '' pawl queue pause $'c\033[2Jd'
+PAWL_CONSOLE_USER=$'a\033nn' expect 0 '^paused queue c\?\[2Jd$' pawl queue pause $'c\033[2Jd'
 expect 0 '' pawl send --to $'c\033[2Jd' --type parcel --body '{}'
 warned '^pawl: queue c\?\[2Jd is paused, by '
 ! grep -q $'\033' "$work/err" || die "a terminal would obey the warning"
 expect 0 '' pawl queue pause $'c\033[2Jd'
 warned ' is paused since .*, by .* \(a\?nn\)$'
+expect 0 '^resumed queue c\?\[2Jd$' pawl queue resume $'c\033[2Jd'
 expect 0 '' pawl queue resume $'c\033[2Jd'
-expect 0 '' pawl queue purge $'c\033[2Jd' --yes
+warned '^queue c\?\[2Jd is not paused$'
+odd=$'m\e]0;x\a\xe2\x80\xaed'
+expect 0 '^sent 1\?2 to m\?\]0;x\?\?\?\?d$' pawl send --to "$odd" --type parcel --id $'1\e2' --body '{"n":1}'
+expect 0 '^queue m.* has another message 1\?2: nothing was sent$' pawl send --to "$odd" --type parcel --id $'1\e2' --body '{"n":2}'
+expect 0 '^would be dead-lettered: 2 messages of queue c\?\[2Jd' pawl queue purge $'c\033[2Jd' --dry-run
+expect 0 '^moved 1 message of queue m\?\]0;x\?\?\?\?d to c\?\[2Jd$' pawl queue move "$odd" $'c\033[2Jd' --yes
+expect 0 '^dead-lettered 3 messages of queue c\?\[2Jd$' pawl queue purge $'c\033[2Jd' --yes
 
 echo "== the command that goes on with a queue is one whatever its name has"
 odd="it's; touch $work/touched"
@@ -45,6 +60,12 @@ for said in shown err; do
     [ ! -e "$work/touched" ] || die "'$command' does more"
 done
 expect 0 '' pawl queue purge "$odd" --discard --yes
+
+echo "== a name that no queue can have"
+expect 0 '' pawl send --to short --type parcel --id short-1 --body '{}'
+expect 2 'the name of the other queue has 201 bytes, limit 200' pawl queue move short "$(printf 'a%.0s' {1..201})" --dry-run
+expect 2 'the name of the other queue has 201 bytes, limit 200' pawl bulk start -- queue move short "$(printf 'a%.0s' {1..201})"
+expect 0 '' pawl queue purge short --discard --yes
 
 echo "== large messages are not all in memory"
 export PAWL_STORE=sqlite:$work/large.db

@@ -39,7 +39,9 @@ echo "== add"
 expect 2 "cron line '0 25 \* \* \*': hour '25' is none of 0 to 23" $add --body '{}' --cron '0 25 * * *'
 expect 6 "time zone 'Europe/Atlantis': there is no file of it" \
     $add --body '{}' --cron @daily --zone Europe/Atlantis
-expect 2 'an interval of 500000 microseconds' $add --body '{}' --every 500ms
+for every in 0s 1ms 500ms 36501d; do
+    expect 2 "^pawl: --every: $every is not within 1s and 36500d$" $add --body '{}' --every $every
+done
 expect 0 '^added office/n$' $add --body '{"number":7}' --cron '30 4 * * mon' --zone Europe/Berlin \
     --missed all --missed-max 3 --reason 'ticket 7'
 grep -q '^pawl: queue office has no consumer just now' "$work/err" || die "add does not say that nobody reads the queue"

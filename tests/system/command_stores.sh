@@ -48,8 +48,12 @@ expect 3 "$work/cut.db" pawl stats --store "sqlite:$work/cut.db"
 expect 3 "$work/cut.db" "${send[@]}" --store "sqlite:$work/cut.db"
 mkdir "$work/closed"
 chmod 500 "$work/closed"
-expect 3 "$work/closed/x.db" \
+expect 3 "$work/closed/x.db cannot be made in folder $work/closed: Permission denied$" \
     keep_to_modes "$build_dir/pawl" schema apply --store "sqlite:$work/closed/x.db"
+expect 3 "x.db cannot be made in folder [.]: Permission denied$" \
+    keep_to_modes env -C "$work/closed" "$build_dir/pawl" schema apply --store sqlite:x.db
+expect 3 "/x.db cannot be made in folder $work/none: No such file or directory$" \
+    pawl schema apply --store "sqlite:$work/none/x.db"
 
 echo "== ours, and closed to who looks"
 mkdir "$work/kept"

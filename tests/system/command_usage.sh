@@ -111,6 +111,8 @@ usage "--workers: 'many' is no whole number" pawl run x.so --workers=many
 usage "--create: 'maybe' is neither yes nor no" pawl run x.so --create=maybe
 usage "--log: 'infos' is no LEVEL; did you mean info\?" pawl run x.so --store memory: --log infos
 usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route nowhere
+usage "--route: 'sink': 'outbox' is no URL; 'outbox:', with a colon, is the outbox of this store" pawl run x.so --store memory: --route sink=outbox
+usage "--route: 'sink': 'outbox' is no URL; 'outbox:'" pawl run x.so --store memory: --route 'sink=outbox#q'
 usage "--create needs a value: yes or no" pawl run x.so --create
 usage "needs ACTION; valid are apply, drop, print, verify" pawl schema
 usage "'verfy' is no ACTION; did you mean verify\?" pawl schema verfy

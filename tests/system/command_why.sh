@@ -76,6 +76,9 @@ says 1 error 'no such account'
 paste_line 1 1
 why 1 3
 says 1 name 'row 3, pending'
+sql "update pawl_outbox set DispatchId = '19b50000-0000-7000-8000-000000000003' where Id = 3"
+why 1 19b50000-0000-7000-8000-000000000003
+says 1 name 'row 3, pending'
 why 1 5
 paste_line 1 2
 why 1 5
@@ -173,6 +176,16 @@ rm "$PAWL_TEST_CLOSED"
 paste_line 1 1
 poll 20 has_ready billing 0 || die "the letter is not handled"
 poll 20 grep -q 'charge 3' "$PAWL_TEST_SEEN" || die "the letter is not handled"
+
+echo "== a letter without a type, as a broker's message may be, can only be discarded"
+sql "insert into pawl_dead select 'far', 'far', 'bare', '', '', '', 'REJECT', 0, 0, 1, 'it has no type', '[]', '{}', 'x'"
+expect 0 "^next  *nothing by itself: .pawl dead discard 'bare' --endpoint far. removes it: it has no type or queue$" pawl dead show bare
+why 1 bare
+says 1 name 'of endpoint far, message bare without a type"'
+says 1 waits_for 'somebody who discards it: it has no type or queue"'
+grep -q 'pawl dead retry' "$work/out" && die "a retry is offered, which is refused"
+paste_line 1 1
+grep -qx 'discarded 1 dead letter' "$work/pasted" || die "it is not discarded: $(cat "$work/pasted")"
 
 echo "== an id that looks like an option, and one that looks like a command"
 hostile="\$(touch $work/touched) '\`x\`"

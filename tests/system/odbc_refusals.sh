@@ -36,7 +36,7 @@ session()
 
 echo "== configuration"
 refused 2 "dialect is 'cobol', may be mysql" "odbc:shop?dialect=cobol"
-refused 2 "'\?dialect=mysql' or '\?dialect=postgres' is missing at the end" "odbc:DSN=shop;PWD=hush"
+refused 2 "'\?dialect=' is missing at the end: mysql, postgres, mssql or oracle" "odbc:DSN=shop;PWD=hush"
 refused 2 "neither a data source nor a connection string" "odbc:?dialect=mysql"
 refused 3 "no source .*pawl_none.*odbcinst -q -s|state IM002.*odbcinst -q -s" "odbc:pawl_none?dialect=mysql"
 refused 3 "PWD=\*\*\*.*state IM002.*odbcinst -q -s" "odbc:DSN=pawl_none;PWD=hush?dialect=mysql"

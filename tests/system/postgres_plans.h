@@ -182,6 +182,8 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
             "same(at(0)), " MESSAGE_OF("names('m', 1, 474)")),
     [PAWL__PG_DEAD_DELETE] =
         HOT(2600, "text[], text[]", "same('orders'::text), names('m', 125001, 474)"),
+    [PAWL__PG_DEAD_DELETE_OF] = HOT(2600, "text[], text[], timestamptz[]",
+                                    "same('orders'::text), names('m', 125001, 474), same(at(0))"),
     [PAWL__PG_HISTORY_ADD] =
         HOT(2600, HISTORY_TYPES,
             "same('orders'::text), names('Order/', 1, 97), names('m', 1, 474), same('line'::text), "

@@ -1,5 +1,5 @@
-/* aggregator.c - `pawl aggregator list|show|remove|run-now`: what aggregators collect, partition by
- * partition, and what to do with one that is dead.
+/* aggregator.c - `pawl aggregator list|show|remove|run-now`: shows the partitions of aggregators, and
+ * flushes or removes one, for instance a dead one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@ const pawl__option pawl__aggregator_verb_options[] = {
     OPTION("dead", FLAG, is_dead, NULL, FOR_LIST, "dead ones alone"),
     PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     PAWL__OPTION_LIMIT(verb_fields, limit, FOR_LIST, "partitions"),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
+    PAWL__OPTION_REASON(verb_fields, reason, FOR_ACTIONS, "record"),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_REMOVE, "without asking"),
     {.name = NULL},
 };
@@ -134,7 +134,7 @@ typedef struct list_cursor {
     const verb_fields   *fields;
     pawl_store          *store;
     pawl_partition_query query;
-    char                 after[PAWL_PARTITION_SIZE_MAX]; /* beyond its page */
+    char                 after[PAWL_PARTITION_SIZE_MAX]; /* copy that outlives the page */
 } list_cursor;
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
@@ -188,7 +188,7 @@ static pawl_text next_of(const shown_partition *shown, pawl_time now, pawl_arena
                              pawl__age_text(shown->due, now, age), name);
 }
 
-/* A partition that is gone is still told of when something was done with it. */
+/* Shows a partition; of one that is gone, the actions of operators. */
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
@@ -209,7 +209,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     shown.next            = next_of(&shown, view.now, arena);
     view.level            = PAWL__LEVEL_SHOW;
     if (found != PAWL_OK && !view.is_json)
-        printf("partition %s has no rows now\n", fields->partition);
+        pawl__say(stdout, "partition %s has no rows now", fields->partition);
     return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &events, "pawl.partition_");
 }
 
@@ -221,8 +221,8 @@ static pawl_code print_done(const verb_fields *fields, const char *key, const ch
     if (fields->is_json)
         return pawl__facts_print(
             PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}));
-    printf("%s partition %s with %" PRId64 " row%s\n", done, fields->partition, count,
-           PAWL__PLURAL(count));
+    pawl__say(stdout, "%s partition %s with %" PRId64 " row%s", done, fields->partition, count,
+              PAWL__PLURAL(count));
     return PAWL_OK;
 }
 
@@ -271,11 +271,10 @@ static pawl_code remove_rows(const void *context, pawl_store *store, pawl_arena 
 static pawl_code check_words(void *context, pawl_error *error)
 {
     verb_fields *fields = context;
-    pawl_code    code   = pawl__reason_check(fields->reason, error);
-    return code == PAWL_OK && fields->application != NULL
+    return fields->application != NULL
                ? pawl__application_load(fields->application, &fields->loaded, error)
-               : code;
+               : PAWL_OK;
 }
 
-PAWL__VERB_CLOSED(aggregator, verb_fields, pawl__application_unload, loaded,
+PAWL__VERB_CLOSED(aggregator, verb_fields, pawl__application_unload, &fields.loaded,
                   ACTIONS(PAWL__ACTION_FUNCTION))

@@ -1,16 +1,16 @@
-/* doctor.c - `pawl doctor`: what is wrong with a store, its server and what waits in it, each with its
- * remedy; the table of situations, and checks of what any store has: workers, queues, timeouts, outbox
- * and dead letters.
+/* doctor.c - `pawl doctor`: finds problems of a store, its server and the rows that wait, each with its
+ * remedy. Has the table of checks, and those of workers, queues, timeouts, outbox and dead letters.
  *
- * A check that cannot be made is a finding like others: the page is printed whatever the store is
- * like, and the exit code is that of the findings. Rows that wait and are read by nobody do not mend themselves, and
- * neither do dead ones: these fail. Rows that are to be tried again are only named.
+ * A check that cannot be made is a finding, too, so that the page is printed in every state of the
+ * store; the exit code follows from the findings. Dead rows, and rows that nobody reads, need an operator and are
+ * failures. Rows that will be retried are only reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/doctor.h"
 
 #include "store/core/action.h"
+#include "store/core/core.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 typedef struct verb_fields {
     pawl__store_fields at;
     int64_t            transactions;
-    pawl__saga_book    book; /* its words */
+    pawl__saga_book    book; /* options of sagas */
     bool               is_thorough, is_json;
 } verb_fields;
 
@@ -58,7 +58,7 @@ const pawl__report pawl__doctor_verb_reports[] = {{"a finding", columns, NULL}, 
 
 /* ---- Workers and queues ------------------------------------------------- */
 
-/* All that a worker would do now. */
+/* Counts the rows that a worker would handle now. */
 static pawl_code count_waiting(pawl__doctor *doctor, int64_t *waiting)
 {
     pawl_projection_rows rows = {.count = 0};
@@ -131,32 +131,30 @@ static pawl_code check_timeouts(pawl__doctor *doctor)
     pawl_code         code = pawl_store_timeout_foreign(doctor->store, PAWL_TEXT(""), doctor->now,
                                                         doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
-                                 "timeouts lead to %.*s, which no endpoint of this store handles",
-                                 PAWL_TEXT_ARGS(rows.items[i].destination));
+        (void)pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
+                                "timeouts lead to %.*s, which no endpoint of this store handles",
+                                PAWL_TEXT_ARGS(rows.items[i].destination));
     return code;
 }
 
 /* ---- The outbox --------------------------------------------------------- */
 
-/* Pending rows are delivered by the endpoint that made them, and by nobody else. */
-static pawl_code find_orphans(pawl__doctor *doctor, pawl__text_set *producers,
-                              const pawl_outbox_rows *rows)
+/* Collects endpoints with pending rows but without workers: only the endpoint that made a row delivers it. */
+static void find_orphans(pawl__doctor *doctor, pawl__text_set *producers,
+                         const pawl_outbox_rows *rows)
 {
-    pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
+    for (size_t i = 0; i < rows->count; i++) {
         const pawl_outbox_row *row = &rows->items[i];
         if (pawl__text_set_add(producers, row->endpoint) &&
             !pawl__doctor_has_worker(doctor, row->endpoint))
-            code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
-                                     "nobody delivers what endpoint %.*s produced, row %" PRId64
-                                     " and others: no worker of it lives",
-                                     PAWL_TEXT_ARGS(row->endpoint), row->id);
+            (void)pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
+                                    "nobody delivers what endpoint %.*s produced, row %" PRId64
+                                    " and others: no worker of it lives",
+                                    PAWL_TEXT_ARGS(row->endpoint), row->id);
     }
-    return code;
 }
 
-/* In pages: one endpoint may have many rows before those of another. */
+/* Reads many pages, since one endpoint may have many rows before those of another. */
 static pawl_code check_orphans(pawl__doctor *doctor)
 {
     pawl_outbox_query query     = {.states = 1U << PAWL_OUTBOX_PENDING, .count_max = ROWS_PAGE};
@@ -170,7 +168,7 @@ static pawl_code check_orphans(pawl__doctor *doctor)
         pawl_arena_reset(page);
         code = pawl_store_outbox_find(doctor->store, &query, page, &rows, doctor->error);
         if (code == PAWL_OK)
-            code = find_orphans(doctor, &producers, &rows);
+            find_orphans(doctor, &producers, &rows);
         is_last = rows.count < ROWS_PAGE;
         seen += rows.count;
         query.after = rows.count > 0 ? rows.items[rows.count - 1].id : query.after;
@@ -190,9 +188,9 @@ static pawl_code check_outbox(pawl__doctor *doctor)
     int64_t   count = doctor->stats.outbox_dead;
     pawl_code code  = check_orphans(doctor);
     if (code == PAWL_OK && count > 0)
-        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl outbox list --state dead",
-                                 "%s row%s dead: not delivered, and not tried again",
-                                 pawl__rows_text(count, text), count == 1 ? " is" : "s are");
+        (void)pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl outbox list --state dead",
+                                "%s row%s dead: not delivered, and not tried again",
+                                pawl__rows_text(count, text), count == 1 ? " is" : "s are");
     return code;
 }
 
@@ -211,30 +209,28 @@ static pawl_code check_dead(pawl__doctor *doctor)
 
 /* ---- Partitions ---------------------------------------------------------- */
 
-/* The statistics do not say which: the list does. */
+/* The statistics only have the number of partitions; `pawl aggregator list`, the remedy, names them. */
 static pawl_code check_partitions(pawl__doctor *doctor)
 {
     char    due[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
     int64_t count = doctor->stats.flushes_due;
-    if (count == 0 || doctor->stats.flushes_oldest >= doctor->now - LATE)
-        return pawl__doctor_partitions(doctor);
-    pawl_code code =
-        pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl aggregator list",
-                          "%s partition%s due, the earliest since %s: no worker has the "
-                          "aggregator, or a flush runs for long",
-                          pawl__rows_text(count, rows), count == 1 ? " is" : "s are",
-                          pawl__age_text(doctor->stats.flushes_oldest, doctor->now, due));
-    return code == PAWL_OK ? pawl__doctor_partitions(doctor) : code;
+    if (count > 0 && doctor->stats.flushes_oldest < doctor->now - LATE)
+        (void)pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl aggregator list",
+                                "%s partition%s due, the earliest since %s: no worker has the "
+                                "aggregator, or a flush runs for long",
+                                pawl__rows_text(count, rows), count == 1 ? " is" : "s are",
+                                pawl__age_text(doctor->stats.flushes_oldest, doctor->now, due));
+    return pawl__doctor_partitions(doctor);
 }
 
 /* ---- All of them -------------------------------------------------------- */
 
-/* A situation that somebody may have to deal with. */
+/* A kind of problem, and the functions that look for it. */
 typedef struct situation {
     const char               *name;
-    pawl__doctor_check       *check;
-    pawl__doctor_queue_check *of_queue; /* beside `check`, or in place of it: of each queue */
-    const char *well; /* said where nothing is found; NULL: the check says so itself */
+    pawl__doctor_check       *check;    /* or NULL */
+    pawl__doctor_queue_check *of_queue; /* called for each queue, after `check`; or NULL */
+    const char *well; /* printed if nothing is found; NULL: the check prints that itself */
 } situation;
 
 static const situation situations[] = {
@@ -242,7 +238,7 @@ static const situation situations[] = {
     {"queues", NULL, check_queue, "no queue with messages is without a consumer"},
     {"paused", NULL, pawl__doctor_paused, "no queue that has messages is paused"},
     {"alarms", pawl__doctor_alarms, NULL,
-     "no endpoint stands still by its breaker, cannot deliver, or cannot clean up"},
+     "no circuit breaker is open, and each endpoint can deliver and clean up"},
     {"retries", pawl__doctor_timeout_retries, pawl__doctor_retries,
      "no message or timeout waits to be tried again"},
     {"versions", NULL, pawl__doctor_versions,
@@ -260,7 +256,7 @@ static const situation situations[] = {
     {"sagas", pawl__doctor_sagas, NULL, NULL},
 };
 
-/* The first findings of queues, and how many more there are, as bad as the worst of them. */
+/* Keeps the first findings; the others become one finding with their number and their worst level. */
 static pawl_code check_queues(pawl__doctor *doctor, const situation *row)
 {
     pawl_finding_rows *found = &doctor->found;
@@ -273,12 +269,12 @@ static pawl_code check_queues(pawl__doctor *doctor, const situation *row)
             if (found->items[found->count - 1].level > worst)
                 worst = found->items[found->count - 1].level;
     }
-    return code == PAWL_OK && more > 0 ? pawl__doctor_find(doctor, worst, "pawl stats",
-                                                           "%zu more findings like these", more)
-                                       : code;
+    if (code == PAWL_OK && more > 0)
+        (void)pawl__doctor_find(doctor, worst, "pawl stats", "%zu more findings like these", more);
+    return code;
 }
 
-/* A store that has no such list has no such situation. */
+/* Runs one row. A store that does not support the list which is read has no such problem. */
 static pawl_code run(pawl__doctor *doctor, const situation *row)
 {
     size_t    count = doctor->found.count;
@@ -321,39 +317,37 @@ static pawl_code run_situations(pawl__doctor *doctor)
 
 /* ---- The store itself --------------------------------------------------- */
 
-typedef struct differences {
-    pawl__doctor *doctor;
-    pawl_code     code;
-} differences;
-
 static void add_difference(pawl_text line, void *context)
 {
-    differences *all = context;
-    if (all->code == PAWL_OK)
-        all->code = pawl__doctor_find(all->doctor, PAWL_FINDING_FAIL, "pawl schema apply", "%.*s",
-                                      PAWL_TEXT_ARGS(line));
+    static const pawl_text warning = PAWL_TEXT_INIT("warning: ");
+    if (line.size > warning.size && memcmp(line.data, warning.data, warning.size) == 0) {
+        (void)pawl__doctor_find(context, PAWL_FINDING_WARN, "", "%.*s",
+                                (int)(line.size - warning.size), line.data + warning.size);
+        return;
+    }
+    (void)pawl__doctor_find(context, PAWL_FINDING_FAIL, "pawl schema apply", "%.*s",
+                            PAWL_TEXT_ARGS(line));
 }
 
-static pawl_code check_schema(pawl__doctor *doctor)
+static void check_schema(pawl__doctor *doctor)
 {
     pawl_error       why   = PAWL_ERROR_INIT;
-    differences      all   = {.doctor = doctor};
     size_t           count = doctor->found.count;
     pawl_schema_spec spec = {.system_prefix = doctor->at->prefix, .deadline = doctor->at->deadline};
-    pawl_code        code =
-        pawl_store_schema(doctor->at->store, PAWL_SCHEMA_VERIFY, &spec, add_difference, &all, &why);
-    if (all.code != PAWL_OK || (code == PAWL_ESCHEMA && doctor->found.count > count))
-        return all.code;
-    if (code == PAWL_OK)
-        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "",
-                                 "tables and indexes are those of this pawl");
-    return pawl__doctor_find(doctor,
-                             code == PAWL_EUNSUPPORTED ? PAWL_FINDING_OK : PAWL_FINDING_FAIL, "",
-                             "%s", why.text);
+    pawl_code code = pawl_store_schema(doctor->at->store, PAWL_SCHEMA_VERIFY, &spec, add_difference,
+                                       doctor, &why);
+    bool      is_well = code == PAWL_OK || code == PAWL_EUNSUPPORTED;
+    for (size_t i = count; strstr(why.text, PAWL__SCHEMA_LEFT) != NULL && i < doctor->found.count;
+         i++)
+        doctor->found.items[i].remedy = PAWL_TEXT("");
+    if (code != PAWL_ESCHEMA || doctor->found.count == count)
+        (void)pawl__doctor_find(doctor, is_well ? PAWL_FINDING_OK : PAWL_FINDING_FAIL, "", "%s",
+                                code == PAWL_OK ? "tables and indexes are those of this pawl"
+                                                : why.text);
 }
 
-/* The driver's findings stand before those about what is in the tables. */
-static pawl_code check_driver(pawl__doctor *doctor, const verb_fields *fields)
+/* Adds the driver's findings. They come before those about the rows. */
+static void check_driver(pawl__doctor *doctor, const verb_fields *fields)
 {
     pawl_finding_rows rows;
     pawl_error        why   = PAWL_ERROR_INIT;
@@ -361,18 +355,17 @@ static pawl_code check_driver(pawl__doctor *doctor, const verb_fields *fields)
                                .transaction_age = fields->transactions,
                                .is_thorough     = fields->is_thorough};
     pawl_code         code = pawl_store_diagnose(doctor->store, &asked, doctor->arena, &rows, &why);
-    if (code == PAWL_EUNSUPPORTED)
-        return pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "%s", why.text);
     if (code != PAWL_OK)
-        return pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "", "%s", why.text);
+        (void)pawl__doctor_find(doctor,
+                                code == PAWL_EUNSUPPORTED ? PAWL_FINDING_OK : PAWL_FINDING_FAIL, "",
+                                "%s", why.text);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         rows.items[i].remedy = pawl__store_command(doctor->at, rows.items[i].remedy, doctor->arena);
-        code                 = pawl__doctor_add(doctor, &rows.items[i]);
+        pawl__doctor_add(doctor, &rows.items[i]);
     }
-    return code;
 }
 
-/* A store that is there but has no tables, or other ones, was connected to. */
+/* The store cannot be opened. Without tables, or with those of another version, `schema` fails and not `connection`. */
 static pawl_code say_closed(pawl__doctor *doctor, pawl_code code, const pawl_error *why)
 {
     doctor->check      = code == PAWL_ESCHEMA   ? "schema"
@@ -391,16 +384,14 @@ static pawl_code run_checks(pawl__doctor *doctor, const verb_fields *fields)
     pawl_code          opened  = pawl_store_open(doctor->at->store, &options, &doctor->store, &why);
     if (opened != PAWL_OK)
         return say_closed(doctor, opened, &why);
-    doctor->check  = "connection";
-    pawl_code code = pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "connected to %s",
-                                       pawl__masked(doctor->at->store, url, sizeof url));
-    doctor->check  = "schema";
-    if (code == PAWL_OK)
-        code = check_schema(doctor);
+    doctor->check = "connection";
+    (void)pawl__doctor_find(doctor, PAWL_FINDING_OK, "", "connected to %s",
+                            pawl__masked(doctor->at->store, url, sizeof url));
+    doctor->check = "schema";
+    check_schema(doctor);
     doctor->check = "driver";
-    if (code == PAWL_OK)
-        code = check_driver(doctor, fields);
-    return code == PAWL_OK ? run_situations(doctor) : code;
+    check_driver(doctor, fields);
+    return run_situations(doctor);
 }
 
 /* ---- Printing ----------------------------------------------------------- */
@@ -416,9 +407,9 @@ static void print_page(const pawl_finding_rows *found)
         const pawl_finding *finding = &found->items[i];
         snprintf(before, sizeof before, "%-5s %-*.*s  ", words[finding->level], width,
                  PAWL_TEXT_ARGS(finding->name));
-        pawl__print_line(before, finding->text);
+        pawl__say(stdout, "%s%.*s", before, PAWL_TEXT_ARGS(finding->text));
         if (finding->remedy.size != 0)
-            pawl__print_line("      run: ", finding->remedy);
+            pawl__say(stdout, "      run: %.*s", PAWL_TEXT_ARGS(finding->remedy));
     }
 }
 
@@ -435,7 +426,7 @@ static int print(pawl__doctor *doctor, bool is_json)
         bad += doctor->found.items[i].level == PAWL_FINDING_FAIL;
     if (bad == 0)
         return 0;
-    fflush(stdout); /* the last line is this one, when both go to one file */
+    fflush(stdout); /* so that the line below is the last one if both go to one file */
     fprintf(stderr, "pawl: %zu of %zu findings must be dealt with\n", bad, doctor->found.count);
     return EXIT_FINDINGS;
 }

@@ -6,14 +6,12 @@
 
 #include <stdarg.h>
 
-pawl_code pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding)
+void pawl__doctor_add(pawl__doctor *doctor, const pawl_finding *finding)
 {
-    pawl_finding_rows *found     = &doctor->found;
-    pawl_finding      *grown     = pawl__must_grow(doctor->arena, found->items, found->count,
-                                                   &doctor->capacity, sizeof *grown);
-    found->items                 = grown;
+    pawl_finding_rows *found = &doctor->found;
+    found->items = pawl__must_grow(doctor->arena, found->items, found->count, &doctor->capacity,
+                                   sizeof *found->items);
     found->items[found->count++] = *finding;
-    return PAWL_OK;
 }
 
 pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, const char *remedy,
@@ -29,7 +27,8 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, cons
         .level  = level,
         .text   = pawl__must_text(doctor->arena, pawl_text_of(text)),
         .remedy = pawl__store_command(doctor->at, pawl_text_of(remedy), doctor->arena)};
-    return pawl__doctor_add(doctor, &finding);
+    pawl__doctor_add(doctor, &finding);
+    return PAWL_OK;
 }
 
 bool pawl__doctor_has_worker(const pawl__doctor *doctor, pawl_text endpoint)

@@ -1,11 +1,11 @@
-/* doctor_stuck.c - checks of `pawl doctor` that name what waits for something that fails: messages in
- * delayed retry, sources that are held back, routes that are missing, projections, partitions, rows that are older than
- * what is remembered of them; and sagas that nothing wakes: without a timeout, and not saved for longer than their type
- * says with .idle_after.
+/* doctor_stuck.c - checks of `pawl doctor` for rows that wait for something that fails: messages in
+ * delayed retry, blocked ordering keys, missing routes, projections, partitions, messages that are older than the
+ * deduplication records; and for sagas that nothing wakes: without a timeout, and not saved for longer than .idle_after
+ * of their type.
  *
- * Rows that are tried again by themselves are only named; those that wait for a person, and projections,
- * fail. Ids of sagas rise with the time at which they began, so a look at those that began first finds those that may be
- * stuck. One that was written last by a program without .idle_after counts from its beginning.
+ * Rows that will be retried are only reported; those that need an operator, and projections, are
+ * failures. Ids of sagas rise with the time at which they began, so the first ones by id are the ones that may be
+ * stuck. A saga that was saved last by a program without .idle_after counts from its beginning.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #include <inttypes.h>
 
 #define ROWS_MAX 200
-#define RETENTION PAWL_DAYS(7)       /* of inbox marks, when the endpoint has no own */
+#define RETENTION PAWL_DAYS(7)       /* default of deduplication records */
 #define LAG_MAX 10000                /* as in health */
 #define PARTITIONS_MAX 1000          /* the first ones by name */
 #define UNTRIED_MIN PAWL_SECONDS(10) /* a dispatcher would have tried the row by then */
@@ -57,7 +57,7 @@ static void add_waiting(waiting *it, const pawl_queue_message *message)
 
 /* ---- Delayed retries ---------------------------------------------------- */
 
-/* More messages are due before those that are tried again than are read: the statistics know of them alone. */
+/* Retried messages that were not read, as too many messages are due before them: only the statistics count these. */
 static pawl_code find_unread_retries(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     char      since[PAWL__SPAN_SIZE];
@@ -106,7 +106,7 @@ pawl_code pawl__doctor_retries(pawl__doctor *doctor, const pawl_queue_stats *que
         pawl__age_text(oldest->row.due, doctor->now, due), PAWL_TEXT_ARGS(oldest->error));
 }
 
-/* Among the timeouts of all endpoints that are due first. A timeout's row has no error. */
+/* Reads the first timeouts by due time, of all endpoints. A timeout's row has no error to print. */
 pawl_code pawl__doctor_timeout_retries(pawl__doctor *doctor)
 {
     pawl_timeout_rows       rows  = {.count = 0};
@@ -159,7 +159,7 @@ static void add_unread(void *context, const pawl_queue_message *message)
         add_waiting(context, message);
 }
 
-/* Such messages are due again every few seconds: those that are looked at just now are found as well. */
+/* Messages whose version no worker reads are due again every few seconds: the ones that are due now are read, too. */
 pawl_code pawl__doctor_versions(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
     const pawl_queue_query query = {
@@ -235,17 +235,16 @@ static const alarm_row *alarm_row_of(pawl_text what)
     return &rows[i];
 }
 
-static pawl_code find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
+static void find_alarm(pawl__doctor *doctor, const pawl_alarm *alarm)
 {
     char             since[PAWL__SPAN_SIZE];
     const alarm_row *row = alarm_row_of(alarm->what);
     pawl__age_text(alarm->since, doctor->now, since);
     pawl_text stream = pawl__must_printf(doctor->arena, PAWL_ALARM_STREAMS "/%.*s",
                                          PAWL_TEXT_ARGS(alarm->endpoint));
-    return pawl__doctor_find(doctor, PAWL_FINDING_WARN, command(doctor, "pawl events show", stream),
-                             "endpoint %.*s %s, since %s: %.*s; %s",
-                             PAWL_TEXT_ARGS(alarm->endpoint), row->says, since,
-                             PAWL_TEXT_ARGS(alarm->text), row->then);
+    (void)pawl__doctor_find(doctor, PAWL_FINDING_WARN, command(doctor, "pawl events show", stream),
+                            "endpoint %.*s %s, since %s: %.*s; %s", PAWL_TEXT_ARGS(alarm->endpoint),
+                            row->says, since, PAWL_TEXT_ARGS(alarm->text), row->then);
 }
 
 pawl_code pawl__doctor_alarms(pawl__doctor *doctor)
@@ -253,7 +252,7 @@ pawl_code pawl__doctor_alarms(pawl__doctor *doctor)
     pawl_alarm_rows rows = {.count = 0};
     pawl_code       code = pawl_store_alarms(doctor->store, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        code = find_alarm(doctor, &rows.items[i]);
+        find_alarm(doctor, &rows.items[i]);
     return code;
 }
 
@@ -295,7 +294,7 @@ pawl_code pawl__doctor_sources(pawl__doctor *doctor)
     return code;
 }
 
-/* The error of the last attempt says that no route leads there. */
+/* A missing route is known by the error of the last attempt. */
 static pawl_code ask_route(pawl__doctor *doctor, const pawl_outbox_row *row, bool *is_missing)
 {
     pawl_attempt_rows rows = {.count = 0};
@@ -315,18 +314,18 @@ static bool is_first_for(const pawl_outbox_rows *rows, size_t at)
     return true;
 }
 
-static pawl_code find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
+static void find_route(pawl__doctor *doctor, const pawl_outbox_row *row)
 {
     pawl_text option =
         pawl__must_printf(doctor->arena, "%.*s=URL", PAWL_TEXT_ARGS(row->destination));
-    return pawl__doctor_find(
+    (void)pawl__doctor_find(
         doctor, PAWL_FINDING_FAIL, command(doctor, "pawl run APP.so --route", option),
         "endpoint %.*s has no route named %.*s: row %" PRId64
         " and others for it are not delivered",
         PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->destination), row->id);
 }
 
-/* A program without any route has no dispatcher: its workers live, nobody leads its outbox, and no row is tried. */
+/* A program without any route has no outbox dispatcher: its workers live, but rows are never attempted. */
 static pawl_code find_without_dispatcher(pawl__doctor *doctor)
 {
     const pawl_outbox_query untried = {.states = 1U << PAWL_OUTBOX_PENDING, .count_max = ROWS_MAX};
@@ -345,7 +344,7 @@ static pawl_code find_without_dispatcher(pawl__doctor *doctor)
             found++;
         if (found == count && row->attempts == 0 && row->at <= doctor->now - UNTRIED_MIN &&
             pawl__doctor_has_worker(doctor, row->endpoint) && is_first_for(&rows, i))
-            code = find_route(doctor, row);
+            find_route(doctor, row);
     }
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
@@ -363,7 +362,7 @@ pawl_code pawl__doctor_routes(pawl__doctor *doctor)
         if (is_first_for(&rows, i))
             code = ask_route(doctor, &rows.items[i], &is_missing);
         if (code == PAWL_OK && is_missing)
-            code = find_route(doctor, &rows.items[i]);
+            find_route(doctor, &rows.items[i]);
     }
     return code == PAWL_OK && doctor->stats.outbox_pending > 0 ? find_without_dispatcher(doctor)
                                                                : code;
@@ -371,11 +370,11 @@ pawl_code pawl__doctor_routes(pawl__doctor *doctor)
 
 /* ---- Projections and partitions ----------------------------------------- */
 
-static pawl_code find_failing(pawl__doctor *doctor, const pawl_projection_row *row)
+static void find_failing(pawl__doctor *doctor, const pawl_projection_row *row)
 {
     char                           since[PAWL__SPAN_SIZE];
     const pawl_projection_failure *failure = &row->failure;
-    return pawl__doctor_find(
+    (void)pawl__doctor_find(
         doctor, PAWL_FINDING_FAIL, command(doctor, "pawl projection restart", row->name),
         "projection %.*s fails at event %" PRId64 " (%.*s of stream %.*s), first %s: %.*s: %.*s",
         PAWL_TEXT_ARGS(row->name), failure->position, PAWL_TEXT_ARGS(failure->type),
@@ -391,12 +390,12 @@ pawl_code pawl__doctor_projections(pawl__doctor *doctor)
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_projection_row *row = &rows.items[i];
         if (row->failure.position != 0)
-            code = find_failing(doctor, row);
+            find_failing(doctor, row);
         else if (row->lag >= LAG_MAX)
-            code = pawl__doctor_find(doctor, PAWL_FINDING_WARN,
-                                     command(doctor, "pawl projection show", row->name),
-                                     "projection %.*s is %" PRId64 " events behind",
-                                     PAWL_TEXT_ARGS(row->name), row->lag);
+            (void)pawl__doctor_find(doctor, PAWL_FINDING_WARN,
+                                    command(doctor, "pawl projection show", row->name),
+                                    "projection %.*s is %" PRId64 " events behind",
+                                    PAWL_TEXT_ARGS(row->name), row->lag);
     }
     return code;
 }
@@ -414,7 +413,7 @@ static pawl_code find_undecoded(pawl__doctor *doctor)
         const pawl_partition_row *row = &rows.items[i];
         if (!pawl__has_undecoded(row))
             continue;
-        code = pawl__doctor_find(
+        (void)pawl__doctor_find(
             doctor, PAWL_FINDING_WARN, command(doctor, "pawl aggregator show", row->partition),
             "partition %.*s: messages that cannot be decoded stay, of %" PRId64
             " that it has: %.*s",
@@ -434,45 +433,44 @@ pawl_code pawl__doctor_partitions(pawl__doctor *doctor)
         code = pawl_store_partition_list(doctor->store, &dead, doctor->arena, &rows, doctor->error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         const pawl_partition_row *row = &rows.items[i];
-        code                          = pawl__doctor_find(
-                                     doctor, PAWL_FINDING_FAIL, command(doctor, "pawl aggregator run-now", row->partition),
-                                     "partition %.*s is dead after %d flush%s: the %" PRId64
-                                     " message%s that it collected stay%s: %.*s",
-                                     PAWL_TEXT_ARGS(row->partition), (int)row->attempts, row->attempts == 1 ? "" : "es",
-                                     row->count, PAWL__PLURAL(row->count), row->count == 1 ? "s" : "",
-                                     PAWL_TEXT_ARGS(row->error));
+        (void)pawl__doctor_find(
+            doctor, PAWL_FINDING_FAIL, command(doctor, "pawl aggregator run-now", row->partition),
+            "partition %.*s is dead after %d flush%s: the %" PRId64
+            " message%s that it collected stay%s: %.*s",
+            PAWL_TEXT_ARGS(row->partition), (int)row->attempts, row->attempts == 1 ? "" : "es",
+            row->count, PAWL__PLURAL(row->count), row->count == 1 ? "s" : "",
+            PAWL_TEXT_ARGS(row->error));
     }
     if (code == PAWL_OK && count > (int64_t)rows.count)
-        code = pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl aggregator list --dead",
-                                 "%" PRId64 " more are dead", count - (int64_t)rows.count);
+        (void)pawl__doctor_find(doctor, PAWL_FINDING_FAIL, "pawl aggregator list --dead",
+                                "%" PRId64 " more are dead", count - (int64_t)rows.count);
     return code == PAWL_OK ? find_undecoded(doctor) : code;
 }
 
 /* ---- Retention ---------------------------------------------------------- */
 
-/* A copy of a message is known by its receiver's mark; marks are swept. */
+/* Warns of rows older than the retention: without their deduplication record a second copy would be handled again. */
 pawl_code pawl__doctor_retention(pawl__doctor *doctor)
 {
     char      span[PAWL__SPAN_SIZE];
     pawl_time limit = doctor->now - RETENTION;
-    pawl_code code  = PAWL_OK;
     if (doctor->stats.outbox_oldest != 0 && doctor->stats.outbox_oldest < limit)
-        code = pawl__doctor_find(
+        (void)pawl__doctor_find(
             doctor, PAWL_FINDING_WARN, "pawl outbox list --state pending --limit 1",
             "the oldest pending outbox row is from %s: a receiver whose deduplication records are swept after 7 d, "
             "the default of --inbox-retention, does not know a second copy of it",
             pawl__age_text(doctor->stats.outbox_oldest, doctor->now, span));
-    for (size_t i = 0; code == PAWL_OK && i < doctor->stats.queue_count; i++) {
+    for (size_t i = 0; i < doctor->stats.queue_count; i++) {
         const pawl_queue_stats *queue = &doctor->stats.queues[i];
         if (queue->retried > 0 && queue->retried_since < limit)
-            code = pawl__doctor_find(
+            (void)pawl__doctor_find(
                 doctor, PAWL_FINDING_WARN, command(doctor, "pawl queue peek", queue->queue),
                 "queue %.*s: a message that is tried again was due %s, longer than deduplication "
                 "records are kept by default: --inbox-retention must be longer than all retries",
                 PAWL_TEXT_ARGS(queue->queue),
                 pawl__age_text(queue->retried_since, doctor->now, span));
     }
-    return code;
+    return PAWL_OK;
 }
 
 /* ---- Sagas -------------------------------------------------------------- */
@@ -480,7 +478,7 @@ pawl_code pawl__doctor_retention(pawl__doctor *doctor)
 /* The scan of the sagas of one type. */
 typedef struct idle_scan {
     const pawl__saga_model *saga;
-    pawl_time               limit; /* saved before that is idle */
+    pawl_time               limit; /* a saga that was saved before this time is idle */
     pawl_arena             *page;
     size_t                  seen, found;
     bool                    is_end;
@@ -511,7 +509,7 @@ static pawl_code count_idle(pawl__doctor *doctor, idle_scan *it, const pawl_saga
     return PAWL_OK;
 }
 
-/* A type without a table has no sagas: `schema` says that it is missing, and `pawl run` too. */
+/* A type without a table has no sagas; `pawl schema` and `pawl run` report a missing table. */
 static pawl_code scan_type(pawl__doctor *doctor, idle_scan *it)
 {
     pawl_scan_row  after = {.number = 0};

@@ -2,9 +2,9 @@
  *
  *     enter -> { look -> draw -> wait: the period, a key, a new size } -> leave
  *
- * The screen is the terminal's other one, so that the lines before are there again afterwards. A
- * signal that ends the process leaves first, in its handler: writing and setting the terminal are
- * allowed there. Ctrl-Z leaves, too, and the picture is drawn anew when the process goes on.
+ * The picture is on the alternate screen of the terminal, so that the earlier lines come back afterwards. The handler
+ * of a signal that ends the process restores the terminal first; write and tcsetattr are allowed there. So does
+ * Ctrl-Z, and the picture is drawn again when the process goes on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +19,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define LOOK_SHARE 10 /* looks take at most a tenth of the time */
+#define LOOK_SHARE 10 /* the pause is at least ten times as long as the look before it */
 
 /* ---- The terminal ---------------------------------------------------------- */
 
-/* Escapes of xterm, which terminals have had for decades: the other screen without a cursor; home;
- * the rest of a line, of the screen. */
+/* Escape sequences of xterm: alternate screen without a cursor; home; erase the rest of a line, of the screen. */
 static const char enter_text[] = "\033[?1049h\033[?25l\033[2J";
 static const char leave_text[] = "\033[?25h\033[?1049l";
 
@@ -66,7 +65,7 @@ static void leave(void)
         (void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 }
 
-/* A signal ends watching as well as a key does: that is no failure. */
+/* A signal ends watching as a key does, with exit code 0. */
 static void on_end(int number)
 {
     (void)number;
@@ -194,7 +193,7 @@ static pawl_code look_for_pauses(pawl_store *store, pawl_arena *arena, pawl__wat
     const pawl_stats *stats = pawl__watch_stats(sample);
     bool             *found = pawl_arena_take(arena, (stats->queue_count + 1) * sizeof *found);
     pawl_code         code  = PAWL_OK;
-    if (found == NULL) /* in the picture: the terminal would stay without an echo */
+    if (found == NULL) /* not pawl__must, whose exit would leave the terminal without an echo */
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu queues",
                               stats->queue_count);
     for (size_t i = 0; code == PAWL_OK && i < stats->queue_count; i++) {
@@ -221,8 +220,7 @@ pawl_code pawl__watch_read(pawl_store *store, const pawl_health_options *limits,
     return code;
 }
 
-/* Looks once more. After a failure there are no figures, as their memory is that of the look
- * before. */
+/* Reads a new sample. After a failure it has no figures, since the arena of the last ones was reset. */
 static pawl_code take_sample(watching *it, pawl_error *error)
 {
     int64_t       begin   = pawl__steady_now();
@@ -238,7 +236,7 @@ static pawl_code take_sample(watching *it, pawl_error *error)
     return code;
 }
 
-/* Shows the last sample. False: nobody can be shown anything; main says why. */
+/* Shows the last sample. False: the output cannot be written; main reports that. */
 static bool print(watching *it, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -247,7 +245,7 @@ static bool print(watching *it, pawl_error *error)
     if (it->watch->print == NULL && (it->look_count - 1) % PAWL__WATCH_HEADING_EVERY == 0)
         pawl__watch_heading(stdout);
     if (it->picture.failure != NULL)
-        fprintf(stderr, "no answer: %s\n", it->picture.failure);
+        pawl__say(stderr, "no answer: %s", it->picture.failure);
     else if (it->watch->print != NULL)
         code = it->watch->print(&it->sample, stdout);
     else
@@ -255,7 +253,7 @@ static bool print(watching *it, pawl_error *error)
     return code == PAWL_OK && fflush(stdout) == 0;
 }
 
-/* Waits for the next look; draws again when the terminal has another size. False: it is over. */
+/* Waits for the next look; draws again if the size of the terminal changes. False: watching ends. */
 static bool wait_for_look(watching *it, pawl_error *error)
 {
     int64_t pause = it->took * LOOK_SHARE;

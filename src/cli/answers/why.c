@@ -1,8 +1,8 @@
-/* why.c - `pawl why ID`: what something waits for, since when, what went wrong last, who has it, what
- * comes next by itself, and the commands that an operator can give.
+/* why.c - `pawl why ID`: says what a row waits for, since when, its last error, which worker has it, what
+ * happens next, and which commands an operator can give.
  *
- * An id may be in several places at once: a message that died has a letter, and its mark in the inbox.
- * All of them are said.
+ * An id may be in several places, which are all printed: a dead-lettered message also has a
+ * deduplication record.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,12 +66,12 @@ static pawl_code print(const pawl__why *why, bool is_json)
             putchar('\n');
         pawl__row_page(&view, answer);
         for (size_t r = 0; r < answer->run.count; r++)
-            pawl__print_line("run: ", answer->run.items[r]);
+            pawl__say(stdout, "run: %.*s", PAWL_TEXT_ARGS(answer->run.items[r]));
     }
     return PAWL_OK;
 }
 
-/* A saga that ended left nothing but messages that have its value. */
+/* The error if nothing was found. Messages may still have the value of a saga that ended: it suggests `pawl find`. */
 static pawl_code say_nothing(const pawl__why *why)
 {
     pawl_text          type = {.size = 0}, value = {.size = 0}, command;
@@ -124,4 +124,4 @@ static pawl_code check_words(void *context, pawl_error *error)
     return pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__VERB_CLOSED(why, verb_fields, pawl__saga_book_close, book, explain)
+PAWL__VERB_CLOSED(why, verb_fields, pawl__saga_book_close, &fields.book, explain)

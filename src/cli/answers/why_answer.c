@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/why.h"
+#include "cli/outbox/outbox.h"
 
 #include "pawl/operations.h"
 #include "pawl/store_queue.h"
@@ -132,20 +133,6 @@ pawl_code pawl__why_pause(pawl__why *why, pawl_text queue, pawl__answer *answer,
     return PAWL_OK;
 }
 
-/* The alarm of the endpoint, or NULL: "breaker", "route" and so on. */
-static pawl_code find_alarm(pawl__why *why, pawl_text endpoint, const char *what,
-                            const pawl_alarm **found)
-{
-    pawl_alarm_rows rows = {.count = 0};
-    pawl_code       code = pawl_store_alarms(why->store, why->arena, &rows, why->error);
-    *found               = NULL;
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        if (pawl_text_equal(rows.items[i].endpoint, endpoint) &&
-            pawl_text_equal(rows.items[i].what, pawl_text_of(what)))
-            *found = &rows.items[i];
-    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
-}
-
 /* The command that shows the alarms of the endpoint, which are events. */
 static pawl_text alarm_events(const pawl__why *why, pawl_text endpoint)
 {
@@ -158,8 +145,9 @@ pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answe
 {
     const pawl_alarm *found    = NULL;
     pawl_text         endpoint = pawl__queue_reader(&why->subscriptions, queue);
-    pawl_code         code     = find_alarm(why, endpoint, "breaker", &found);
-    *is_open                   = found != NULL;
+    pawl_code         code =
+        pawl__alarm_find(why->store, endpoint, "breaker", why->arena, &found, why->error);
+    *is_open = found != NULL;
     if (found == NULL)
         return code;
     answer->waits_for = pawl__must_printf(
@@ -172,14 +160,11 @@ pawl_code pawl__why_breaker(pawl__why *why, pawl_text queue, pawl__answer *answe
     return PAWL_OK;
 }
 
-/* The alarm's text names each route that is away, as the outbox dispatcher writes it. */
 pawl_code pawl__why_route(pawl__why *why, const pawl_outbox_row *row, pawl__answer *answer)
 {
     const pawl_alarm *found = NULL;
-    pawl_code         code  = find_alarm(why, row->endpoint, "route", &found);
-    pawl_text         route =
-        pawl__must_printf(why->arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
-    if (found == NULL || memmem(found->text.data, found->text.size, route.data, route.size) == NULL)
+    pawl_code         code  = pawl__outbox_alarm(why->store, row, why->arena, &found, why->error);
+    if (found == NULL)
         return code;
     answer->waits_for = pawl__must_printf(
         why->arena, "its receiver, which is unavailable since %s: %.*s",

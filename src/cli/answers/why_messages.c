@@ -1,8 +1,9 @@
-/* why_messages.c - an id among messages: dead letters, queues, and the marks of what was handled.
+/* why_messages.c - looks for an id among messages: dead letters, queues, and deduplication records.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/why.h"
+#include "cli/dead/dead.h"
 #include "cli/queue/queue.h"
 
 #include "pawl/store_worker.h"
@@ -12,31 +13,38 @@
 #include <string.h>
 
 #define LETTERS_MAX 10
-#define HANDLER_LONG PAWL_SECONDS(10) /* from which the log names it */
+#define HANDLER_LONG PAWL_SECONDS(10) /* a handler that runs so long is named in the log */
 
 /* ---- Dead letters ------------------------------------------------------- */
 
 pawl_code pawl__why_add_letter(pawl__why *why, const pawl_dead_row *row, const char *place)
 {
-    pawl_arena  *arena    = why->arena;
-    pawl_text    id       = pawl__shell_word(row->message.id, arena);
-    pawl_text    endpoint = pawl__shell_word(row->endpoint, arena);
-    pawl__answer answer   = {
-          .place      = place,
-          .name       = pawl__must_printf(arena, "of endpoint %.*s, message %.*s (%.*s)",
-                                          PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
-                                          PAWL_TEXT_ARGS(row->message.type)),
-          .waits_for  = PAWL_TEXT("somebody who retries or discards it"),
-          .since      = row->at,
-          .error      = pawl__must_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
-                                          PAWL_TEXT_ARGS(row->error)),
-          .claimed_by = PAWL_TEXT("nobody"),
-          .next       = PAWL_TEXT("nothing"),
+    pawl_arena  *arena       = why->arena;
+    bool         is_sendable = pawl__dead_is_sendable(row);
+    bool         has_type    = row->message.type.size != 0;
+    pawl_text    id          = pawl__shell_word(row->message.id, arena);
+    pawl_text    endpoint    = pawl__shell_word(row->endpoint, arena);
+    pawl__answer answer      = {
+             .place      = place,
+             .name       = pawl__must_printf(arena, "of endpoint %.*s, message %.*s %s%.*s%s",
+                                             PAWL_TEXT_ARGS(row->endpoint), PAWL_TEXT_ARGS(row->message.id),
+                                  has_type ? "(" : "without a type",
+                                             PAWL_TEXT_ARGS(row->message.type), has_type ? ")" : ""),
+             .waits_for  = is_sendable ? PAWL_TEXT("somebody who retries or discards it")
+                                       : PAWL_TEXT("somebody who discards it: it has no type or queue"),
+             .since      = row->at,
+             .error      = pawl__must_printf(arena, "%.*s: %.*s", PAWL_TEXT_ARGS(row->code),
+                                             PAWL_TEXT_ARGS(row->error)),
+             .claimed_by = PAWL_TEXT("nobody"),
+             .next       = PAWL_TEXT("nothing"),
     };
     static const char *const forms[] = {"show", "retry", "discard"};
     for (size_t i = 0; i < 3; i++)
-        answer.commands[i] = pawl__must_printf(arena, "pawl dead %s %.*s --endpoint %.*s", forms[i],
-                                               PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(endpoint));
+        answer.commands[i] =
+            i == 1 && !is_sendable
+                ? PAWL_TEXT("")
+                : pawl__must_printf(arena, "pawl dead %s %.*s --endpoint %.*s", forms[i],
+                                    PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(endpoint));
     return pawl__why_add(why, &answer);
 }
 
@@ -52,7 +60,7 @@ pawl_code pawl__why_letters(pawl__why *why)
 
 /* ---- Queues ------------------------------------------------------------- */
 
-/* Of a version that no worker of the endpoint reads: no failure, and nothing that a retry mends. */
+/* A message of a version that no worker of the endpoint reads has not failed, and a retry does not help. */
 static bool say_unread(const pawl__why *why, const pawl_queue_message *message, pawl_text queue,
                        pawl__answer *answer)
 {
@@ -98,7 +106,7 @@ static void say_due(const pawl__why *why, pawl_text queue, const pawl_queue_row 
         answer->next = pawl__must_printf(why->arena, "a worker handles it %s", span);
 }
 
-/* The words of the message that holds it back. */
+/* Fills the answer from the message that holds this one back. */
 static void say_behind(const pawl__why *why, const pawl__held *held, const pawl__held_key *key,
                        pawl_text queue, pawl__answer *answer)
 {
@@ -150,7 +158,7 @@ static pawl_code say_held(const pawl__why *why, pawl_text queue, const pawl_queu
     return PAWL_OK;
 }
 
-/* The last entry of its history is no failure while the worker that it names lives. */
+/* Is the message isolated and in flight? Then the last entry of its history is an in-flight marker of a live worker. */
 static bool say_isolated(const pawl__why *why, const pawl_queue_row *row, pawl__answer *answer)
 {
     pawl_worker_in_flight marker;
@@ -170,8 +178,8 @@ static bool say_isolated(const pawl__why *why, const pawl_queue_row *row, pawl__
     return false;
 }
 
-/* A claim writes nothing into most stores: a message that is due for so long is in flight, or waits for others that are. An
- * ordered queue has one worker. */
+/* Most stores keep no claim in the row: a message that is long due is in flight, or waits for others that are. Of an
+ * ordered queue the one worker is known by its lease. */
 static pawl_code say_in_flight(pawl__why *why, pawl_text queue, const pawl_queue_row *row,
                                pawl__answer *answer)
 {
@@ -235,8 +243,7 @@ static pawl_code add_message(pawl__why *why, pawl_text queue, const pawl_queue_m
     return code == PAWL_OK ? pawl__why_add(why, &answer) : code;
 }
 
-/* An index finds the message in each queue; statistics that count no further than one say which queues
- * there are. */
+/* Finds the message in each queue by an index. The queues come from statistics, which are cheap: they count to one. */
 pawl_code pawl__why_queues(pawl__why *why)
 {
     pawl_stats stats = {.stats_size = sizeof stats, .count_max = 1};
@@ -286,7 +293,7 @@ static pawl_code add_mark(pawl__why *why, pawl_text endpoint)
     return pawl__why_add(why, &answer);
 }
 
-/* The last run that the history has: its lines may be kept for longer than the ids of the inbox. */
+/* Adds the last run in the history, whose lines may be kept for longer than deduplication records. */
 static pawl_code add_history(pawl__why *why)
 {
     const pawl_history_query query = {.message_id = why->word};
@@ -310,8 +317,7 @@ static pawl_code add_history(pawl__why *why)
     return pawl__why_add(why, &answer);
 }
 
-/* Names of endpoints stand nowhere but with workers; those that do not run have the names of their
- * queues, unless they were given others. */
+/* Only workers' rows have names of endpoints. If none runs, the queue's name is tried: by default it is the same. */
 pawl_code pawl__why_handled(pawl__why *why)
 {
     pawl_subscriptions list  = {.count = 0};

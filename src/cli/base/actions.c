@@ -1,4 +1,4 @@
-/* actions.c - the stream of what operators did with a thing, read and printed.
+/* actions.c - reads and prints the events that record operators' actions on a row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ const pawl__column pawl__action_columns[] = {
     {.key = NULL},
 };
 
-/* Types of events that are stored with other words than those that are said. */
+/* Event types whose name differs from the action that is printed. */
 static const struct {
     const char *stored, *said;
 } standard_words[] = {{"pawl.partition_released", "run_now"},
@@ -63,14 +63,4 @@ pawl_code pawl__actions_show(const pawl__view *view, const void *row, const pawl
     const pawl__action_rows actions = pawl__actions_read(events, prefix, view->arena);
     const pawl__inner_rows  inner   = pawl__actions_inner(&actions);
     return pawl__row_show(view, row, &inner, 1);
-}
-
-pawl_code pawl__reason_check(const char *reason, pawl_error *error)
-{
-    pawl_code code = pawl__text_check("--reason", reason, error);
-    size_t    size = reason != NULL ? strlen(reason) : 0;
-    return code == PAWL_OK && size > PAWL__REASON_SIZE_MAX
-               ? pawl_error_set(error, PAWL_ELIMIT, "--reason: it has %zu bytes, limit %d", size,
-                                PAWL__REASON_SIZE_MAX)
-               : code;
 }

@@ -1,4 +1,4 @@
-/* child.c - runs a verb as a process: its input, its outputs, its time.
+/* child.c - runs a verb as a child process: writes its input, reads its outputs, limits its time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ typedef struct process {
     char  *data[PIPES];                /* of OUT and ERR: what was printed */
     size_t size[PIPES], capacity[PIPES];
     size_t written;  /* of the input */
-    bool   is_ended; /* by this side */
+    bool   is_ended; /* the parent has ended it */
     bool   is_late;
 } process;
 
@@ -86,34 +86,34 @@ void pawl__child_loads(char *const *words, size_t count)
     load_count = count;
 }
 
-/* The environment of this process with the variables; in the arena. */
+/* The environment of this process with the variables of the child; in the arena. */
 static char **environment(const pawl__child *child, pawl_arena *arena)
 {
-    size_t    count = 0, kept = 0, more = 0;
-    pawl_text parent = pawl_arena_printf(arena, PARENT "=%ld", (long)getpid());
+    enum { OWN = 3 };
+    const pawl_text own[OWN] = {
+        pawl_arena_printf(arena, PARENT "=%ld", (long)getpid()),
+        pawl_arena_printf(arena, PAWL__CONSOLE_USER "=%.*s", PAWL_TEXT_ARGS(child->asker)),
+        pawl_arena_printf(arena, "PAWL_STORE=%s", child->store)};
+    size_t count = 0, kept = 0;
     while (environ[count] != NULL)
         count++;
-    while (child->variables[more] != NULL)
-        more++;
-    char **made =
-        parent.data != NULL ? pawl_arena_take(arena, (count + more + 2) * sizeof *made) : NULL;
-    for (size_t i = 0; made != NULL && i < count; i++) {
-        bool is_set = false;
-        for (size_t j = 0; j < more; j++)
-            is_set = is_set || has_name(environ[i], child->variables[j]);
-        if (!is_set)
+    char **made = pawl_arena_take(arena, (count + OWN + 1) * sizeof *made);
+    if (made == NULL || own[0].data == NULL || own[1].data == NULL || own[2].data == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        bool is_own = false;
+        for (size_t j = 0; j < OWN; j++)
+            is_own = is_own || has_name(environ[i], own[j].data);
+        if (!is_own)
             made[kept++] = environ[i];
     }
-    for (size_t j = 0; made != NULL && j < more; j++)
-        made[kept++] = (char *)(uintptr_t)child->variables[j];
-    if (made != NULL) {
-        made[kept++] = (char *)(uintptr_t)parent.data;
-        made[kept]   = NULL;
-    }
+    for (size_t j = 0; j < OWN; j++)
+        made[kept++] = (char *)(uintptr_t)own[j].data;
+    made[kept] = NULL;
     return made;
 }
 
-/* The signals that the server's threads block are open in the process. */
+/* Starts the process, with the signals unblocked that the server's threads block. */
 static pawl_code spawn(process *it, const pawl__child *child, pawl_arena *arena, pawl_error *error)
 {
     posix_spawn_file_actions_t actions;
@@ -148,7 +148,7 @@ static pawl_code spawn(process *it, const pawl__child *child, pawl_arena *arena,
                : pawl_error_set(error, PAWL_ENOMEM, "cannot run a verb: %s", strerror(failed));
 }
 
-/* Reads some bytes; false: too many were printed, or there is no memory. Of standard error the end is kept. */
+/* Reads some bytes. False: the output is too large, or memory is short. Only the end of standard error is kept. */
 static bool read_some(process *it, int which)
 {
     if (which == ERR && it->size[ERR] >= ERR_SIZE_MAX) {
@@ -184,7 +184,7 @@ static void write_some(process *it, pawl_text input)
         close_end(&it->ours[TO_VERB]);
 }
 
-/* One wait, and what came of it. False: too much was printed. */
+/* Waits once for the pipes, then reads and writes what is possible. False: the output is too large. */
 static bool exchange(process *it, const pawl__child *child, int wait_ms)
 {
     bool          is_well     = true;
@@ -201,8 +201,8 @@ static bool exchange(process *it, const pawl__child *child, int wait_ms)
     return is_well;
 }
 
-/* Until the verb closed its outputs. One that takes too long is asked to end, since it says then how far it is; one that
- * goes on all the same, or prints too much, is killed. */
+/* Exchanges data until the verb closes its outputs. A verb that takes too long gets SIGTERM, so that it can print how
+ * far it came. If it goes on all the same, or prints too much, it is killed. */
 static void talk(process *it, const pawl__child *child)
 {
     int64_t begun = pawl__steady_now() / 1000, tick = begun + TICK_MS;

@@ -1,4 +1,4 @@
-/* child.h - a verb of this command that runs as a process of its own.
+/* child.h - runs a verb of this command in a child process, for the console.
  *
  * Threads: any. Tests: tests/system/console.sh, command_bulk.sh
  *
@@ -12,12 +12,13 @@
 typedef struct pawl__child {
     const char *const *words; /* VERB ...; without "pawl" */
     size_t             count;
-    const char *const *variables; /* "NAME=VALUE", added to the environment; ends with NULL */
-    pawl_text          input;     /* its standard input */
-    int64_t
-        time_max; /* milliseconds; 0: as long as it takes. Then it gets SIGTERM, and SIGKILL a little later */
-    /* Called once in a second with the last 32 KB and more of standard error; false: the process gets SIGTERM. NULL: not
-     * called. */
+    /* URL; it is passed in the environment, since it may have a password and every user can read a process's words. */
+    const char *store;
+    pawl_text   asker; /* the console's user; empty: nobody */
+    pawl_text   input; /* its standard input */
+    /* Milliseconds until the process gets SIGTERM, and SIGKILL 3 s later; 0: no limit. */
+    int64_t time_max;
+    /* Called once a second with the last 32 to 64 KB of standard error; false sends SIGTERM. May be NULL. */
     bool (*goes_on)(void *context, pawl_text errors);
     void *context;
 } pawl__child;
@@ -31,14 +32,14 @@ typedef struct pawl__child_result {
     pawl_text out, err;  /* in the arena; with data, when empty, too */
 } pawl__child_result;
 
-/* Called first in every process of the command: one that runs for another gets SIGTERM when that ends, killed for example.
- * Otherwise it would go on, and nobody could stop it. */
+/* Called first in every process of the command. A child of another pawl then gets SIGTERM when its parent ends, even
+ * if that was killed; otherwise it would go on, and nobody could stop it. */
 void pawl__child_begin(void);
 
-/* "--load", PATH ...: each verb that is run gets them in front of its words. Borrows them for the rest of the process. */
+/* Sets the words "--load", PATH ... that each child gets in front of its verb. Borrowed until the process ends. */
 void pawl__child_loads(char *const *words, size_t count);
 
-/* Runs it to its end. PAWL_ENOMEM: it could not be started. */
+/* Runs the child to its end. PAWL_ENOMEM: it could not be started. */
 pawl_code pawl__child_run(const pawl__child *child, pawl_arena *arena, pawl__child_result *result,
                           pawl_error *error);
 

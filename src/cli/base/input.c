@@ -1,7 +1,8 @@
-/* input.c - a file or standard input, whole or line by line; an answer; the signals that end a long verb.
+/* input.c - reads a file or standard input, whole or by lines; asks a question; notes signals that end a long verb.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/calm.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 #define CHUNK_SIZE ((size_t)64 * 1024)
-#define WAIT_MS 200 /* for input, until it is looked whether a signal came */
+#define WAIT_MS 200 /* longest wait for input before signals are checked */
 
 pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, const char *question,
                       ...)
@@ -30,6 +31,7 @@ pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, c
     va_start(values, question);
     (void)vsnprintf(text, sizeof text, question, values);
     va_end(values);
+    pawl__calm_line(text, strlen(text));
     fprintf(stderr,
             "%s Type yes to do it: ", text); /* in one write: standard error has no buffer */
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
@@ -98,7 +100,7 @@ void pawl__input_close(pawl__input *input)
     *input = (pawl__input){.file = NULL};
 }
 
-/* A signal may come just before the wait, or to another thread: the wait ends every now and then. */
+/* The wait is short, since a signal that comes just before it, or to another thread, does not end it. */
 static ssize_t read_some(int file, char *data, size_t size)
 {
     struct pollfd wait  = {.fd = file, .events = POLLIN};

@@ -1,8 +1,7 @@
-/* memory.c - memory that a verb cannot do without.
+/* memory.c - allocations that end the process when memory is short: pawl__must and the like.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/calm.h"
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -32,13 +31,6 @@ pawl_text pawl__must_text(pawl_arena *arena, pawl_text text)
 {
     pawl_text made = pawl_arena_text(arena, text);
     (void)pawl__must((void *)(uintptr_t)made.data);
-    return made;
-}
-
-const char *pawl__must_calm(pawl_arena *arena, pawl_text text)
-{
-    char *made = (char *)(uintptr_t)pawl__must_text(arena, text).data;
-    pawl__calm_line(made, text.size);
     return made;
 }
 

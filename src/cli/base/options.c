@@ -1,4 +1,4 @@
-/* options.c - the words behind a verb, read by a table. See options.h.
+/* options.c - parses the words behind a verb by its table of options. See options.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters to insert, remove, replace or swap until `a` is `b`. */
+/* How many letters must be inserted, removed, replaced or swapped to make `b` of `a`. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][WORD_SIZE_MAX + 1]; /* this one and the two before */
@@ -64,7 +64,7 @@ static size_t most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* A word with which a valid name begins counts as nearest. Two words differ in a third at most, or are no typing errors. */
+/* The distance of a typing error: at most a third of the longer word. If the name begins with the word, it is 1. */
 static size_t remoteness(const char *word, const char *name)
 {
     size_t size   = strlen(word);
@@ -131,9 +131,11 @@ pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *
 
 bool pawl__number_parse(const char *text, int64_t *number)
 {
-    errno   = 0;
-    *number = strtoll(text, NULL, 10);
-    return errno == 0 && *number > 0 && strspn(text, "0123456789") == strlen(text);
+    errno           = 0;
+    int64_t value   = strtoll(text, NULL, 10);
+    bool    is_read = errno == 0 && value > 0 && strspn(text, "0123456789") == strlen(text);
+    *number         = is_read ? value : 0;
+    return is_read;
 }
 
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error)
@@ -247,7 +249,7 @@ unsigned pawl__choices_of(const char *const *choices, const char *words)
     return bits;
 }
 
-/* "STATE" of the value's word "STATE,...". */
+/* Refuses an unknown choice: "'x' is no STATE", by the placeholder "STATE,...". */
 static pawl_code check_choice(const pawl__option *option, pawl_text value, pawl_error *error)
 {
     char word[PAWL__WORD_SIZE], shown[PAWL__WORD_SIZE], hint[400];
@@ -259,10 +261,21 @@ static pawl_code check_choice(const pawl__option *option, pawl_text value, pawl_
                           (int)strcspn(option->value, ","), option->value, hint);
 }
 
+/* Refuses a text that is no UTF-8, or longer than the option's max. */
+static pawl_code check_size(const pawl__option *option, const char *text, pawl_error *error)
+{
+    pawl_code code = pawl__text_check(NULL, text, error);
+    size_t    size = strlen(text);
+    return code != PAWL_OK || size <= (size_t)option->max
+               ? code
+               : pawl_error_set(error, PAWL_ELIMIT, "it has %zu bytes, limit %" PRId64, size,
+                                option->max);
+}
+
 static pawl_code put_text(const pawl__option *option, const char *text, const char **field,
                           pawl_error *error)
 {
-    pawl_code   code = PAWL_OK;
+    pawl_code   code = option->max != 0 ? check_size(option, text, error) : PAWL_OK;
     const char *left = option->choices != NULL && !option->is_open ? text : NULL;
     *field           = text;
     while (code == PAWL_OK && left != NULL) {
@@ -338,7 +351,7 @@ typedef struct word_reader {
     void                 *fields;
 } word_reader;
 
-/* `dashes` as they were written: a negative number is not an option with two dashes. */
+/* `dashes` are those of the word: a negative number has one, and must not be shown with two. */
 static pawl_code refuse_option(const word_reader *reader, const char *dashes, const char *name,
                                size_t size, pawl_error *error)
 {
@@ -366,7 +379,7 @@ static bool is_seen(const word_reader *reader, const pawl__option *option)
     return (reader->seen & UINT64_C(1) << (option - reader->options)) != 0;
 }
 
-/* Refuses other words than those that stand in the action's line of the help. */
+/* Refuses another number of words than the help of the action shows. */
 static pawl_code check_words(const word_reader *reader, pawl_error *error)
 {
     const pawl__argument *first = &reader->arguments[0];
@@ -394,7 +407,7 @@ static pawl_code check_words(const word_reader *reader, pawl_error *error)
                           has_show ? "?" : "");
 }
 
-/* Refuses an option that stands without the one that it is for. */
+/* Refuses an option without the flag that it needs. */
 static pawl_code check_with(const word_reader *reader, pawl_error *error)
 {
     for (const pawl__option *option = reader->options; option->name != NULL; option++)

@@ -42,29 +42,29 @@ typedef struct pawl__option {
     const char       *name; /* without "--"; NULL ends the list */
     pawl__option_kind kind;
     size_t            offset;
-    const char       *value; /* a word for the value, in the help */
+    const char       *value; /* placeholder in the help: "URL" */
     /* Choices of the verb's first argument that use the option, a bit each in their order; 0: all. */
     unsigned    actions;
     const char *help;
-    int64_t     min, max; /* COUNT; DURATION with a max */
-    bool        has_none; /* the value 0 has the word "none"; below `min` only the word is taken */
+    int64_t     min, max; /* COUNT; DURATION with a max; TEXT with a max: bytes of UTF-8 */
+    bool        has_none; /* the word "none" means 0, also if 0 is below `min` */
     /* The default of a COUNT, a DURATION or a YES_NO, and that of a TEXT: parsing puts it into the
      * field, and the help shows it, with the limits. */
     bool        has_default;
     int64_t     value_default;
     const char *text_default;
-    /* Whether it was given counts: the field is -1, or NULL of a TEXT, when it was not, since the
-     * default holds only where neither a file nor the application has a value. */
+    /* Without the option the field is -1 (NULL of a TEXT) and not the default, which applies only if neither the file
+     * of --config nor the application has a value. */
     bool        is_layered;
-    const char *default_words; /* for the help, of a default that the verb works out */
-    const char *with;          /* the option, a flag, that this one is for; NULL: none */
+    const char *default_words; /* for the help: a default that the verb computes */
+    const char *with;          /* a flag without which this option is refused; NULL: none */
     /* TEXT: the valid words, which parsing checks; ends with NULL. NULL: any text. */
     const char *const *choices;
-    bool               is_set;  /* several of them, with commas between */
+    bool               is_set;  /* several choices, separated by commas */
     bool               is_open; /* other words are valid as well: the choices are for completion */
 } pawl__option;
 
-/* A row: behind the member stand a word for the value, the actions and the help, then limits or others by name. */
+/* A row: after the member come placeholder, actions and help, then min and max, or other members by name. */
 #define PAWL__OPTION(fields, name_, kind_, member, ...)                                  \
     {                                                                                    \
         .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(fields, member), \
@@ -75,35 +75,34 @@ typedef struct pawl__option {
 #define PAWL__QUOTED(constant) PAWL__QUOTED_AS_IT_IS(constant)
 #define PAWL__QUOTED_AS_IT_IS(text) #text
 
-/* The help's row of a choice. Of a verb's first argument the words say how many others it takes, which parsing checks. */
+/* The help of a choice. For a verb's first argument `words` names the arguments behind it, which parsing counts. */
 typedef struct pawl__choice_line {
-    const char *words; /* behind it: "" none, "ID", "STREAM [VERSION]", "ID ..." any number */
+    const char *words; /* "": none, "ID", "STREAM [VERSION]", "ID ...": any number */
     const char *help;
 } pawl__choice_line;
 
-/* A word without "--"; a verb needs all of its arguments but the optional ones, which come last.
- * The field is a const char *; a list, which is the last argument and optional, has a
- * pawl__texts. */
+/* An argument: a word without "--". Optional ones come last. The field is a const char *; that of a list, which is
+ * the last argument and optional, is a pawl__texts. */
 typedef struct pawl__argument {
     const char        *name; /* NULL ends the list */
     size_t             offset;
-    const char        *help;    /* of a word that has no choices; NULL: said elsewhere */
+    const char        *help;    /* if there are no choices; NULL: none */
     const char *const *choices; /* ends with NULL; NULL: any word */
-    /* In the order of the choices; NULL: none, as where any word goes. */
+    /* The help of the choices, in their order; or NULL. */
     const pawl__choice_line *lines;
     bool                     is_optional;
     bool                     is_list;
     bool                     is_open; /* may be empty, and of any bytes */
 } pawl__argument;
 
-/* A row: behind the member stands the help, then others by name. */
+/* A row: after the member comes the help, then other members by name. */
 #define PAWL__ARGUMENT(fields, name_, member, ...)                     \
     {                                                                  \
         .name = name_, .offset = offsetof(fields, member), __VA_ARGS__ \
     }
 
-/* The actions of a verb as one list, a row each: X(LIST, "list", words behind it, its help, its function). It becomes the
- * numbers ACTION_LIST ..., the words and the help's rows, and in front of the verb's function the functions. */
+/* Defines the actions of a verb from a list of rows X(LIST, "list", words behind it, its help, its function): the enum
+ * ACTION_LIST ..., names and help. PAWL__ACTION_FUNCTION makes the functions' list, for PAWL__VERB_ON_STORE. */
 #define PAWL__ACTION_NUMBER(id, name, words, help, action) ACTION_##id,
 #define PAWL__ACTION_NAME(id, name, words, help, action) name,
 #define PAWL__ACTION_LINE(id, name, words, help, action) {words, help},
@@ -112,8 +111,6 @@ typedef struct pawl__argument {
     enum { list(PAWL__ACTION_NUMBER) };                                             \
     static const char *const       action_names[] = {list(PAWL__ACTION_NAME) NULL}; \
     static const pawl__choice_line action_lines[] = {list(PAWL__ACTION_LINE)};
-#define PAWL__ACTION_TABLE(list) \
-    static pawl__action_fn *const actions[] = {list(PAWL__ACTION_FUNCTION)};
 #define PAWL__ARGUMENT_ACTION(fields, member) \
     PAWL__ARGUMENT(fields, "ACTION", member, NULL, .choices = action_names, .lines = action_lines)
 
@@ -140,7 +137,6 @@ typedef struct pawl__argument {
 #define PAWL__OPTIONS_ROWS(fields, member, is_json) \
     PAWL__OPTIONS_STORE(fields, member),            \
         PAWL__OPTION(fields, "json", FLAG, is_json, NULL, 0, "one JSON object on a line each")
-/* Of sagas, of the endpoint that --app has or runs. */
 #define PAWL__OPTION_SAGA_PREFIX(fields, member, actions)              \
     PAWL__OPTION(fields, "saga-prefix", TEXT, member, "NAME", actions, \
                  "what the names of saga tables begin with",           \
@@ -150,24 +146,30 @@ typedef struct pawl__argument {
     PAWL__OPTION(fields, "limit", COUNT, member, "N", actions, "at most N " nouns, 1, INT64_MAX, \
                  .default_words = PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all")
 
-/* Fills `fields`, with the defaults first. PAWL_EINVAL names the wrong word and the nearest valid ones. */
+/* The reason for an operator's action; `thing`: where it is recorded. With the user's name it fits a pawl_error. */
+#define PAWL__REASON_SIZE_MAX 300
+#define PAWL__OPTION_REASON(fields, member, actions, thing)                              \
+    PAWL__OPTION(fields, "reason", TEXT, member, "TEXT", actions, "why, for the " thing, \
+                 .max = PAWL__REASON_SIZE_MAX)
+
+/* Sets `fields` to the defaults, then to the words. PAWL_EINVAL names the wrong word and similar valid ones. */
 pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,
                               pawl_error *error);
 
-/* The options by name, in whatever order the table lists them; how many they are. */
+/* Sorts the options by name. Returns how many there are. */
 size_t pawl__options_sorted(const pawl__option *options,
                             const pawl__option *sorted[PAWL__OPTIONS_MAX]);
 /* The option of that name, of `size` bytes; NULL: none. */
 const pawl__option *pawl__option_find(const pawl__option *options, const char *name, size_t size);
 
-/* The place of `word` among `choices`; that of the NULL behind them when it is none. */
+/* The index of `word` in `choices`, or that of the NULL at their end. */
 size_t pawl__choice_of(const char *const *choices, pawl_text word);
-/* "sagas,outbox" as a bit for each choice; words that are none are left out. */
+/* "sagas,outbox" as a bit for each choice; other words are ignored. */
 unsigned pawl__choices_of(const char *const *choices, const char *words);
 
-/* Up to three of `names` (ends with NULL) that a mistyped `word` may have meant, the nearest
- * alone, else all: "; did you mean X?" or "; valid are A, B". */
+/* Writes up to three of `names` (ends with NULL) that are the most similar to a mistyped `word`, "; did you mean X?".
+ * If none is similar, writes them all: "; valid are A, B". */
 void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
                    size_t size);
 
@@ -185,8 +187,8 @@ const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE]);
 
 /* Parses a positive whole number; false for any other text. */
 bool pawl__number_parse(const char *text, int64_t *number);
-/* PAWL_EINVAL for a text that is no UTF-8: a store would refuse it in its own words, or find no
- * row. `name` is "--source" or an argument's; NULL is well. */
+/* PAWL_EINVAL for a text that is not UTF-8, before a store gives a less clear error or finds no row. `name` is
+ * "--source" or that of an argument. Both may be NULL. */
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
 /* A whole number, or a duration, within the option's limits. */
 pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,

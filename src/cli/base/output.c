@@ -1,4 +1,4 @@
-/* output.c - the one clear line of a failure, progress, and JSON.
+/* output.c - prints the line of a failure, progress and JSON, and writes files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static const char *text_of(pawl_code code, const pawl_error *error)
     return error != NULL && error->text[0] != '\0' ? error->text : pawl_code_text(code);
 }
 
-/* Prints the text as one line, whatever a database or the user put into it. */
+/* Prints the text as one line; control characters in it, from a database or the user, are replaced. */
 static int say(pawl_code code, const char *where, const char *text)
 {
     char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX + 3];
@@ -68,12 +68,23 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url)
     return say(code, masked, text);
 }
 
-void pawl__print_line(const char *before, pawl_text text)
+void pawl__say(FILE *out, const char *format, ...)
 {
-    char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX];
-    snprintf(line, sizeof line, "%.*s", PAWL_TEXT_ARGS(text));
+    char    text[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX], *line = text;
+    va_list list;
+    va_start(list, format);
+    int size = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (size >= (int)sizeof text) {
+        line = pawl__must(pawl_resize(NULL, (size_t)size + 1));
+        va_start(list, format);
+        (void)vsnprintf(line, (size_t)size + 1, format, list);
+        va_end(list);
+    }
     pawl__calm_line(line, strlen(line));
-    printf("%s%s\n", before, line);
+    fprintf(out, "%s\n", line); /* in one write: standard error has no buffer */
+    if (line != text)
+        pawl_free(line);
 }
 
 /* ---- Progress ------------------------------------------------------------- */
@@ -121,7 +132,7 @@ void pawl__progress_end(int64_t count)
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* With a context the lack of memory is told, without one it ends the process. */
+/* If memory is short: with a context yyjson gets NULL, without one the process ends. */
 static void *json_realloc(void *context, void *memory, size_t size_before, size_t size)
 {
     (void)size_before;
@@ -151,8 +162,8 @@ yyjson_mut_doc *pawl__json_create(void)
     return doc;
 }
 
-/* Escapes DEL, C1 and characters that turn text around, which JSON leaves as they are and a
- * terminal obeys. Outside of strings there are none. */
+/* Prints JSON, and escapes DEL, C1 controls and characters that change the direction of text: a terminal obeys them,
+ * and JSON does not escape them. They are only inside of strings. */
 static void print_calm(const char *text, size_t size, FILE *out)
 {
     size_t begin = 0, at = 0;
@@ -222,7 +233,7 @@ pawl_code pawl__json_check(pawl_text text, pawl_error *error)
     yyjson_doc_free(doc);
     if (doc != NULL)
         return PAWL_OK;
-    if (why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) /* the caller says what is sent already */
+    if (why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) /* the caller adds what was sent before */
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for a body of %zu bytes",
                               text.size);
     if (text.size == 0)

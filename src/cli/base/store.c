@@ -1,4 +1,4 @@
-/* store.c - the store that a verb works on, and the look at it.
+/* store.c - opens the store that a verb works on; makes commands that can be pasted; warns of queues without reader.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ int pawl__on_store(pawl__store_fields *at, pawl__action_fn *action, const void *
     code                       = pawl_store_open(at->store, &options, &store, &error);
     if (code == PAWL_OK)
         code = action(fields, store, arena, &error);
-    /* Else it counts as one that lives, on MongoDB for 15 s. */
+    /* Without this the worker would count as alive for a while, on MongoDB for 15 s. */
     if (code == PAWL_OK && pawl_store_is_attached(store))
         (void)pawl_store_worker_close(store, pawl_clock_now(NULL), NULL);
     pawl_store_close(store);
@@ -128,8 +128,7 @@ static size_t word_size(pawl_text rest)
     return i;
 }
 
-/* Two parts: `first` ends before "--", `last` is empty or begins with it. Where no argument begins with a dash, all is in
- * the first one. */
+/* Splits the command: `last` has "--" and the arguments if one of them begins with a dash, `first` has the rest. */
 static void split_arguments(pawl_text command, pawl_arena *arena, pawl_text *first, pawl_text *last)
 {
     char  *parts[2] = {pawl__must_take(arena, command.size + 2),
@@ -187,6 +186,19 @@ pawl_code pawl__has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *ar
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         *is_there = *is_there || pawl_text_equal(workers[i].endpoint, endpoint);
     return code;
+}
+
+pawl_code pawl__alarm_find(pawl_store *store, pawl_text endpoint, const char *what,
+                           pawl_arena *arena, const pawl_alarm **found, pawl_error *error)
+{
+    pawl_alarm_rows rows = {.count = 0};
+    pawl_code       code = pawl_store_alarms(store, arena, &rows, error);
+    *found               = NULL;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].endpoint, endpoint) &&
+            pawl_text_equal(rows.items[i].what, pawl_text_of(what)))
+            *found = &rows.items[i];
+    return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
 void pawl__reader_warn(pawl_store *store, pawl_text queue, pawl_arena *arena)

@@ -1,4 +1,4 @@
-/* table.c - rows of one kind for people and for programs. See table.h.
+/* table.c - prints rows of one kind, for people or as JSON. See table.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ pawl__view pawl__view_of(const pawl__noun *noun, bool is_json, pawl_arena *arena
                         .out      = stdout};
 }
 
-#define PAGE_ROWS 100 /* rows of one read, whose bodies are in memory */
+#define PAGE_ROWS 100 /* rows of one read: their bodies are in memory */
 #define LABEL_WIDTH 18
 
 /* ---- Times ----------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static pawl_text mended(pawl_text text, pawl_arena *arena)
     return (pawl_text){.data = made, .size = size};
 }
 
-/* Mends the text and takes out what a terminal would obey; a body keeps its lines. */
+/* Replaces invalid UTF-8 and control characters, which a terminal would obey. A body keeps its line ends. */
 static pawl_text calmed(pawl_text text, bool keeps_lines, pawl_arena *arena)
 {
     pawl_text calm = mended(text, arena);
@@ -413,13 +413,13 @@ pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count)
     return PAWL_OK;
 }
 
-/* Says on standard error that no row matched, or that there are more than were asked for. */
+/* Prints on standard error that no row matched, or that there are more rows than the default limit. */
 static pawl_code say_rest(const pawl__view *view, bool may_be_more, pawl__page_fn *page,
                           void *context, pawl_error *error)
 {
     const void *rows;
     size_t      count = 0;
-    if (view->printed == 0)
+    if (view->printed == 0 && view->noun != NULL)
         fprintf(stderr, "no %s matches\n", view->noun);
     if (!may_be_more)
         return PAWL_OK;

@@ -1,4 +1,4 @@
-/* table.h - rows of one kind for people and for programs, by one list of columns.
+/* table.h - prints rows of one kind, for people or as JSON, by one list of columns.
  *
  * A verb lists the columns of its rows once: the table for people, the page of one
  * row, the JSON objects and their keys in the help all come from that list.
@@ -45,7 +45,7 @@ typedef struct pawl__text_list {
     size_t           count;
 } pawl__text_list;
 
-/* Different texts, copied, in the order in which they came. Zero but for its arena. */
+/* A set of texts, which are copied, in the order in which they were added. The caller sets the arena. */
 typedef struct pawl__text_set {
     pawl_arena *arena;
     pawl_text  *items;
@@ -71,7 +71,7 @@ typedef struct pawl__column {
     const char *const *names;
 } pawl__column;
 
-/* Of a row of that type: behind the member stand the heading, and the level or .names where there are. */
+/* A column of rows of the type `row`. After the member comes the heading, then the level or other members by name. */
 #define PAWL__COLUMN(row, key_, kind_, member, ...)                                             \
     {                                                                                           \
         .key = key_, .kind = PAWL__COLUMN_##kind_, .offset = offsetof(row, member), __VA_ARGS__ \
@@ -86,15 +86,15 @@ typedef struct pawl__noun {
     size_t              row_size;
 } pawl__noun;
 
-/* The view of rows of one kind. Zero but for the fields that are set. */
+/* The form in which rows of one kind are printed. */
 typedef struct pawl__view {
     const pawl__column *columns;
-    const char         *noun; /* names a row: "no outbox row matches" */
+    const char         *noun; /* a row in "no outbox row matches"; NULL: no such line */
     size_t              row_size;
     pawl__level         level;
     bool                is_json;
     bool                is_pages; /* for people: a page for each row instead of a line */
-    bool        is_cut; /* set by a page function whose page is short by its size, not at the end */
+    bool        is_cut; /* set by a page function: its page has few rows, but is not the last one */
     pawl_time   now;    /* ages are counted from it */
     pawl_arena *arena;  /* for texts; not reset here */
     FILE       *out;
@@ -102,11 +102,10 @@ typedef struct pawl__view {
     int64_t     printed;
 } pawl__view;
 
-/* Of rows that are printed to standard output, with ages from now. The noun and the arena are borrowed. */
+/* A view that prints to standard output, with ages from now. The noun and the arena are borrowed. */
 pawl__view pawl__view_of(const pawl__noun *noun, bool is_json, pawl_arena *arena);
 
-/* Prints rows one after another: lines of a table, or one JSON object on a line each. PAWL_OK: the work of a verb may end
- * with it, as with others of these. */
+/* Prints rows: lines of a table, pages, or a JSON object on a line each. Always PAWL_OK: a verb can return it. */
 pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count);
 /* Prints one row: a line for each key that it has. */
 void pawl__row_page(const pawl__view *view, const void *row);
@@ -122,17 +121,17 @@ typedef struct pawl__inner_rows {
     size_t              count;
 } pawl__inner_rows;
 
-/* Prints a row with its inner rows: as one object, or as a page with a table behind it for each that has some. `row` NULL: it
- * is gone, and only the inner rows are left. */
+/* Prints a row with its inner rows: as one JSON object, or as a page and a table for each list that is not empty.
+ * `row` NULL: the row is gone, and only the inner rows are left. */
 pawl_code pawl__row_show(const pawl__view *view, const void *row, const pawl__inner_rows *inner,
                          size_t inner_count);
 
-/* Gives the rows behind those that it gave before, at most count_max; fewer only at the end, or where it sets the view's is_cut. */
+/* Returns the rows behind those of its last call, at most count_max; fewer only at the end, or if it sets is_cut. */
 typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,
                                 const void **rows, size_t *count, pawl_error *error);
 
-/* Prints all rows, or at most `limit` (0: all of them, but PAWL__LINES_DEFAULT in a table, and a
- * line about the rest on standard error). Resets the arena between pages. */
+/* Prints at most `limit` rows. 0: all as JSON, else PAWL__LINES_DEFAULT, and if there are more, a line on standard
+ * error that says so. Resets the arena between pages. */
 #define PAWL__LINES_DEFAULT 100
 pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, void *context,
                           pawl_error *error);
@@ -153,7 +152,7 @@ pawl_code pawl__facts_print(const pawl__fact *facts, size_t count);
 
 /* "12 s", "1.5 h", "340 us" */
 #define PAWL__SPAN_SIZE 48
-/* The number; behind one that ends at PAWL_STATS_COUNT_MAX, as counts of rows do, stands "+". */
+/* A count of rows; with "+" behind it if counting stopped at PAWL_STATS_COUNT_MAX. */
 const char *pawl__rows_text(int64_t count, char text[PAWL__SPAN_SIZE]);
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
 /* "3 m ago", "in 12 s" */
@@ -162,7 +161,7 @@ const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_S
 #define PAWL__PLURAL(count) ((count) == 1 ? "" : "s")
 pawl_text pawl__uuid_text(pawl_uuid id, pawl_arena *arena);
 pawl_text pawl__time_text(pawl_time time, pawl_arena *arena);
-/* A copy of a member that is a text; empty: it is none. */
+/* A copy of the member's text; empty if the member is not a text. */
 pawl_text pawl__json_text(yyjson_val *object, const char *key, pawl_arena *arena);
 /* Adds a copy of the text; NULL: null. */
 void pawl__json_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
@@ -184,16 +183,13 @@ typedef struct pawl__action_rows {
 
 extern const pawl__column pawl__action_columns[];
 
-/* Reads the actions out of their events, whose types begin with the prefix: "pawl.dead_". */
+/* Makes the actions from their events, whose types begin with the prefix, such as "pawl.dead_". */
 pawl__action_rows pawl__actions_read(const pawl_event_rows *events, const char *prefix,
                                      pawl_arena *arena);
 /* The actions as inner rows of the thing that is shown. */
 pawl__inner_rows pawl__actions_inner(const pawl__action_rows *actions);
-/* Prints a thing with its actions alone. `row` NULL: it is gone, and only the actions are told. */
+/* Prints a row with its actions as the only inner rows. `row` NULL: the row is gone, and the actions are left. */
 pawl_code pawl__actions_show(const pawl__view *view, const void *row, const pawl_event_rows *events,
                              const char *prefix);
-
-/* PAWL_ELIMIT: it has more than PAWL__REASON_SIZE_MAX bytes. NULL: none is given. */
-pawl_code pawl__reason_check(const char *reason, pawl_error *error);
 
 #endif

@@ -41,8 +41,8 @@ const pawl__option pawl__bulk_verb_options[] = {
     PAWL__OPTION_LIMIT(pawl__bulk_fields, limit, 1U << ACTION_LIST, "actions"),
     OPTION("open", FLAG, is_open, NULL, 1U << ACTION_LIST,
            "those that are neither finished nor stopped"),
-    OPTION("reason", TEXT, reason, "TEXT", 1U << ACTION_START | 1U << ACTION_STOP,
-           "why, for the record"),
+    PAWL__OPTION_REASON(pawl__bulk_fields, reason, 1U << ACTION_START | 1U << ACTION_STOP,
+                        "record"),
     {.name = NULL},
 };
 
@@ -135,17 +135,12 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 static pawl_text words_text(const char *const *words, size_t count, pawl_arena *arena)
 {
-    pawl_text       made = {0};
-    size_t          size = 0;
     yyjson_mut_doc *doc  = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_arr(doc);
     yyjson_mut_doc_set_root(doc, root);
     for (size_t i = 0; i < count; i++)
         yyjson_mut_arr_add_str(doc, root, words[i]);
-    char *text = yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, &size);
-    if (text != NULL)
-        made = pawl__must_text(arena, (pawl_text){.data = text, .size = size});
-    free(text);
+    pawl_text made = pawl__texts_write(doc, arena);
     yyjson_mut_doc_free(doc);
     return made;
 }
@@ -263,8 +258,8 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     if (fields->is_json)
         return pawl__facts_print(
             PAWL__FACTS({.key = "id", .text = id.data}, {.key = "total", .number = total}));
-    printf("bulk action %s: %lld match; pawl bulk run %s, or a console, works it off\n", id.data,
-           (long long)total, id.data);
+    pawl__say(stdout, "bulk action %s: %lld match; pawl bulk run %s, or a console, works it off",
+              id.data, (long long)total, id.data);
     return PAWL_OK;
 }
 
@@ -277,14 +272,8 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__bulk_note    what   = {.type   = PAWL__BULK_STOPPED_EVENT,
                                        .by     = pawl__user(),
                                        .reason = pawl_text_of(fields->reason)};
-    pawl__bulk_row           row;
-    pawl_event_rows          events;
-    pawl_code                code = pawl__bulk_load(store, id, arena, &row, &events, error);
-    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN)
-        code = pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s already",
-                              PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
-    if (code == PAWL_OK)
-        code = pawl__bulk_append(store, id, &what, error);
+    pawl_code                code   = pawl__bulk_append(store, id, &what, error);
+    (void)arena;
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
@@ -298,10 +287,9 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
 static pawl_code check_words(void *context, pawl_error *error)
 {
     pawl__bulk_fields *fields = context;
-    pawl_code          code   = pawl__reason_check(fields->reason, error);
-    return code != PAWL_OK || strcmp(fields->action, "start") != 0 ||
+    return strcmp(fields->action, "start") != 0 ||
                    pawl__bulk_kind_find(fields->words.items, fields->words.count, error) != NULL
-               ? code
+               ? PAWL_OK
                : error->code;
 }
 

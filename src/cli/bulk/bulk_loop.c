@@ -69,16 +69,19 @@ pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it)
 {
     if (it->words->is_json)
         return print_json(it);
-    size_t count = it->words->is_dry ? it->total : it->did;
-    printf("%s%s%s %zu %s%s%s%s%s", it->words->is_dry ? "would be " : "", it->done,
-           it->words->is_dry ? ":" : "", count, it->noun, PAWL__PLURAL(count), said(it->place),
-           said(it->to), it->words->is_dry ? said(it->until) : "");
-    if (count > 0 && !it->words->is_dry)
-        fputs(said(it->note), stdout);
-    for (const pawl__bulk_count *left = it->left; !it->words->is_dry && left->key != NULL; left++)
-        if (left->count > 0)
-            printf("; %zu %s", left->count, left->count == 1 ? left->one : left->many);
-    putchar('\n');
+    size_t count      = it->words->is_dry ? it->total : it->did;
+    bool   is_dry     = it->words->is_dry;
+    char   text[1000] = "";
+    for (const pawl__bulk_count *left = it->left; !is_dry && left->key != NULL; left++)
+        if (left->count > 0) {
+            size_t size = strlen(text);
+            snprintf(text + size, sizeof text - size, "; %zu %s", left->count,
+                     left->count == 1 ? left->one : left->many);
+        }
+    pawl__say(stdout, "%s%s%s %zu %s%s%s%s%s%s%s", is_dry ? "would be " : "", it->done,
+              is_dry ? ":" : "", count, it->noun, PAWL__PLURAL(count), said(it->place),
+              said(it->to), is_dry ? said(it->until) : "",
+              count > 0 && !is_dry ? said(it->note) : "", text);
     return PAWL_OK;
 }
 
@@ -149,8 +152,8 @@ pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error)
 
 /* ---- Words ------------------------------------------------------------------ */
 
-pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *ids, const char *rows,
-                                 bool has_filter, pawl_error *error)
+pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *verb, const char *ids,
+                                 const char *rows, bool has_filter, pawl_error *error)
 {
     const char *extra = has_filter         ? "a filter"
                         : words->is_agreed ? "--yes"
@@ -161,11 +164,11 @@ pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *ids,
         return pawl_error_set(error, PAWL_EINVAL, "give --all or %s, not both", ids);
     if (!words->is_all && words->ids.count == 0)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl %s %s needs %s, or --all and what they have in common",
-                              words->verb, words->action, ids);
+                              "pawl %s %s needs %s, or --all and what they have in common", verb,
+                              words->action, ids);
     if (!words->is_all && extra != NULL)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "pawl %s %s: %s goes with --all, not with %s that are named",
-                              words->verb, words->action, extra, rows);
+                              "pawl %s %s: %s goes with --all, not with %s that are named", verb,
+                              words->action, extra, rows);
     return PAWL_OK;
 }

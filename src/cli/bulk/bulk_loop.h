@@ -24,7 +24,7 @@
 
 /* The options that all of these verbs have. */
 typedef struct pawl__bulk_words {
-    const char *verb, *action; /* "dead", "retry"; the verb fills in its name */
+    const char *action; /* "retry" */
     pawl__texts ids;
     const char *reason;
     int64_t     rate; /* rows a second; 0: as fast as can be */
@@ -72,10 +72,10 @@ pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error);
 /* The line or the object at the end: rows that were done, or would be. */
 pawl_code pawl__bulk_loop_print(const pawl__bulk_loop *it);
 
-/* PAWL_EINVAL: neither rows nor --all, or both; or a filter or an option that goes with --all, without it. `ids`
- * and `rows`: "message IDs", "dead letters". */
-pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *ids, const char *rows,
-                                 bool has_filter, pawl_error *error);
+/* PAWL_EINVAL: neither rows nor --all, or both; or a filter or an option that goes with --all, without it. `verb`, `ids`
+ * and `rows`: "dead", "message IDs", "dead letters". */
+pawl_code pawl__bulk_words_check(const pawl__bulk_words *words, const char *verb, const char *ids,
+                                 const char *rows, bool has_filter, pawl_error *error);
 
 /* ---- The pace, also of verbs that only read ------------------------------------- */
 

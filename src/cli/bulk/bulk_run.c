@@ -77,19 +77,17 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
                                const pawl__child *how, pawl_text asker, pawl_arena *arena,
                                pawl__child_result *result, pawl_error *error)
 {
-    pawl_text   store = pawl__must_printf(arena, "PAWL_STORE=%s", fields->at.store);
-    pawl_text   user  = pawl__must_printf(arena, PAWL__CONSOLE_USER "=%.*s", PAWL_TEXT_ARGS(asker));
     pawl_text   prefix = pawl__must_printf(arena, "--prefix=%s", fields->at.prefix);
     pawl_text   app = pawl__must_printf(arena, "--app=%s", fields->app != NULL ? fields->app : "");
-    const char *variables[] = {store.data, user.data, NULL};
-    pawl__child child       = *how;
+    pawl__child child = *how;
     if (fields->app != NULL && pawl__bulk_find(words, count, "--saga") < count)
         pawl__bulk_word(words, &count, app.data);
     pawl__bulk_word(words, &count, "--json");
     pawl__bulk_word(words, &count, prefix.data);
-    child.words     = words;
-    child.count     = count;
-    child.variables = variables;
+    child.words = words;
+    child.count = count;
+    child.store = fields->at.store;
+    child.asker = asker;
     return pawl__child_run(&child, arena, result, error);
 }
 
@@ -144,13 +142,14 @@ static int64_t left_of(pawl_text errors)
     return -1;
 }
 
-static void note_progress(running *it, pawl_text errors)
+/* Each step of progress, and where the run ends any. */
+static void note_progress(running *it, pawl_text errors, bool is_end)
 {
     char    text[24];
     int64_t left     = left_of(errors); /* an earlier run did the others */
     int64_t done     = left >= 0 ? it->total - left : -1;
     bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
-    if (done <= it->done || (!is_young && done - it->done < it->total / PROGRESS_STEPS))
+    if (done <= it->done || (!is_end && !is_young && done - it->done < it->total / PROGRESS_STEPS))
         return;
     (void)snprintf(text, sizeof text, "%lld", (long long)done);
     const pawl__bulk_note what  = {.type   = PAWL__BULK_PROGRESS_EVENT,
@@ -181,7 +180,7 @@ static bool goes_on(void *context, pawl_text errors)
     running *it    = context;
     it->is_stopped = it->is_stopped || is_over(it, PAWL__BULK_STOPPED);
     if (!it->is_stopped)
-        note_progress(it, errors);
+        note_progress(it, errors, false);
     return !it->is_stopped && !pawl__is_interrupted();
 }
 
@@ -202,7 +201,7 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
     if (fields->is_json)
         return pawl__facts_print(PAWL__FACTS({.key = "id", .text = fields->words.items[0]},
                                              {.key = "result", .json = result}));
-    printf("%.*s\n", PAWL_TEXT_ARGS(result));
+    pawl__say(stdout, "%.*s", PAWL_TEXT_ARGS(result));
     return PAWL_OK;
 }
 
@@ -264,6 +263,7 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
         return code;
     if (result.exit_code == 0)
         return finish(&it, fields, result.out, error);
+    note_progress(&it, result.err, true);
     if (it.is_stopped)
         return pawl_error_set(error, PAWL_EINTERRUPTED, "bulk action %.*s was stopped",
                               PAWL_TEXT_ARGS(it.id));

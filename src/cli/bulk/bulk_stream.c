@@ -57,10 +57,11 @@ static int64_t left_of(pawl_text result)
     return left;
 }
 
-/* The row that the events of a stream make. The first that ends the action counts. */
+/* The row that the events of a stream make. The first that ends the action counts, and behind a stop how far the run came
+ * that it ended. */
 static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__bulk_row *row)
 {
-    for (size_t i = 0; i < events->count && row->state == PAWL__BULK_OPEN; i++) {
+    for (size_t i = 0; i < events->count && row->state != PAWL__BULK_FINISHED; i++) {
         const pawl_event *event   = &events->items[i].event;
         yyjson_doc       *doc     = pawl__texts_read(event->headers);
         yyjson_val       *headers = yyjson_doc_get_root(doc);
@@ -76,7 +77,7 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
         } else if (pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_PROGRESS_EVENT))) {
             row->done        = number_of(headers, "done");
             row->progress_at = event->at;
-        } else {
+        } else if (row->state == PAWL__BULK_OPEN) {
             bool is_finished = pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_FINISHED_EVENT));
             row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;
             row->ended       = event->at;
@@ -103,14 +104,16 @@ pawl_code pawl__bulk_load(pawl_store *store, pawl_text id, pawl_arena *arena, pa
 
 /* ---- Events ------------------------------------------------------------------------ */
 
-/* PAWL_ECONFLICT: the action is over, or it went on since the version of the event was read. */
-static pawl_code check_open(pawl_store *store, pawl_text id, int64_t version, pawl_arena *arena,
-                            pawl_error *error)
+/* PAWL_ECONFLICT: the action is over, but for progress behind a stop, or it went on since the version of the event was
+ * read. */
+static pawl_code check_open(pawl_store *store, pawl_text id, bool is_progress, int64_t version,
+                            pawl_arena *arena, pawl_error *error)
 {
     pawl_event_rows events;
     pawl__bulk_row  row;
     pawl_code       code = pawl__bulk_load(store, id, arena, &row, &events, error);
-    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN)
+    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN &&
+        !(is_progress && row.state == PAWL__BULK_STOPPED))
         return pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s already",
                               PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
     if (code == PAWL_OK && (int64_t)events.count + 1 != version)
@@ -137,7 +140,8 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
             (void)pawl__texts_put(doc, "id", id);
         code = pawl__action_event(store, &action, doc, now, arena, &event, error);
         if (code == PAWL_OK && strcmp(what->type, PAWL__BULK_STARTED_EVENT) != 0)
-            code = check_open(store, id, event.version, arena, error);
+            code = check_open(store, id, strcmp(what->type, PAWL__BULK_PROGRESS_EVENT) == 0,
+                              event.version, arena, error);
         if (code == PAWL_OK)
             code = pawl_store_commit(store, &changes, NULL, error);
         pawl_arena_destroy(arena);

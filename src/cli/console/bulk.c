@@ -1,20 +1,18 @@
-/* bulk.c - works off the bulk actions of the store, those that this console began and those that it finds open.
+/* bulk.c - runs the bulk actions of the store: those that this console began, and open ones that it finds.
  *
- * No index has the open ones: a look for them reads all events. It takes as long as it takes, and the next one waits for
- * LOOK_SHARE times as long; an action that is begun here needs none, unless others have all places, or an outage ends it.
+ * No index has the open actions: a look for them reads all events. The next look waits LOOK_SHARE times as long as the
+ * last one took. Actions that are begun here run without a look, unless too many run already, or an outage ends them.
  *
- * Each runs as `pawl bulk run ID` until it is finished or stopped, or the console ends; the next console goes on with it. Two
- * consoles on one store do no harm: what one of them did matches no longer.
+ * Each runs as `pawl bulk run ID` until it is finished or stopped, or the console ends; the next console resumes it.
+ * Two consoles on one store do no harm: rows that one has changed no longer match for the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/calm.h"
 #include "cli/console/console.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define PERIOD_S 20   /* between two looks for actions that another program began, at least */
 #define LOOK_SHARE 20 /* the store is busy with looks for a twentieth of the time */
@@ -25,15 +23,7 @@ typedef struct work {
     char           id[64];
 } work;
 
-static bool is_over(pawl__console *console)
-{
-    pthread_mutex_lock(&console->mutex);
-    bool is_so = console->is_over;
-    pthread_mutex_unlock(&console->mutex);
-    return is_so;
-}
-
-/* Has the next look come in PERIOD_S. */
+/* Lets the next look come after PERIOD_S. */
 static void want_look(pawl__console *console)
 {
     pthread_mutex_lock(&console->mutex);
@@ -74,22 +64,22 @@ static void *run_one(void *context)
         pawl__console_word(&call, arena, NULL, it->id);
     if (is_well)
         code = pawl__console_run_long(it->console, &call, arena, &result, &error);
-    memcpy(shown, it->id, sizeof shown); /* of the store */
+    memcpy(shown, it->id, sizeof shown); /* made calm below, as it comes from the store */
     pawl__calm_line(shown, strlen(shown));
     bool is_line = result.err.size > 0 && result.err.data[result.err.size - 1] == '\n';
     if (code != PAWL_OK)
-        fprintf(stderr, "pawl: bulk action %s: %s\n", shown, error.text);
+        pawl__say(stderr, "pawl: bulk action %s: %s", shown, error.text);
     else if (is_well && result.exit_code != 0)
         fprintf(stderr, "bulk action %s ended with exit code %d: %.*s%s", shown, result.exit_code,
                 PAWL_TEXT_ARGS(result.err), is_line ? "" : "\n");
     if (result.exit_code == 3 || result.exit_code == 5 || result.exit_code < 0)
-        want_look(it->console); /* the store was away, or the process was ended */
+        want_look(it->console); /* the store was unavailable, or the process was killed */
     pawl_arena_destroy(arena);
     end_work(it);
     return NULL;
 }
 
-/* Under the mutex: is it worked off already? */
+/* Under the mutex: does the action run already? */
 static bool is_taken(const pawl__console *console, const char *id)
 {
     for (size_t i = 0; i < console->bulk_count; i++)
@@ -141,7 +131,7 @@ void pawl__console_bulk_begin(pawl__console *console, pawl_text lines, pawl_aren
     yyjson_doc_free(doc);
 }
 
-/* Seconds until the next look, behind one that took so many. */
+/* Seconds until the next look, after one that took `took` seconds. */
 static int64_t wait_behind(int64_t took)
 {
     if (took * LOOK_SHARE > WAIT_MAX_S)
@@ -149,7 +139,7 @@ static int64_t wait_behind(int64_t took)
     return took * LOOK_SHARE > PERIOD_S ? took * LOOK_SHARE : PERIOD_S;
 }
 
-/* Begins those that are open, and answers how many seconds the next look waits. */
+/* Looks for open actions and begins them. Returns the seconds until the next look. */
 static int64_t begin_open(pawl__console *console)
 {
     pawl_error         error   = PAWL_ERROR_INIT;
@@ -157,38 +147,33 @@ static int64_t begin_open(pawl__console *console)
     pawl__console_call call    = {.count = 0};
     pawl__child_result result  = {.exit_code = -1};
     const char *const  words[] = {"bulk", "list", "--open", "--deadline=10m", NULL};
-    struct timespec    begun   = {.tv_sec = 0}, ended;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begun);
+    int64_t            begun   = pawl__steady_now();
     pthread_mutex_lock(&console->mutex);
     console->wants_look = false;
     pthread_mutex_unlock(&console->mutex);
     bool is_well = arena != NULL && pawl__console_verb_words(console, &call, arena, words);
     if (is_well && pawl__console_run_long(console, &call, arena, &result, &error) != PAWL_OK)
-        fprintf(stderr, "pawl: open bulk actions cannot be looked for: %s\n", error.text);
+        pawl__say(stderr, "pawl: open bulk actions cannot be looked for: %s", error.text);
     else if (is_well && result.exit_code == 0)
         pawl__console_bulk_begin(console, result.out, arena);
-    else if (is_well && !is_over(console))
-        fprintf(stderr, "pawl: open bulk actions cannot be looked for: %.*s\n",
-                PAWL_TEXT_ARGS(pawl__child_said(&result)));
+    else if (is_well && !pawl__console_is_over(console))
+        pawl__say(stderr, "pawl: open bulk actions cannot be looked for: %.*s",
+                  PAWL_TEXT_ARGS(pawl__child_said(&result)));
     pawl_arena_destroy(arena);
-    (void)clock_gettime(CLOCK_MONOTONIC, &ended);
-    return result.exit_code == 0 ? wait_behind(ended.tv_sec - begun.tv_sec) : PERIOD_S;
+    return result.exit_code == 0 ? wait_behind((pawl__steady_now() - begun) / 1000000) : PERIOD_S;
 }
 
 static void *run(void *context)
 {
     pawl__console *console = context;
-    while (!is_over(console)) {
-        struct timespec when;
-        int64_t         wait = begin_open(console);
-        (void)clock_gettime(CLOCK_MONOTONIC, &when);
+    while (!pawl__console_is_over(console)) {
+        int64_t wait = begin_open(console), when = pawl__steady_now();
         pthread_mutex_lock(&console->mutex);
         for (int64_t waited = 0; waited < wait && !console->is_over; waited += PERIOD_S) {
             if (waited > 0 && console->wants_look)
                 break;
-            when.tv_sec += PERIOD_S;
-            while (!console->is_over &&
-                   pthread_cond_timedwait(&console->is_bulk, &console->mutex, &when) != ETIMEDOUT)
+            when += PAWL_SECONDS(PERIOD_S);
+            while (pawl__console_wait(console, &console->is_bulk, when))
                 continue;
         }
         pthread_mutex_unlock(&console->mutex);

@@ -1,18 +1,17 @@
-/* call.c - runs one verb of this command as a process, within a time and an amount of output.
- *
- * The store's URL, which may have a password, goes to the process in its environment: the words of a process can be
- * read by every user of the machine.
+/* call.c - runs a verb of this command as a process, with limits on time, output and processes at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/console/console.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #define RUNNING_MAX 4  /* processes at a time, a connection to the store each */
-#define WAITING_MAX 32 /* requests that wait for one of them to end */
+#define WAITING_MAX 32 /* requests that wait until one of these processes ends */
 #define TIME_MAX_MS 15000
-#define WORD_SIZE_MAX 100000 /* Linux takes 128 KB for a word of a process */
+#define WORD_SIZE_MAX 100000 /* Linux allows 128 KB for an argument of a process */
 
 /* ---- Words ------------------------------------------------------------------- */
 
@@ -56,15 +55,25 @@ pawl_text pawl__console_array(pawl_text lines, pawl_arena *arena)
 
 /* ---- Turns ------------------------------------------------------------------- */
 
-/* False when the console ends. */
-static bool goes_on(void *context, pawl_text errors)
+bool pawl__console_is_over(pawl__console *console)
 {
-    pawl__console *console = context;
-    (void)errors;
     pthread_mutex_lock(&console->mutex);
     bool is_over = console->is_over;
     pthread_mutex_unlock(&console->mutex);
-    return !is_over;
+    return is_over;
+}
+
+bool pawl__console_wait(pawl__console *console, pthread_cond_t *condition, int64_t until)
+{
+    const struct timespec when = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    return !console->is_over &&
+           pthread_cond_timedwait(condition, &console->mutex, &when) != ETIMEDOUT;
+}
+
+static bool goes_on(void *context, pawl_text errors)
+{
+    (void)errors;
+    return !pawl__console_is_over(context);
 }
 
 static pawl_code take_turn(pawl__console *console, pawl_error *error)
@@ -95,17 +104,12 @@ static void end_turn(pawl__console *console)
 static pawl_code run(pawl__console *console, const pawl__console_call *call, const pawl__child *how,
                      pawl_arena *arena, pawl__child_result *result, pawl_error *error)
 {
-    pawl_text store = pawl_arena_printf(arena, "PAWL_STORE=%s", console->store);
-    pawl_text user =
-        pawl_arena_printf(arena, PAWL__CONSOLE_USER "=%s", call->user != NULL ? call->user : "");
-    const char *const variables[] = {store.data, user.data, NULL};
-    pawl__child       child       = *how;
-    if (store.data == NULL || user.data == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    child.words     = call->words;
-    child.count     = call->count;
-    child.variables = variables;
-    child.input     = call->input;
+    pawl__child child = *how;
+    child.words       = call->words;
+    child.count       = call->count;
+    child.store       = console->store;
+    child.asker       = pawl_text_of(call->user);
+    child.input       = call->input;
     return pawl__child_run(&child, arena, result, error);
 }
 

@@ -1,33 +1,24 @@
-/* live.c - the figures that every open page shows: asked for once, and sent to all browsers as server-sent events.
+/* live.c - the figures that every open page shows: read once, and sent to all browsers as server-sent events.
  *
- * `pawl stats` runs every two seconds and `pawl doctor` every twenty, while a browser reads the stream; without one
- * nothing is asked of the store. Where they take long the wait is longer: they run for about a tenth of the time.
+ * `pawl stats` runs every two seconds and `pawl doctor` every twenty, while a browser reads the stream; without a
+ * browser the store is not read. If they are slow, the pauses are longer, so that they run for about a tenth of the
+ * time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/console/console.h"
 
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define PERIOD_S 2
-#define SHARE 10      /* the wait is as many times as long as the round took ... */
-#define WAIT_MAX_S 30 /* ... and no longer, */
-#define FAILURE_S 5   /* nor than this while the store does not answer */
+#define SHARE 10      /* the pause is SHARE times as long as the round took, */
+#define WAIT_MAX_S 30 /* up to this limit, */
+#define FAILURE_S 5   /* and up to this one while the store does not answer */
 #define DOCTOR_S 20
 #define STREAMS_MAX 32 /* half of the connections that one address may have (observe/pages.c) */
 
 enum { STATS, DOCTOR };
 static const char *const names[] = {[STATS] = "stats", [DOCTOR] = "doctor"};
-
-static struct timespec seconds_from_now(int seconds)
-{
-    struct timespec when;
-    (void)clock_gettime(CLOCK_MONOTONIC, &when);
-    when.tv_sec += seconds;
-    return when;
-}
 
 /* Under the mutex. */
 static void release(pawl__console_news *news)
@@ -36,7 +27,7 @@ static void release(pawl__console_news *news)
         pawl_free(news);
 }
 
-/* Under the mutex: news of when somebody looked the last time are none. */
+/* Under the mutex: drops old events, from the time when a browser last read the stream. */
 static void forget(pawl__console *console)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -46,7 +37,7 @@ static void forget(pawl__console *console)
     console->doctor_due = 0;
 }
 
-/* Runs the verb, with the words that a request of the API gives it, and makes its answer the news. A failure is news as well: false. */
+/* Runs the verb, and makes its answer the new event; after a failure, null. False: the verb failed. */
 static bool ask(pawl__console *console, int which)
 {
     static const pawl_serve_request request = {.method = "GET"};
@@ -80,21 +71,20 @@ static bool ask(pawl__console *console, int which)
     return is_ok;
 }
 
-/* Seconds to the next round, behind one that took so long. */
+/* Seconds until the next round. */
 static int wait_after(int64_t took_ms, bool is_well)
 {
     int64_t wait = took_ms * SHARE / 1000, most = is_well ? WAIT_MAX_S : FAILURE_S;
     return (int)(wait < PERIOD_S ? PERIOD_S : wait < most ? wait : most);
 }
 
-/* Waits for the next round; with nobody who watches, for the first of them, who has not seen any news. False: it is over. */
+/* Waits for the next round, or if there is no browser, for the first one. False: the console ends. */
 static bool wait_for_round(pawl__console *console, int seconds, bool *is_doctor)
 {
-    struct timespec soon = seconds_from_now(PERIOD_S), when = seconds_from_now(seconds);
+    int64_t now = pawl__steady_now();
     pthread_mutex_lock(&console->mutex);
-    while (!console->is_over &&
-           pthread_cond_timedwait(&console->is_news, &console->mutex,
-                                  console->doctor_due == 0 ? &soon : &when) != ETIMEDOUT)
+    while (pawl__console_wait(console, &console->is_news,
+                              now + PAWL_SECONDS(console->doctor_due == 0 ? PERIOD_S : seconds)))
         continue;
     while (!console->is_over && console->streams == 0)
         pthread_cond_wait(&console->is_news, &console->mutex);
@@ -114,7 +104,7 @@ static void *run(void *context)
     while (wait_for_round(console, seconds, &is_doctor)) {
         int64_t begun   = pawl__steady_now();
         bool    is_well = ask(console, STATS);
-        if (is_doctor || is_well != was_well) /* its finding of the connection is over */
+        if (is_doctor || is_well != was_well) /* its finding about the connection is outdated */
             (void)ask(console, DOCTOR);
         was_well = is_well;
         seconds  = wait_after((pawl__steady_now() - begun) / 1000, is_well);
@@ -145,9 +135,9 @@ void pawl__console_live_stop(pawl__console *console)
 
 /* ---- The stream of one browser ------------------------------------------------ */
 
-/* How far a browser is: figures of many queues are larger than the room of one call. */
+/* The progress of one browser: an event with many queues is sent in several calls. */
 typedef struct reader {
-    pawl__console_news *current; /* being sent, with a hold on it; or NULL */
+    pawl__console_news *current; /* event that is being sent, counted as a holder; or NULL */
     size_t              at;
     uint64_t            seen[2]; /* numbers of the last news of each kind */
 } reader;
@@ -197,12 +187,12 @@ bool pawl__console_live_has_room(pawl__console *console)
     return has_room;
 }
 
-/* The state is the reader. A line without news every two seconds finds the connections whose browser is gone. */
+/* `*state` points to the reader. An empty line every two seconds detects connections whose browser is gone. */
 long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_t size)
 {
     static const char none[]  = ": \n\n";
     pawl__console    *console = context;
-    struct timespec   when    = seconds_from_now(PERIOD_S);
+    int64_t           when    = pawl__steady_now() + PAWL_SECONDS(PERIOD_S);
     bool              is_new  = *state == 0;
     reader *it = is_new && buffer != NULL ? pawl_allocate(sizeof *it) : (reader *)(uintptr_t)*state;
     size_t  used = 0;
@@ -218,7 +208,7 @@ long pawl__console_live_read(void *context, uint64_t *state, char *buffer, size_
         forget(console);
     pthread_cond_broadcast(&console->is_news);
     while (!console->is_over && !take_news(console, it) && !is_new &&
-           pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
+           pawl__console_wait(console, &console->is_news, when))
         continue;
     if (!console->is_over && it->current != NULL)
         used = write_news(it, buffer, size);

@@ -1,4 +1,4 @@
-/* users.c - users of the console: names and hashes of passwords from a file.
+/* users.c - the users of the console: reads names and password hashes from a file, and checks passwords.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#define FAILURE_MS 300 /* a wrong password costs as much, so that few can be tried */
+#define FAILURE_DELAY \
+    PAWL_MILLISECONDS(300) /* between answers to wrong passwords, so that few can be tried */
 
-/* A hash takes all of a processor and many megabytes: those who guess get one at a time. */
+/* Hashes are computed one at a time: each takes a processor and many megabytes. */
 static pthread_mutex_t hashing = PTHREAD_MUTEX_INITIALIZER;
 
 static pawl_code refuse_line(const char *path, size_t line, const char *why, pawl_error *error)
@@ -30,7 +30,7 @@ bool pawl__console_name_is_well(const char *name)
         size > 0 && size < PAWL__ASKER_SIZE && pawl_text_is_valid(pawl_text_of(name), &at);
     uint32_t point;
     for (size_t i = 0; is_well && i < size;
-         i++) /* a byte within a character begins none that is unruly */
+         i++) /* any byte: no unruly character begins inside another */
         is_well = pawl__unruly_size((const unsigned char *)name + i, size - i, &point) == 0;
     return is_well;
 }
@@ -67,7 +67,7 @@ static pawl_code read_line(pawl__console_users *users, char *line, const char *p
     return PAWL_OK;
 }
 
-/* Hashes that everybody may read can be guessed at leisure. */
+/* Refuses a file that others may read: passwords can be guessed from the hashes. */
 static pawl_code check_rights(const char *path, pawl_error *error)
 {
     struct stat status;
@@ -117,7 +117,7 @@ void pawl__console_users_free(pawl__console_users *users)
     users->count = 0;
 }
 
-/* Compares all bytes, wherever the first difference is. */
+/* Compares all bytes, so that the time does not depend on the first difference. */
 static bool is_same(const char *left, const char *right)
 {
     size_t   size  = strlen(left);
@@ -150,15 +150,11 @@ const pawl__console_user *pawl__console_users_find(const pawl__console_users *us
 
 void pawl__console_users_delay(pawl__console *console)
 {
-    struct timespec when;
-    (void)clock_gettime(CLOCK_MONOTONIC, &when);
+    int64_t now = pawl__steady_now();
     pthread_mutex_lock(&console->mutex);
-    int64_t now         = when.tv_sec * INT64_C(1000) + when.tv_nsec / 1000000;
-    int64_t due         = (now > console->failure_ms ? now : console->failure_ms) + FAILURE_MS;
-    console->failure_ms = due;
-    when                = (struct timespec){.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
-    while (!console->is_over &&
-           pthread_cond_timedwait(&console->is_news, &console->mutex, &when) != ETIMEDOUT)
+    int64_t due = (now > console->failure_due ? now : console->failure_due) + FAILURE_DELAY;
+    console->failure_due = due;
+    while (pawl__console_wait(console, &console->is_news, due))
         continue;
     pthread_mutex_unlock(&console->mutex);
 }

@@ -5,6 +5,7 @@
  */
 #include "cli/dead/dead.h"
 #include "cli/cli.h"
+#include "store/core/action.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ const pawl__option pawl__dead_verb_options[] = {
            INT64_MAX),
     OPTION("rate", COUNT, words.rate, "N", FOR_BULK,
            "with --all: dead letters in a second, at most", 1, 1000000),
-    OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_EDIT, "why, for the record"),
+    PAWL__OPTION_REASON(pawl__dead_fields, words.reason, FOR_BULK | FOR_EDIT, "record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "of this saga, with --app: by the property that finds it, by its correlation id, or "
@@ -147,8 +148,8 @@ static void warn_of_code(const char *code)
     if (code == NULL || names[pawl__choice_of(names, pawl_text_of(code))] != NULL)
         return;
     pawl__suggest(code, "", names, suggestion, sizeof suggestion);
-    fprintf(stderr, "pawl: warning: --code: no code of this version is '%s'%s\n",
-            pawl__shown(code, word), suggestion);
+    pawl__say(stderr, "pawl: warning: --code: no code of this version is '%s'%s",
+              pawl__shown(code, word), suggestion);
 }
 
 /* --app and --saga of list, retry and discard go together. */
@@ -331,8 +332,8 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     if (code == PAWL_OK && view.printed == 0 && !view.is_json)
         command = pawl__saga_letters_command(&it.cursor.of, &fields->at, own);
     if (command.size != 0)
-        fprintf(stderr, "messages with its value, of other types too: %.*s\n",
-                PAWL_TEXT_ARGS(command));
+        pawl__say(stderr, "messages with its value, of other types too: %.*s",
+                  PAWL_TEXT_ARGS(command));
     pawl_arena_destroy(own);
     return code;
 }
@@ -374,6 +375,11 @@ static pawl_code read_actions(pawl_store *store, pawl_text endpoint, pawl_text i
     return code;
 }
 
+bool pawl__dead_is_sendable(const pawl_dead_row *letter)
+{
+    return letter->queue.size != 0 && letter->message.type.size != 0;
+}
+
 static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *arena,
                            pawl_error *error)
 {
@@ -382,23 +388,24 @@ static pawl_code find_next(pawl_store *store, shown_letter *shown, pawl_arena *a
     pawl_code            code = pawl__has_worker(store, letter->endpoint, arena, &is_read, error);
     if (code != PAWL_OK)
         return code;
-    bool is_known = letter->queue.size != 0 && letter->message.type.size != 0;
-    bool is_timeout =
-        letter->message.causation_id.size == 0 &&
-        pawl__must_header(letter->message.headers, PAWL_HEADER_SAGA_ID, arena).size > 0;
-    pawl_text command =
-        pawl__must_printf(arena, "pawl dead %s %s --endpoint %.*s", is_known ? "retry" : "discard",
-                          pawl__shell_quoted(letter->message.id, arena).data,
-                          PAWL_TEXT_ARGS(pawl__shell_word(letter->endpoint, arena)));
+    bool      is_sendable = pawl__dead_is_sendable(letter);
+    bool      is_timeout  = pawl__dead_may_be_timeout(&letter->message);
+    pawl_text command     = pawl__must_printf(
+            arena, "pawl dead %s %s --endpoint %.*s", is_sendable ? "retry" : "discard",
+            pawl__shell_quoted(letter->message.id, arena).data,
+            PAWL_TEXT_ARGS(pawl__shell_word(letter->endpoint, arena)));
+    command = pawl__shell_command(command, arena);
+    if (!is_sendable) {
+        shown->next = pawl__must_printf(
+            arena, "nothing by itself: `%s` removes it: it has no type or queue", command.data);
+        return PAWL_OK;
+    }
     shown->next = pawl__must_printf(
-        arena, "nothing by itself: `%s` %s%.*s%s%s", pawl__shell_command(command, arena).data,
-        is_known
-            ? (is_timeout
-                   ? "sets the timeout of its saga again, unless the saga has, due now, for queue "
-                   : "sends it to queue ")
-            : "removes it: it has no type or queue",
+        arena, "nothing by itself: `%s` %s%.*s%s%s", command.data,
+        is_timeout ? "sets the timeout of its saga again, unless the saga has, due now, for queue "
+                   : "sends it to queue ",
         PAWL_TEXT_ARGS(letter->queue),
-        !is_known || !pawl_text_equal(letter->code, PAWL_TEXT("EDECODE")) ? ""
+        !pawl_text_equal(letter->code, PAWL_TEXT("EDECODE")) ? ""
         : is_timeout
             ? ", where it fails again unless another program handles it"
             : ", where it fails again unless `pawl dead edit` fixes its body first, or another program handles it",
@@ -455,8 +462,7 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl__dead_fields *fields = context;
     bool               is_look =
         strcmp(fields->words.action, "list") == 0 || strcmp(fields->words.action, "show") == 0;
-    fields->words.verb = "dead";
-    pawl_code code     = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
+    pawl_code code = is_look ? PAWL_OK : pawl__dead_settle_check(fields, error);
     if (code == PAWL_OK)
         code = check_saga(fields, error);
     if (code == PAWL_OK)
@@ -465,5 +471,5 @@ static pawl_code check_words(void *context, pawl_error *error)
                                                    : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__VERB_CLOSED(dead, pawl__dead_fields, pawl__saga_book_close, book,
+PAWL__VERB_CLOSED(dead, pawl__dead_fields, pawl__saga_book_close, &fields.book,
                   ACTIONS(PAWL__ACTION_FUNCTION))

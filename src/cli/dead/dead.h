@@ -27,6 +27,9 @@ pawl_dead_query pawl__dead_query(const pawl__dead_fields *fields, pawl_time now)
 pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *store, const char *id,
                                  pawl_arena *arena, pawl_dead_row *letter, pawl_error *error);
 
+/* False: it has no type or no queue, as a message of a broker may, and can only be discarded. */
+bool pawl__dead_is_sendable(const pawl_dead_row *letter);
+
 /* Letters behind those of the page before, whose key it keeps. */
 typedef struct pawl__dead_cursor {
     pawl_store     *store;

@@ -32,12 +32,9 @@ pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *e
     bool has_filter = fields->code != NULL || fields->error_part != NULL || fields->type != NULL ||
                       fields->saga != NULL || fields->since != 0 || fields->until != 0 ||
                       fields->newer != 0 || fields->older != 0;
-    pawl_code code = pawl__reason_check(fields->words.reason, error);
-    if (code != PAWL_OK)
-        return code;
     if (strcmp(fields->words.action, "edit") != 0)
-        return pawl__bulk_words_check(&fields->words, "message IDs", "dead letters", has_filter,
-                                      error);
+        return pawl__bulk_words_check(&fields->words, "dead", "message IDs", "dead letters",
+                                      has_filter, error);
     if (fields->body_file == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl dead edit needs --body-file FILE, which holds the new body");
@@ -318,8 +315,8 @@ static void take_finding(const pawl_upgrade_found *found, void *context)
         pawl_error_set(&it->why, PAWL_EINPUT, "the new body %s: %.*s",
                        pawl_upgrade_reason_text(found->reason), PAWL_TEXT_ARGS(found->text));
     else if (!is_wrong)
-        fprintf(stderr, "pawl: warning: the new body %s: %.*s\n",
-                pawl_upgrade_reason_text(found->reason), PAWL_TEXT_ARGS(found->text));
+        pawl__say(stderr, "pawl: warning: the new body %s: %.*s",
+                  pawl_upgrade_reason_text(found->reason), PAWL_TEXT_ARGS(found->text));
     it->is_refused = it->is_refused || is_wrong;
 }
 

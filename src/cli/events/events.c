@@ -1,4 +1,4 @@
-/* events.c - `pawl events list|show`: the journal.
+/* events.c - `pawl events list|show`: shows the event store, and the actions of operators in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -124,14 +124,14 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 /* ---- What operators did ------------------------------------------------------ */
 
-#define OPERATORS_PAGE 200        /* events of one read, whose bodies are in memory */
-#define OPERATORS_READ_MAX 100000 /* of the newest: no search through all that ever happened */
+#define OPERATORS_PAGE 200        /* events of one read: their bodies are in memory */
+#define OPERATORS_READ_MAX 100000 /* the newest events, which are searched */
 #define OPERATORS_PREFIX "pawl."
-#define CRASHES_PREFIX "pawl.process/" /* by `pawl run --restart` */
+#define CRASHES_PREFIX "pawl.process/" /* streams of `pawl run --restart` */
 
 typedef struct operators_cursor {
     list_cursor   events;
-    pawl_arena   *page; /* of the events that are looked at */
+    pawl_arena   *page; /* for the events of one read */
     operator_row *rows;
     size_t        count, count_max;
     int64_t       read;
@@ -155,7 +155,7 @@ static void add_operator(operators_cursor *cursor, pawl_event_row *event, pawl_a
                            .done    = done.items[0]};
 }
 
-/* Looks at the next events, until there are as many actions as are wanted. `*size`: of the page that was read. */
+/* Reads a page of events, and adds its actions up to count_max. `*size`: events of the page. */
 static pawl_code look_at_page(operators_cursor *cursor, size_t *size, pawl_arena *arena,
                               pawl_error *error)
 {
@@ -171,7 +171,8 @@ static pawl_code look_at_page(operators_cursor *cursor, size_t *size, pawl_arena
         add_operator(cursor, &page.items[i], arena);
     }
     *size          = page.count;
-    cursor->is_cut = cursor->read >= OPERATORS_READ_MAX;
+    cursor->is_cut = cursor->read >= OPERATORS_READ_MAX && page.count == OPERATORS_PAGE &&
+                     cursor->events.query.after > 1;
     return code;
 }
 
@@ -225,24 +226,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-/* Prints the whole stream, page by page, or the one event right behind the cursor. */
-static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page_size,
-                              bool is_one_page, pawl_error *error)
-{
-    const void *rows;
-    size_t      count;
-    do {
-        count = 0;
-        pawl_arena_reset(view->arena);
-        pawl_code code = next_page(cursor, page_size, view->arena, &rows, &count, error);
-        if (code == PAWL_OK)
-            code = pawl__rows_print(view, rows, count);
-        if (code != PAWL_OK)
-            return code;
-    } while (count == page_size && !is_one_page);
-    return PAWL_OK;
-}
-
+/* The whole stream, or the one event right behind the cursor. */
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
@@ -252,9 +236,10 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     int64_t            version;
     view.level    = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     view.is_pages = true;
+    view.noun     = NULL; /* pawl__fail prints that there is none */
     if (is_one && pawl__number_parse(fields->shown_version, &version))
         cursor.query.after = version - 1;
-    pawl_code code = print_stream(&view, &cursor, is_one ? 1 : 100, is_one, error);
+    pawl_code code = pawl__rows_list(&view, is_one ? 1 : INT64_MAX, next_page, &cursor, error);
     if (code != PAWL_OK || view.printed > 0)
         return code;
     if (is_one)

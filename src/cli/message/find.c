@@ -1,8 +1,8 @@
-/* find.c - `pawl find NAME=VALUE`: messages by what is in them, for an operator who has no message id.
+/* find.c - `pawl find NAME=VALUE`: finds messages by their content, for an operator who has no message id.
  *
- * No store has an index for that: all messages are read, page by page, until they are read, --limit are found or
- * --deadline passed. Whenever the search ends before all was read it says how far it came, and the command that goes on
- * from there. Bodies are compared and never printed, as no verb prints one without --reveal.
+ * No store has an index for that: messages are read page by page, until all are read, --limit are found or
+ * --deadline passes. A search that ends before all are read prints how far it came, and the command that continues it.
+ * Bodies are compared but not printed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 
 #define LIMIT_DEFAULT 50
 #define DEADLINE_DEFAULT PAWL_SECONDS(10)
-#define CALL_MIN \
-    PAWL_SECONDS(2) /* a call of the store may take as long as the search, and no less than this */
+/* Least deadline of a call of the store, which otherwise has that of the search. */
+#define CALL_MIN PAWL_SECONDS(2)
 
 /* ---- Words --------------------------------------------------------------- */
 
@@ -48,8 +48,8 @@ static const char *const place_choices[] = {"aggregator", "dead",  "history",
 const pawl__option pawl__find_verb_options[] = {
     OPTION("after", FILTER, after, "CURSOR", 0, "go on behind it, as a search that stopped said"),
     OPTION("deadline", DURATION, deadline, "DURATION", 0,
-           "the search stops then, after a page at least, and says how it goes on", 0, PAWL_DAYS(1),
-           .has_default = true, .value_default = DEADLINE_DEFAULT),
+           "stop after this time (at least one page is read) and print how to continue", 0,
+           PAWL_DAYS(1), .has_default = true, .value_default = DEADLINE_DEFAULT),
     OPTION("in", TEXT, places, "PLACE,...", 0,
            "dead, queue, outbox, aggregator, history: they are read in this order",
            .choices = place_choices, .is_set = true, .default_words = "all"),
@@ -104,7 +104,7 @@ typedef struct search {
     pawl__find_place      begun; /* the place of --after, or the first */
     pawl__view            view;
     pawl_time             at_min;
-    int64_t               stops; /* of the clock of pawl__steady_now */
+    int64_t               stops; /* when the search ends, by pawl__steady_now */
     unsigned              places;
     int64_t               read[PAWL__FIND_PLACES];
     int64_t               read_all, unreadable, found;
@@ -116,7 +116,7 @@ static bool has_place(const search *it, unsigned place)
     return (it->places & 1U << place) != 0;
 }
 
-/* The deadline is asked after each message that is found as well, since it costs a statement of its own. */
+/* Is the search to end? Checked after each message found, too, since its details cost a statement. */
 static bool is_over(search *it)
 {
     if (it->found >= it->fields->limit)
@@ -158,7 +158,7 @@ static pawl_code look_at(search *it, pawl__found *rows, size_t count, pawl_arena
     return code;
 }
 
-/* The first page is read whatever the time is, so that a search that goes on comes further each time. */
+/* Reads a place. Its first page is read even after the deadline, so that each continued search makes progress. */
 static pawl_code search_place(search *it, pawl_arena *arena, pawl_error *error)
 {
     bool      is_last = false;
@@ -291,7 +291,7 @@ static void say_end(search *it, pawl_arena *arena)
         say_text(it, (pawl_text){.data = line, .size = plain.size});
 }
 
-/* A search that the store ended says as well how it goes on. */
+/* Prints how the search ended; also after a failure of the store the command that continues it. */
 static pawl_code end(search *it, pawl_code code, pawl_arena *arena, pawl_error *error)
 {
     char span[PAWL__SPAN_SIZE];
@@ -308,7 +308,7 @@ static pawl_code end(search *it, pawl_code code, pawl_arena *arena, pawl_error *
 
 /* ---- The verb ------------------------------------------------------------ */
 
-/* Choices of --in stand by name; places by the order in which they are read. */
+/* Maps the choices of --in, which are sorted by name, to places, which are in the order of reading. */
 static unsigned places_of(const char *words)
 {
     unsigned places = 0, chosen = pawl__choices_of(place_choices, words);
@@ -318,7 +318,7 @@ static unsigned places_of(const char *words)
     return places != 0 ? places : (1U << PAWL__FIND_PLACES) - 1;
 }
 
-/* A time, or how long ago. */
+/* Parses --since: a time, or a duration before now. */
 static pawl_code read_since(const char *text, pawl_time now, pawl_time *since, pawl_error *error)
 {
     int64_t span = 0;

@@ -1,13 +1,15 @@
-/* send.c - `pawl send`: one message, or one for each line of a file.
+/* send.c - `pawl send`: sends one message, or one for each line of a file.
  *
- * Lines go in commits of up to COMMIT_LINES: lines committed before a bad line stay, all that were read before a signal are
- * committed, and the line of the failure says how many were sent.
+ * Up to COMMIT_LINES lines are one commit. Commits before a bad line stay. At a signal the lines that were read are
+ * committed. The error text says how many messages were sent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
 
 #include "cli/bulk/bulk_loop.h"
+
+#include "pawl/store_queue.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +36,10 @@ const pawl__option pawl__send_verb_options[] = {
     OPTION("delay", DURATION, delay, "DURATION", 0,
            "not to be handled before: 500ms 5s 15m 2h 30d"),
     OPTION("header", LIST, headers, "NAME=VALUE", 0, "a header of the message"),
-    OPTION("id", TEXT, id, "ID", 0, "id of the message", .default_words = "a new one"),
+    OPTION("id", TEXT, id, "ID", 0,
+           "id of the message; it is dropped while the queue has another one of that id, or if the "
+           "endpoint has handled one",
+           .default_words = "a new one"),
     OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object"),
     OPTION("lines", FLAG, is_lines, NULL, 0,
            "one message for each line of standard input, or of --body-file"),
@@ -88,7 +93,7 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
 
 /* ---- One message ----------------------------------------------------------- */
 
-/* An answer that nobody can read is a failure which says what was sent: who sends again without its id sends a second one. */
+/* If the answer cannot be written, the error has the id: sending again without it would send a second message. */
 static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count,
                             pawl_error *error)
 {
@@ -97,24 +102,50 @@ static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t c
         (void)pawl__facts_print(PAWL__FACTS({.key = "sent", .number = count},
                                             {.key = "queue", .text = fields->queue},
                                             {.key = id != NULL ? "id" : NULL, .text = id}));
+    else if (id != NULL && count == 0)
+        pawl__say(stdout, "queue %s has another message %s: nothing was sent", fields->queue, id);
     else if (id != NULL)
-        printf("sent %s to %s\n", id, fields->queue);
+        pawl__say(stdout, "sent %s to %s", id, fields->queue);
     else
-        printf("sent %lld messages to %s\n", (long long)count, fields->queue);
+        pawl__say(stdout, "sent %lld messages to %s", (long long)count, fields->queue);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return PAWL_OK;
     const char *why = strerror(errno);
     if (id != NULL)
-        return pawl_error_set(error, PAWL_EFULL,
-                              "message %s was sent, but cannot write to standard output: %s", id,
-                              why);
+        return pawl_error_set(
+            error, PAWL_EFULL,
+            count == 0
+                ? "another message %s is in the queue, and nothing was sent, but cannot write "
+                  "to standard output: %s"
+                : "message %s was sent, but cannot write to standard output: %s",
+            id, why);
     return pawl_error_set(error, PAWL_EFULL,
                           "%lld messages were sent, but cannot write to standard output: %s",
                           (long long)count, why);
 }
 
+/* Did the store drop the message, since the queue has another one with the given id? Opens a handle, as a sender has
+ * none to share. False also for a role that may only send, and so cannot look. */
+static bool is_dropped(const verb_fields *fields, pawl_text body, pawl_arena *arena)
+{
+    pawl_store            *store   = NULL;
+    pawl_queue_messages    found   = {.count = 0};
+    pawl_error             none    = PAWL_ERROR_INIT;
+    pawl_store_options     options = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
+    const pawl_queue_query query   = {.queue      = pawl_text_of(fields->queue),
+                                      .message_id = pawl_text_of(fields->id),
+                                      .count_max  = 1};
+    if (pawl_store_open(fields->at.store, &options, &store, &none) == PAWL_OK)
+        (void)pawl_store_queue_find(store, &query, arena, &found, &none);
+    pawl_store_close(store);
+    return found.count > 0 &&
+           !(pawl_text_equal(found.items[0].row.message.type, pawl_text_of(fields->type)) &&
+             pawl_text_equal(found.items[0].row.message.body, body));
+}
+
 static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
-                          pawl_send_options *options, pawl_text body, pawl_error *error)
+                          pawl_send_options *options, pawl_text body, pawl_arena *arena,
+                          pawl_error *error)
 {
     char      made[PAWL_UUID_TEXT_SIZE + 1];
     pawl_code code = PAWL_OK;
@@ -126,7 +157,8 @@ static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
     if (code == PAWL_OK)
-        code = print_sent(fields, options->id, 1, error);
+        code = print_sent(fields, options->id,
+                          fields->id == NULL || !is_dropped(fields, body, arena), error);
     options->id = NULL;
     return code;
 }
@@ -141,8 +173,8 @@ static bool is_blank(pawl_text line)
     return true;
 }
 
-/* Adds up to COMMIT_LINES messages, and says how many. Only the first is waited for: a slow producer's lines are sent as
- * they come. A signal ends it behind the lines that are whole. */
+/* Adds up to COMMIT_LINES messages. Waits only for the first line, so that the lines of a slow producer are sent as
+ * they come. At a signal it returns, with complete lines only. */
 static pawl_code add_lines(const verb_fields *fields, pawl__input *input, pawl_sender *sender,
                            const pawl_send_options *options, int64_t *count, pawl_error *error)
 {
@@ -151,7 +183,7 @@ static pawl_code add_lines(const verb_fields *fields, pawl__input *input, pawl_s
         pawl_text line;
         input->is_now  = *count > 0;
         pawl_code code = pawl__input_line(input, &line, error);
-        if (code != PAWL_OK && pawl__is_interrupted()) /* the read says so in its own way */
+        if (code != PAWL_OK && pawl__is_interrupted()) /* the signal ended the read: no failure */
             return PAWL_OK;
         if (code != PAWL_OK || line.data == NULL)
             return code;
@@ -194,8 +226,8 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
 
 /* ---- The verb -------------------------------------------------------------- */
 
-/* By a handle of its own, as a sender lends none. The messages are sent: that this cannot be told, to a
- * role that may only send for example, is no failure. */
+/* Warns of a queue without reader. Opens a handle, as a sender has none to share. A failure is ignored, since
+ * the messages are sent: a role that may only send cannot look. */
 static void warn(verb_fields *fields, pawl_arena *arena)
 {
     pawl_store        *store   = NULL;
@@ -230,7 +262,7 @@ static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
     pawl_text         body    = {0};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD};
     pawl_sender      *sender  = NULL;
-    /* A mistyped path is an error, not a new database that nobody reads. */
+    /* A mistyped path is an error, and creates no database. */
     pawl_store_options store = pawl__store_options(&fields->at, PAWL_OPEN_EXISTING);
     pawl_code          code  = prepare(fields, arena, &input, &body, &options, error);
     if (code == PAWL_OK)
@@ -238,7 +270,7 @@ static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
     if (code == PAWL_OK && fields->is_lines)
         code = send_lines(fields, &input, sender, &options, error);
     else if (code == PAWL_OK)
-        code = send_one(fields, sender, &options, body, error);
+        code = send_one(fields, sender, &options, body, arena, error);
     if (sender != NULL)
         pawl_sender_close(sender);
     if (code == PAWL_OK)

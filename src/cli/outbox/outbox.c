@@ -1,5 +1,5 @@
-/* outbox.c - `pawl outbox list|show`: outbox rows: their states, the attempts to deliver them, and
- * what happens to a row next. outbox_reset.c has retry and discard.
+/* outbox.c - `pawl outbox list|show`: shows outbox rows, their states and delivery attempts, and
+ * what happens next. outbox_reset.c has retry and discard.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BLOCKERS_MAX 100 /* pending rows of a source that are read to find the first */
+#define BLOCKERS_MAX 100 /* pending rows of an ordering key that are read to find the first */
 
 /* ---- Words ----------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ const pawl__option pawl__outbox_verb_options[] = {
     OPTION("endpoint", FILTER, endpoint, "NAME", FOR_MANY, "from this endpoint"),
     OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number", 1, INT64_MAX),
     PAWL__OPTION_LIMIT(pawl__outbox_fields, limit, FOR_LIST, "rows"),
-    OPTION("reason", TEXT, words.reason, "TEXT", FOR_RESET, "why, for the row's history"),
+    PAWL__OPTION_REASON(pawl__outbox_fields, words.reason, FOR_RESET, "row's history"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY,
            "from this saga; by its value with --app"),
@@ -153,7 +153,7 @@ static pawl_code read_dispatch_id(const char *text, pawl_dispatch_id *id, pawl_e
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--dispatch-id");
 }
 
-/* The source of a row has the type, so that an id alone finds nothing. */
+/* Refuses --saga ID without the type: the source of a row is TYPE/ID. */
 static pawl_code check_saga(const pawl__outbox_fields *fields, pawl_error *error)
 {
     if (fields->saga != NULL && fields->source != NULL)
@@ -198,8 +198,7 @@ pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store 
     return code;
 }
 
-/* Makes the rows to print; each is named by its saga, where that is there. For people the name stands
- * in the place of the source. */
+/* Makes the rows to print, with the names of sagas that exist: people see the name instead of the source. */
 static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
                            const pawl_outbox_row *rows, size_t count, pawl_arena *arena,
                            shown_row **shown, pawl_error *error)
@@ -222,7 +221,7 @@ static pawl_code show_rows(const pawl__outbox_fields *fields, pawl_store *store,
     return code;
 }
 
-/* Clears the next attempt of rows that are not pending: none is to come. */
+/* Clears the time of the next attempt of rows that are not pending. */
 static void forget_past(pawl_outbox_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
@@ -285,7 +284,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__outbox_fields *fields = context;
     pawl__view                 view   = pawl__view_of(&outbox_rows, fields->words.is_json, arena);
     list_cursor                cursor = {.fields = fields, .store = store};
-    pawl_arena                *kept   = pawl__must_create(); /* beyond a page */
+    pawl_arena                *kept   = pawl__must_create(); /* for the query: outlives a page */
     pawl_code                  code   = pawl__outbox_query(fields, &cursor.query, error);
     if (code == PAWL_OK)
         code = pawl__outbox_query_saga(fields, store, kept, &cursor.query, error);
@@ -303,13 +302,13 @@ static bool is_before(const pawl_outbox_row *left, const pawl_outbox_row *right)
                                            : left->index < right->index;
 }
 
-/* Finds the pending row of the source that goes before this row, 0 when there is none. A retried
- * row goes out of order: it waits for no row, and no row waits for it. */
+/* Finds the first pending row of the same source before this row; 0: none. A row that an operator retried is delivered
+ * out of order: it waits for no row, and no row waits for it. */
 static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
                               int64_t *id, pawl_error *error)
 {
-    /* The endpoint is asked for, too: another may have a source of the same name. A row is blocked by
-     * one that was tried, and those are found without reading all that is pending. */
+    /* Another endpoint may have a source of the same name. A blocked row waits for one with attempts, which an
+     * index finds without reading all pending rows. */
     pawl_outbox_query query = {.states       = 1U << PAWL_OUTBOX_PENDING,
                                .endpoint     = row->endpoint,
                                .source       = row->source,
@@ -330,8 +329,20 @@ static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, paw
     return code;
 }
 
-static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
-                                 pawl_arena *arena)
+/* The outbox dispatcher writes the names of all unavailable routes into the text of the alarm. */
+pawl_code pawl__outbox_alarm(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
+                             const pawl_alarm **found, pawl_error *error)
+{
+    pawl_code code  = pawl__alarm_find(store, row->endpoint, "route", arena, found, error);
+    pawl_text route = pawl__must_printf(arena, "route '%.*s':", PAWL_TEXT_ARGS(row->destination));
+    if (*found != NULL &&
+        memmem((*found)->text.data, (*found)->text.size, route.data, route.size) == NULL)
+        *found = NULL;
+    return code;
+}
+
+static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker,
+                                 const pawl_alarm *alarm, pawl_time now, pawl_arena *arena)
 {
     char age[PAWL__SPAN_SIZE];
     if (blocker != 0)
@@ -340,14 +351,20 @@ static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pa
     if (row->next_attempt > now)
         return pawl__must_printf(arena, "next attempt %s",
                                  pawl__age_text(row->next_attempt, now, age));
+    if (alarm != NULL)
+        return pawl__must_printf(arena,
+                                 "its receiver is unavailable since %s: the outbox tries it by "
+                                 "itself, and again within half a minute (%.*s)",
+                                 pawl__time_text(alarm->since, arena).data,
+                                 PAWL_TEXT_ARGS(alarm->text));
     return PAWL_TEXT("due: goes with the next scan of the outbox");
 }
 
-static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
-                           pawl_arena *arena)
+static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, const pawl_alarm *alarm,
+                           pawl_time now, pawl_arena *arena)
 {
     switch (row->state) {
-    case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, now, arena);
+    case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, alarm, now, arena);
     case PAWL_OUTBOX_BLOCKED:
         if (blocker != 0)
             return pawl__must_printf(
@@ -368,14 +385,18 @@ pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_
     bool      is_waiting = row->state == PAWL_OUTBOX_PENDING || row->state == PAWL_OUTBOX_BLOCKED;
     bool      is_there   = true;
     pawl_code code       = PAWL_OK;
-    *blocker             = 0;
+    /* Without a worker the alarm may be out of date, as nobody tries the receiver. */
+    const pawl_alarm *alarm = NULL;
+    *blocker                = 0;
     if (is_waiting)
         code = find_blocker(store, row, arena, blocker, error);
     if (code == PAWL_OK && is_waiting)
         code = pawl__has_worker(store, row->endpoint, arena, &is_there, error);
+    if (code == PAWL_OK && row->state == PAWL_OUTBOX_PENDING && is_there)
+        code = pawl__outbox_alarm(store, row, arena, &alarm, error);
     if (code != PAWL_OK)
         return code;
-    *next = next_text(row, *blocker, now, arena);
+    *next = next_text(row, *blocker, alarm, now, arena);
     if (!is_there)
         *next =
             pawl__must_printf(arena, "%.*s, once endpoint '%.*s' runs: no worker of it is alive",
@@ -414,12 +435,11 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl_outbox_query    query;
     bool                 is_look =
         strcmp(fields->words.action, "list") == 0 || strcmp(fields->words.action, "show") == 0;
-    fields->words.verb = "outbox";
-    pawl_code code     = is_look ? PAWL_OK : pawl__outbox_reset_check(fields, error);
+    pawl_code code = is_look ? PAWL_OK : pawl__outbox_reset_check(fields, error);
     if (code == PAWL_OK)
         code = pawl__outbox_query(fields, &query, error);
     return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__VERB_CLOSED(outbox, pawl__outbox_fields, pawl__saga_book_close, book,
+PAWL__VERB_CLOSED(outbox, pawl__outbox_fields, pawl__saga_book_close, &fields.book,
                   ACTIONS(PAWL__ACTION_FUNCTION))

@@ -24,7 +24,7 @@ typedef struct pawl__outbox_fields {
 /* The selection of list and retry --all. PAWL_EINVAL names the option. */
 pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
                              pawl_error *error);
-/* Adds --saga to it, which is looked up. PAWL_ENOTFOUND: there is none. */
+/* Looks up the saga of --saga, and adds it to the query. PAWL_ENOTFOUND: there is no such saga. */
 pawl_code pawl__outbox_query_saga(const pawl__outbox_fields *fields, pawl_store *store,
                                   pawl_arena *arena, pawl_outbox_query *query, pawl_error *error);
 /* Finds the row of a number or dispatch id; PAWL_ENOTFOUND. */
@@ -32,9 +32,12 @@ pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena 
                                 pawl_outbox_row *row, pawl_error *error);
 /* The sentence about what happens next with the row, in the arena, and the number of the row of its source
  * that goes before it; 0: none. */
-pawl_code   pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
-                              pawl_arena *arena, pawl_text *next, int64_t *blocker,
-                              pawl_error *error);
+pawl_code pawl__outbox_next(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
+                            pawl_arena *arena, pawl_text *next, int64_t *blocker,
+                            pawl_error *error);
+/* The alarm that names the route of the row as unavailable, or NULL. */
+pawl_code   pawl__outbox_alarm(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
+                               const pawl_alarm **found, pawl_error *error);
 const char *pawl__outbox_state_name(pawl_outbox_state state);
 
 /* retry and discard; their words are checked before the store is opened. */

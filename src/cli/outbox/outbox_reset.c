@@ -1,11 +1,11 @@
-/* outbox_reset.c - `pawl outbox retry|discard`: settling dead rows.
+/* outbox_reset.c - `pawl outbox retry|discard`: retries or discards dead rows.
  *
- * Rows that are named go in one commit, all of them or none. With --all the selection is taken
- * first and asked about, then worked off in the loop of bulk_loop.h: a row that dies anew meanwhile
- * is not taken twice, and a row that another command or worker settled meanwhile is counted, not an error.
+ * Rows that are named by id are settled in one commit, all or none. With --all the ids are selected
+ * before the question, then settled in the loop of bulk_loop.h. So a row that fails again meanwhile is
+ * not taken twice. A row that another command or worker settled meanwhile is counted, and is no error.
  *
- * outbox.c has the verb's options and its table of actions, in which these two stand; so each
- * of the two files calls the other.
+ * outbox.c has the options and the table of actions, which names the functions of this file, so
+ * each of the two files calls the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -99,8 +99,8 @@ typedef struct settling {
 
 #define NUMBER_SIZE 21 /* "," and 64 bits */
 
-/* The event says who settles the rows, when and why; its body is their numbers. A stream of its own for each commit,
- * so that nobody waits for it. */
+/* Makes the event that records who settled the rows, when and why; its body has their numbers. Each commit uses a
+ * stream of its own, so that commits do not conflict. */
 static pawl_code make_event(const settling *it, const pawl_outbox_reset *items, size_t count,
                             pawl_event_append *event, pawl_error *error)
 {
@@ -124,7 +124,7 @@ static pawl_code make_event(const settling *it, const pawl_outbox_reset *items, 
     return code;
 }
 
-/* Takes out the rows that were refused; how many are left. */
+/* Removes the refused rows from the list. Returns how many are left. */
 static size_t leave_out(const pawl_refusals *refused, pawl_outbox_reset *items, size_t count)
 {
     size_t left = 0;
@@ -138,7 +138,7 @@ static size_t leave_out(const pawl_refusals *refused, pawl_outbox_reset *items, 
     return left;
 }
 
-/* Rows that are named are settled all or none; of the others those that are still dead. */
+/* Settles named rows all or none; with --all those that are still dead. */
 static pawl_code settle_rows(void *context, size_t first, size_t count, size_t *done,
                              pawl_error *error)
 {
@@ -184,13 +184,12 @@ pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error
                       fields->destination != NULL || fields->type != NULL ||
                       fields->causation_id != NULL || fields->states != NULL ||
                       fields->attempts != 0;
-    pawl_code code = pawl__bulk_words_check(&fields->words, "rows", "rows", has_filter, error);
-    if (code != PAWL_OK)
-        return code;
-    if (fields->states != NULL && strcmp(fields->states, "dead") != 0)
+    pawl_code code =
+        pawl__bulk_words_check(&fields->words, "outbox", "rows", "rows", has_filter, error);
+    if (code == PAWL_OK && fields->states != NULL && strcmp(fields->states, "dead") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--state %s: only dead rows can be %s",
                               fields->states, is_retry(fields) ? "retried" : "discarded");
-    return pawl__reason_check(fields->words.reason, error);
+    return code;
 }
 
 pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena *arena,
@@ -202,7 +201,7 @@ pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena 
     const char                *reason  = fields->words.reason;
     char                       note[PAWL_ERROR_TEXT_SIZE_MAX + 1];
     settling it = {.store = store, .arena = arena, .chosen.arena = pawl__must_create()};
-    /* The row's attempts show it: "by anna: the receiver was down". */
+    /* Shown among the row's attempts: "by anna: the receiver was down". */
     snprintf(note, sizeof note, "by %s%s%s", pawl__user().data, reason != NULL ? ": " : "",
              reason != NULL ? reason : "");
     it.like = (pawl_outbox_reset){.action = is_sent ? PAWL_OUTBOX_RETRY : PAWL_OUTBOX_DISCARD,

@@ -1,5 +1,5 @@
-/* projection.c - `pawl projection list|rebuild|restart|show`: how far projections are, what one waits
- * for, and what to do with one that stands still or wrote what is wrong.
+/* projection.c - `pawl projection list|rebuild|restart|show`: shows the positions of projections and what one waits
+ * for, retries a failing one, and lets one read events again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,7 @@ const pawl__option pawl__projection_verb_options[] = {
     PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
     OPTION("from", TEXT, from, "POSITION|TIME", FOR_REBUILD, "the first event to read again",
            .default_words = "the first of all"),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_ACTIONS, "why, for the record"),
+    PAWL__OPTION_REASON(verb_fields, reason, FOR_ACTIONS, "record"),
     OPTION("while-read", FLAG, while_read, NULL, FOR_REBUILD,
            "also while a worker reads: its handlers write the same rows again"),
     OPTION("yes", FLAG, is_agreed, NULL, FOR_REBUILD,
@@ -186,11 +186,11 @@ static pawl_code restart(const void *context, pawl_store *store, pawl_arena *are
         return pawl__facts_print(
             PAWL__FACTS({.key = "restarted", .text = fields->name},
                         {.key = "event_position", .number = row.failure.position}));
-    printf("restarted projection %s at event %s, version %" PRId64 "%s\n", fields->name,
-           pawl__must_calm(arena, row.failure.stream), row.failure.version,
-           pawl_uuid_is_zero(row.worker.uuid)
-               ? "; no worker that runs it is alive: the next one begins with it"
-               : "");
+    pawl__say(stdout, "restarted projection %s at event %.*s, version %" PRId64 "%s", fields->name,
+              PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
+              pawl_uuid_is_zero(row.worker.uuid)
+                  ? "; no worker that runs it is alive: the next one begins with it"
+                  : "");
     return PAWL_OK;
 }
 
@@ -253,34 +253,27 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
         return pawl__facts_print(PAWL__FACTS({.key = "rebuilt", .text = fields->name},
                                              {.key = "from", .number = from},
                                              {.key = "events", .number = count}));
-    printf("projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s\n",
-           fields->name, count, PAWL__PLURAL(count), from,
-           pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
+    pawl__say(stdout,
+              "projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s",
+              fields->name, count, PAWL__PLURAL(count), from,
+              pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
     return PAWL_OK;
 }
 
 /* ---- The verb -------------------------------------------------------------- */
 
-/* A text that is neither must not be taken as the default, which is all events. */
-static pawl_code check_from(const char *from, pawl_error *error)
+/* Refuses a --from that is neither a number nor a time, so that it does not silently mean all events. */
+static pawl_code check_words(void *context, pawl_error *error)
 {
-    int64_t   position = 0;
-    pawl_time time     = 0;
-    if (from == NULL)
-        return PAWL_OK;
-    if (pawl__number_parse(from, &position))
+    const char *from     = ((const verb_fields *)context)->from;
+    int64_t     position = 0;
+    pawl_time   time     = 0;
+    if (from == NULL || pawl__number_parse(from, &position))
         return PAWL_OK;
     pawl_code code = pawl_time_parse(pawl_text_of(from), &time, error);
     return code == PAWL_OK
                ? code
                : pawl_error_wrap(error, code, "--from: '%s' is no global position", from);
-}
-
-static pawl_code check_words(void *context, pawl_error *error)
-{
-    verb_fields *fields = context;
-    pawl_code    code   = pawl__reason_check(fields->reason, error);
-    return code == PAWL_OK ? check_from(fields->from, error) : code;
 }
 
 PAWL__VERB_ON_STORE(projection, verb_fields, ACTIONS(PAWL__ACTION_FUNCTION))

@@ -1,5 +1,5 @@
-/* queue.c - `pawl queue list|show|peek|pause|resume`: which queues there are, who reads them, and their messages
- * without claiming them. and a pause of a queue. queue_take.c purges and moves.
+/* queue.c - `pawl queue list|show|peek|pause|resume`: lists queues and who reads them, shows messages without claiming
+ * them, and pauses queues. queue_take.c has purge and move.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +57,7 @@ const pawl__option pawl__queue_verb_options[] = {
            "no message with a larger number, as peek has it: to go on", 1, INT64_MAX),
     PAWL__OPTION_LIMIT(pawl__queue_fields, limit, FOR_PEEK, "messages"),
     OPTION("rate", COUNT, words.rate, "N", FOR_TAKE, "at most N messages a second", 1, INT64_MAX),
-    OPTION("reason", TEXT, words.reason, "TEXT", FOR_CHANGE, "why, for the record"),
+    PAWL__OPTION_REASON(pawl__queue_fields, words.reason, FOR_CHANGE, "record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_PEEK, "headers and bodies as well"),
     OPTION("type", FILTER, type, "TYPE", FOR_PEEK | FOR_TAKE, "messages of this type"),
     OPTION("where", LIST, where, "NAME=VALUE", FOR_TAKE,
@@ -100,7 +100,7 @@ static const pawl__column queue_columns[] = {
 typedef struct message_row {
     pawl_queue_message message;
     pawl_text          waits; /* why it is not handled now */
-    /* Of an ordered queue: its key, the message that it waits for, how many wait for it. */
+    /* Of a message of an ordered queue: its key, the message that it waits for, how many wait for it. */
     pawl_text key, behind;
     int64_t   holds;
 } message_row;
@@ -221,14 +221,14 @@ typedef struct peeking {
     pawl__view      *view;
     pawl_store      *store;
     pawl_queue_query query;
-    pawl_queue_row   last; /* of the page before: its key */
+    pawl_queue_row   last; /* last row of the previous page: only its key */
     pawl_time        now;
     pawl__held       held; /* once a page has a message that may hold others back */
     bool             has_held;
     pawl_arena      *arena; /* of the whole listing */
 } peeking;
 
-/* Key, and the message that it waits for or those that wait for it. */
+/* Sets the key, and the message that this one waits for, or how many wait for it. */
 static void note_order(const pawl__held *held, message_row *made)
 {
     const pawl__held_key *key = pawl__held_of_holder(held, made->message.row.message.id);
@@ -275,7 +275,7 @@ static pawl_text waits_of(const peeking *it, const message_row *made, pawl_arena
                              key->since != 0 ? pawl__age_text(key->since, it->now, since) : "");
 }
 
-/* Is one of them tried again later, or waits? Only such a message can be of an ordered queue that holds one back. */
+/* Is one of the messages deferred? Only deferred messages hold others back, or are held back, in an ordered queue. */
 static bool has_later(const pawl_queue_messages *found, pawl_time now)
 {
     for (size_t i = 0; i < found->count; i++)
@@ -340,21 +340,20 @@ static pawl_code peek(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Pause and resume ------------------------------------------------------ */
 
-/* A queue that is so already keeps the name of the operator who did it. */
-static void say_already(const pawl__queue_fields *fields, const pawl_queue_pause *pause,
-                        pawl_arena *arena)
+/* Says that the queue is already paused, and by whom, or not paused. */
+static void say_already(const pawl__queue_fields *fields, const pawl_queue_pause *pause)
 {
     char at[PAWL_TIME_TEXT_SIZE + 1];
     if (!pause->is_paused) {
-        fprintf(stderr, "queue %s is not paused\n", fields->queue);
+        pawl__say(stderr, "queue %s is not paused", fields->queue);
         return;
     }
     pawl_time_format(pause->since, at);
-    fprintf(stderr, "queue %s is paused since %s, by %s\n", fields->queue, at,
-            pawl__must_calm(arena, pause->by));
+    pawl__say(stderr, "queue %s is paused since %s, by %.*s", fields->queue, at,
+              PAWL_TEXT_ARGS(pause->by));
 }
 
-/* A paused queue that nothing names any more can be resumed; another is a slip of the pen. */
+/* Refuses an unknown name as a typing error, but a paused queue can be resumed even if nothing else names it. */
 static pawl_code check_known(pawl_store *store, const pawl__queue_fields *fields,
                              pawl_queue_pause *pause, pawl_arena *arena, pawl_error *error)
 {
@@ -381,7 +380,7 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
     if (code != PAWL_OK)
         return code;
     if (pause.is_paused == is_pause)
-        say_already(fields, &pause, arena);
+        say_already(fields, &pause);
     else if (is_pause)
         code = pawl_store_queue_pause(store, name, by, reason, now, error);
     else
@@ -392,7 +391,7 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
     if (fields->words.is_json)
         return pawl__facts_print(
             PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}));
-    printf("%s queue %s\n", done, fields->queue);
+    pawl__say(stdout, "%s queue %s", done, fields->queue);
     return PAWL_OK;
 }
 
@@ -401,10 +400,8 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
 static pawl_code check_words(void *context, pawl_error *error)
 {
     pawl__queue_fields *fields = context;
-    pawl_code           code   = pawl__queue_take_check(fields, error);
-    fields->words.verb         = "queue";
     fields->words.is_all       = true;
-    return code == PAWL_OK ? pawl__reason_check(fields->words.reason, error) : code;
+    return pawl__queue_take_check(fields, error);
 }
 
 PAWL__VERB_ON_STORE(queue, pawl__queue_fields, ACTIONS(PAWL__ACTION_FUNCTION))

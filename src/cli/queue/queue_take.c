@@ -1,9 +1,10 @@
-/* queue_take.c - `pawl queue purge|move`: messages leave a queue.
+/* queue_take.c - `pawl queue purge|move`: removes messages from a queue, or moves them to another.
  *
- * The selection is frozen by the number of the last message, and with --due by a time: what is sent or becomes due meanwhile
- * is not of it. It is worked off in the order in which it would be claimed, in the loop of bulk_loop.h. Taken messages are in
- * the queue no more: the same command with the same --last and --due-at goes on after an interruption. Messages in a worker's
- * hand stay with it.
+ * The number of the last message, and with --due a time, limit the selection: messages that are sent or become due
+ * meanwhile are not part of it. Messages are taken in queue order, in the loop of bulk_loop.h. Since taken ones are
+ * gone, the same command with the same --last and --due-at resumes an interrupted run. Messages in flight are left to
+ * their worker, or to the other command that has claimed them; at the end they are looked for again, since such a
+ * command may have given them back behind this one's position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,10 +39,12 @@ typedef struct taking {
     pawl_store               *store;
     pawl_arena               *arena; /* of one page */
     pawl_queue_query          query;
-    pawl_queue_row            last; /* of the page before: its key */
+    pawl_queue_row            last; /* last row of the previous page: only its key */
     pawl__find_conditions     where;
     pawl_queue_messages       found; /* the page */
     size_t                    unreadable;
+    size_t                    taken;       /* of this round */
+    bool                      is_end;      /* of the round: its last page was handed out */
     char due_at[PAWL_TIME_TEXT_SIZE + 1];  /* "": the selection is not by --due */
     char resume[PAWL_TIME_TEXT_SIZE + 60]; /* "--last 7 --due-at TIME" */
 } taking;
@@ -53,17 +56,35 @@ static bool is_move(const taking *it)
 
 /* ---- Pages ----------------------------------------------------------------- */
 
-/* A page of the queue, of which those are kept that meet the conditions of --where. */
+/* Starts from the beginning for messages that were in flight, as long as the last round took some: rounds end, since
+ * each taken message is gone. */
+static bool begin_round(taking *it)
+{
+    pawl__bulk_count *left = &it->loop.left[0];
+    if (left->count == 0 || it->taken == 0)
+        return false;
+    it->loop.seen -= left->count;
+    left->count     = 0;
+    it->taken       = 0;
+    it->is_end      = false;
+    it->query.after = NULL;
+    return true;
+}
+
+/* Reads a page of the queue, and keeps the messages that meet --where. */
 static pawl_code next_matches(void *context, size_t size, size_t *count, bool *is_last,
                               pawl_error *error)
 {
     taking *it = context;
     (void)size;
+    *count   = 0;
+    *is_last = it->is_end && !begin_round(it);
+    if (*is_last)
+        return PAWL_OK;
     pawl_arena_reset(it->arena);
     it->query.count_max = PAWL__BULK_PAGE;
     pawl_code code = pawl_store_queue_find(it->store, &it->query, it->arena, &it->found, error);
-    *count         = 0;
-    *is_last       = it->found.count < PAWL__BULK_PAGE && !it->found.is_cut;
+    it->is_end     = it->found.count < PAWL__BULK_PAGE && !it->found.is_cut;
     if (code != PAWL_OK || it->found.count == 0)
         return code;
     it->last        = (pawl_queue_row){.due = it->found.items[it->found.count - 1].row.due,
@@ -78,7 +99,7 @@ static pawl_code next_matches(void *context, size_t size, size_t *count, bool *i
     return PAWL_OK;
 }
 
-/* Counts the selection, and freezes it at the last number. */
+/* Counts the selection, and limits it to the numbers that exist now. */
 static pawl_code count_all(taking *it, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -91,7 +112,8 @@ static pawl_code count_all(taking *it, pawl_error *error)
         it->loop.total += count;
     }
     it->query.after = NULL;
-    if (last > 0) /* a number that is given may be larger than any that there is */
+    it->is_end      = false;
+    if (last > 0) /* --last may be larger than any number that exists */
         it->query.seq_max = last;
     if (it->unreadable > 0)
         fprintf(stderr, "pawl: %zu message%s not compared: the body is not JSON\n", it->unreadable,
@@ -109,6 +131,7 @@ static pawl_code take_some(void *context, size_t first, size_t count, size_t *do
     pawl_code code =
         pawl_store_queue_take(it->store, &it->take, seqs, count, pawl_clock_now(NULL), done, error);
     it->loop.left[0].count += code == PAWL_OK ? count - *done : 0;
+    it->taken += code == PAWL_OK ? *done : 0;
     return code;
 }
 
@@ -205,7 +228,7 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
     else if (fields->due != NULL)
         it.query.due_max = due_at;
     pawl_code code = pawl__queue_info_find(store, fields->queue, now, arena, &info, error);
-    if (code == PAWL_ENOTFOUND && fields->last != 0) { /* the rest of a selection: all were taken */
+    if (code == PAWL_ENOTFOUND && fields->last != 0) { /* resumed, but all were taken before */
         *error = (pawl_error)PAWL_ERROR_INIT;
         code   = PAWL_OK;
     }
@@ -222,6 +245,10 @@ pawl_code pawl__queue_take(const void *context, pawl_store *store, pawl_arena *a
 
 pawl_code pawl__queue_take_check(const pawl__queue_fields *fields, pawl_error *error)
 {
+    if (fields->to != NULL && strlen(fields->to) > PAWL_NAME_SIZE_MAX)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "the name of the other queue has %zu bytes, limit %d",
+                              strlen(fields->to), PAWL_NAME_SIZE_MAX);
     if (fields->to != NULL && strcmp(fields->queue, fields->to) == 0)
         return pawl_error_set(error, PAWL_EINVAL, "the messages of queue %s are in it already",
                               fields->queue);

@@ -1,12 +1,12 @@
-/* run.c - `pawl run APP.so`: the endpoints of an application, by pawl_application_run.
+/* run.c - `pawl run APP.so`: runs the endpoints of an application, by pawl_application_run.
  *
  *     load -> settings -> pawl_application_run until a signal -> unload
  *
  * With --restart all of this happens in a child (supervise.c).
  *
- * The first SIGTERM, SIGINT or SIGHUP stops gracefully: messages in hand are finished and the command exits
- * 0. A handler that does not return within --stop-wait is named, and the command exits 5 without
- * it. A second signal, half a second later or more, exits 5 at once. A batch that was not committed leaves no trace.
+ * The first SIGTERM, SIGINT or SIGHUP stops gracefully: messages in flight are finished and the command exits 0. A
+ * handler that does not return within --stop-wait is named, and the command exits 5 without waiting for it. A second
+ * signal, half a second later or more, exits 5 at once. A batch that was not committed leaves no trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ typedef struct verb_fields {
     bool                 is_created, is_shown, is_json, is_restarted;
 } verb_fields;
 
-/* The last is debug, and each call of a store. */
+/* "trace" is debug and also logs each call of a store. */
 static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
 
 const pawl__argument pawl__run_verb_arguments[] = {
@@ -63,7 +63,7 @@ const pawl__option pawl__run_verb_options[] = {
         "handle the messages of one key in their order: saga, header:NAME, property:NAME; none: in any"),
     OPTION("otlp", TEXT, otlp, "URL", 0,
            "send traces and metrics to this collector, http://HOST:4318"),
-    /* The application may have another. */
+    /* The application may have another default. */
     OPTION("prefix", TEXT, at.prefix, "NAME", 0, "what the names of the shared tables begin with",
            .text_default = PAWL__PREFIX_DEFAULT, .is_layered = true),
     OPTION(
@@ -74,7 +74,7 @@ const pawl__option pawl__run_verb_options[] = {
         "run it in a child process, which is started again when it crashes; its signal is in the history of the message"),
     OPTION(
         "route", LIST, words.routes, "NAME=URL#QUEUE", 0,
-        "where a destination leads; no URL: this store, outbox: this store by the outbox; no QUEUE: the name"),
+        "where a destination leads; no URL: this store, 'outbox:' for one: this store by the outbox; no QUEUE: the name"),
     PAWL__OPTION_SAGA_PREFIX(verb_fields, saga_prefix, 0),
     OPTION("show-options", FLAG, is_shown, NULL, 0,
            "print the settings of each endpoint with their sources; run nothing"),
@@ -136,12 +136,12 @@ static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
 static _Atomic(pawl_run *) running;
 static _Atomic int64_t     stop_begin;  /* by pawl__steady_now; 0: no signal came */
 static atomic_bool         has_started; /* a signal stops the run gracefully */
-static pid_t               process;     /* whose signals these are */
+static pid_t               process;     /* the one that handles signals: not a fork of it */
 
-/* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does
- * not wait for handlers. One stop may arrive twice: systemd signals all of a control group, and timeout(1) the process
- * and its group, while the parent of --restart passes its signal on.
- * A process that a handler forks ends as if nobody listened. */
+/* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does not wait for handlers.
+ * One stop may arrive as two signals: systemd signals all of a control group, timeout(1) the process and its group, and
+ * the parent of --restart passes its own signal on. Those within STOP_SPAN count as one. A process that a handler
+ * forked is ended by the signal as by default. */
 static void on_signal(int number)
 {
     static const char line[] =
@@ -172,8 +172,8 @@ static void on_pipe(int number)
     (void)number;
 }
 
-/* A log that nobody reads any more ends nothing. SIGPIPE has a function, as programs that a handler starts would inherit
- * that it is ignored. */
+/* SIGPIPE does not end the process if the reader of its log is gone. It has an empty handler: programs that the
+ * application starts would inherit SIG_IGN. */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
@@ -182,7 +182,7 @@ static void handle_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, NULL, &before);
-    if (before.sa_handler != SIG_IGN) /* nohup */
+    if (before.sa_handler != SIG_IGN) /* not started by nohup */
         sigaction(SIGHUP, &action, NULL);
     action.sa_handler = on_pipe;
     sigaction(SIGPIPE, &action, NULL);
@@ -203,7 +203,7 @@ static void on_changed(void *context, pawl_run *run, pawl_run_state state)
         pawl__notify("READY=1");
 }
 
-/* A store does not know the application's file, so its advice ends in "--app APP". */
+/* Replaces "--app APP" at the end of an error by the path: the store that made the text does not know it. */
 static void name_application(const char *application, pawl_error *error)
 {
     static const char open_end[] = " --app APP";
@@ -219,7 +219,7 @@ static bool is_wanted(const verb_fields *fields, const pawl_endpoint_spec *endpo
     return fields->endpoint == NULL || strcmp(endpoint->name, fields->endpoint) == 0;
 }
 
-/* Checks the options of all endpoints: the first one that runs opens the store. */
+/* Checks the options of all endpoints before the first one opens the store. */
 static pawl_code check_endpoints(const verb_fields *fields, const pawl_application *application,
                                  const pawl__settings        *settings,
                                  const pawl_endpoint_options *options, pawl_error *error)
@@ -280,7 +280,7 @@ static pawl_code show_options(const verb_fields *fields, const pawl_application 
     return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count) : code;
 }
 
-/* A pipe is empty for the second child, which would run with other settings. The child says why a file cannot be read. */
+/* Refuses a pipe as --config: it would be empty for the second child. The child says why a file cannot be read. */
 static pawl_code check_config(const char *file, pawl_error *error)
 {
     struct stat status;
@@ -360,7 +360,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
     code              = check_words(&fields, arena, &options, &settings, &error);
     if (code == PAWL_OK && !fields.is_shown) {
         pawl__notify_open();
-        handle_signals(); /* before the load, which may take its time */
+        handle_signals(); /* before the load, which may be slow */
     }
     if (code == PAWL_OK && fields.is_restarted && !fields.is_shown &&
         !pawl__supervise(&fields.at, handle_signals, &exit_code)) {

@@ -1,15 +1,15 @@
-/* supervise.c - see run.h.
+/* supervise.c - the parent of `pawl run --restart`, and messages to systemd. See run.h.
  *
- *     start -> wait -> told to stop, or has said why it ends -----------> end
- *       ^        |---> a signal was passed on --------> note a death ---> end
+ *     start -> wait -> the child stopped in order, or ended with its own error -> end
+ *       ^        |---> it crashed after a signal was passed on -> record -------> end
  *       |        v
- *       |      died (a signal, or an exit that nobody asked for)
+ *       |      it crashed (a signal, or an exit that nobody asked for)
  *       |        v
- *       +----- note -> pause: 0.2 s, twice as long each time it dies in its first second, up to 30 s
+ *       +----- record -> pause: 0.2 s, twice as long each time it dies in its first second, up to 30 s
  *
- * The parent has no store open, no thread, and nothing of the application, so that neither can take it
- * along: a child of its own writes the note. The parent waits two seconds for it, and then goes on beside it. Signals
- * come while the parent waits, at no other time.
+ * The parent opens no store, starts no thread and loads no application, so that none of them can crash it.
+ * Another child, the writer, records the crash in the store; the parent waits two seconds for it at most. Signals are
+ * blocked except while the parent waits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,11 +39,11 @@
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define LIFE_SHORT PAWL_SECONDS(1) /* a child that dies sooner is started again later and later */
 #define NOTE_WAIT PAWL_SECONDS(2)
-#define NOTE_MAX PAWL_SECONDS(20) /* a store that is away for longer gets to know no signal */
+#define NOTE_MAX PAWL_SECONDS(20) /* then the writer gives up: the store is unavailable */
 #define NOTE_PAUSE_MS 50          /* between two tries */
-#define SIGNALLED 128             /* the shell's exit code of a death by signal 0 */
+#define SIGNALLED 128             /* plus the signal: exit code of a killed child, as in shells */
 
-/* Passed on to the child. The last is no more than a reason to look. */
+/* Signals that are passed on to the child, except the last, which only ends the wait. */
 static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
 #define SIGNAL_COUNT (sizeof signals / sizeof signals[0])
 #define PASSED_COUNT (SIGNAL_COUNT - 1)
@@ -55,10 +55,10 @@ typedef struct guard {
     void (*listen)(void);                   /* in the child: takes its signals */
     struct sigaction actions[SIGNAL_COUNT]; /* as they were */
     sigset_t         mask;                  /* as it was: that of waiting, too */
-    int              relay; /* the words of the child for systemd; -1: there is no child */
-    bool             is_stopping, is_child_ending; /* told to; the child in order */
+    int              relay; /* socket with the child's states for systemd; -1: no child */
+    bool             is_stopping, is_child_ending; /* a signal came; the child sent STOPPING */
     pawl_random      random;
-    pawl_uuid        process; /* of the child: its death is noted under this id */
+    pawl_uuid        process; /* id of the child, under which its crash is recorded */
 } guard;
 
 /* ---- systemd ---------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void on_signal(int number)
             came[i]++;
 }
 
-/* Blocked but while waiting. A signal that was ignored stays so, as nohup wants it. */
+/* Handles the signals, and blocks them except while waiting. An ignored signal stays ignored, as nohup wants it. */
 static void take_signals(guard *it)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -173,7 +173,7 @@ static void tell_manager(guard *it)
     }
 }
 
-/* Returns for a signal, for a word of the child's, or after `longest` microseconds; negative: none. */
+/* Returns at a signal, at a state from the child, or after `longest` microseconds; negative: no limit. */
 static void wait_a_while(const guard *it, int64_t longest)
 {
     struct timespec span = {.tv_sec  = (time_t)(longest / 1000000),
@@ -212,7 +212,7 @@ static pawl_code try_note(const pawl__store_fields *at, const pawl_worker_crash 
     return code;
 }
 
-/* The store may have gone away together with the process: then it is tried again. */
+/* Retries, since the reason of the crash may also have made the store unavailable. */
 static void write_note(const pawl__store_fields *at, const pawl_worker_crash *death, int64_t end)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -223,19 +223,19 @@ static void write_note(const pawl__store_fields *at, const pawl_worker_crash *de
     }
     if (code != PAWL_OK)
         pawl_log(code == PAWL_EUNSUPPORTED ? PAWL_LOG_DEBUG : PAWL_LOG_WARNING,
-                 "no history gets to know how process %lld ended: %s", (long long)death->pid,
+                 "the crash of process %lld could not be recorded: %s", (long long)death->pid,
                  error.text);
 }
 
-/* The writer that is not done in time goes on beside the next child: whoever takes a message over still waits for
- * its note then. */
+/* Forks a writer that records the crash. If it takes too long, it goes on beside the next child of the endpoints, whose
+ * workers wait for the record when they take over a message. */
 static void note(guard *it, const pawl_worker_crash *death)
 {
     int64_t begin  = pawl__steady_now();
     pid_t   writer = fork();
     if (writer == 0) {
         give_signals_back(it);
-        signal(SIGINT, SIG_IGN); /* of the terminal: the parent ends soon enough */
+        signal(SIGINT, SIG_IGN); /* Ctrl-C also reaches this process, which finishes the record */
         signal(SIGTERM, SIG_DFL);
         write_note(it->at, death, begin + NOTE_MAX);
         _exit(0);
@@ -250,8 +250,8 @@ static void note(guard *it, const pawl_worker_crash *death)
 
 /* ---- One child after the other ------------------------------------------------ */
 
-/* In a group of its own: what a terminal sends to all of a group comes from the parent alone. A parent
- * that is killed takes the child along. */
+/* The child has its own process group, so that Ctrl-C reaches it only through the parent. If the parent is killed, the
+ * child gets SIGTERM. */
 static void become_child(const guard *it, pid_t parent, int told)
 {
     setpgid(0, 0);
@@ -266,7 +266,7 @@ static void become_child(const guard *it, pid_t parent, int told)
     give_signals_back(it);
 }
 
-/* 0: this is the child. Negative: there is none. */
+/* Forks a child. Returns 0 in the child; negative: no child was started. */
 static pid_t start(guard *it)
 {
     int   ends[2];
@@ -292,7 +292,7 @@ static pid_t start(guard *it)
     return child;
 }
 
-/* Another one is of a handler that ran while the child stopped. */
+/* Is it an exit code of pawl? Another one comes from a handler that called exit() while the child stopped. */
 static bool is_of_command(int exit_code)
 {
 #define IS_OF(symbol, number, retry, code, text) || exit_code == (code)
@@ -325,8 +325,8 @@ static void rest(guard *it, int64_t pause)
     }
 }
 
-/* Whether another child is to be started; `pause` is that before it. A stop that is asked for between two
- * children is one in order. */
+/* Is another child to be started, after `*pause`? A stop that is requested between two children counts as a
+ * stop in order. */
 static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t *pause)
 {
     bool              is_killed = WIFSIGNALED(*status);
@@ -336,7 +336,7 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
                                    .exit_code = is_killed ? 0 : WEXITSTATUS(*status),
                                    .by        = PAWL_TEXT_INIT("pawl run --restart")};
     if (!is_killed && it->is_child_ending && is_of_command(death.exit_code)) {
-        if (death.exit_code == 0 && !it->is_stopping) /* else it has said its reason */
+        if (death.exit_code == 0 && !it->is_stopping) /* else the child has printed its error */
             pawl_log(PAWL_LOG_INFO, "process %lld was told to stop: it is not started again",
                      (long long)child);
         return false;
@@ -345,7 +345,7 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
              : *pause > PAUSE_MAX / 2           ? PAUSE_MAX
                                                 : *pause * 2;
     note(it, &death);
-    say_death(&death, it->is_stopping ? -1 : *pause); /* behind it: a log may block */
+    say_death(&death, it->is_stopping ? -1 : *pause); /* after the record, since a log may block */
     while (waitpid(-1, NULL, WNOHANG) > 0) /* writers of earlier notes; no other child is alive */
         continue;
     if (it->is_stopping)

@@ -1,4 +1,4 @@
-/* words.c - routes, rows of recovery and limits of health, as the command line and files give them.
+/* words.c - parses and prints routes, rows of recovery and limits of health, as the command line and files have them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ pawl_code pawl__route_read(const char *text, pawl_arena *arena, pawl_route *rout
             "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, with %%23 for a '#' "
             "inside of the URL, got '%s'",
             pawl__shown(text, word));
-    /* A URL with "?a=b" and no name before it: the text before the first '=' has ":" and "/". */
+    /* The name was left out, and the first '=' is one of the URL's "?a=b": the text before it has ":" and "/". */
     if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' has no name: NAME=URL#QUEUE",
                               pawl__shown(text, word));
@@ -34,6 +34,11 @@ pawl_code pawl__route_read(const char *text, pawl_arena *arena, pawl_route *rout
     if (pawl__text_check("name", name, error) != PAWL_OK ||
         pawl__text_check("queue", queue, error) != PAWL_OK)
         return pawl_error_wrap(error, PAWL_EINVAL, "'%s'", pawl__shown(name, word));
+    if (strcmp(url, "outbox") == 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "'%s': 'outbox' is no URL; '" PAWL__THROUGH_OUTBOX
+                              "', with a colon, is the outbox of this store",
+                              pawl__shown(name, word));
     *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};
     route->is_outbox = strcmp(url, PAWL__THROUGH_OUTBOX) == 0;
     if (route->is_outbox)
@@ -58,7 +63,7 @@ const char *pawl__route_words(const pawl_route *route, char text[PAWL__ROUTE_TEX
 
 /* ---- Rows of recovery ---------------------------------------------------- */
 
-/* Words with numbers, and their limits. */
+/* Words whose value is a number, and their limits. */
 static const pawl__option numbers[] = {
     {.name     = "immediate",
      .kind     = PAWL__OPTION_COUNT,
@@ -181,7 +186,7 @@ static pawl_code read_row(const char *text, pawl_arena *arena, pawl_recovery *ro
         code = read_word(word, &seen, row, error);
     if (code == PAWL_OK && pawl__recovery_is_end(row))
         return pawl_error_set(error, PAWL_EINVAL,
-                              "says nothing: expected words as code=EUNREACHABLE type=charge "
+                              "is empty: expected words such as code=EUNREACHABLE type=charge "
                               "immediate=0 delayed=10 delay=1m delay-max=2h then=discard");
     if (code != PAWL_OK || pawl__recovery_check(row, error) == PAWL_OK)
         return code;
@@ -202,8 +207,7 @@ pawl_code pawl__recovery_add(pawl__recovery_rows *rows, const char *text, size_t
                               PAWL_RECOVERY_ROWS_MAX);
     if (rows->count == before)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "'%s' is never reached: an earlier one takes all that it is for",
-                              text);
+                              "'%s' is never used: an earlier row covers all its failures", text);
     return PAWL_OK;
 }
 

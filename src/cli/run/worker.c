@@ -1,5 +1,5 @@
-/* worker.c - `pawl worker list|show`: the workers, the versions of their programs, their leases and
- * their counts, and what one has in hand as far as the store tells.
+/* worker.c - `pawl worker list|show`: shows workers, the versions of their programs, their leases and
+ * counts, and the messages in flight that the store knows of.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define HEAD_ROWS 1000 /* of a queue that are read: a message that runs alone is among the oldest */
+#define HEAD_ROWS 1000 /* messages of a queue that are read: isolated ones are among the oldest */
 
 typedef struct verb_fields {
     pawl__store_fields at;
@@ -38,7 +38,7 @@ const pawl__option pawl__worker_verb_options[] = {
 typedef struct worker_row {
     pawl_worker_info info;
     pawl__text_list  leads;
-    pawl_text        next; /* of show: what it has in hand, in words */
+    pawl_text        next; /* of show: a sentence about its messages in flight */
 } worker_row;
 
 #define WORKER(key, kind, member, ...) PAWL__COLUMN(worker_row, key, kind, member, __VA_ARGS__)
@@ -65,7 +65,7 @@ static const pawl__column columns[] = {
     {.key = NULL},
 };
 
-/* A message that the worker runs alone. */
+/* An isolated message that the worker runs: it has an in-flight marker. */
 typedef struct stamped_row {
     pawl_text message_id, type, queue;
     pawl_time since;
@@ -147,7 +147,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-/* Messages that the worker stamped, of the queue that is looked at and of those before it. */
+/* The messages with an in-flight marker of the worker, from all queues read so far. */
 typedef struct stamped_rows {
     pawl_uuid    worker;
     pawl_text    queue;
@@ -156,7 +156,7 @@ typedef struct stamped_rows {
     size_t       count, capacity;
 } stamped_rows;
 
-/* Adds the message when its row is stamped by the worker. */
+/* Adds the message if its row has an in-flight marker of the worker. */
 static void add_stamped(void *context, const pawl_queue_message *message)
 {
     stamped_rows         *rows = context;
@@ -175,7 +175,7 @@ static void add_stamped(void *context, const pawl_queue_message *message)
                       .crashes    = row->crashes - 1};
 }
 
-/* Looks at the oldest messages of each queue that has some which are due. */
+/* Reads the oldest messages of each queue with due messages. */
 static pawl_code find_stamped(pawl_store *store, pawl_time now, stamped_rows *rows,
                               pawl_error *error)
 {
@@ -222,7 +222,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
                         "before")
             : pawl__must_printf(
                   arena,
-                  "not told by the store: it keeps no row of a claim, but what is in flight is among the due "
+                  "not known: this store keeps no row for a claim; messages in flight are among the due "
                   "messages of `pawl queue peek %.*s --due now`; one that runs isolated after a crash is named",
                   PAWL_TEXT_ARGS(found->info.endpoint));
     const pawl__inner_rows isolated = {"isolated", stamped_columns, sizeof(stamped_row),

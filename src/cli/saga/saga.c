@@ -1,8 +1,8 @@
-/* saga.c - `pawl saga list|show|delete`: the sagas of an application, by their tables, and the end of one with its timeouts;
- * the words of all actions. saga_history.c has history, verify_upgrade.c verify-upgrade.
+/* saga.c - `pawl saga list|show|delete`: reads the saga tables of an application, and deletes a saga with its timeouts.
+ * Has the options of all actions; saga_history.c has history, verify_upgrade.c verify-upgrade.
  *
- * A page is a walk over a table, which has both versions, and a load of the same sagas, which
- * has the rest. A saga that ended in between is left out.
+ * A page is read twice: a scan of the table gives the versions, a load of the same sagas the rest. A saga that ended in
+ * between is left out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,11 +71,11 @@ const pawl__option pawl__saga_verb_options[] = {
                PAWL__QUOTED(PAWL__LINES_DEFAULT) ", with --json all; of history 10000"),
     OPTION("rate", COUNT, rate, "ROWS", FOR_VERIFY, "rows in a second, at most", 1, RATE_MAX,
            .has_default = true, .value_default = RATE_DEFAULT),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_DELETE, "why, for the record"),
+    PAWL__OPTION_REASON(verb_fields, reason, FOR_DELETE, "record"),
     OPTION("removed", LIST, removed, "TYPE.MEMBER", FOR_VERIFY,
            "a member that is stored, and is not to be read any more"),
     OPTION("resume", TEXT, resume, "FILE", FOR_VERIFY,
-           "written while it goes on, removed at the end; when it is there: go on from there"),
+           "progress file, removed at the end; if it exists, resume from it"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "secret members as well"),
     PAWL__OPTION_SAGA_PREFIX(verb_fields, book.prefix, 0),
     OPTION("type", FILTER, type, "TYPE", FOR_LIST, "sagas of this type"),
@@ -148,8 +148,8 @@ const pawl__report pawl__saga_verb_reports[] = {
 typedef struct table_walk {
     const pawl__saga_fields *fields;
     pawl_store              *store;
-    size_t                   at;    /* table under way */
-    pawl_scan_row            after; /* in it */
+    size_t                   at;    /* index of the current table */
+    pawl_scan_row            after; /* last row that was read from it */
     bool                     is_behind;
 } table_walk;
 
@@ -179,7 +179,7 @@ static pawl_code check_type(const pawl__saga_fields *fields, pawl_text type, paw
 
 /* ---- Rows ------------------------------------------------------------------ */
 
-/* A state that no reader knows as JSON is masked as a whole. */
+/* Masks secret members of the state; a state that is not JSON is masked as a whole. */
 static pawl_text state_text(const table_walk *it, const pawl_saga *saga, pawl_text data,
                             pawl_arena *arena)
 {
@@ -222,7 +222,7 @@ static void fill(const table_walk *it, const pawl_scan_row *walked, const pawl_s
                                              : saga->value));
 }
 
-/* Adds the sagas of a page of the table under way. `*walked_count` is below `count_max` at the table's end. */
+/* Adds a page of the current table. `*walked_count` is below `count_max` at the table's end. */
 static pawl_code add_page(table_walk *it, size_t count_max, pawl_arena *arena, shown_saga *sagas,
                           size_t *count, size_t *walked_count, pawl_error *error)
 {
@@ -242,7 +242,7 @@ static pawl_code add_page(table_walk *it, size_t count_max, pawl_arena *arena, s
 
 /* ---- List ------------------------------------------------------------------ */
 
-/* The walk of one table after another; --after ID counts in each table of the type. */
+/* Begins to read a table; --after ID applies to each table of the type. */
 static void enter_table(table_walk *it)
 {
     const char *after = it->fields->after;
@@ -322,7 +322,7 @@ static pawl_code show_row(table_walk *it, const pawl_saga_row *row, pawl_arena *
     return code == PAWL_OK && *is_there ? pawl__row_show(&view, &saga, &inner, 1) : code;
 }
 
-/* A saga that was deleted is told of by its id. */
+/* Shows the operators' actions on a saga that was deleted, if the word has its id. */
 static pawl_code show_gone(const table_walk *it, pawl_text type, pawl_text value, pawl_arena *arena,
                            pawl_error *error)
 {
@@ -337,7 +337,7 @@ static pawl_code show_gone(const table_walk *it, pawl_text type, pawl_text value
     if (code != PAWL_OK)
         return code;
     if (!view.is_json)
-        printf("saga %s is not there any more\n", it->fields->shown);
+        pawl__say(stdout, "saga %s is not there any more", it->fields->shown);
     return pawl__actions_show(&view, NULL, &events, "pawl.saga_");
 }
 
@@ -366,11 +366,11 @@ typedef struct doomed {
     pawl_saga_row          row;
     const char            *id;
     pawl_text              source; /* of its outbox rows */
-    size_t                 outbox; /* rows that are not delivered */
+    size_t                 outbox; /* rows that are not delivered yet */
     int64_t                timeouts;
 } doomed;
 
-/* Rows of the outbox are messages that the saga sent: they go on without it. */
+/* Counts the outbox rows of the saga, which are delivered even though it is deleted. */
 static pawl_code count_outbox(pawl_store *store, doomed *it, pawl_arena *arena, pawl_error *error)
 {
     pawl_outbox_rows rows         = {.count = 0};
@@ -396,15 +396,17 @@ static pawl_code ask(const pawl__saga_fields *fields, const doomed *it, pawl_err
 
 static void print_text(const pawl__saga_fields *fields, const doomed *it)
 {
-    printf("deleted saga %s, id %s, version %" PRId64 ", with %" PRId64 " timeout%s\n",
-           fields->shown, it->id, it->row.version, it->timeouts, PAWL__PLURAL(it->timeouts));
+    pawl__say(stdout, "deleted saga %s, id %s, version %" PRId64 ", with %" PRId64 " timeout%s",
+              fields->shown, it->id, it->row.version, it->timeouts, PAWL__PLURAL(it->timeouts));
     if (it->outbox > 0)
-        printf("%zu message%s that it sent %s still in the outbox, and delivered as ever: `pawl "
-               "outbox list --source '%.*s'`\n",
-               it->outbox, PAWL__PLURAL(it->outbox), it->outbox == 1 ? "is" : "are",
-               PAWL_TEXT_ARGS(it->source));
-    printf("messages that are queued for it find no saga: those that begin one begin it anew, the "
-           "others are handled as .not_found says\n");
+        pawl__say(stdout,
+                  "%zu message%s that it sent %s still in the outbox, and delivered as ever: `pawl "
+                  "outbox list --source '%.*s'`",
+                  it->outbox, PAWL__PLURAL(it->outbox), it->outbox == 1 ? "is" : "are",
+                  PAWL_TEXT_ARGS(it->source));
+    printf(
+        "queued messages for it no longer find a saga: those that start one start a new one, the "
+        "others are handled as .not_found says\n");
 }
 
 static pawl_code delete (const void *context, pawl_store *store, pawl_arena *arena,
@@ -458,7 +460,7 @@ static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *erro
                                 slash != NULL ? slash + 1 : after);
 }
 
-/* Of list, show and delete, which need an application: it has the tables of their sagas. */
+/* Checks list, show and delete, which need an application, since it defines the saga tables. */
 static pawl_code check_look(const pawl__saga_fields *fields, pawl_error *error)
 {
     bool is_list = strcmp(fields->action, "list") == 0;
@@ -477,17 +479,16 @@ static pawl_code check_look(const pawl__saga_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
+static pawl__action_fn *const actions[] = {ACTIONS(PAWL__ACTION_FUNCTION)};
 
 static pawl_code check_fields(verb_fields *fields, size_t action, pawl_error *error)
 {
-    pawl_code code = pawl__reason_check(fields->reason, error);
-    if (code == PAWL_OK && action == ACTION_VERIFY)
+    pawl_code code = PAWL_OK;
+    if (action == ACTION_VERIFY)
         return pawl__verify_check(fields, error);
-    if (code == PAWL_OK && action != ACTION_HISTORY)
+    if (action != ACTION_HISTORY)
         code = check_look(fields, error);
-    else if (code == PAWL_OK && fields->is_json && fields->format != NULL &&
-             strcmp(fields->format, "json") != 0)
+    else if (fields->is_json && fields->format != NULL && strcmp(fields->format, "json") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--json and --format %s: give one of them",
                               fields->format);
     if (code == PAWL_OK && fields->book.app != NULL)

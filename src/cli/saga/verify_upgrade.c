@@ -1,7 +1,7 @@
-/* verify_upgrade.c - `pawl saga verify-upgrade`: can a new program go on with what is stored?
+/* verify_upgrade.c - `pawl saga verify-upgrade`: checks whether a new program can read all that is stored.
  *
- * All rows of the store are looked at, page by page, no faster than asked for. A stage is a kind of rows, or the sagas
- * of one table. A page is a call of its own: no transaction is open between two, so that the store's own work goes on.
+ * Reads all rows of the store page by page, at --rate. A stage is a kind of rows, or the sagas of one table. No
+ * transaction is open between two pages, so that the store's normal work is not held up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,10 +28,10 @@ typedef struct run {
     char                     stage[300];
     int64_t total;       /* rows that the store says it has; events not counted; 0: unknown */
     int64_t begun, rows; /* when this run began, and what it has looked at */
-    int64_t written;     /* when the cursor was */
+    int64_t written;     /* when the cursor was written last */
 } run;
 
-/* Every second, so that an interrupted run repeats no more than that. */
+/* Writes the cursor once a second, so that a resumed run repeats at most a second of work. */
 static pawl_code write_cursor(run *it, pawl_error *error)
 {
     int64_t now = pawl__steady_now();
@@ -41,7 +41,7 @@ static pawl_code write_cursor(run *it, pawl_error *error)
     return pawl__verify_resume_write(it->fields->resume, &it->cursor, it->report, error);
 }
 
-/* For the line of progress alone: a count that fails, or ends at the limit of the statistics, leaves the total at 0. */
+/* Sets the total for the line of progress; 0 if counting fails or stops at the limit of the statistics. */
 static void count_rows(run *it)
 {
     pawl_stats                    stats = PAWL_STATS_INIT;
@@ -70,7 +70,7 @@ static void count_rows(run *it)
     it->total = largest < stats.count_max ? total : 0;
 }
 
-/* The key of the row, with texts that outlive the page: the last one's are overwritten. */
+/* Keeps the key of the row in the cursor. Its texts are copied to static memory, as the page's arena is reset. */
 static pawl_code keep_key(run *it, const pawl_scan_row *row, pawl_error *error)
 {
     static char belongs_to[PAWL_SOURCE_SIZE_MAX + 1], id[PAWL_MESSAGE_ID_SIZE_MAX + 1];
@@ -102,7 +102,7 @@ static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_ro
     return code;
 }
 
-/* `is_behind`: from the cursor's row on. A saga table that is not there has no rows. */
+/* Reads a stage; `is_behind`: only the rows behind the cursor's. A saga table that does not exist has none. */
 static pawl_code look_at_stage(run *it, pawl_scan walk, bool is_behind, pawl_error *error)
 {
     pawl_scan_rows rows;
@@ -121,7 +121,7 @@ static pawl_code look_at_stage(run *it, pawl_scan walk, bool is_behind, pawl_err
     return code;
 }
 
-/* Stages before that of the cursor were done by an earlier run. */
+/* Reads a stage, unless it comes before the cursor's: an earlier run has done those. */
 static pawl_code enter_stage(run *it, const char *name, pawl_scan walk, bool *is_sought,
                              pawl_error *error)
 {
@@ -218,8 +218,8 @@ static void report_lost(const pawl_saga_table *table, int64_t rows, pawl__verify
                      report);
 }
 
-/* Sagas of tables that the old program alone has: no walk of the new one's comes by them. A table
- * that is not there has none. */
+/* Counts sagas in tables that only the old program has, which are not among the tables of the new
+ * one. A table that does not exist has none. */
 static pawl_code count_lost(const pawl__saga_book *old, const pawl__saga_book *fresh,
                             pawl_store *store, pawl__verify_report *report, pawl_error *error)
 {
@@ -285,7 +285,7 @@ static pawl_code check_members(const char *option, const pawl__texts *list, pawl
     return PAWL_OK;
 }
 
-/* Without a store the tables of two programs alone are compared. */
+/* Without a store only the tables of the two programs are compared. */
 pawl_code pawl__verify_check(pawl__saga_fields *fields, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -316,14 +316,15 @@ static int found(const pawl__verify_report *report)
     return EXIT_FOUND;
 }
 
-/* Where an interrupted run is gone on with. */
+/* Sets the line of an interrupted run: how to resume it. */
 static void prepare_interrupt(const pawl__saga_fields *fields)
 {
     static char text[400];
     pawl__interrupt_says(NULL);
     if (fields->resume == NULL)
         return;
-    snprintf(text, sizeof text, "nothing was written to the store; the same call goes on from %s",
+    snprintf(text, sizeof text,
+             "nothing was written to the store; run the same command to resume from %s",
              fields->resume);
     pawl__interrupt_says(text);
 }

@@ -1,5 +1,5 @@
-/* verify_upgrade_report.c - the things that were found, counted together where they are alike; and the file that an
- * interrupted run is gone on with: where it stood, and what it had found.
+/* verify_upgrade_report.c - groups and prints the findings of verify-upgrade; and reads and writes the file of
+ * --resume: the cursor and the findings of an interrupted run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +61,7 @@ static bool has_text(const pawl__verify_group *group, pawl_text text)
     return false;
 }
 
-/* A row counts once. Findings of the comparison of two programs have no row; several endpoints give them alike. */
+/* Has the group this row already? Findings from comparing two programs have no row: then, this text? */
 static bool is_repeated(const pawl__verify_report *report, pawl__verify_group *group,
                         const pawl_upgrade_found *found)
 {
@@ -121,12 +121,12 @@ static void print_group(const pawl__verify_group *group)
              pawl_upgrade_reason_name(group->reason), PAWL_TEXT_ARGS(group->kind),
              PAWL_TEXT_ARGS(group->type), version, group->member.size > 0 ? ", " : "",
              PAWL_TEXT_ARGS(group->member), pawl_upgrade_reason_text(group->reason), rows);
-    pawl__print_line("", pawl_text_of(line));
+    pawl__say(stdout, "%s", line);
     for (size_t i = 0; i < group->example_count; i++) {
         const pawl__verify_example *example = &group->examples[i];
         snprintf(line, sizeof line, "    %.*s%s%.*s", PAWL_TEXT_ARGS(example->id),
                  example->id.size > 0 ? ": " : "", PAWL_TEXT_ARGS(example->text));
-        pawl__print_line("", pawl_text_of(line));
+        pawl__say(stdout, "%s", line);
         more -= example->id.size > 0;
     }
     if (more > 0)
@@ -199,12 +199,12 @@ pawl_code pawl__verify_print(const pawl__verify_report *report, bool is_json)
     return pawl__json_print(doc, stdout);
 }
 
-/* ---- What a run is of ------------------------------------------------------ */
+/* ---- Options that identify a run ------------------------------------------- */
 
 static const char *const of_names[PAWL__VERIFY_OF] = {"store",       "prefix",  "app",     "from",
                                                       "saga-prefix", "removed", "intended"};
 
-/* "./new.so (digest 0123456789abcdef)": a build of the same path is another program. FNV-1a of 64 bits. */
+/* "./new.so (digest 0123456789abcdef)", by 64-bit FNV-1a, since a new build has the same path. */
 static pawl_code program(const char *path, pawl_arena *arena, pawl_text *text, pawl_error *error)
 {
     static unsigned char bytes[16384];
@@ -333,7 +333,7 @@ static bool read_group(yyjson_val *object, pawl__verify_report *report)
     return true;
 }
 
-/* Replaces the report: this run has compared the tables of the same two programs again, as that one had. */
+/* Replaces the report by that of the file, which includes the findings from comparing the same two programs. */
 static bool read_found(yyjson_val *root, pawl__verify_report *report)
 {
     size_t      index, count;

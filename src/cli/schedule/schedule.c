@@ -1,4 +1,4 @@
-/* schedule.c - `pawl schedule`: messages that come again; who changed them, when and why.
+/* schedule.c - `pawl schedule`: shows and changes schedules; shows who changed them, when and why.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #define ACTIONS(X)                                                                           \
     X(ADD, "add", "NAME",                                                                    \
-      "one that stands in no program: --to, --type, --body, --cron or --every", add)         \
+      "a schedule that no program defines: --to, --type, --body, --cron or --every", add)    \
     X(LIST, "list", "", "what comes again, when it comes next, what is paused", list)        \
     X(PAUSE, "pause", "NAME", "no time comes until it is resumed", settle)                   \
     X(REMOVE, "remove", "NAME", "take away one that add made", settle)                       \
@@ -56,15 +56,15 @@ const pawl__option pawl__schedule_verb_options[] = {
     OPTION("cron", TEXT, cron, "LINE", FOR_ADD,
            "minute hour day month weekday: '0 3 * * mon-fri'; @daily ..."),
     PAWL__OPTIONS_ROWS(verb_fields, at, is_json),
-    OPTION("every", DURATION, every, "DURATION", FOR_ADD, "the interval: 5s 15m 2h 30d", 1,
-           INT64_MAX),
+    OPTION("every", DURATION, every, "DURATION", FOR_ADD, "the interval: 5s 15m 2h 30d",
+           PAWL_SCHEDULE_EVERY_MIN, PAWL_DAYS(36500)),
     OPTION("missed", TEXT, missed, "POLICY", FOR_ADD,
            "what is sent for times that passed while nobody could send", .text_default = "once",
            .choices = missed_names),
     OPTION("missed-max", COUNT, missed_max, "N", FOR_ADD,
            "with --missed all: of so many times at most", 1, PAWL_SCHEDULE_MISSED_MAX,
            .is_layered = true, .has_default = true, .value_default = PAWL__MISSED_DEFAULT),
-    OPTION("reason", TEXT, reason, "TEXT", FOR_CHANGE, "why, for the record"),
+    PAWL__OPTION_REASON(verb_fields, reason, FOR_CHANGE, "record"),
     OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
     OPTION("to", FILTER, queue, "QUEUE", FOR_ADD | FOR_LIST,
            "where the messages go; of list: that queue's schedules"),
@@ -130,7 +130,7 @@ static pawl_text plan_of(const pawl_schedule_row *row, pawl_arena *arena)
 
 /* ---- Finding --------------------------------------------------------------- */
 
-/* "office/nightly", or "nightly" where one queue alone has a schedule of that name. */
+/* Finds "office/nightly", or "nightly" if only one queue has a schedule of that name. */
 static pawl_code find(pawl_store *store, const char *name, pawl_arena *arena,
                       pawl_schedule_row *found, pawl_error *error)
 {
@@ -182,7 +182,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     return code == PAWL_OK ? pawl__rows_print(&view, shown, count) : code;
 }
 
-/* The next times, as text. A zone that this machine does not know has none. */
+/* Computes the next times, as text. There are none if this machine does not know the time zone. */
 static void find_upcoming(shown_row *shown, pawl_arena *arena)
 {
     pawl_text *items = pawl__must_take(arena, UPCOMING_COUNT * sizeof *items);
@@ -198,7 +198,7 @@ static void find_upcoming(shown_row *shown, pawl_arena *arena)
     }
 }
 
-/* A schedule that is gone is still told of: by its whole name. */
+/* Shows a schedule; of a removed one, by its whole name, the actions of operators. */
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
@@ -220,7 +220,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     find_upcoming(&shown, arena);
     view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     if (found != PAWL_OK && !view.is_json)
-        printf("schedule %s is gone\n", fields->name);
+        pawl__say(stdout, "schedule %s is gone", fields->name);
     return pawl__actions_show(&view, found == PAWL_OK ? &shown : NULL, &events, "pawl.schedule_");
 }
 
@@ -233,7 +233,7 @@ static pawl_code print_done(const verb_fields *fields, const char *done, pawl_te
     if (fields->is_json)
         return pawl__facts_print(
             PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}));
-    printf("%s %s\n", done, pawl__must_calm(arena, id));
+    pawl__say(stdout, "%s %s", done, text);
     return PAWL_OK;
 }
 
@@ -284,13 +284,12 @@ static pawl_code add(const void *context, pawl_store *store, pawl_arena *arena, 
 
 /* ---- The verb -------------------------------------------------------------- */
 
-/* Reads and checks the body of `add`, too, before the store is asked for anything. */
+/* Reads the body of `add`, too, so that a bad one is refused before the store is opened. */
 static pawl_code check_words(void *context, pawl_error *error)
 {
     verb_fields *fields = context;
-    pawl_code    code   = pawl__reason_check(fields->reason, error);
-    if (code != PAWL_OK || strcmp(fields->action, "add") != 0)
-        return code;
+    if (strcmp(fields->action, "add") != 0)
+        return PAWL_OK;
     if (fields->queue == NULL || fields->type == NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl schedule add needs --to QUEUE and --type TYPE");
@@ -303,19 +302,11 @@ static pawl_code check_words(void *context, pawl_error *error)
                               "pawl schedule add needs --body JSON or "
                               "--body-file FILE, one of them");
     pawl_text body;
-    fields->arena = pawl__must_create();
-    code          = pawl__body_read(fields->body, fields->body_file, fields->arena, &body, error);
-    fields->body  = code == PAWL_OK ? body.data : NULL;
+    fields->arena  = pawl__must_create();
+    pawl_code code = pawl__body_read(fields->body, fields->body_file, fields->arena, &body, error);
+    fields->body   = code == PAWL_OK ? body.data : NULL;
     return code;
 }
 
-PAWL__ACTION_TABLE(ACTIONS)
-
-int pawl__schedule_verb(const pawl__verb *verb, int count, char **words)
-{
-    verb_fields fields = {.action = NULL};
-    int         exit_code =
-        pawl__verb_on_store(verb, count, words, &fields, &fields.at, check_words, actions);
-    pawl_arena_destroy(fields.arena);
-    return exit_code;
-}
+PAWL__VERB_CLOSED(schedule, verb_fields, pawl_arena_destroy, fields.arena,
+                  ACTIONS(PAWL__ACTION_FUNCTION))

@@ -1,5 +1,5 @@
-/* timeout.c - `pawl timeout list|show`: what is to happen, and when. timeout_find.c selects timeouts and has their columns,
- * timeout_settle.c has cancel, move, reap, run-now and set.
+/* timeout.c - `pawl timeout list|show`: shows timeouts and when they are due. timeout_find.c selects them and has their
+ * columns, timeout_settle.c has cancel, move, reap, run-now and set.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ const pawl__option pawl__timeout_verb_options[] = {
     OPTION("dry-run", FLAG, words.is_dry, NULL, FOR_BULK, "with --all: only count them"),
     PAWL__OPTION_LIMIT(pawl__timeout_fields, limit, FOR_LIST, "timeouts"),
     OPTION("name", FILTER, name, "NAME", FOR_MANY | FOR_SET, "of this name"),
-    OPTION("reason", TEXT, words.reason, "TEXT", FOR_BULK | FOR_SET, "why, for the record"),
+    PAWL__OPTION_REASON(pawl__timeout_fields, words.reason, FOR_BULK | FOR_SET, "record"),
     OPTION("saga", FILTER, saga, "TYPE/VALUE|TYPE/ID", FOR_MANY | FOR_SET,
            "of this saga; by its value with --app"),
     PAWL__OPTION_SAGA_PREFIX(pawl__timeout_fields, book.prefix, 0),
@@ -158,7 +158,6 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl__timeout_fields *fields = context;
     const char           *action = fields->words.action;
     pawl_code             code   = PAWL_OK;
-    fields->words.verb           = "timeout";
     for (size_t i = 0; code == PAWL_OK && i < fields->words.ids.count; i++) {
         pawl_uuid id;
         code = pawl_uuid_parse(pawl_text_of(fields->words.ids.items[i]), &id, error);
@@ -174,5 +173,5 @@ static pawl_code check_words(void *context, pawl_error *error)
     return code != PAWL_OK ? code : pawl__saga_book_open(&fields->book, error);
 }
 
-PAWL__VERB_CLOSED(timeout, pawl__timeout_fields, pawl__saga_book_close, book,
+PAWL__VERB_CLOSED(timeout, pawl__timeout_fields, pawl__saga_book_close, &fields.book,
                   ACTIONS(PAWL__ACTION_FUNCTION))

@@ -1,12 +1,11 @@
-/* timeout_settle.c - `pawl timeout cancel|move|reap|run-now|set`.
+/* timeout_settle.c - `pawl timeout cancel|move|reap|run-now|set`: changes timeouts.
  *
- * The selection is taken first and asked about, then worked off in the loop of bulk_loop.h; what is set
- * meanwhile is not of it, and what is set anew meanwhile is left alone. Each commit leaves an event that
- * says who, why and which.
+ * Timeouts are selected before the question, then changed in the loop of bulk_loop.h. A timeout that is set meanwhile
+ * is not selected; one that is set again meanwhile is left as it is. Each commit has an event that records who changed
+ * which timeouts, and why.
  *
- * An operator sets a timeout for a saga, such as one that nothing would wake any more. With the program its tables say
- * whether the saga handles the name, and from which queue; the saga has to be there. Without it the words are taken as
- * they are.
+ * `set` sets a timeout for a saga, such as one that nothing would wake any more. With --app the saga has to exist, and
+ * the program's tables say whether it handles the name, and in which queue. Without it the options are not checked.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,13 +50,13 @@ pawl_code pawl__timeout_settle_check(const pawl__timeout_fields *fields, pawl_er
 {
     bool has_filter = fields->destination != NULL || fields->name != NULL || fields->saga != NULL ||
                       fields->saga_type != NULL || fields->since != 0 || fields->until != 0;
-    pawl_code code = pawl__bulk_words_check(&fields->words, "IDs", "timeouts", has_filter, error);
-    if (code != PAWL_OK)
-        return code;
-    if (kind_of(fields)->action == PAWL_AMEND_MOVE && (fields->by == 0) == (fields->to == 0))
+    pawl_code code =
+        pawl__bulk_words_check(&fields->words, "timeout", "IDs", "timeouts", has_filter, error);
+    if (code == PAWL_OK && kind_of(fields)->action == PAWL_AMEND_MOVE &&
+        (fields->by == 0) == (fields->to == 0))
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout move needs --by DURATION or --to TIME, one of them");
-    return pawl__reason_check(fields->words.reason, error);
+    return code;
 }
 
 /* ---- Settling ------------------------------------------------------------------ */
@@ -71,7 +70,7 @@ typedef struct page {
 typedef struct settling {
     pawl__bulk_loop      loop;
     pawl__timeout_cursor cursor;
-    pawl__view           view; /* of leases that ran out */
+    pawl__view           view; /* of expired leases */
     page                *first, *page;
     pawl_timeout_amend   amend;
 } settling;
@@ -102,8 +101,8 @@ static bool is_told(const settling *it)
     return it->amend.action == PAWL_AMEND_REAP && !it->loop.words->is_json;
 }
 
-/* Of reap: says whose the timeouts are whose lease ran out. A named one without such a lease stays in the
- * selection, and is said to be left alone. */
+/* For reap: prints the timeouts with an expired lease, and who holds it. A named one without such a lease
+ * stays in the selection, and is counted as left alone. */
 static pawl_code show_expired(settling *it, const pawl_timeout_rows *rows, pawl_arena *arena,
                               pawl_error *error)
 {
@@ -120,7 +119,7 @@ static pawl_code show_expired(settling *it, const pawl_timeout_rows *rows, pawl_
     return code == PAWL_OK ? pawl__rows_print(&it->view, shown, count) : code;
 }
 
-/* A dry run counts the timeouts; else they are kept, as a walk would meet again those that it moves. */
+/* Reads the whole selection before any change, since moved timeouts would be read again. A dry run only counts. */
 static pawl_code select_all(settling *it, pawl_arena *arena, pawl_error *error)
 {
     pawl_arena *passing = pawl__must_create(); /* of one page */
@@ -210,7 +209,7 @@ pawl_code pawl__timeout_set_check(const pawl__timeout_fields *fields, pawl_error
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl timeout set needs --app APP.so, or --destination and the "
                               "saga as TYPE/ID");
-    return pawl__reason_check(fields->words.reason, error);
+    return PAWL_OK;
 }
 
 /* ---- Set: the saga ------------------------------------------------------------------ */
@@ -230,7 +229,7 @@ static pawl_code no_timeout(const pawl__timeout_fields *fields, const pawl__mode
                           PAWL_TEXT_ARGS(type), fields->book.app, fields->name, hint);
 }
 
-/* By the program: the saga has to be there, and to handle the name. */
+/* With --app: the saga has to exist, and to handle the name. */
 static pawl_code find_by_program(const pawl__timeout_fields *fields, pawl_store *store,
                                  pawl_text type, pawl_text value, pawl_arena *arena,
                                  pawl_timeout_row *row, pawl_error *error)
@@ -266,8 +265,8 @@ static pawl_code find_saga(const pawl__timeout_fields *fields, pawl_store *store
 
 /* ---- Setting -------------------------------------------------------------------- */
 
-/* A timeout of the name that the saga has is set anew, under its id and with its headers, which name its process and the
- * queue that waits for a reply. `*was`: when it was due, or 0. */
+/* If the saga has a timeout of this name already, keeps its id and its headers, which name the process and the queue
+ * that waits for a reply. `*was`: when it was due, or 0. */
 static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *was,
                           pawl_arena *arena, pawl_error *error)
 {
@@ -284,7 +283,7 @@ static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *w
 }
 
 static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeout_row *row,
-                           pawl_time was, pawl_time now, pawl_arena *arena)
+                           pawl_time was, pawl_time now)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1], due[PAWL_TIME_TEXT_SIZE + 1], before[PAWL_TIME_TEXT_SIZE + 1],
         age[PAWL__SPAN_SIZE];
@@ -292,9 +291,9 @@ static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeou
     pawl_time_format(row->due, due);
     pawl_time_format(was, before);
     if (!fields->words.is_json) {
-        printf("set timeout %s of %s for %s, due %s%s%s\n", fields->name, fields->saga,
-               pawl__must_calm(arena, row->destination), pawl__age_text(row->due, now, age),
-               was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
+        pawl__say(stdout, "set timeout %s of %s for %.*s, due %s%s%s", fields->name, fields->saga,
+                  PAWL_TEXT_ARGS(row->destination), pawl__age_text(row->due, now, age),
+                  was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
         return PAWL_OK;
     }
     return pawl__facts_print(PAWL__FACTS({.key = "set", .number = 1}, {.key = "id", .text = id},
@@ -316,5 +315,5 @@ pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *
     if (code == PAWL_OK)
         code = pawl_store_timeout_set(store, &row, pawl__user(), pawl_text_of(fields->words.reason),
                                       now, &row.id, error);
-    return code == PAWL_OK ? print_set(fields, &row, was, now, arena) : code;
+    return code == PAWL_OK ? print_set(fields, &row, was, now) : code;
 }

@@ -263,6 +263,7 @@ static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
     for (size_t i = 0; i < 2; i++) {
         pawl_message message = suite_message(s, pawl_text_of(ids[i]));
         message.causation_id = pawl_text_of(causes[i]);
+        message.body         = TEXT("{}");
         message.headers      = TEXT("{\"" PAWL_HEADER_SAGA "\":\"Order\",\"" PAWL_HEADER_SAGA_ID
                                     "\":\"01a20a97-1295-7006-ac35-ef034474ec10\"}");
         COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = message,
@@ -280,6 +281,46 @@ static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
     EXPECT_TEXT(s, row.message.causation_id, pawl_text_of(causes[1]));
 }
 
+/* Letters without a cause whose headers name a saga, and that no timeout has left: one has a body, the others a saga's
+ * type or an id that no timeout has. Each is a message, and none keeps the others of its commit back. */
+static void a_message_whose_headers_name_a_saga_is_no_timeout(suite *s)
+{
+    const pawl_text ids[]      = {TEXT("01a20a97-1295-7006-ac35-ef034474ec01"),
+                                  TEXT("01a20a97-1295-7006-ac35-ef034474ec02"),
+                                  TEXT("00000000-0000-0000-0000-000000000000")};
+    const pawl_text bodies[]   = {TEXT("{\"precious\":100}"), TEXT("{}"), TEXT("{}")};
+    const pawl_text types[]    = {TEXT("Order"), suite_repeat(s, TEXT("x"), PAWL_NAME_SIZE_MAX + 1),
+                                  TEXT("Order")};
+    pawl_store     *a          = suite_open(s);
+    const pawl_dead_settle how = {.action = PAWL_DEAD_RETRY, .by = ANN, .reason = TEXT("")};
+    pawl_dead_settled      settled;
+    pawl_timeout_rows      timeouts;
+    for (size_t i = 0; i < 3; i++) {
+        pawl_message message = suite_message(s, ids[i]);
+        message.causation_id = TEXT("");
+        message.body         = bodies[i];
+        message.headers      = suite_printf(s,
+                                            "{\"" PAWL_HEADER_SAGA "\":\"%.*s\",\"" PAWL_HEADER_SAGA_ID
+                                            "\":\"01a20a97-1295-7006-ac35-ef034474ec10\"}",
+                                            PAWL_TEXT_ARGS(types[i]));
+        COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = message,
+                   .code = TEXT("EPERSIST"), .error = TEXT("x"), .at = SUITE_NOW);
+    }
+    pawl_dead_rows letters = suite_dead_rows(s, a, ORDERS);
+    EXPECT_OK(s, pawl_store_dead_settle(a, letters.items, letters.count, &how, SUITE_NOW + 7,
+                                        &settled, &s->error));
+    EXPECT_EQ(s, settled.gone_count + settled.left_count, 0);
+    EXPECT_OK(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    EXPECT_EQ(s, timeouts.count, 0);
+    pawl_queue_rows rows = suite_queue(s, a, TEXT("line"));
+    EXPECT_EQ(s, rows.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++)
+            if (pawl_text_equal(rows.items[i].message.id, ids[k]))
+                EXPECT_TEXT(s, rows.items[i].message.body, bodies[k]);
+}
+
 /* A letter of a timeout has the timeout's headers beside those that name the saga. */
 static void a_timeout_is_set_again_with_its_headers(suite *s)
 {
@@ -287,6 +328,7 @@ static void a_timeout_is_set_again_with_its_headers(suite *s)
     pawl_message      message = suite_message(s, TEXT("01a20a97-1295-7006-ac35-ef034474ec01"));
     pawl_timeout_rows timeouts;
     message.causation_id   = TEXT("");
+    message.body           = TEXT("{}");
     message.correlation_id = TEXT("c-7");
     message.headers = TEXT("{\"a\":\"1\",\"" PAWL_HEADER_SAGA "\":\"Order\",\"" PAWL_HEADER_SAGA_ID
                            "\":\"01a20a97-1295-7006-ac35-ef034474ec10\",\"b\":\"\\u00e9\"}");
@@ -540,6 +582,8 @@ static const suite_case cases[] = {
     {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},
     {"E34 a message of a foreign timeout is no timeout",
      a_message_of_a_foreign_timeout_is_no_timeout},
+    {"E34 a message whose headers name a saga is no timeout",
+     a_message_whose_headers_name_a_saga_is_no_timeout},
     {"E34 a timeout is set again with its headers", a_timeout_is_set_again_with_its_headers},
     {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
     {"E34 old bodies go and their events stay", old_bodies_go_and_their_events_stay},

@@ -65,6 +65,25 @@ static void buried_messages_are_letters_that_can_be_retried(suite *s)
     EXPECT(s, !suite_knows(s, a, LINE, TEXT("m-2")));
 }
 
+/* A sender may write any headers: with those of a timeout's letter, and the body of one, it is a message all the same. */
+static void a_buried_message_with_a_timeouts_headers_is_a_message(suite *s)
+{
+    pawl_store       *a       = suite_open(s);
+    pawl_message      message = suite_message(s, TEXT("01a20a97-1295-7006-ac35-ef034474ec01"));
+    pawl_timeout_rows timeouts;
+    message.causation_id = TEXT("");
+    message.body         = TEXT("{}");
+    message.headers      = TEXT("{\"" PAWL_HEADER_SAGA "\":\"Order\",\"" PAWL_HEADER_SAGA_ID
+                                "\":\"01a20a97-1295-7006-ac35-ef034474ec10\"}");
+    COMMIT_ONE(s, a, queue_send, .queue = LINE, .message = message, .due = SUITE_NOW);
+    EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 1);
+    EXPECT_OK(s, pawl_store_dead_retry(a, LINE, message.id, ANN, TEXT(""), SUITE_NOW, &s->error));
+    EXPECT_EQ(s, suite_queue(s, a, LINE).count, 1);
+    EXPECT_OK(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    EXPECT_EQ(s, timeouts.count, 0);
+}
+
 static void discarded_messages_are_gone_and_their_ids_known(suite *s)
 {
     pawl_store           *a    = suite_open(s);
@@ -269,9 +288,46 @@ static void a_reason_that_fills_its_limit_is_cut_for_letters(suite *s)
     EXPECT(s, suite_text_has(actions.items[0].event.headers, how.reason));
 }
 
+#define TAKERS 4
+#define TAKEN_EACH 40
+
+/* Takes one message per commit. A store that lets only one process claim refuses with PAWL_EBUSY. */
+static void take_own(suite_thread *thread)
+{
+    suite                *s     = thread->s;
+    pawl_store           *store = suite_open(s);
+    const pawl_queue_take how   = {
+          .action = PAWL_TAKE_MOVE, .queue = LINE, .to = OTHER, .by = ANN, .reason = TEXT("")};
+    for (size_t i = 0; i < TAKEN_EACH; i++) {
+        const int64_t *seqs  = thread->context;
+        size_t         taken = 9;
+        pawl_code code = pawl_store_queue_take(store, &how, &seqs[thread->index * TAKEN_EACH + i],
+                                               1, SUITE_NOW, &taken, &s->error);
+        EXPECT(s, code == PAWL_EBUSY || (code == PAWL_OK && taken == 1));
+    }
+}
+
+/* Each of their commits appends to the one stream of the queue. */
+static void of_those_who_take_messages_nobody_fails(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    int64_t     seqs[TAKERS * TAKEN_EACH];
+    for (size_t i = 0; i < TAKERS * TAKEN_EACH; i++)
+        suite_send(s, a, LINE, suite_printf(s, "m-%zu", i).data, SUITE_NOW);
+    pawl_queue_rows rows = suite_queue(s, a, LINE);
+    EXPECT_EQ(s, rows.count, TAKERS * TAKEN_EACH);
+    for (size_t i = 0; i < rows.count; i++)
+        seqs[i] = rows.items[i].seq;
+    suite_threads(s, TAKERS, take_own, seqs);
+    EXPECT_EQ(s, suite_queue(s, a, LINE).count + suite_queue(s, a, OTHER).count,
+              TAKERS * TAKEN_EACH);
+}
+
 static const suite_case cases[] = {
     {"E34 buried messages are letters that can be retried",
      buried_messages_are_letters_that_can_be_retried},
+    {"E34 a buried message with a timeout's headers is a message",
+     a_buried_message_with_a_timeouts_headers_is_a_message},
     {"E34 discarded messages are gone and their ids known",
      discarded_messages_are_gone_and_their_ids_known},
     {"E26 moved messages keep id, order and time", moved_messages_keep_id_order_and_time},
@@ -286,6 +342,8 @@ static const suite_case cases[] = {
     {"E26 a message in hand is not taken out of its queue", a_message_in_hand_is_left_alone},
     {"E34 a copy of a handled message is no letter", a_copy_of_a_handled_message_is_no_letter},
     {"E26 what cannot be taken out of a queue is refused", what_cannot_be_taken_is_refused},
+    {"E26 of those who take messages out of a queue nobody fails",
+     of_those_who_take_messages_nobody_fails},
 };
 
 const suite_cases cases_op_take = SUITE_CASES("operation take", cases);

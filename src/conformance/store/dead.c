@@ -278,6 +278,32 @@ static void letters_of_one_commit_keep_their_ways(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("orders"), TEXT("m-2")));
 }
 
+/* A message that was sent again, and died anew, has left another letter than the one that was read. */
+static void a_checked_removal_is_of_the_letter_of_its_time(suite *s)
+{
+    static const char *const ids[] = {"m-1", "m-2", "m-3", "m-4"};
+    pawl_store              *a     = suite_open(s);
+    suite_set                set   = suite_changes(s);
+    pawl_refusals            refused;
+    for (uint32_t i = 0; i < 4; i++) {
+        bury(s, a, "orders", ids[i], SUITE_NOW + 5, "");
+        COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("orders"),
+                   .message_id = pawl_text_of(ids[i]), .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
+        suite_unit(&set, i, i);
+        ADD(&set, dead_set, .is_remove = true, .is_checked = true, .keeps_record = i == 2,
+            .endpoint = TEXT("orders"), .message = suite_message(s, pawl_text_of(ids[i])),
+            .at = SUITE_NOW + 4 + i % 3);
+    }
+    EXPECT_OK(s, suite_try(&set, a, &refused));
+    EXPECT_EQ(s, refused.count, 3);
+    for (uint32_t i = 0; i < 4; i++) {
+        const pawl_refusal *refusal = suite_refusal(&refused, i);
+        EXPECT_EQ(s, refusal != NULL ? refusal->reason : PAWL_OK, i == 1 ? PAWL_OK : PAWL_EGONE);
+        EXPECT_EQ(s, suite_knows(s, a, TEXT("orders"), pawl_text_of(ids[i])), i != 1);
+    }
+    FOUND("m-1 m-3 m-4 ", .endpoint = TEXT("orders"));
+}
+
 static const suite_case cases[] = {
     {"E26 a letter comes back as it was buried", a_letter_comes_back_as_it_was_buried},
     {"E34 the first letter of an id stays", the_first_letter_of_an_id_stays},
@@ -292,6 +318,8 @@ static const suite_case cases[] = {
     {"E34 letters are found behind one that went", letters_are_found_behind_one_that_went},
     {"E34 letters of one commit keep their ways", letters_of_one_commit_keep_their_ways},
     {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
+    {"E34 a checked removal is of the letter of its time",
+     a_checked_removal_is_of_the_letter_of_its_time},
 };
 
 const suite_cases cases_dead = SUITE_CASES("dead", cases);

@@ -283,6 +283,44 @@ static void transitional_times_are_kept_to_the_microsecond(suite *s)
     }
 }
 
+/* Rows of one source and of others are held by their ids: no others of the source, no tried or dispatched one, none of a
+ * source that is released behind it. */
+static void rows_are_held_by_their_ids(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    suite_set   rows = suite_changes(s), set = suite_changes(s);
+    for (unsigned i = 1; i <= COUNT; i++)
+        ADD(&rows, outbox_add, .dispatch_id = {suite_uuid(i)},
+            .source = i <= 10 ? ORDERS : TEXT("other"), .version = i, .endpoint = TEXT("suite"),
+            .destination = TEXT("far"), .message = suite_message(s, suite_printf(s, "m-%u", i)),
+            .at = SUITE_NOW);
+    COMMIT(&rows, a);
+    pawl_outbox_rows all = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, all.count, COUNT);
+    const pawl_outbox_row *of = all.items - 1; /* by number */
+    COMMIT_ONE(s, a, outbox_settle, .id = of[3].id, .source = ORDERS, .state = PAWL_OUTBOX_PENDING,
+               .attempts = 1, .next_attempt = SUITE_NOW + 10, .outcome = PAWL_ATTEMPT_TRANSIENT,
+               .at = SUITE_NOW);
+    COMMIT_ONE(s, a, outbox_settle, .id = of[4].id, .source = ORDERS,
+               .state = PAWL_OUTBOX_DISPATCHED, .attempts = 1, .next_attempt = SUITE_NOW,
+               .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
+    ADD(&set, outbox_block, .source = ORDERS, .id = of[2].id);
+    ADD(&set, outbox_block, .source = TEXT("other"), .id = of[12].id);
+    ADD(&set, outbox_block, .source = ORDERS, .is_unblock = true);
+    for (unsigned i = 3; i <= 6; i++)
+        ADD(&set, outbox_block, .source = ORDERS, .id = of[i].id);
+    ADD(&set, outbox_block, .source = TEXT("other"), .id = of[COUNT].id);
+    COMMIT(&set, a);
+    pawl_outbox_rows held       = suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED);
+    const unsigned   expected[] = {5, 6, 12, COUNT};
+    EXPECT_EQ(s, held.count, 4);
+    for (size_t i = 0; i < held.count; i++)
+        EXPECT_EQ(s, held.items[i].id, of[expected[i]].id);
+    COMMIT_ONE(s, a, outbox_block, .source = ORDERS, .is_unblock = true);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 2);
+    EXPECT_EQ(s, suite_outbox_row(s, a, 3).attempts, 1);
+}
+
 static const suite_case cases[] = {
     {"E35 S7 updates at a version that is past are refused alone", stale_updates_are_refused_alone},
     {"E35 S14 deletes at another version are refused alone", stale_deletes_are_refused_alone},
@@ -298,6 +336,7 @@ static const suite_case cases[] = {
     {"S16 transitional times of a set are kept to the microsecond",
      transitional_times_are_kept_to_the_microsecond},
     {"E13 timeouts that are cancelled go alone", timeouts_that_are_cancelled_go_alone},
+    {"O14 rows are held by their ids", rows_are_held_by_their_ids},
 };
 
 const suite_cases cases_set = SUITE_CASES("set", cases);

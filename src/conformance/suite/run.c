@@ -47,6 +47,7 @@ static const suite_cases *const all_cases[] = {
     &cases_prefix,
     &cases_walk,
     &cases_op_dead,
+    &cases_op_dead_changed,
     &cases_alarm,
     &cases_died,
     &cases_diagnose,

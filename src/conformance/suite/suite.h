@@ -88,7 +88,7 @@ extern const suite_cases cases_alarm, cases_aggregator, cases_concurrent, cases_
     cases_saga_value, cases_set, cases_size, cases_snapshot, cases_stats, cases_subscription,
     cases_sweep, cases_text, cases_timeout, cases_timeout_set, cases_walk, cases_worker;
 extern const suite_cases cases_op_partition, cases_op_pause, cases_op_projection,
-    cases_op_saga_remove, cases_op_take, cases_op_amend;
+    cases_op_saga_remove, cases_op_take, cases_op_amend, cases_op_dead_changed;
 
 /* ---- Expectations ------------------------------------------------------- */
 

@@ -1,18 +1,18 @@
-/* flush.c - hands over the messages that aggregators have collected.
+/* flush.c - passes the messages that aggregators have collected to their handlers.
  *
- *     by size      after a commit that added: is the gate open? The gate counts rows that a snapshot could take now, and is
- *                  read again after each flush, and after a snapshot of too few was released; read after the commit, so
- *                  that of two workers at 48 of 50 one at least sees 50 (E18, E36).
- *     by period    the partition's flush row is due: all rows that were there, in pieces of at most `max`, each its own
- *                  commit. Several workers may share them. One whose last piece leaves rows with others makes the
- *                  partition due when their leases are over; the last of all begins the next period.
+ *     by size      after a commit that added: is the gate open? The gate counts the rows that can be leased now. It
+ *                  is read after the commit, so that of two workers at 48 of 50 at least one sees 50 (E18, E36), again
+ *                  after each flush, and after a leased batch was released because it had too few rows.
+ *     by period    the partition's flush row is due: flushes all rows that were there, in leased batches up to `max`,
+ *                  each in its own commit. Several workers may share them. A worker whose last batch leaves rows to
+ *                  others makes the partition due at the end of their leases; the last of all begins the next period.
  *     by request   as by period, now.
  *     after a crash a check of all partitions finds full and due ones.
  *
- * A flush is a unit of its own: lease the snapshot, callback, one commit of effects and removal. Several partitions share a
- * commit, each its own group; those of an aggregator with its own SQL do not. After a death each is alone in its commit, with
- * a stamp (isolated_timeout.c). A step leaves partitions to the next ones when batch_time_max is over, and when the endpoint
- * is stopped or its breaker opens.
+ * Each flush is a unit: lease a batch, run the handler, then one commit with its effects and the removal of the rows.
+ * Partitions share a commit, each in its own group, except with own SQL. After a crash each has its own commit, with an
+ * in-flight marker (isolated_timeout.c). A step leaves partitions to the next one when batch_time_max is over, the
+ * endpoint stops, or its breaker opens.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,26 +24,22 @@
 
 #define PARTITIONS_AT_ONCE 32
 #define STRANGE_PERIOD PAWL_HOURS(1)
-/* Workers that took a full partition's rows from each other try again so often, then leave the
- * partition to the next check of all. */
+/* Two workers that lease rows of one full partition may each get too few. After so many tries a worker leaves the
+ * partition to the next check. */
 #define MEETINGS_MAX 50
-/* Between two looks at due partitions whose rows other workers have leased: they stay due until these are done. */
+/* Pause while other workers have leased the rows of all due partitions, which stay due until then. */
 #define VAIN_PAUSE PAWL_SECONDS(1)
-#define COUNTED_SELDOM 1000 /* rows of a partition that is shut */
+#define COUNTED_SELDOM 1000 /* rows from which on a partition may be shut */
 #define SHUT_PERIOD PAWL_SECONDS(5)
 
 /* ---- One piece of one partition -------------------------------------------------- */
 
-/* Logs, now and then, rows of unknown types, which stay: they delay nothing and fail nothing
- * (A10). */
+/* Logs, from time to time, that a partition has rows of unknown types. They stay, and delay nothing (A10). */
 static void say_strange(pawl__worker *worker, pawl_text partition,
                         const pawl_aggregator_counts *counts)
 {
-    pawl_time now = worker->engine.machine_now;
-    pawl_time due = atomic_load(&worker->endpoint->strange_due);
-    if (counts->all == counts->resolved || now < due ||
-        !atomic_compare_exchange_strong(&worker->endpoint->strange_due, &due,
-                                        pawl_time_add(now, STRANGE_PERIOD)))
+    if (counts->all == counts->resolved ||
+        !pawl__take_due(&worker->endpoint->strange_due, worker->engine.machine_now, STRANGE_PERIOD))
         return;
     pawl_log(PAWL_LOG_WARNING,
              "aggregator partition %.*s: %lld of its %lld rows are of types that this program does "
@@ -52,20 +48,19 @@ static void say_strange(pawl__worker *worker, pawl_text partition,
              (long long)counts->all);
 }
 
-/* The gate that takes the partition's place among those known to be shut. */
+/* The entry for the partition in a small table, in which hashes may collide. */
 static pawl__shut_gate *shut_of(pawl__worker *worker, pawl_text partition)
 {
     return &worker->shut[pawl__text_hash(partition) % PAWL__SHUT_GATES];
 }
 
-/* Whether the partition has many rows, and was dead or waiting for its next try a moment ago. A commit that adds to it
- * does not count them all again; the check of all partitions does. */
+/* Is the partition noted as one that need not be checked (see pawl__shut_gate)? Then a commit that adds to it does not
+ * count all its rows again; the check of all partitions does. */
 static bool is_shut(pawl__worker *worker, pawl_text partition)
 {
     const pawl__shut_gate *gate = shut_of(worker, partition);
-    pawl_time              now  = worker->engine.machine_now;
-    return gate->partition == pawl__text_hash(partition) && now < gate->until &&
-           gate->until <= pawl_time_add(now, SHUT_PERIOD); /* else the clock was set back */
+    return gate->partition == pawl__text_hash(partition) &&
+           !pawl__is_due(gate->until, worker->engine.machine_now, SHUT_PERIOD);
 }
 
 static void shut(pawl__worker *worker, pawl_text partition)
@@ -74,8 +69,8 @@ static void shut(pawl__worker *worker, pawl_text partition)
         pawl__text_hash(partition), pawl_time_add(worker->engine.machine_now, SHUT_PERIOD)};
 }
 
-/* Reads the gate: is there something to hand over? By size a dead partition is left alone, and so
- * is a partition that waits for its next try after a failure. */
+/* Reads the gate: sets is_done if there is nothing to flush. A flush by size also skips a dead partition and one that
+ * waits for its next try. */
 static pawl_code check_gate(pawl__worker *worker, pawl__flush_target *item, pawl_error *error)
 {
     pawl_store             *store  = worker->store;
@@ -103,25 +98,25 @@ static pawl_code check_gate(pawl__worker *worker, pawl__flush_target *item, pawl
     return PAWL_OK;
 }
 
-/* Whether enough is left of a backlog for another piece. The gate, which counts all rows, is not read for each piece. */
+/* Is enough left for another leased batch, by the last count? To count all rows again for each batch would be slow. */
 static bool is_open(const pawl__flush_target *item)
 {
     return item->gate.ready >= (item->is_by_size ? item->aggregator->size : 1);
 }
 
-/* The time from a flush to the next one. Where rows are leased, it ends when the leases are over at the latest: who has
- * them may have died. */
+/* Time from a flush to the next one: the period, or, if other workers have leased rows, at most the lease, as they may
+ * have died. */
 static int64_t pause_of(const pawl__aggregator_model *aggregator, bool is_leased)
 {
     int64_t pause = aggregator->period > 0 ? aggregator->period : INT64_MAX;
     return is_leased && pause > aggregator->lease ? aggregator->lease : pause;
 }
 
-/* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to hand over: all rows are
- * unreadable, removed, or too few. Its flush row would stay the first due for ever. Too few for a flush by size are handed
- * over by the period, if there is one. Rows that another worker has leased are that worker's to flush. Those that could not
- * be decoded are leased, too, by a flush that has not failed: they are tried again when their leases are over. A flush that
- * several workers shared is over here for the last of them, and the next period begins. */
+/* Sets the next due time of a due partition with nothing to flush: its rows are undecodable, removed or too few.
+ * Otherwise its flush row would stay the first due for ever. Exceptions: too few rows for a flush by size, if there is
+ * a period, which flushes them; and rows that another worker has leased, as it sets the due time. (Undecodable rows are
+ * leased, too, by a flush that has not failed: they are tried again after the lease.) For the last worker of a shared
+ * flush, the flush is over and the next period begins. */
 static pawl_code put_off(pawl__worker *worker, const pawl__flush_target *item, bool *did,
                          pawl_error *error)
 {
@@ -153,8 +148,8 @@ static pawl_code release_snapshot(pawl__worker *worker, const pawl__flush_target
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
-/* No row is free that was there when the flush began. Those that came since wait for the next period, which the last of the
- * workers that share the flush begins. */
+/* Ends the flush of a partition whose rows are all taken. Rows that came later wait for the next period, which the last
+ * worker of a shared flush begins. */
 static pawl_code end_round(pawl__worker *worker, pawl__flush_target *item, bool *did,
                            pawl_error *error)
 {
@@ -165,7 +160,19 @@ static pawl_code end_round(pawl__worker *worker, pawl__flush_target *item, bool 
     return code;
 }
 
-/* Leases a piece and adds it to the batch as a unit. */
+void pawl__flush_check_soon(pawl_endpoint *endpoint)
+{
+    atomic_store(&endpoint->flush_full, PAWL_TIME_MIN);
+}
+
+/* Leaves a full partition to the next check, within ten seconds, which then reads all partitions. */
+static void leave_to_check(pawl__worker *worker, pawl__flush_target *item)
+{
+    item->is_done = true;
+    pawl__flush_check_soon(worker->endpoint);
+}
+
+/* Leases a batch of rows and adds it as a unit. */
 static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, bool *did,
                             pawl_error *error)
 {
@@ -188,9 +195,10 @@ static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, bool
         return end_round(worker, item, did, error);
     item->gate.ready -= (int64_t)piece.count;
     item->left -= (int64_t)piece.count;
-    /* Two workers with too few rows each release them; the later release finds the gate open again. */
+    /* Two workers may each have leased too few rows. Both release them; the later one then finds the gate open. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
-        item->is_done = ++item->meetings == MEETINGS_MAX;
+        if (++item->meetings == MEETINGS_MAX)
+            leave_to_check(worker, item);
         return release_snapshot(worker, item, session, error);
     }
     pawl_flush_row flush = {.name      = item->aggregator->name,
@@ -200,19 +208,19 @@ static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, bool
     item->is_shared      = !item->is_by_size && item->left > 0;
     bool    has_more = item->is_shared && item->gate.ready > 0 && piece.count == claim.count_max;
     int64_t pause    = has_more ? 0 : pause_of(item->aggregator, item->is_shared);
-    /* Another piece is taken when this one was handed over, which ends its tries and, if it was the last, begins a new
-     * period. */
+    /* Values for the next leased batch, which is taken only after this one is flushed: no failed attempts, and a new
+     * period if this was the last. */
     item->gate.flush_attempts = 0;
-    item->error               = PAWL__FLUSH_NOT_READ; /* of an earlier try */
+    item->error               = PAWL__FLUSH_NOT_READ; /* the error was of an earlier try */
     if (!has_more)
         item->gate.flush_due = pawl_time_add(worker->engine.business_now, pause);
     return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
                                  item->is_by_size, pause);
 }
 
-/* Ends the round of a partition whose piece failed: the partition waits for its next try. Where pieces were refused
- * another worker has them, and the next check finds the rest. Too few that can be decoded are not decoded again by each
- * commit that adds one. */
+/* Ends the round of a partition whose flush failed: it waits for its next try. If flushes were refused, another worker
+ * has the rows, and the next check finds the rest. A partition with too few decodable rows is shut, so that not every
+ * commit that adds a row decodes them all. */
 static void end_failed(pawl__worker *worker, pawl__flush_list *list, bool is_refused)
 {
     for (size_t i = 0; i < worker->batch->unit_count; i++) {
@@ -225,14 +233,19 @@ static void end_failed(pawl__worker *worker, pawl__flush_list *list, bool is_ref
             *shut_of(worker, unit->flush.partition) = (pawl__shut_gate){.until = PAWL_TIME_MIN};
         if (is_over && !unit->is_below_size)
             continue;
-        for (size_t j = list->first; j < list->count; j++)
-            if (pawl_text_equal(list->items[j].partition, unit->flush.partition))
-                list->items[j].is_done = is_refused || unit->end != PAWL__END_RELEASED;
+        for (size_t j = list->first; j < list->count; j++) {
+            pawl__flush_target *item = &list->items[j];
+            if (!pawl_text_equal(item->partition, unit->flush.partition))
+                continue;
+            item->is_done = unit->end != PAWL__END_RELEASED;
+            if (is_refused)
+                leave_to_check(worker, item);
+        }
     }
 }
 
-/* Has the batch room for a piece? A handler with its own SQL has its transaction for itself: its
- * SQL stands or falls with its own flush. */
+/* Has the batch room for another flush? One with own SQL is alone in its batch, as its SQL must be committed or rolled
+ * back with that flush only. */
 static bool has_room(const pawl__worker *worker, const pawl__flush_target *item)
 {
     const pawl__batch *batch = worker->batch;
@@ -243,8 +256,8 @@ static bool has_room(const pawl__worker *worker, const pawl__flush_target *item)
            !batch->units[0].aggregator->own_sql;
 }
 
-/* After a death: a partition that is in flight in another worker, or may be what a process died of, is let
- * go. */
+/* After a crash: runs the batch's only flush isolated. Releases the rows if another worker runs the partition, or may
+ * have crashed in it. */
 static pawl_code run_alone(pawl__worker *worker, pawl__flush_list *list, pawl_step *step,
                            pawl_error *error)
 {
@@ -259,14 +272,14 @@ static pawl_code run_alone(pawl__worker *worker, pawl__flush_list *list, pawl_st
     for (size_t i = list->first; i < list->count && code == PAWL_OK; i++) {
         if (!pawl_text_equal(list->items[i].partition, partition))
             continue;
-        list->items[i].is_done = true;
-        code                   = release_snapshot(worker, &list->items[i], session, error);
+        leave_to_check(worker, &list->items[i]);
+        code = release_snapshot(worker, &list->items[i], session, error);
     }
     return code;
 }
 
-/* Time is not looked at under a virtual clock, so that a run repeats, nor after a death: an isolated step hands over all
- * that was there. */
+/* Has the step to end? Time does not count under a virtual clock, so that runs are repeatable, nor in an isolated step,
+ * which flushes all partitions. */
 static bool has_to_leave(const pawl__worker *worker, int64_t end)
 {
     const pawl_endpoint *endpoint = worker->endpoint;
@@ -275,7 +288,8 @@ static bool has_to_leave(const pawl__worker *worker, int64_t end)
            atomic_load(&endpoint->breaker.state) != PAWL__BREAKER_CLOSED;
 }
 
-/* Commits a piece of each partition that has one, up to a few, at once. `*did`: something was handed over or put off. */
+/* Flushes one leased batch of each of several partitions, in one commit. `*did`: a partition was flushed, or its due
+ * time set. */
 static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_time now,
                              int64_t end, bool *did, pawl_step *step, pawl_error *error)
 {
@@ -308,7 +322,7 @@ static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_
     return code;
 }
 
-/* Room for more, when nothing is left of before. */
+/* Empties the lists, unless an earlier step left partitions. */
 static void begin_lists(pawl__worker *worker)
 {
     if (pawl__flush_is_left(worker))
@@ -333,7 +347,7 @@ bool pawl__flush_is_left(const pawl__worker *worker)
     return left > 0;
 }
 
-/* Round by round. The gate of a partition that is left is read anew. */
+/* Flushes the list in rounds. Clears the counts of partitions that are left, so that they are read again. */
 static pawl_code flush_list(pawl__worker *worker, pawl__flush_list *list, pawl_time now, bool *did,
                             pawl_step *step, pawl_error *error)
 {
@@ -351,8 +365,8 @@ static pawl_code flush_list(pawl__worker *worker, pawl__flush_list *list, pawl_t
     return code;
 }
 
-/* The isolation has no end before it is known whether a process crashed in a partition's flush: nothing else is claimed,
- * and all partitions are checked again. */
+/* If it is not yet known whether a process crashed in a flush, the isolation phase goes on: the step claims nothing
+ * else, and the next one checks all partitions again. */
 static void await_unsure(pawl__worker *worker, bool *did, pawl_step *step)
 {
     if (!worker->has_unsure)
@@ -409,7 +423,8 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
            (!worker->engine.is_virtual && business_now >= pawl__flush_next(worker, business_now));
 }
 
-/* By size, and what was asked for, at the time of the last unit; by period when the period ended. */
+/* Flushes the lists. Under a virtual clock `now` is the end of the period for flushes by period, and the time of the
+ * last unit for others. */
 static pawl_code flush_lists(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                              pawl_error *error)
 {
@@ -432,7 +447,7 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
 {
     bool      is_check = worker->has_check;
     pawl_code code     = PAWL_OK;
-    /* Nothing is listed while something is left; an isolated step hands over all. */
+    /* Lists are filled only when nothing is left; an isolated step lists all again. */
     if (worker->has_turn || !pawl__flush_is_left(worker)) {
         begin_lists(worker);
         code = pawl__flush_list_asked(worker, error);
@@ -455,6 +470,6 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
 pawl_time pawl__flush_next(const pawl__worker *worker, pawl_time business_now)
 {
     pawl_time rest  = worker->flush_rest;
-    bool      rests = business_now < rest && rest <= pawl_time_add(business_now, VAIN_PAUSE);
+    bool      rests = !pawl__is_due(rest, business_now, VAIN_PAUSE);
     return rests && worker->flush_due < rest ? rest : worker->flush_due;
 }

@@ -1,4 +1,4 @@
-/* flush_list.c - the partitions that flush.c hands over.
+/* flush_list.c - lists the partitions that flush.c flushes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #define CHECK_PERIOD PAWL_SECONDS(10)
 #define FULL_PERIOD PAWL_MINUTES(1)
-#define AHEAD_MAX PAWL_MINUTES(2) /* of another machine's clock */
+#define AHEAD_MAX PAWL_MINUTES(2) /* how far another machine's clock may be ahead */
 #define SETS_AT_ONCE 100
 
 pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
@@ -32,8 +32,8 @@ pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
 
 /* ---- Periods and requests ------------------------------------------------------ */
 
-/* A partition without a period is due by an operator's request, for all its rows, or by the retry of a flush that failed,
- * which is one by size. */
+/* Is it a flush by size? A partition without a period is due for two reasons: the retry of a failed flush by size, or
+ * an operator's request, which is for all rows. */
 static bool is_by_size(const pawl__aggregator_model *aggregator, const pawl_flush_row *row)
 {
     return aggregator->period == 0 && row->attempts > 0;
@@ -68,7 +68,8 @@ static void take_requests(pawl_endpoint *endpoint, requested *taken)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* After a failure: the next step does what was asked for. Those for which there is no room were asked for anew. */
+/* After a failure: keeps the requests for the next step. If there is no room, the same ones have been made again
+ * meanwhile. */
 static void put_requests_back(pawl_endpoint *endpoint, const requested *taken)
 {
     pthread_mutex_lock(&endpoint->mutex);
@@ -97,31 +98,23 @@ pawl_code pawl__flush_list_asked(pawl__worker *worker, pawl_error *error)
 
 /* ---- The check of all partitions ------------------------------------------------ */
 
-/* Are all partitions read, which is once a minute, and once by each worker at its start? */
-static bool is_full_due(pawl_endpoint *endpoint, pawl_time now)
-{
-    pawl_time due  = atomic_load(&endpoint->flush_full);
-    pawl_time next = pawl_time_add(now, FULL_PERIOD);
-    if (now < due && due <= next) /* else the clock was set back */
-        return false;
-    atomic_store(&endpoint->flush_full, next);
-    return true;
-}
-
+/* All partitions are read by one worker, once a minute, first at the endpoint's start. Each worker makes a check at its start,
+ * to learn when the next period ends. */
 bool pawl__flush_list_takes_check(pawl__worker *worker)
 {
     pawl_endpoint *endpoint = worker->endpoint;
     pawl_time      now      = worker->engine.machine_now;
     pawl_time      next     = pawl_time_add(now, CHECK_PERIOD);
     pawl_time      due      = atomic_load(&endpoint->flush_check);
-    if (now < worker->flush_check && worker->flush_check <= next) /* else the clock was set back */
+    if (!pawl__is_due(worker->flush_check, now, CHECK_PERIOD))
         return false;
     bool is_first = worker->flush_check == PAWL_TIME_MIN;
-    bool is_ours  = (is_first || now >= due || due > next) &&
+    bool is_ours  = (is_first || pawl__is_due(due, now, CHECK_PERIOD)) &&
                    atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
     worker->flush_check    = is_ours ? next : due;
-    worker->has_full_check = (is_ours && is_full_due(endpoint, now)) || is_first;
-    return is_ours || is_first;
+    bool is_asked          = is_ours || is_first;
+    worker->has_full_check = is_asked && pawl__take_due(&endpoint->flush_full, now, FULL_PERIOD);
+    return is_asked;
 }
 
 /* Writes the due times of some partitions. */
@@ -133,9 +126,8 @@ static pawl_code set_due(pawl__worker *worker, pawl_flush_set *sets, size_t coun
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
-/* A partition keeps the due time that its first message or its last flush gave it. One that is due later than a period
- * from now got it from a program with a longer period or none, or from a clock that was ahead: it would wait until then,
- * and begins its period now. */
+/* A partition has the due time that its first message or its last flush set. If that is more than a period away, a
+ * program with a longer period or none set it, or a clock that was ahead. Then the period begins now. */
 static pawl_code bring_forward(pawl__worker *worker, const pawl__aggregator_model *aggregator,
                                pawl_flush_rows *rows, pawl_error *error)
 {
@@ -159,37 +151,23 @@ static pawl_code bring_forward(pawl__worker *worker, const pawl__aggregator_mode
     return code == PAWL_OK && count > 0 ? set_due(worker, sets, count, error) : code;
 }
 
-/* All partitions of the aggregator that are not dead. */
-static pawl_code list_all(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                          pawl_flush_rows *rows, pawl_error *error)
+/* Reads all partitions of the aggregator that are not dead: corrects due times that are too late, and lists those that
+ * may be full (their rows are counted later, one by one). */
+static pawl_code check_all(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                           pawl_error *error)
 {
-    *rows          = (pawl_flush_rows){.count = 0};
-    pawl_code code = pawl_store_flush_list(worker->store, aggregator->name, PAWL_TIME_MAX,
-                                           SIZE_MAX / 2, worker->read, rows, error);
-    return code == PAWL_OK && worker->has_full_check && aggregator->period > 0
-               ? bring_forward(worker, aggregator, rows, error)
-               : code;
-}
-
-/* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
- * be full. */
-static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
-                           pawl_time due_max, pawl_error *error)
-{
-    pawl__flush_list *due       = &worker->flushes[PAWL__FLUSH_DUE];
-    pawl__flush_list *full      = &worker->flushes[PAWL__FLUSH_FULL];
-    size_t            due_known = due->count, full_known = full->count;
-    pawl_flush_rows   rows;
-    pawl_code         code = list_all(worker, aggregator, &rows, error);
+    pawl__flush_list *full  = &worker->flushes[PAWL__FLUSH_FULL];
+    size_t            known = full->count;
+    pawl_flush_rows   rows  = {.count = 0};
+    pawl_code         code  = pawl_store_flush_list(worker->store, aggregator->name, PAWL_TIME_MAX,
+                                                    SIZE_MAX / 2, worker->read, &rows, error);
+    if (code == PAWL_OK && aggregator->period > 0)
+        code = bring_forward(worker, aggregator, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
-        pawl_text partition = rows.items[i].partition;
         if (rows.items[i].due < worker->flush_due)
             worker->flush_due = rows.items[i].due;
-        if (rows.items[i].due <= due_max)
-            code = pawl__flush_list_add(due, due_known, aggregator, partition, rows.items[i].error,
-                                        is_by_size(aggregator, &rows.items[i]));
-        if (code == PAWL_OK)
-            code = pawl__flush_list_add(full, full_known, aggregator, partition,
+        if (aggregator->size > 0)
+            code = pawl__flush_list_add(full, known, aggregator, rows.items[i].partition,
                                         rows.items[i].error, true);
     }
     return code;
@@ -215,26 +193,15 @@ pawl_code pawl__flush_list_due(pawl__worker *worker, pawl_time due_max, pawl_err
 
 pawl_code pawl__flush_list_checked(pawl__worker *worker, pawl_time due_max, pawl_error *error)
 {
-    const pawl__model *model       = worker->endpoint->model;
-    size_t             sized_count = 0;
-    pawl_code          code        = PAWL_OK;
-    for (size_t i = 0; i < model->aggregator_count; i++)
-        sized_count += model->aggregators[i].size > 0;
-    worker->flush_due = PAWL_TIME_MAX;
-    pawl_flush_rows rows;
+    const pawl__model *model = worker->endpoint->model;
+    pawl_code          code  = PAWL_OK;
+    worker->flush_due        = PAWL_TIME_MAX;
     for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK && worker->has_full_check;
          i++)
-        if (model->aggregators[i].size == 0)
-            code = list_all(worker, &model->aggregators[i], &rows, error);
-    if (code == PAWL_OK && sized_count < model->aggregator_count)
+        code = check_all(worker, &model->aggregators[i], error);
+    if (code == PAWL_OK && !worker->has_full_check)
         code = pawl__flush_list_next(worker, error);
-    bool is_due = worker->flush_due <= due_max;
-    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
-        const pawl__aggregator_model *aggregator = &model->aggregators[i];
-        if (aggregator->size > 0)
-            code = list_both(worker, aggregator, due_max, error);
-        else if (is_due)
-            code = list_due(worker, aggregator, due_max, &worker->flushes[PAWL__FLUSH_DUE], error);
-    }
-    return code;
+    return code == PAWL_OK && worker->flush_due <= due_max
+               ? pawl__flush_list_due(worker, due_max, error)
+               : code;
 }

@@ -1,4 +1,4 @@
-/* alarm.c - alarms of an endpoint in the store: raised, and ended.
+/* alarm.c - raises and ends alarms of an endpoint in the store.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #define PAUSE_MIN PAWL_SECONDS(2) /* between two raises of an alarm that comes and goes */
 #define PAUSE_MAX PAWL_MINUTES(10)
-#define TRY_PERIOD PAWL_SECONDS(1) /* a store that cannot be written is told again */
+#define TRY_PERIOD PAWL_SECONDS(1) /* between tries if the store cannot be written */
 
 #define MORE_SIZE 32 /* "; and 3 more", with any number */
 #define REASONS_SIZE (PAWL__ALARM_WHY_SIZE - MORE_SIZE)
@@ -63,22 +63,16 @@ void pawl__alarm_check_epoch(pawl__alarm *alarm, const pawl_store *store)
         pawl__alarm_forget(alarm, pawl_store_worker(store));
 }
 
-/* Is that time still to come? One far ahead is from before the clock was set back. */
-static bool is_ahead(int64_t due, int64_t now, int64_t most)
-{
-    return due > now && due - now <= most;
-}
-
-/* Another subject's word ends at once, and the new one waits for its turn. */
+/* If the subject has changed, the old alarm is ended at once, and the new one is raised after the pause. */
 pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now)
 {
     bool is_other = alarm->is_told && alarm->told_subject != alarm->subject;
-    if (is_ahead(alarm->try_due, now, TRY_PERIOD))
+    if (!pawl__is_due(alarm->try_due, now, TRY_PERIOD))
         return PAWL__ALARM_NOTHING;
     bool is_true = alarm->is_wanted && alarm->is_told && !is_other;
     if (is_true && !alarm->is_longer)
         return PAWL__ALARM_NOTHING;
-    if (alarm->is_wanted && !is_ahead(alarm->raised + alarm->pause, now, PAUSE_MAX))
+    if (alarm->is_wanted && pawl__is_due(alarm->raised + alarm->pause, now, PAUSE_MAX))
         return PAWL__ALARM_RAISE;
     return alarm->is_told && !is_true ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
 }
@@ -115,7 +109,7 @@ static void note_raised(pawl__alarm *alarm, const pawl_store *store, int64_t now
     alarm->is_longer    = false;
 }
 
-/* A store without events is as good as told. */
+/* A store without events has no alarms: the write counts as done. */
 void pawl__alarm_note(pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
                       pawl_code code, int64_t now)
 {

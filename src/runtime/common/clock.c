@@ -1,4 +1,4 @@
-/* clock.c - see clock.h; the only file that reads the system's clocks.
+/* clock.c - the only file that reads the system's clocks; also measures the time in which the process was stopped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* Later than this a beat is not late for a busy machine only. */
+/* A beat that is later than this is not explained by a busy machine. */
 #define LATE_MIN (3 * PAWL__STOPPED_TIME_BEAT)
 
 struct pawl_clock {
@@ -29,6 +29,8 @@ void pawl_clock_destroy(pawl_clock *clock)
 
 void pawl_clock_set(pawl_clock *clock, pawl_time time)
 {
+    if (clock == NULL)
+        return;
     pawl_time now = atomic_load(&clock->now);
     while (now < time && !atomic_compare_exchange_weak(&clock->now, &now, time)) {
     }
@@ -61,7 +63,7 @@ int64_t pawl__monotonic_now(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/* Under a clock that is set by hand, leases pass as that one does. */
+/* Under a virtual clock, leases follow that clock. */
 int64_t pawl__lease_clock(const pawl_endpoint *endpoint)
 {
     return endpoint->settings.machine != NULL ? pawl__machine_now(endpoint) : pawl__lease_now();
@@ -121,7 +123,7 @@ void pawl__stopped_time_beat(pawl__stopped_time *it, int64_t now)
     pthread_mutex_unlock(&it->mutex);
 }
 
-/* The thread that beats may go on later than the one that asks. */
+/* Also counts the time since the last beat, as the beating thread may continue later than the caller. */
 int64_t pawl__stopped_time_read(pawl__stopped_time *it, int64_t now)
 {
     pthread_mutex_lock(&it->mutex);

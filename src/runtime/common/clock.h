@@ -6,13 +6,13 @@
  *     lease_clock     the ends of leases: passes while the machine sleeps, too
  *     watch_now       durations of seconds, cheap
  *
- * A process may be stopped (SIGSTOP, a frozen machine, swapped out), and no clock says so: a call that was under
- * way only seems to have taken long. A thread that waits beats every second; a beat that comes much too late tells
- * of time in which nothing ran.
+ * A process may be stopped (SIGSTOP, a frozen machine, swapped out), which no clock shows: a call under way only seems
+ * to have taken long. So a waiting thread calls beat every second; if a beat is much too late, the process was stopped
+ * meanwhile.
  *
  *     stopped_time: init -> beat* (one thread), read* (any) -> destroy
  *
- * Threads: safe from any thread; the mutex is locked for moments.
+ * Threads: safe from any thread; the mutex is locked briefly.
  * Tests: tests/unit/outbox/test_runtime_leader.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,13 +20,15 @@
 #ifndef PAWL_RUNTIME_CLOCK_H
 #define PAWL_RUNTIME_CLOCK_H
 
+#include "pawl/base.h"
 #include "pawl/endpoint.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 pawl_time pawl__business_now(const pawl_endpoint *endpoint);
 pawl_time pawl__machine_now(const pawl_endpoint *endpoint);
-/* The others are microseconds. */
+/* The following return microseconds. */
 int64_t  pawl__monotonic_now(void);
 int64_t  pawl__lease_now(void);
 int64_t  pawl__lease_clock(const pawl_endpoint *endpoint); /* pawl__lease_now, or the virtual one */
@@ -38,9 +40,30 @@ static inline pawl_time pawl__sooner(pawl_time left, pawl_time right)
     return left < right ? left : right;
 }
 
-/* By how much a clock may be behind a time that was given before. A larger difference says that the earlier clock was wrong. */
+static inline pawl_time pawl__later(pawl_time left, pawl_time right)
+{
+    return left > right ? left : right;
+}
+
+/* Is it time for an action that repeats every period? Also true if `due` is more than a period away: then the clock was
+ * set back. */
+static inline bool pawl__is_due(int64_t due, int64_t now, int64_t period)
+{
+    return now >= due || due > pawl_time_add(now, period);
+}
+/* The same for a due time that threads share: true for one of them, and sets the next due time a period from now. */
+static inline bool pawl__take_due(_Atomic pawl_time *due, pawl_time now, int64_t period)
+{
+    pawl_time was = atomic_load(due);
+    return pawl__is_due(was, now, period) &&
+           atomic_compare_exchange_strong(due, &was, pawl_time_add(now, period));
+}
+
+/* How far a clock may be behind a time that was given before. A larger difference means that the earlier clock was
+ * wrong. */
 #define PAWL__BEHIND_MAX PAWL_SECONDS(2)
-/* A queue is read by due time: `now`, or `last` where the clock is a little behind it. */
+/* A due time that is not before `last`, as queues are read by due time: `now`, or `last` if the clock is a little
+ * behind. */
 static inline pawl_time pawl__go_on(pawl_time last, pawl_time now)
 {
     return last > now && last - now <= PAWL__BEHIND_MAX ? last : now;
@@ -53,8 +76,8 @@ pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
 
 typedef struct pawl__stopped_time {
     pthread_mutex_t mutex;
-    int64_t         last;    /* time of the last beat; 0: none, and nothing is known */
-    int64_t         stopped; /* between the beats so far */
+    int64_t         last;    /* time of the last beat; 0: none yet */
+    int64_t         stopped; /* time stopped between the beats so far */
 } pawl__stopped_time;
 
 void pawl__stopped_time_init(pawl__stopped_time *it);
@@ -62,8 +85,8 @@ void pawl__stopped_time_destroy(pawl__stopped_time *it);
 
 /* Times are microseconds of one clock that never goes back. */
 void pawl__stopped_time_beat(pawl__stopped_time *it, int64_t now);
-/* Microseconds in which the process was stopped, since the first beat: the difference of
- * two answers is what a call between them did not take itself. */
+/* Microseconds in which the process was stopped since the first beat. The difference of two results has to be
+ * subtracted from the duration of a call between them. */
 int64_t pawl__stopped_time_read(pawl__stopped_time *it, int64_t now);
 
 #endif

@@ -1,9 +1,8 @@
-/* store_handle.c - a store handle as the endpoint's settings want it.
+/* store_handle.c - opens and closes store handles of an endpoint, and ends workers whose handle was lost.
  *
- * A worker that could not say goodbye, because its server was away, keeps what it
- * leased until it is taken for dead. Where no session tells, that takes 15 seconds,
- * in which a virtual clock would pass over its timeouts. So its id is remembered,
- * and the next handle that is opened ends it, or the next sweep.
+ * If the server is unavailable when a handle is closed, the worker's row stays, and it keeps its leases until it is
+ * taken for dead. Without a session that shows this, it takes 15 seconds, in which a virtual clock would skip its
+ * timeouts. So the endpoint remembers its id, and the next opened handle, or the next sweep, ends it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define END_DEADLINE PAWL_SECONDS(5) /* stopping has waited long enough */
+#define END_DEADLINE PAWL_SECONDS(5) /* short, as a stop has waited long already */
 
 pawl_code pawl__endpoint_process_check(const pawl_endpoint *endpoint, pawl_error *error)
 {
@@ -26,8 +25,8 @@ pawl_code pawl__endpoint_process_check(const pawl_endpoint *endpoint, pawl_error
                                 (long)getpid());
 }
 
-/* A database file that is gone is not made again: a copy put back in its place would lose what went
- * into the new file. */
+/* A database file that was deleted is not created again: if a backup is put in its place, all that was written to the
+ * new file would be lost. */
 static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
 {
     pawl_open_mode mode      = endpoint->settings.mode;
@@ -35,14 +34,14 @@ static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
     return mode == PAWL_OPEN_CREATE && was_there ? PAWL_OPEN_CHECK : mode;
 }
 
-/* Under the endpoint's mutex. Without room for the worker its leases end by time. */
+/* Under the endpoint's mutex. If there is no room, the worker's leases end by time. */
 static void add_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
 {
     if (endpoint->lost_count < PAWL__LOST_MAX)
         endpoint->lost[endpoint->lost_count++] = (pawl__lost){worker, false};
 }
 
-/* Remembers a worker to end. */
+/* Remembers a worker that has to be ended. */
 static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
 {
     pthread_mutex_lock(&endpoint->mutex);
@@ -67,7 +66,8 @@ bool pawl__endpoint_is_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
     return is_lost;
 }
 
-/* An id that there is no room for counts as another process's: "no saga" is final later (connection_state.c). */
+/* If there is no room, the worker counts as that of another process: "no saga" becomes final later
+ * (connection_state.c). */
 static void add_own(pawl_endpoint *endpoint, pawl_worker_id worker)
 {
     pthread_mutex_lock(&endpoint->mutex);
@@ -87,7 +87,7 @@ static void remove_own(pawl_endpoint *endpoint, pawl_worker_id worker)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Lost workers that no other thread has taken, PAWL__LOST_MAX at most. They stay remembered until they are ended. */
+/* Takes the lost workers that no other thread has taken. They stay remembered until they are ended. */
 static size_t take_lost(pawl_endpoint *endpoint, pawl_worker_id *lost)
 {
     size_t count = 0;
@@ -101,7 +101,8 @@ static size_t take_lost(pawl_endpoint *endpoint, pawl_worker_id *lost)
     return count;
 }
 
-/* Of those that were taken the first ones are ended. With `has_failed` the next one goes behind the others. */
+/* Forgets the first `ended` of the taken workers, and returns the others. With `has_failed` the first of these moves to
+ * the end of the list. */
 static void give_back_lost(pawl_endpoint *endpoint, const pawl_worker_id *lost, size_t count,
                            size_t ended, bool has_failed)
 {
@@ -127,8 +128,8 @@ static size_t count_lost(pawl_endpoint *endpoint)
     return count;
 }
 
-/* Closes each lost worker in its name, on a handle without a worker of its own yet. A worker whose
- * row is locked still commits, or another program has the lock of the file: it is left for the next time. */
+/* Ends each lost worker, on a handle that has no worker of its own yet. If its row is locked, it still commits, or
+ * another program has locked the file: then it is left for the next time. */
 static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
 {
     pawl_worker_id own = pawl_store_worker(store);
@@ -146,8 +147,8 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
     return code == PAWL_EBUSY || code == PAWL_ETIMEOUT ? PAWL_OK : code;
 }
 
-/* May a claim go with the commit before it? Not where the worker of an ordered queue, or messages straight
- * from a broker, could come in between, nor by a clock of the program's, which may stand still. */
+/* May the store claim the next messages together with a commit? Not on an ordered endpoint, with a transport, whose
+ * messages may come first, or with virtual clocks, which may stand still. */
 static bool may_claim_ahead(const pawl_endpoint_options *settings)
 {
     pawl__order_key key;
@@ -156,8 +157,8 @@ static bool may_claim_ahead(const pawl_endpoint_options *settings)
            key.kind == PAWL__ORDER_NONE;
 }
 
-/* A child process of fork() opens none: it would end its parent's worker as a lost one, and work the queue
- * in its parent's name. */
+/* Opens a handle, but not in a child process of fork(): it would end its parent's worker as a lost one, and claim in
+ * its parent's name. */
 static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pawl_store **store,
                              pawl_error *error)
 {
@@ -169,8 +170,7 @@ static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline, pa
     options.deadline                         = deadline;
     options.tables                           = endpoint->model->tables;
     options.table_count                      = endpoint->model->table_count;
-    /* Handlers of a batch may run one behind the other with no call of the store in between; the last one begins in
-     * the batch's time. */
+    /* All handlers of a batch may run without a store call in between; the last one begins within batch_time_max. */
     options.handler_time_max = pawl_time_add(settings->handler_time_max, settings->batch_time_max);
     options.claims_ahead     = may_claim_ahead(settings);
     pawl_code code           = pawl__endpoint_process_check(endpoint, error);
@@ -221,7 +221,7 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__app_call *app_cal
     pawl_worker_id worker = pawl_store_worker(*store);
     if (pawl_store_is_attached(*store) &&
         pawl_store_worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK) {
-        /* Before another try it is nothing to say; at a stop the next process takes it for crashed. */
+        /* A warning only at a stop: then the next process takes the worker for crashed. Otherwise it is tried again. */
         pawl_log(atomic_load(&endpoint->is_stopping) ? PAWL_LOG_WARNING : PAWL_LOG_DEBUG,
                  "endpoint %s: worker not ended in the store: %s", endpoint->model->endpoint.data,
                  error.text);
@@ -248,7 +248,7 @@ void pawl__endpoint_end_lost(pawl_endpoint *endpoint)
     pawl_store_close(store);
 }
 
-/* Ends a worker by opening it: its sessions are ended, its claims free, its commits refused. */
+/* Ends a worker by taking it over: its sessions end, its claims are released, its commits refused. */
 static pawl_code end_worker(pawl_endpoint *endpoint, pawl_store *store, pawl_worker_id worker,
                             pawl_error *error)
 {
@@ -265,11 +265,9 @@ void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *w
 {
     pawl_store *store = NULL;
     pawl_error  error = PAWL_ERROR_INIT;
-    int64_t     deadline =
-        endpoint->settings.deadline < END_DEADLINE ? endpoint->settings.deadline : END_DEADLINE;
     if (count == 0)
         return;
-    pawl_code code = open_handle(endpoint, deadline, &store, &error);
+    pawl_code code = pawl__endpoint_store_open_aside(endpoint, END_DEADLINE, &store, &error);
     for (size_t i = 0; i < count && store != NULL; i++) {
         pawl_code ended = end_worker(endpoint, store, workers[i], &error);
         code            = code == PAWL_OK ? ended : code;

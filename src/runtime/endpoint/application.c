@@ -1,5 +1,4 @@
-/* application.c - all endpoints of an application in one call, each in a thread of its own beside its
- * workers.
+/* application.c - runs all endpoints of an application in one call, each pawl_endpoint_run in its own thread.
  *
  *     configure, create all -> run all -> (stop, a signal, or one fails) -> stop all -> join all
  *         -> destroy all
@@ -26,8 +25,8 @@ typedef struct running {
     pawl_error     error;
 } running;
 
-/* A signal handler reads it while endpoints are created: `count` is raised after an item is complete,
- * and is 0 again before the first item is destroyed. */
+/* A signal handler may read it at any time: so `count` is raised after an item is complete, and set to 0 before the
+ * first item is destroyed. */
 struct pawl_run {
     pawl_run_options options;
     pid_t            process;
@@ -36,10 +35,12 @@ struct pawl_run {
     atomic_bool      is_stopping;
 };
 
-static atomic_int stops; /* of any run, under way: no run is destroyed meanwhile */
+static atomic_int stops; /* stop calls under way, of any run: no run is destroyed meanwhile */
 
 void pawl_run_stop(pawl_run *run)
 {
+    if (run == NULL)
+        return;
     atomic_fetch_add(&stops, 1);
     atomic_store(&run->is_stopping, true);
     size_t count = atomic_load(&run->count);
@@ -58,15 +59,15 @@ static void tell(pawl_run *run, pawl_run_state state)
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define SIGNAL_COUNT (sizeof signals / sizeof signals[0])
-#define STOP_SPAN PAWL_MILLISECONDS(500) /* signals within it are the same stop */
+#define STOP_SPAN PAWL_MILLISECONDS(500) /* signals within this time are one stop */
 
 static _Atomic(pawl_run *) listening;  /* the run that the signals stop */
-static _Atomic int64_t     stop_begin; /* by pawl__monotonic_now; 0: no signal came */
+static _Atomic int64_t     stop_begin; /* by pawl__monotonic_now; 0: no signal yet */
 static struct sigaction    before[SIGNAL_COUNT];
 
-/* The first signal stops the run, the second ends the process as if nobody listened. So does the first one in a child
- * process of fork(), whose run it is not. One stop may arrive twice: systemd signals all of a control group, and
- * timeout(1) the process and its group. */
+/* The first signal stops the run, the second one ends the process by the default action; in a child process of fork()
+ * already the first one. One stop may arrive as two signals: systemd signals a whole control group, timeout(1) the
+ * process and its group. */
 static void take_stop(int number)
 {
     int64_t begin = 0, now = pawl__monotonic_now();
@@ -116,7 +117,7 @@ static void *run_one(void *argument)
     running *item = argument;
     item->code    = pawl_endpoint_run(item->endpoint, &item->error);
     if (item->code != PAWL_OK)
-        pawl_run_stop(item->run); /* the application works as a whole or not at all */
+        pawl_run_stop(item->run); /* if one endpoint ends, all end */
     return NULL;
 }
 
@@ -143,6 +144,8 @@ static pawl_code create_all(pawl_run *run, const pawl_application *application, 
     const char *only = run->options.only;
     pawl_code   code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++) {
+        if (atomic_load(&run->is_stopping))
+            break;
         const char *name = application->endpoints[i]->name;
         if (only == NULL || strcmp(name, only) == 0)
             code = create_one(run, application, name, error);
@@ -166,12 +169,12 @@ static pawl_code start_all(pawl_run *run, pawl_error *error)
     }
     tell(run, PAWL_RUN_STARTED);
     if (atomic_load(&run->is_stopping))
-        pawl_run_stop(run); /* the stop may have come before the last endpoint was listed */
+        pawl_run_stop(run); /* stop may have been called before the last endpoint was in the list */
     return PAWL_OK;
 }
 
-/* Joins the threads. The first failure is returned, before it that of an endpoint whose handler did
- * not return; others are logged. */
+/* Joins the threads. Returns the failure of an endpoint whose handler did not return, else the first failure; logs the
+ * others. */
 static pawl_code join_all(pawl_run *run, pawl_code code, bool *is_given_up, pawl_error *error)
 {
     size_t count = atomic_load(&run->count);
@@ -197,7 +200,7 @@ static pawl_code join_all(pawl_run *run, pawl_code code, bool *is_given_up, pawl
 static void destroy_all(pawl_run *run)
 {
     size_t count = atomic_exchange(&run->count, 0);
-    while (atomic_load(&stops) > 0) /* a stop waits for nothing */
+    while (atomic_load(&stops) > 0) /* a stop never blocks */
         sched_yield();
     for (size_t i = 0; i < count; i++)
         pawl_endpoint_destroy(run->items[i].endpoint);
@@ -248,13 +251,14 @@ pawl_code pawl_application_run(const pawl_application *application, const pawl_r
     code = listen(run, error);
     if (code == PAWL_OK)
         code = create_all(run, application, error);
-    if (code == PAWL_OK) {
+    if (code == PAWL_OK &&
+        !atomic_load(&run->is_stopping)) { /* a signal may have stopped it already */
         tell(run, PAWL_RUN_CREATED);
         code = join_all(run, start_all(run, error), &is_given_up, error);
         tell(run, PAWL_RUN_STOPPED);
     }
     listen_no_more(run);
-    if (!is_given_up) /* the handler that still runs uses the endpoints */
+    if (!is_given_up) /* a handler that still runs uses the endpoints */
         destroy_all(run);
     return code;
 }

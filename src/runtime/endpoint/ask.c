@@ -1,6 +1,6 @@
-/* ask.c - questions to an endpoint of this program, while it works or not.
+/* ask.c - answers queries of the program about an endpoint (states, counts), whether it runs or not.
  *
- * They are asked on a store handle of their own: that of a worker belongs to its thread.
+ * Queries use a separate store handle, as that of a worker belongs to its thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "engine/stream.h"
 #include "runtime/endpoint/endpoint.h"
 
-/* A handle for one question at a time, opened by the first and kept for the next. end() follows in any case. */
+/* Locks and opens the handle, which is kept for the next query. end() must follow, also after a failure. */
 static pawl_code begin(pawl_endpoint *endpoint, pawl_error *error)
 {
     pthread_mutex_lock(&endpoint->asking);
@@ -18,7 +18,7 @@ static pawl_code begin(pawl_endpoint *endpoint, pawl_error *error)
                : pawl__endpoint_store_open_aside(endpoint, INT64_MAX, &endpoint->asked, error);
 }
 
-/* After a failure the next question opens another handle: the connection may be lost. */
+/* Unlocks. After a failure closes the handle, as the connection may be lost. */
 static pawl_code end(pawl_endpoint *endpoint, pawl_code code)
 {
     if (code != PAWL_OK) {
@@ -32,6 +32,8 @@ static pawl_code end(pawl_endpoint *endpoint, pawl_code code)
 static pawl_code find_saga(const pawl_endpoint *endpoint, const char *saga,
                            const pawl__saga_model **found, pawl_error *error)
 {
+    if (endpoint == NULL)
+        return pawl__no_endpoint(error);
     *found = pawl__model_saga(endpoint->model, pawl_text_of(saga));
     return *found != NULL
                ? PAWL_OK
@@ -71,7 +73,7 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
                              pawl_error *error)
 {
     const pawl__saga_model *model = NULL;
-    pawl_value              by    = *value;
+    pawl_value              by    = value != NULL ? *value : (pawl_value){0};
     pawl_code               code  = find_saga(endpoint, saga, &model, error);
     *version                      = 0;
     *data                         = (pawl_text){0};
@@ -109,6 +111,8 @@ pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, in
 pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_stats *stats,
                               pawl_error *error)
 {
+    if (endpoint == NULL)
+        return pawl__no_endpoint(error);
     pawl_code code = begin(endpoint, error);
     if (code == PAWL_OK)
         code = pawl_store_stats(endpoint->asked, pawl__business_now(endpoint), arena, stats, error);

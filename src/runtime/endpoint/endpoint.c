@@ -1,4 +1,4 @@
-/* endpoint.c - creating an endpoint, stepping it, asking it.
+/* endpoint.c - creates and destroys an endpoint, and runs it in steps or until nothing is due.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,6 @@
 #include "runtime/operate/observe/observe.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
-#include "runtime/retention/retention.h"
 #include "runtime/schedule/schedule.h"
 #include "store/core/wake.h"
 
@@ -26,88 +25,9 @@
 #include <unistd.h>
 
 #define SERVICE_PERIOD PAWL_MILLISECONDS(100)
-#define STEP_PAUSE_MAX PAWL_SECONDS(1) /* until a message of another process is seen */
+#define STEP_PAUSE_MAX PAWL_SECONDS(1) /* until messages of other processes are looked for */
 
 /* ---- Creation ------------------------------------------------------------------ */
-
-static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_text queue)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (pawl_text_equal(list->items[i].type, type) &&
-            pawl_text_equal(list->items[i].queue, queue))
-            return true;
-    return false;
-}
-
-/* Says whose queue it is when that is not in the queue's name, for whoever takes messages out of it; an endpoint that
- * read the queue before reads it no more. */
-static pawl_code announce_reader(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
-                                 pawl_arena *arena, pawl_subscription_set *sets, size_t *count)
-{
-    const pawl__model *model  = endpoint->model;
-    bool               is_own = pawl_text_equal(model->endpoint, model->queue);
-    bool               is_new = !is_own;
-    pawl_text          type =
-        pawl_arena_printf(arena, PAWL_QUEUE_READER "%.*s", PAWL_TEXT_ARGS(model->endpoint));
-    if (type.data == NULL)
-        return PAWL_ENOMEM;
-    for (size_t i = 0; i < list->count; i++) {
-        const pawl_subscription *item = &list->items[i];
-        if (!pawl_text_equal(item->queue, model->queue) ||
-            pawl__text_behind(item->type, PAWL_QUEUE_READER).size == 0)
-            continue;
-        if (!is_own && pawl_text_equal(item->type, type))
-            is_new = false;
-        else
-            sets[(*count)++] = (pawl_subscription_set){
-                .is_remove = true, .type = item->type, .queue = item->queue};
-    }
-    if (is_new && type.size <= PAWL_NAME_SIZE_MAX)
-        sets[(*count)++] = (pawl_subscription_set){.type = type, .queue = model->queue};
-    return PAWL_OK;
-}
-
-/* Writes the endpoint's subscriptions: to the types that it handles, since publishing reaches every
- * queue that handles the type, to its routes, since foreign timeouts are left to an endpoint that has
- * one for them, and to what others have to know of it. */
-static pawl_code subscribe_in(pawl_endpoint *endpoint, pawl_arena *arena, pawl_error *error)
-{
-    pawl__worker      *worker  = endpoint->worker;
-    const pawl__model *model   = endpoint->model;
-    pawl_subscriptions list    = {NULL, 0};
-    pawl_refusals      refused = {.arena = arena};
-    pawl_changes       changes = {PAWL__ONE_UNIT(pawl__machine_now(endpoint))};
-    size_t             count   = 0;
-    pawl_code          code    = pawl_store_subscriptions(worker->store, arena, &list, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl_subscription_set *sets = pawl_arena_take(
-        arena, (model->type_count + endpoint->route_count + list.count + 2) * sizeof *sets);
-    if (sets == NULL || pawl__foreign_announce(endpoint, &list, arena, sets, &count) != PAWL_OK ||
-        announce_reader(endpoint, &list, arena, sets, &count) != PAWL_OK ||
-        pawl__retention_announce(endpoint, &list, arena, sets, &count) != PAWL_OK)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
-    for (size_t i = 0; i < model->type_count; i++)
-        if (!is_subscribed(&list, model->types[i]->type, model->queue))
-            sets[count++] =
-                (pawl_subscription_set){.type = model->types[i]->type, .queue = model->queue};
-    changes.subscription_set.items = sets;
-    changes.subscription_set.count = count;
-    if (count == 0)
-        return PAWL_OK;
-    return pawl_store_commit(worker->store, &changes, &refused, error);
-}
-
-/* The worker's arena would keep the subscriptions of all endpoints. */
-static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
-{
-    pawl_arena *arena = pawl_arena_create(0);
-    pawl_code   code  = arena != NULL
-                            ? subscribe_in(endpoint, arena, error)
-                            : pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
-    pawl_arena_destroy(arena);
-    return code;
-}
 
 static pawl_code refuse_sql(const pawl_endpoint *endpoint, const char *what, const char *name,
                             pawl_error *error)
@@ -117,7 +37,7 @@ static pawl_code refuse_sql(const pawl_endpoint *endpoint, const char *what, con
         endpoint->model->endpoint.data, what, name, pawl_store_scheme(endpoint->worker->store));
 }
 
-/* Of several sagas the first is named. */
+/* Warns about a pessimistic saga on a store without row locks; names the first one. */
 static void warn_unlocked(const pawl_endpoint *endpoint)
 {
     const pawl__model *model = endpoint->model;
@@ -133,8 +53,8 @@ static void warn_unlocked(const pawl_endpoint *endpoint)
         }
 }
 
-/* A handler with its own SQL needs a store that has SQL. In the test kit others of the application
- * are tested all the same: there it fails when it asks for the connection (engine/native.c). */
+/* A handler with own SQL needs a store that has SQL. The test kit accepts any store, so that other handlers can be
+ * tested: there the handler fails when it asks for the connection (engine/native.c). */
 static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
 {
     const pawl_store  *store = endpoint->worker->store;
@@ -152,7 +72,7 @@ static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
                                   : refuse_sql(endpoint, "the handler of", model->own_sql, error);
 }
 
-/* A URL that nobody can read from is told of before anything runs. */
+/* Refuses a wrong transport URL before anything runs. */
 static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
 {
     pawl__intake *tried = NULL;
@@ -164,7 +84,7 @@ static pawl_code check_transport(pawl_endpoint *endpoint, pawl_error *error)
     return code;
 }
 
-/* All that needs no store. */
+/* Reads and checks all that needs no store. */
 static pawl_code take_options(pawl_endpoint *endpoint, const pawl_application *application,
                               const char *name, const pawl_endpoint_options *options,
                               pawl_error *error)
@@ -199,7 +119,7 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, pawl_error *error)
     if (code == PAWL_OK)
         code = check_sql(endpoint, error);
     if (code == PAWL_OK)
-        code = subscribe(endpoint, error);
+        code = pawl__endpoint_subscribe(endpoint, error);
     if (code == PAWL_OK)
         code = pawl__schedules_announce(endpoint, error);
     if (code == PAWL_OK)
@@ -207,7 +127,7 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, pawl_error *error)
     return code;
 }
 
-/* An endpoint that has its options, and no store yet. */
+/* Makes an endpoint with its options, but without a store. */
 static pawl_code make(const pawl_application *application, const char *name,
                       const pawl_endpoint_options *options, bool is_test, pawl_endpoint **endpoint,
                       pawl_error *error)
@@ -290,7 +210,7 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
 
 void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 {
-    /* In a child process of fork() there is none of its threads to join, and connections are its parent's. */
+    /* A child process of fork() has none of the threads to join, and the connections are its parent's. */
     if (endpoint == NULL || endpoint->process != getpid())
         return;
     if (atomic_load(&endpoint->is_used)) {
@@ -309,6 +229,8 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 
 int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
 {
+    if (endpoint == NULL)
+        return 0;
     pthread_mutex_lock(&endpoint->mutex);
     int count = endpoint->given_up;
     pthread_mutex_unlock(&endpoint->mutex);
@@ -317,8 +239,15 @@ int pawl_endpoint_abandoned(pawl_endpoint *endpoint)
 
 /* ---- Steps ----------------------------------------------------------------------- */
 
+pawl_code pawl__no_endpoint(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EINVAL, "the endpoint is NULL");
+}
+
 pawl_code pawl__endpoint_use(pawl_endpoint *endpoint, pawl_error *error)
 {
+    if (endpoint == NULL)
+        return pawl__no_endpoint(error);
     pawl_code code = pawl__endpoint_process_check(endpoint, error);
     if (code == PAWL_OK && atomic_exchange(&endpoint->is_used, true))
         code = pawl_error_set(error, PAWL_EINVAL, "endpoint %s: it is being run or stepped already",
@@ -342,22 +271,13 @@ static pawl_time find_retry(const pawl_endpoint *endpoint)
     return pawl_time_add(pawl__business_now(endpoint), rest > 0 ? rest : 0);
 }
 
-/* Messages of a paused queue wait. Under a virtual clock each step looks, and time alone does not
- * resume a queue. */
-static pawl_time find_look(const pawl_endpoint *endpoint)
+/* Business time of the next check after a pause. A program that steps gets no wake-up for commits of other processes, a
+ * resumed queue, or work by the machine's clock: leases, the sweep, the search for crashed workers. With a virtual
+ * clock it knows itself when to step. */
+static pawl_time look_after(const pawl_endpoint *endpoint, int64_t pause)
 {
-    return endpoint->settings.business != NULL
-               ? PAWL_TIME_MAX
-               : pawl_time_add(pawl__business_now(endpoint), PAWL__QUEUE_PAUSE_PERIOD);
-}
-
-/* Nothing announces the commits of other processes to a program that steps, nor what is done by the machine's clock:
- * leases, the sweep, the search for crashed workers. With a virtual clock the program knows when to look. */
-static pawl_time find_next_look(const pawl_endpoint *endpoint)
-{
-    return endpoint->settings.business != NULL
-               ? PAWL_TIME_MAX
-               : pawl_time_add(pawl__business_now(endpoint), STEP_PAUSE_MAX);
+    return endpoint->settings.business != NULL ? PAWL_TIME_MAX
+                                               : pawl_time_add(pawl__business_now(endpoint), pause);
 }
 
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
@@ -366,31 +286,28 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     pawl_code     code = pawl__worker_next_due(endpoint->worker, &next, error);
     step->next_due     = pawl__sooner(next.queue, next.timeout);
     if (atomic_load(&endpoint->pause.is_paused))
-        step->next_due = find_look(endpoint);
+        step->next_due = look_after(endpoint, PAWL__QUEUE_PAUSE_PERIOD);
     pawl__foreign_note(endpoint->worker, next.timeout);
     endpoint->worker->flush_due = next.flush;
     next.flush                  = pawl__flush_next(endpoint->worker, pawl__business_now(endpoint));
     step->next_due =
         pawl__sooner(step->next_due, pawl__sooner(next.flush, endpoint->worker->foreign_due));
-    /* Due messages may be claimed by others, to whom the worker gave way: it checks again soon. */
+    /* Other workers may have released messages for which this one gave way: step again soon. */
     pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
-    if (endpoint->worker->gave_way && step->next_due < soon)
-        step->next_due = soon;
-    if (endpoint->worker->breaker.permit == PAWL__PERMIT_NOTHING) {
-        pawl_time probe = pawl_time_add(pawl__business_now(endpoint), pawl__breaker_wait(endpoint));
-        step->next_due  = step->next_due < probe ? probe : step->next_due;
-    }
+    if (endpoint->worker->gave_way)
+        step->next_due = pawl__later(step->next_due, soon);
+    if (endpoint->worker->breaker.permit == PAWL__PERMIT_NOTHING)
+        step->next_due = pawl__later(step->next_due, pawl_time_add(pawl__business_now(endpoint),
+                                                                   pawl__breaker_wait(endpoint)));
     if (pawl__ordered_is_standby(endpoint->worker) || pawl__ordered_is_stuck(endpoint->worker))
-        step->next_due = step->next_due < soon + PAWL__QUEUE_PAUSE_PERIOD
-                             ? soon + PAWL__QUEUE_PAUSE_PERIOD
-                             : step->next_due;
+        step->next_due = pawl__later(step->next_due, soon + PAWL__QUEUE_PAUSE_PERIOD);
     step->next_due = pawl__sooner(step->next_due, find_retry(endpoint));
-    step->next_due = pawl__sooner(step->next_due, find_next_look(endpoint));
+    step->next_due = pawl__sooner(step->next_due, look_after(endpoint, STEP_PAUSE_MAX));
     return code;
 }
 
-/* A busy endpoint delivers when a batch of outbox rows is there or a while has passed: a delivery
- * costs a commit here and one there. */
+/* A busy endpoint runs the service only once a batch of outbox rows has come together or some time has passed, as each
+ * delivery costs a commit in both stores. */
 static bool is_service_due(const pawl_endpoint *endpoint, const pawl_step *step)
 {
     return step->is_idle || endpoint->service == NULL ||
@@ -425,7 +342,7 @@ static pawl_code step_once(pawl_endpoint *endpoint, pawl_step *step, pawl_error 
     pawl_code code = pawl__worker_step(endpoint->worker, step, error);
     if (endpoint->worker->store != NULL)
         code = step_service(endpoint, step, error);
-    else if (endpoint->service != NULL) /* borrowed from the worker, and closed */
+    else if (endpoint->service != NULL) /* its handle was the worker's, now closed */
         endpoint->service->store = NULL;
     bool is_projecting = endpoint->service != NULL &&
                          pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
@@ -508,13 +425,15 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
 
 int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint)
 {
-    return endpoint->worker->wake_fd;
+    return endpoint != NULL ? endpoint->worker->wake_fd : -1;
 }
 
-/* A child process of fork() shares the descriptor with its parent, which is not to stop. From the last line on run() may
- * return and the endpoint be destroyed: a thread that is woken before looks again. */
+/* Does not signal in a child process of fork(), which shares the descriptor with its parent. is_stopping is set last:
+ * from then on run() may return and the endpoint be destroyed. A thread that is woken earlier checks again. */
 void pawl_endpoint_stop(pawl_endpoint *endpoint)
 {
+    if (endpoint == NULL)
+        return;
     if (endpoint->process == getpid())
         pawl__fd_signal(endpoint->stop_fd);
     atomic_store(&endpoint->is_stopping, true);
@@ -531,6 +450,8 @@ static bool is_partition_of(const pawl__aggregator_model *aggregator, pawl_text 
 pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
                               const char *partition, pawl_error *error)
 {
+    if (endpoint == NULL)
+        return pawl__no_endpoint(error);
     const pawl__aggregator_model *found =
         pawl__model_aggregator(endpoint->model, pawl_text_of(aggregator));
     if (found == NULL)

@@ -1,5 +1,4 @@
-/* sender.c - sending from outside a handler: in one commit of its own, or in
- * the caller's transaction.
+/* sender.c - sends messages from outside a handler, in a commit of its own or in the caller's transaction.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -80,6 +79,11 @@ void pawl_sender_close(pawl_sender *sender)
 
 /* ---- Messages -------------------------------------------------------------------- */
 
+static pawl_code check_sender(const pawl_sender *sender, pawl_error *error)
+{
+    return sender != NULL ? PAWL_OK : pawl_error_set(error, PAWL_EINVAL, "the sender is NULL");
+}
+
 static pawl_code take_text(pawl_sender *sender, const char *text, pawl_text *copy)
 {
     *copy = pawl_arena_text(sender->arena, pawl_text_of(text));
@@ -136,19 +140,22 @@ static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message 
     return PAWL_OK;
 }
 
-/* An enlisted message is written by now, and nothing of the arena is used any more. Answers `code`. */
+/* Ends a call and returns `code`. An enlisted message is written already, so the arena can be emptied. */
 static pawl_code end(pawl_sender *sender, pawl_code code)
 {
-    if (sender->native != NULL)
+    if (sender != NULL && sender->native != NULL)
         pawl_arena_reset(sender->arena);
     return code;
 }
 
-/* Options of a program that was built with older headers are shorter. NULL: none. */
-static pawl_code take_options(const pawl_send_options *given, pawl_send_options *taken,
-                              pawl_error *error)
+/* Copies the options, which are shorter in programs built with older headers. NULL: none. */
+static pawl_code take_options(const pawl_sender *sender, const pawl_send_options *given,
+                              pawl_send_options *taken, pawl_error *error)
 {
-    *taken = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
+    pawl_code code = check_sender(sender, error);
+    *taken         = (pawl_send_options){PAWL_SEND_OPTIONS_HEAD};
+    if (code != PAWL_OK)
+        return code;
     return pawl__sized_read(given, taken, sizeof *taken, "options of a send",
                             "PAWL_SEND_OPTIONS_HEAD", error);
 }
@@ -173,7 +180,7 @@ pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_se
 {
     pawl_message      made = {.id = {.size = 0}};
     pawl_send_options options;
-    pawl_code         code = take_options(given, &options, error);
+    pawl_code         code = take_options(sender, given, &options, error);
     if (code == PAWL_OK)
         code = build(sender, &options, record, message, &made, error);
     return end(sender, code == PAWL_OK ? put(sender, queue, &made, &options, error) : code);
@@ -186,7 +193,7 @@ pawl_code pawl__sender_send_text(pawl_sender *sender, const char *queue,
     pawl_message      made = {.body = pawl_arena_text(sender->arena, body)};
     pawl_text         none = {.data = "", .size = 0};
     pawl_send_options options;
-    pawl_code         code = take_options(given, &options, error);
+    pawl_code         code = take_options(sender, given, &options, error);
     if (code == PAWL_OK && made.body.data == NULL)
         code = PAWL_ENOMEM;
     if (code == PAWL_OK)
@@ -203,7 +210,10 @@ pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
                                 const pawl_send_options *options, const char *type, pawl_text body,
                                 pawl_error *error)
 {
-    pawl_code code = pawl__json_try(body, sender->arena, error);
+    pawl_code code = check_sender(sender, error);
+    if (code != PAWL_OK)
+        return code;
+    code = pawl__json_try(body, sender->arena, error);
     return code == PAWL_OK ? pawl__sender_send_text(sender, queue, options, type, body, error)
                            : pawl_error_wrap(error, code, "message %s", type != NULL ? type : "");
 }
@@ -217,13 +227,15 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *give
     pawl_arena        *read = pawl_arena_create(4096);
     if (read == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
-    pawl_code code = take_options(given, &options, error);
+    pawl_code code = take_options(sender, given, &options, error);
+    if (code == PAWL_OK)
+        code = pawl__value_check(record, message, error);
     if (code == PAWL_OK)
         code = pawl_store_subscriptions(sender->store, read, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         if (!pawl__is_subscriber(&list, i, record))
             continue;
-        if (made.id.size == 0) /* one message, and one conversation, for all */
+        if (made.id.size == 0) /* one id and one conversation for all queues */
             code = build(sender, &options, record, message, &made, error);
         if (code == PAWL_OK)
             code = put(sender, list.items[i].queue.data, &made, &options, error);
@@ -234,7 +246,7 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *give
 
 /* ---- Starting ----------------------------------------------------------------------- */
 
-/* Is there a row for the message, and with `starts` one that starts a saga? */
+/* Do the rows have one for the message? With `starts`: one that starts a saga. */
 static bool has_row(const pawl_on *rows, uint32_t stride, const pawl_record *record, bool starts)
 {
     for (size_t i = 0; rows != NULL; i++) {
@@ -282,6 +294,8 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
                             const void *message, pawl_error *error)
 {
     pawl_code code = pawl_application_check(application, error);
+    if (code == PAWL_OK)
+        code = pawl__value_check(record, message, error);
     if (code != PAWL_OK)
         return code;
     const pawl_record *type  = record;
@@ -300,6 +314,8 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
 
 void pawl_sender_clear(pawl_sender *sender)
 {
+    if (sender == NULL)
+        return;
     sender->sends = NULL;
     sender->count = sender->capacity = 0;
     pawl_arena_reset(sender->arena);
@@ -307,6 +323,9 @@ void pawl_sender_clear(pawl_sender *sender)
 
 pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
 {
+    pawl_code given = check_sender(sender, error);
+    if (given != PAWL_OK)
+        return given;
     if (sender->native != NULL)
         return pawl_error_set(error, PAWL_EINVAL,
                               "an enlisted sender has no commit: commit your own transaction");
@@ -315,7 +334,7 @@ pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
                              .queue_send = {sender->sends, sender->count}};
     pawl_code     code =
         sender->count > 0 ? pawl_store_commit(sender->store, &changes, &refused, error) : PAWL_OK;
-    if (code == PAWL_OK) /* else the collected messages stay, to be tried again */
+    if (code == PAWL_OK) /* otherwise the messages are kept for another try */
         pawl_sender_clear(sender);
     return code;
 }

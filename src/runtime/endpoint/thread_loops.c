@@ -1,9 +1,8 @@
 /* thread_loops.c - the loops of the threads of pawl_endpoint_run.
  *
- * Each worker thread steps until nothing is due, then sleeps in its store's
- * wait() until something becomes due, another process commits, or a commit of
- * this process writes to its descriptor. One more thread runs the service.
- * A thread that cannot go on stops all; the first failure is the answer.
+ * A worker thread steps until nothing is due. Then it sleeps in the store's wait() until something becomes due, another
+ * process commits, or a commit of this process writes to its descriptor. One more thread runs the service. A thread
+ * that cannot go on stops all; run() returns the first failure.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +19,9 @@
 #include <unistd.h>
 
 #define SLEEP_MAX PAWL_SECONDS(30)
-#define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* only a lost notification waits so long */
-/* From the second sleep without work between: the store looks for itself (PAWL_STORE_WAITS_LONG), but not for what this
- * process may have set for others (foreign timeouts). */
+#define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* limits the delay by a lost notification */
+/* Limit from the second sleep without work in between, on a store that checks by itself (PAWL_STORE_WAITS_LONG). It
+ * does not check for foreign timeouts. */
 #define SLEEP_MAX_LONG PAWL_HOURS(1)
 #define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
 #define STOPPED_SLEEP PAWL_SECONDS(1)
@@ -32,8 +31,8 @@
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
 #define RETRIES_MAX 10
 #define INBOUND_WAIT PAWL_SECONDS(30)
-#define INBOUND_PROOF PAWL_SECONDS(1) /* an outage ends with such a wait, not when it connects */
-#define INBOUND_RETRIES_MAX 20        /* counted; the pause has its longest before */
+#define INBOUND_PROOF PAWL_SECONDS(1) /* an outage is over after such a wait without a failure */
+#define INBOUND_RETRIES_MAX 20        /* failures counted at most; the pause is longest earlier */
 
 static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
 {
@@ -46,16 +45,14 @@ static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *
     pawl_endpoint_stop(endpoint);
 }
 
-/* May the same work succeed after this code? Another worker took over, a connection was lost,
- * memory was short. */
+/* May the same work succeed later? Examples: another worker took over, a connection was lost, memory was short. */
 static bool is_passing(pawl_code code)
 {
     return code == PAWL_EFENCED || code == PAWL_EUNKNOWN ||
            pawl_code_retry(code) == PAWL_RETRY_LATER;
 }
 
-/* A server that is restarted, or cannot be reached, is waited for as long as it
- * takes, once it was reached. */
+/* Is the server unavailable? Once it was reached, threads wait for it without limit. */
 static bool is_away(pawl_code code)
 {
     return code == PAWL_EUNREACHABLE || code == PAWL_ELOST || code == PAWL_EUNKNOWN;
@@ -63,16 +60,15 @@ static bool is_away(pawl_code code)
 
 bool pawl__thread_goes_on(pawl_code code, bool has_worked, int retries)
 {
-    if (code ==
-        PAWL_EFULL) /* nothing is lost meanwhile, and another process would have no room either */
+    if (code == PAWL_EFULL) /* waiting loses nothing, and a new process would have no room either */
         return true;
-    /* EDENIED may pass once the endpoint has worked: a login that was locked, a right that
-     * was taken away, a server that may only be read for a moment. */
+    /* EDENIED may be temporary once the endpoint has worked: a locked login, a revoked right, a server that is
+     * read-only for a moment. */
     if (code == PAWL_EDENIED)
         return has_worked;
     if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !has_worked))
         return false;
-    /* EBUSY lasts as long as another program keeps its lock: a new process would meet it too. */
+    /* EBUSY lasts as long as another program keeps its lock; a new process would fail, too. */
     return retries < RETRIES_MAX || (has_worked && (is_away(code) || code == PAWL_EBUSY));
 }
 
@@ -81,22 +77,23 @@ int64_t pawl__thread_pause(int retries, pawl_random *random)
     return pawl__jittered(pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX), random);
 }
 
-/* Are both codes one outage? A server that is away is told of in several ways, one after the other
- * and by each thread. */
+/* Do both codes belong to one outage? An unavailable server causes several codes, one after the other and in each
+ * thread. */
 static bool is_same(pawl_code code, pawl_code told)
 {
     return code == told || (is_away(code) && is_away(told));
 }
 
-/* The path of a file. The URL of a server may have a password; its errors name it. */
+/* Name for the log: the path of a file, but not the URL of a server, which may have a password. Its errors name the
+ * server. */
 static const char *name_of_store(const pawl_endpoint *endpoint)
 {
     const char *url = endpoint->settings.store;
     return url != NULL && strncmp(url, "sqlite:", 7) == 0 ? url : "the store";
 }
 
-/* Logs an outage when it begins, or is about something else, then once a minute. For a full disk it is
- * said once: each line of a log on the same disk takes some of what is missing. */
+/* Logs an outage when it begins or changes, then once a minute. A full disk is logged once, as the log may be on the
+ * same disk. */
 static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     pawl_endpoint *endpoint = self->endpoint;
@@ -123,8 +120,7 @@ static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *er
                  error->text);
 }
 
-/* Ends the thread's part in the outage. True when it was the last thread; `*lasted` is the outage's
- * time. */
+/* Ends the thread's part in the outage. True: it was the last thread; `*lasted` is the length of the outage. */
 static bool leave_trouble(pawl__thread *self, int64_t *lasted)
 {
     pawl_endpoint *endpoint = self->endpoint;
@@ -150,11 +146,13 @@ static void say_back(pawl__thread *self)
              is_short ? "ms" : "s");
 }
 
-/* True when the thread may go on after the failure. */
+/* Handles a failure. True: the thread may go on. */
 static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     if (pawl__app_call_is_given_up(self->app_call))
         return false;
+    if (self->worker != NULL && self->worker->batch->unit_count > 0) /* claimed messages */
+        atomic_store(self->has_worked, true);
     bool has_worked = atomic_load(self->has_worked);
     if (!pawl__thread_goes_on(code, has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
@@ -168,8 +166,8 @@ static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
     return true;
 }
 
-/* stop() writes to stop_fd alone, which is safe in a signal handler; the thread
- * in run() then writes to the descriptor of every other one. */
+/* Sleeps in the store's wait, or on stop_fd after a failure. stop() only writes to stop_fd, which is safe in a signal
+ * handler; the thread in run() then writes to the descriptors of the others. */
 static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseconds)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -190,7 +188,7 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
     if (code == PAWL_OK)
         return;
     pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
-    /* The step that follows may ask the store for nothing, and would find no failure to rest for. */
+    /* Sleep here: the next step may not call the store, and so would not find the failure and pause. */
     pawl__fd_wait(self->endpoint->stop_fd,
                   microseconds < FAILED_SLEEP ? microseconds : FAILED_SLEEP);
 }
@@ -200,7 +198,7 @@ static int64_t time_to(pawl_time due, pawl_time now)
     return due > now ? due - now : 0;
 }
 
-/* Reads when the next message, timeout or flush is due, as far as the store knows. */
+/* Asks the store when the next message, timeout or flush is due. */
 static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
 {
     pawl__worker *worker = self->worker;
@@ -221,8 +219,8 @@ static int64_t time_to_next(const pawl__thread *self)
     return time_to(due, now);
 }
 
-/* Is the next step only a check of the partitions, made every few seconds, without a claim? On a
- * server a NOTIFY tells of messages. */
+/* Is the next step only the regular check of partitions, without a claim? Possible where a NOTIFY announces
+ * messages. */
 static bool only_checks(const pawl__thread *self)
 {
     pawl_time now = pawl__machine_now(self->endpoint);
@@ -231,8 +229,8 @@ static bool only_checks(const pawl__thread *self)
            now < self->check_due && time_to_next(self) > 0;
 }
 
-/* Sleeps while the worker claims nothing. A wake-up for messages that are not claimed would end each wait of a server at
- * once, and be kept until they are claimed: no wait in the store but for the sign of life. */
+/* Sleeps while the worker claims nothing. Not in the store's wait, except for the heartbeat: a wake-up would stay
+ * pending as long as its messages are not claimed, and end each wait at once. */
 static void sleep_apart(pawl__thread *self, int64_t microseconds)
 {
     pawl_store *store = self->worker->store;
@@ -256,15 +254,15 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
         return;
     }
     if (!has_looked && look_ahead(self, &error) != PAWL_OK)
-        return; /* the next step meets the failure again and reports it */
+        return; /* the next step fails again and reports it */
     int64_t sleep = time_to_next(self);
     if (endpoint->model->aggregator_count > 0)
         sleep = pawl__sooner(sleep, time_to(worker->flush_check, pawl__machine_now(endpoint)));
     sleep = pawl__sooner(sleep, pawl__ordered_wait(worker));
-    /* Nothing announces the moves of a virtual clock. */
+    /* A virtual clock gives no wake-up. */
     if (endpoint->settings.business != NULL && sleep > VIRTUAL_SLEEP)
         sleep = VIRTUAL_SLEEP;
-    /* A due row that could not be claimed is claimed by another worker: pause. */
+    /* A due row that could not be claimed belongs to another worker: pause. */
     sleep_until(self, worker->store, sleep > 0 ? sleep : PAWL_MILLISECONDS(20));
     worker->is_checking = only_checks(self);
 }
@@ -283,7 +281,7 @@ void pawl__thread_work(pawl__thread *self)
         pawl_step  step  = {.next_due = PAWL_TIME_MAX};
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code  = pawl__worker_step(self->worker, &step, &error);
-        /* A wake-up meanwhile has made the step more than a check: is_checking was taken back. */
+        /* is_checking is false if a wake-up made the step more than a check. */
         bool has_looked           = self->worker->is_checking;
         self->worker->is_checking = false;
         if (code != PAWL_OK) {
@@ -304,10 +302,9 @@ void pawl__thread_work(pawl__thread *self)
     (void)leave_trouble(self, &(int64_t){0});
 }
 
-/* Sleeps until the service is due. The leader's wait ends when the outbox has new rows; a server
- * remembers the wake-up until the next claim, so there the outbox is not read when only another
- * time has come. Nothing wakes a service that does not lead, unless it reads the journal; a service
- * that led once would still be woken, so it does not wait in the store. */
+/* Sleeps until the service is due. The leader waits in the store, to be woken by new outbox rows; a server keeps the
+ * wake-up until the next claim, so the outbox is not read if another time has come. A service that does not lead sleeps
+ * outside the store, unless it reads events: if it led once, outbox rows would still wake it. */
 static void sleep_service(pawl__thread *self)
 {
     pawl__service *service = self->service;
@@ -318,7 +315,7 @@ static void sleep_service(pawl__thread *self)
                  (service->projections != NULL && service->term == 0);
     if (due <= now)
         return;
-    if (!waits) /* only a wait writes the sign of life, and lends the session */
+    if (!waits) /* only a wait writes the heartbeat and lends the session */
         (void)pawl_store_wait(service->store, 0, -1, &error);
     sleep_until(self, waits ? service->store : NULL, due - now);
     bool is_on_time = pawl__machine_now(self->endpoint) >= due;
@@ -370,8 +367,8 @@ void pawl__thread_serve(pawl__thread *self)
 
 /* ---- The intake --------------------------------------------------------------------- */
 
-/* Neither a broker nor a store that is unavailable ends the loop, so that an endpoint goes on with what is in its own queue:
- * it tries again after pauses that grow, and the log has a line when that begins, one a minute, and one when it is over. */
+/* An unavailable broker or store does not end the loop, so that the endpoint continues with its own queue. The intake
+ * tries again after growing pauses, with a log line at the beginning, once a minute, and at the end. */
 typedef struct inbound_outage {
     int       retries; /* failures in a row */
     int64_t   since;
@@ -404,8 +401,8 @@ static void say_inbound_back(const pawl__thread *self, const inbound_outage *at)
 
 void pawl__thread_receive(pawl__thread *self)
 {
-    inbound_outage at    = {.retries = 0};
-    bool           waits = false; /* not at first, so that what the step says comes soon */
+    inbound_outage at = {.retries = 0};
+    bool waits        = false; /* the first step does not wait, so that its result is known soon */
     pawl__intake_begin_offers(self->inbound, self->wake_fd);
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_error error = PAWL_ERROR_INIT;

@@ -1,18 +1,19 @@
-/* intake.c - an intake's rows and dead letters, and its life.
+/* intake.c - writes taken messages as rows and dead letters; creates and destroys an intake.
  *
- * The commit needs no worker: rows are unique by queue and id, letters and marks by endpoint and id, so that
- * the same commit twice is as good as once.
+ * The commit needs no worker and no fence: rows are unique by queue and id, dead letters and deduplication records by
+ * endpoint and id. So to repeat a commit has no further effect.
  *
- * For an ordered endpoint each commit raises a checkpoint to the last due time that it gave: the process that reads the
- * broker next goes on from there, if its clock is up to PAWL__BEHIND_MAX behind; one further behind sets it back, as the clock
- * that raised it was wrong. The checkpoint refuses nothing but itself: a commit that comes late has messages that the
- * broker hands out once more.
+ * For an ordered endpoint each commit raises a checkpoint to the last due time that it gave. The process that reads the
+ * broker next continues from there, if its clock is at most PAWL__BEHIND_MAX behind; otherwise it sets the checkpoint
+ * back, as the clock that raised it was wrong. If the checkpoint is refused, the rest of the commit is not: its
+ * messages are only redelivered ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/inbound/intake.h"
 
 #include "base/arena.h"
+#include "base/dead.h"
 #include "engine/order.h"
 
 #include <stdio.h>
@@ -21,13 +22,13 @@
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(100)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(30)
 
-/* ---- What is taken, on its way into the store ------------------------------------------------- */
+/* ---- Rows and dead letters of taken messages --------------------------------------------------- */
 
-/* The changes that one take becomes. Each message is a unit and a group of its own, so that a letter
- * that is there already leaves out nothing else. */
+/* The changes for one take. Each message has its own unit and group, so that a dead letter that exists already refuses
+ * nothing else. */
 typedef struct passage {
     pawl_changes changes;
-    pawl_taken  *settled; /* messages that the commit takes care of */
+    pawl_taken  *settled; /* messages to acknowledge after the commit */
     size_t       settled_count;
     size_t       without_id;
 } passage;
@@ -54,7 +55,7 @@ static pawl_code make_id(pawl__intake *it, pawl_text *id)
     return id->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
-/* Would a store take the row? Else `why` says what is wrong with it. */
+/* Can the row be written? If not, `why` tells the reason. */
 static bool is_fit(const pawl_queue_send *send, pawl_error *why)
 {
     pawl_queue_send one     = *send;
@@ -78,7 +79,7 @@ static void empty_unfit(pawl_text *text, size_t size_max)
         *text = (pawl_text){.data = "", .size = 0};
 }
 
-/* Empties what no store keeps: the letter tells of it. */
+/* Empties fields that no store can keep, so that a dead letter can be written. */
 static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
 {
     empty_unfit(&message->id, PAWL_MESSAGE_ID_SIZE_MAX);
@@ -89,7 +90,7 @@ static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
     return message->id.size > 0 ? PAWL_OK : make_id(it, &message->id);
 }
 
-/* Is there a letter of this id in the same commit? */
+/* Is there a dead letter with this id in the same commit? */
 static bool is_dead_already(const passage *to, pawl_text id)
 {
     for (size_t i = 0; i < to->changes.inbox_entry.count; i++)
@@ -106,6 +107,7 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
     pawl_code          code    = make_keepable(it, &message);
     if (code != PAWL_OK || is_dead_already(to, message.id))
         return code;
+    message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);
     to->changes.dead_set.items[to->changes.dead_set.count++] =
         (pawl_dead_set){.unit     = unit,
                         .group    = unit,
@@ -124,14 +126,11 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
                            .message_id = message.id,
                            .outcome    = PAWL_INBOX_DEAD,
                            .at         = to->changes.now};
-    pawl_log(PAWL_LOG_WARNING,
-             "endpoint %s: message %.*s from queue %s of the broker is a dead letter: %.*s",
-             model->endpoint.data, PAWL_TEXT_ARGS(message.id), it->queue, PAWL_TEXT_ARGS(why));
     return PAWL_OK;
 }
 
-/* A body that no store takes, or not this one, is lost, and the letter says why. Left unacknowledged, such messages would
- * fill the prefetch, and nothing more would come. */
+/* Adds a dead letter without the body, which the store cannot keep; its error tells so. Unacknowledged, such messages
+ * would fill the prefetch, and no more would be delivered. */
 static pawl_code add_bodiless(pawl__intake *it, passage *to, uint32_t unit,
                               const pawl_message *from, pawl_code reason, const char *says)
 {
@@ -151,8 +150,8 @@ static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit,
     return add_bodiless(it, to, unit, message, PAWL_ELIMIT, says);
 }
 
-/* The queue is read by due time: neither a clock that is set back a little, nor the next process's, which is a little behind,
- * changes the order of what an ordered endpoint takes. */
+/* Due time of the next message. The queue is read by due time; on an ordered endpoint due times never decrease, even if
+ * the clock is set back a little, or that of the next process is a little behind. */
 static pawl_time due_of(pawl__intake *it)
 {
     pawl_time now = pawl__business_now(it->endpoint);
@@ -194,14 +193,14 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
 
 /* ---- The commit ---------------------------------------------------------------------------------- */
 
-/* Is it about a row, which the store does not take, and not about the store? */
+/* Does the code mean that the store refuses a row, not that the store failed? */
 static bool is_of_row(pawl_code code)
 {
     return code == PAWL_EINVAL || code == PAWL_ELIMIT || code == PAWL_EUNSUPPORTED ||
            code == PAWL_EDECODE;
 }
 
-/* Gives up the store's handle unless the failure is about a row. */
+/* Closes the store handle unless the failure is about a row. */
 static void leave_store(pawl__intake *it, pawl_code code)
 {
     if (code == PAWL_OK || is_of_row(code))
@@ -210,7 +209,7 @@ static void leave_store(pawl__intake *it, pawl_code code)
     it->store = NULL;
 }
 
-/* With messages in hand: another process may have read the broker until this one got them. */
+/* Reads the checkpoint after messages were taken, as another process may have read the broker until then. */
 static pawl_code read_place(pawl__intake *it, pawl_error *error)
 {
     if (!it->is_ordered || it->has_place)
@@ -223,7 +222,7 @@ static pawl_code read_place(pawl__intake *it, pawl_error *error)
     return code;
 }
 
-/* A letter that is refused is that of a message handled or dead already, which is dropped. */
+/* If a dead letter is refused, its message is handled or dead already, and is dropped. */
 static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, pawl_error *error)
 {
     pawl_refusals       refused = {.arena = it->arena};
@@ -241,7 +240,7 @@ static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, p
     changes->checkpoint_set.count = it->has_place && raise.to != raise.from && raise.to > 0;
     changes->group_count = changes->unit_count = units + (uint32_t)changes->checkpoint_set.count;
     pawl_code code = pawl_store_commit(it->store, changes, &refused, error);
-    /* A connection that broke while nothing came is noticed only now: that is worth one more try at once. */
+    /* A connection that broke while idle is noticed only now: try once more. */
     if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
         code = pawl_store_commit(it->store, changes, &refused, error);
     leave_store(it, code);
@@ -260,7 +259,7 @@ static bool copy_row(pawl_arena *arena, pawl_message *message)
     return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
-/* A letter and its mark; of a letter whose id was made here the mark alone. */
+/* Keeps a dead letter and its deduplication record; only the record if the id was made here. */
 static bool keep_dead(pawl__intake *it, const passage *of, size_t index)
 {
     pawl_dead_set    dead    = of->changes.dead_set.items[index];
@@ -277,8 +276,8 @@ static bool keep_dead(pawl__intake *it, const passage *of, size_t index)
     return true;
 }
 
-/* A row. One whose id was made here comes from the broker once more under another id: a mark says that it is handled, so that
- * it proves no more than that the store takes rows. */
+/* Keeps a row. If its id was made here, the broker delivers the message again, under another id. So the row comes with
+ * a deduplication record, and only proves that the store can be written. */
 static bool keep_row(pawl__intake *it, const passage *of, size_t index)
 {
     pawl_queue_send row     = of->changes.queue_send.items[index];
@@ -298,7 +297,7 @@ static bool keep_row(pawl__intake *it, const passage *of, size_t index)
     return true;
 }
 
-/* Copies of what a commit that failed would have written. Without memory fewer. */
+/* Copies the rows and dead letters of a failed commit; fewer if memory is short. */
 static void keep(pawl__intake *it, const passage *of)
 {
     const pawl_changes *changes = &of->changes;
@@ -319,7 +318,11 @@ static void keep(pawl__intake *it, const passage *of)
 
 static pawl_code commit_taken(pawl__intake *it, passage *made, pawl_error *error)
 {
-    pawl_code code = commit(it, &made->changes, made->settled_count, error);
+    pawl_code code = pawl__intake_drop_seconds(it, &made->changes, made->settled, error);
+    leave_store(it, code);
+    if (code != PAWL_OK)
+        return code;
+    code = commit(it, &made->changes, made->settled_count, error);
     if (code != PAWL_OK && !is_of_row(code))
         keep(it, made);
     return code;
@@ -333,7 +336,7 @@ pawl_code pawl__intake_store_kept(pawl__intake *it, pawl_error *error)
     pawl_code code = read_place(it, error);
     if (code == PAWL_OK)
         code = commit(it, &it->kept, it->kept.unit_count, error);
-    it->has_place = false; /* the broker may give the next ones to another process first */
+    it->has_place = false; /* another process may read the broker meanwhile */
     if (code == PAWL_OK || is_of_row(code))
         it->kept = (pawl_changes){.unit_count = 0};
     return code;
@@ -369,7 +372,7 @@ pawl_code pawl__intake_settle(pawl__intake *it, const pawl_taken *items, size_t 
     return pawl__app_call_answer(code, "inbound", error);
 }
 
-/* Each message in a commit of its own: one that the store does not take is a dead letter. */
+/* Commits each message separately: one that the store refuses becomes a dead letter. */
 static pawl_code store_each(pawl__intake *it, const pawl_takings *takings, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -434,8 +437,8 @@ int64_t pawl__intake_pause(pawl__intake *it, int retries)
 
 /* ---- Creation ---------------------------------------------------------------------------------------- */
 
-/* Is the '#' one of a routing key, as in "?routing-key=order.#.eu" or "?routing-key=#&prefetch=5"? The rest of the key follows it
- * then, or the next option. */
+/* Does the '#' belong to a routing key, as in "?routing-key=order.#.eu" or "?routing-key=#&prefetch=5"? Then the rest
+ * of the key or the next option follows. */
 static bool is_of_key(const char *url, const char *hash)
 {
     const char *options = strchr(url, '?');

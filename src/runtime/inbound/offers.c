@@ -1,4 +1,4 @@
-/* offers.c - messages of a broker, offered to workers, in flight, given back.
+/* offers.c - offers broker messages to workers, and takes back what they did not handle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ static void move(pawl__inbound_batch *batch, pawl__delivery_state from, pawl__de
             batch->states[i] = (unsigned char)to;
 }
 
-/* Moves inbound batches all of whose messages are settled to the spare ones. */
+/* Moves inbound batches with all messages SETTLED to the spare ones. */
 static void retire(pawl__offers *offers)
 {
     pawl__inbound_batch **at = &offers->batches;
@@ -63,7 +63,7 @@ static void retire(pawl__offers *offers)
     }
 }
 
-/* The first message from the batch's `offered` on that may be taken; the count: there is none. */
+/* Index of the first OFFERED message of the batch; the count: there is none. */
 static size_t find_offered(pawl__inbound_batch *batch)
 {
     while (batch->offered < batch->takings.count &&
@@ -166,7 +166,7 @@ void pawl__offers_offer(pawl__offers *offers, pawl__inbound_batch *batch, int64_
     *last        = batch;
     batch->since = now;
     size_t count = count_state(batch, PAWL__DELIVERY_OFFERED);
-    /* Workers that were woken before look until nothing is left. */
+    /* Wakes workers only for the first one: workers that are awake continue until nothing is left. */
     bool is_first = atomic_fetch_add(&offers->open, count) == 0 && count > 0;
     for (size_t i = 0; i < offers->worker_count && is_first; i++)
         pawl__fd_signal(offers->worker_fds[i]);
@@ -253,6 +253,27 @@ size_t pawl__offers_in_flight(pawl__offers *offers)
     return count;
 }
 
+/* May the message of the batch be the same as `taken`? On a lost connection it was an earlier delivery. */
+static bool may_be_same(const pawl__inbound_batch *batch, size_t index, const pawl_taken *taken)
+{
+    const pawl_taken *item = &batch->takings.items[index];
+    return batch->is_gone ? taken->is_redelivered
+                          : item->channel == taken->channel && item->tag == taken->tag;
+}
+
+bool pawl__offers_has_other(pawl__offers *offers, const pawl_taken *taken)
+{
+    bool has = false;
+    pthread_mutex_lock(&offers->mutex);
+    for (const pawl__inbound_batch *batch = offers->batches; batch != NULL; batch = batch->next)
+        for (size_t i = 0; i < batch->takings.count && !has; i++)
+            has = batch->states[i] <= PAWL__DELIVERY_BACK &&
+                  batch->states[i] != PAWL__DELIVERY_DONE && !may_be_same(batch, i, taken) &&
+                  pawl_text_equal(batch->takings.items[i].message.id, taken->message.id);
+    pthread_mutex_unlock(&offers->mutex);
+    return has;
+}
+
 /* ---- Workers ------------------------------------------------------------------------------- */
 
 void pawl__offers_remove_worker(pawl__offers *offers, int worker_fd)
@@ -275,7 +296,7 @@ void pawl__offers_add_worker(pawl__offers *offers, int worker_fd)
     pthread_mutex_unlock(&offers->mutex);
 }
 
-/* Moves messages of the first batch that has some to the worker. False: there are none. */
+/* Gives messages of the first batch with OFFERED ones to the worker. False: there are none. */
 static bool take_part(pawl__offers *offers, size_t count_max, pawl__deliveries *deliveries)
 {
     pawl__inbound_batch *batch = first_offered(offers);
@@ -339,7 +360,7 @@ static bool is_own(const pawl__deliveries *own, const pawl__inbound_batch *batch
     return false;
 }
 
-/* Is the message still to be handled, and known to no reader of the store? */
+/* Does the message still have to be handled, without being a row of the store? */
 static bool is_unhandled(pawl__delivery_state state)
 {
     return state == PAWL__DELIVERY_OFFERED || state == PAWL__DELIVERY_IN_FLIGHT ||

@@ -1,19 +1,18 @@
-/* ordered.c - see ordered.h.
+/* ordered.c - lease, take-over and checks of the leader of an ordered queue.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/ordered/ordered.h"
 
-/* The lease is free at once when its holder died, where the store knows of deaths; this long, and
- * twice the longest step of late, when it only stands still. */
+/* The lease is free at once if the holder died and the store notices that. If the holder hangs, it lasts this long plus
+ * twice its longest recent step. */
 #define LEASE PAWL_SECONDS(60)
 #define LEASE_MAX PAWL_HOURS(1)
 #define RENEWAL PAWL_SECONDS(20)
 #define TRIAL PAWL_SECONDS(3)     /* between tries of a worker that does not lead */
-#define GIVE_WAY PAWL_SECONDS(10) /* to a worker that has another program */
-#define STUCK_PAUSE PAWL_MILLISECONDS(20)
+#define GIVE_WAY PAWL_SECONDS(10) /* to a worker of another program version */
 #define TAKE_OVERS_MAX 5
-#define PAGE_COUNT 128 /* with their bodies */
+#define PAGE_COUNT 128 /* rows are read with their bodies */
 
 static bool is_ordered(const pawl__worker *worker)
 {
@@ -52,7 +51,7 @@ void pawl__ordered_destroy(pawl__worker *worker)
     worker->ordered = NULL;
 }
 
-/* ---- The number ------------------------------------------------------------------- */
+/* ---- The fencing number ------------------------------------------------------------ */
 
 void pawl__ordered_fence(pawl__worker *worker, pawl_changes *changes)
 {
@@ -65,7 +64,7 @@ void pawl__ordered_fence(pawl__worker *worker, pawl_changes *changes)
     changes->checkpoint_set.count = 1;
 }
 
-/* The batch is one group: whatever is refused, the number was not raised. */
+/* The batch is one group: if anything is refused, the number was not raised. */
 pawl_code pawl__ordered_settled(pawl__worker *worker, const pawl_refusals *refused,
                                 pawl_error *error)
 {
@@ -120,7 +119,8 @@ static pawl_code note_page(pawl__worker *worker, const pawl_queue_messages *page
     return code;
 }
 
-/* A long queue takes longer than the lease lasts, and whoever took it over meanwhile would begin again. */
+/* Renews the lease while the queue is read: a long queue takes longer than the lease lasts, and another worker that
+ * took over would begin again. */
 static pawl_code keep_lease(pawl__worker *worker, int64_t *begin, pawl_error *error)
 {
     struct pawl__ordered *it      = worker->ordered;
@@ -137,7 +137,7 @@ static pawl_code keep_lease(pawl__worker *worker, int64_t *begin, pawl_error *er
     return code;
 }
 
-/* Reads the messages that were put off. With the old number refused nobody puts off any. */
+/* Reads the deferred messages. Nobody defers any meanwhile, as commits with the old number are refused. */
 static pawl_code read_queue(pawl__worker *worker, pawl_error *error)
 {
     int64_t             begin = pawl__lease_clock(worker->endpoint);
@@ -180,8 +180,8 @@ static pawl_code take_over(pawl__worker *worker, pawl_error *error)
 
 /* ---- The lease -------------------------------------------------------------------- */
 
-/* A handler may run longer than the lease lasts; a worker that lost it each time would never get
- * through. */
+/* Length of the lease. It outlasts the longest recent step: otherwise a worker with a slow handler would lose the lease
+ * during each run, and never commit. */
 static int64_t lease_of(const struct pawl__ordered *it)
 {
     int64_t lease = pawl_time_add(LEASE, 2 * it->longest);
@@ -217,7 +217,7 @@ static pawl_code ask(pawl__worker *worker, pawl_error *error)
         resign(worker);
         return code;
     }
-    /* Before a take-over, which may last: siblings do not begin one, too. */
+    /* Published before a take-over, which may take long, so that no other thread of this process begins one, too. */
     atomic_store(&worker->endpoint->ordered_end, pawl_time_add(begin, lease));
     if (!it->is_leader)
         code = take_over(worker, error);
@@ -241,7 +241,7 @@ pawl_code pawl__ordered_lead(pawl__worker *worker, bool *leads, pawl_error *erro
     if (!is_ordered(worker))
         return PAWL_OK;
     pawl_time now = pawl__machine_now(worker->endpoint);
-    if ((now >= it->ask_due || it->ask_due > pawl_time_add(now, RENEWAL)) && !is_siblings(worker))
+    if (pawl__is_due(it->ask_due, now, RENEWAL) && !is_siblings(worker))
         code = ask(worker, error);
     it->order.absent_count = it->order.absent_capacity = 0;
     it->order.absent                                   = NULL;
@@ -266,7 +266,7 @@ pawl_code pawl__ordered_give_way(pawl__worker *worker, pawl_error *error)
     struct pawl__ordered *it = worker->ordered;
     if (!is_ordered(worker) || !it->is_leader)
         return PAWL_OK;
-    /* A step that waits for a message in flight in another worker is short, and says nothing of its handler. */
+    /* A step that waits for another worker's message is short, and says nothing about handlers. */
     if (!pawl__ordered_is_stuck(worker))
         note_step(worker);
     it->begin = 0;
@@ -290,9 +290,9 @@ bool pawl__ordered_is_standby(const pawl__worker *worker)
     return is_ordered(worker) && !worker->ordered->is_leader;
 }
 
-/* ---- Messages in other hands --------------------------------------------------------- */
+/* ---- Messages in flight in another worker -------------------------------------------- */
 
-static bool has(const pawl_queue_rows *rows, int64_t seq)
+bool pawl__ordered_has(const pawl_queue_rows *rows, int64_t seq)
 {
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].seq == seq)
@@ -305,7 +305,7 @@ static bool is_behind(const pawl_queue_row *row, const pawl_queue_row *last)
     return row->due > last->due || (row->due == last->due && row->seq > last->seq);
 }
 
-/* Reads the queue as far as the claim reaches. */
+/* Reads the queue up to the last claimed message, to find those that are missing in the claim. */
 static pawl_code read_absent(pawl__worker *worker, const pawl_queue_rows *rows, pawl_error *error)
 {
     const pawl_queue_row *last  = &rows->items[rows->count - 1];
@@ -321,7 +321,7 @@ static pawl_code read_absent(pawl__worker *worker, const pawl_queue_rows *rows, 
         for (size_t i = 0; i < page.count && code == PAWL_OK && !is_over; i++) {
             const pawl_queue_row *row = &page.items[i].row;
             is_over                   = is_behind(row, last);
-            if (!is_over && !has(rows, row->seq) &&
+            if (!is_over && !pawl__ordered_has(rows, row->seq) &&
                 pawl__order_note_absent(worker->batch, row, worker->read) != PAWL_OK)
                 code = pawl_error_set(error, PAWL_ENOMEM, "no memory for keys of messages");
         }
@@ -332,7 +332,7 @@ static pawl_code read_absent(pawl__worker *worker, const pawl_queue_rows *rows, 
     return code;
 }
 
-/* The place of the oldest message outside of the claim that is due by then. */
+/* Place of the oldest message outside of the claim that is due by `due_max`. */
 static pawl_code find_outside(pawl__worker *worker, pawl_time due_max, const int64_t *except,
                               size_t count, pawl__place *found, pawl_error *error)
 {
@@ -341,7 +341,7 @@ static pawl_code find_outside(pawl__worker *worker, pawl_time due_max, const int
                                    count, &found->placed, &found->seq, error);
 }
 
-/* The place of the youngest message of the claim. */
+/* Place of the youngest message of the claim. */
 static pawl__place newest_of(const pawl_queue_rows *rows)
 {
     pawl__place newest = {PAWL_TIME_MIN, 0};
@@ -351,10 +351,10 @@ static pawl__place newest_of(const pawl_queue_rows *rows)
     return newest;
 }
 
-/* A claim has all that is due, up to its last message, but what somebody has in flight and what has
- * become visible since: with nothing else due by then none is missing. Of those that are due with
- * the last one some may be behind it. An SQL store answers with the first by due time, which for a
- * message that was put off is not that of its place; so what is due before is asked for apart. */
+/* A claim has all messages that are due up to its last one, except those in flight in another worker and those that
+ * became visible later. So if no other is due by then, none is missing. Of messages due at the time of the last one,
+ * some may follow it. An SQL store finds the first by due time, which for a deferred message is not that of its place;
+ * so earlier due times are asked for separately. */
 pawl_code pawl__ordered_check(pawl__worker *worker, const pawl_queue_rows *rows, pawl_error *error)
 {
     if (!is_ordered(worker) || rows->count == 0)

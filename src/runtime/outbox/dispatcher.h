@@ -1,4 +1,4 @@
-/* dispatcher.h - types and functions that the files of the outbox share; outbox.h is the map.
+/* dispatcher.h - types and functions that the files of the outbox share; outbox.h gives the overview.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,9 @@
 
 /* ---- Sources ------------------------------------------------------------------ */
 
-/* source_table.c. Forgets all. */
+/* source_table.c: empties the table. */
 void pawl__source_table_clear(pawl__source_table *sources);
-/* The number kept for a source; 0 when none is. */
+/* The number of the source, or 0. */
 size_t    pawl__source_table_get(const pawl__source_table *sources, pawl_text source);
 pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, size_t value);
 
@@ -19,11 +19,11 @@ pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, 
 
 typedef enum pawl__row_state {
     PAWL__ROW_OPEN,    /* to be tried in a later pass */
-    PAWL__ROW_CHOSEN,  /* handed to its sink in this pass */
-    PAWL__ROW_MET,     /* came as pending behind a row that waits: to be held */
-    PAWL__ROW_LEFT,    /* stays as it is in the store */
-    PAWL__ROW_AWAY,    /* the same, until its route is back */
-    PAWL__ROW_SETTLED, /* settled: rows behind it may go */
+    PAWL__ROW_CHOSEN,  /* for its sink in this pass */
+    PAWL__ROW_MET,     /* is pending behind a row that waits: has to be held */
+    PAWL__ROW_LEFT,    /* stays in the store as it is */
+    PAWL__ROW_AWAY,    /* the same, until its route is available */
+    PAWL__ROW_SETTLED, /* settled: later rows of its source may go */
 } pawl__row_state;
 
 /* A row of a claim, with its delivery and the outcome. */
@@ -31,21 +31,22 @@ typedef struct pawl__round_row {
     pawl_outbox_row *row;
     pawl_delivery    delivery;
     pawl__sink      *outbound; /* NULL: no route */
-    size_t           previous; /* of the same source: its index + 1, 0 when there is none */
+    size_t           previous; /* previous row of its source: index + 1, or 0 */
     int64_t          duration;
-    bool             is_handed; /* to its sink */
+    bool             is_handed; /* was passed to its sink */
+    bool             is_behind; /* an earlier row of its source waits */
     pawl__row_state  state;
 } pawl__round_row;
 
 typedef struct pawl__round {
     pawl__round_row *rows;
     size_t           count;
-    int64_t          term;    /* of the leadership in which the rows were claimed */
-    bool             is_full; /* as many rows as a claim may have: there are more behind them */
+    int64_t          term;    /* number of the take-over under which they were claimed */
+    bool             is_full; /* the claim was full: the store may have more */
 } pawl__round;
 
-/* The source that orders the row; none for a row that an operator enabled again, which neither
- * waits nor makes others wait. */
+/* The source that orders the row. Empty for a row that an operator enabled again: it neither waits nor makes others
+ * wait. */
 static inline pawl_text pawl__round_source(const pawl_outbox_row *row)
 {
     return row->attempts_before > 0 ? (pawl_text){.data = "", .size = 0} : row->source;
@@ -59,55 +60,53 @@ static inline const pawl__round_row *pawl__round_previous(const pawl__round     
 
 /* ---- Leading ---------------------------------------------------------------------- */
 
-/* Renews the lease when it is time; service->is_leader is the answer. */
+/* Renews the lease if it is time; the result is service->is_leader. */
 pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error);
-/* Before a row is sent or settled: as keep, and asks the store when its last answer is more than a
- * moment old. */
+/* Called before a row is sent or settled: like keep, but also asks the store if its last answer is not recent. */
 pawl_code pawl__leader_check(pawl__service *service, pawl_error *error);
-/* Around each call of a sink: the time that calls take makes the lease longer. */
+/* Called around each call of a sink, to measure it: slow calls make the lease longer. */
 pawl_time pawl__leader_delivery_begin(const pawl__service *service);
 void      pawl__leader_delivery_end(pawl__service *service, pawl_time begin);
-/* Business time that a message without a delay arrives at when it is delivered now: never before
- * that of an earlier delivery, by whichever leader. */
+/* Due time of a message without a delay that is delivered now. Never earlier than that of a previous delivery, by this
+ * leader or another. */
 pawl_time pawl__leader_arrival(pawl__service *service);
-/* Commits changes that only the leader may make, all of them in group 0. When another dispatcher has
- * led since, nothing is applied and is_leader becomes false; else `refused` is as after
- * pawl_store_commit. */
+/* Commits changes, all in group 0, if this dispatcher still leads. If another has led meanwhile, nothing is applied and
+ * is_leader becomes false; otherwise `refused` is as after pawl_store_commit. */
 pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, pawl_refusals *refused,
                               pawl_error *error);
 bool      pawl__leader_is_waiting(const pawl__service *service, pawl_text source);
 pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, bool is_waiting);
 
-/* The outbox's delay, doubled so many times, with jitter. */
+/* outbox_delay, doubled `times` times, with jitter. */
 static inline int64_t pawl__outbox_pause(pawl__service *service, int32_t times, int64_t limit)
 {
     int64_t pause = pawl__doubled(service->endpoint->settings.outbox_delay, times, limit);
     return pawl__jittered(pause, &service->random);
 }
 
-/* ---- Routes that are away ------------------------------------------------------------ */
+/* ---- Unavailable routes -------------------------------------------------------------- */
 
-/* Is a route away, or tried after it was? Then rows are read by pawl__unavailable_read. */
+/* Is a route unavailable, or being tried after that? Then rows are read by pawl__unavailable_read. */
 bool pawl__unavailable_is_any(pawl__service *service);
-/* After a call that sent nothing, and after another one that did. */
+/* Begin: called after a call that reached nobody. End: after the next one that did. */
 void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why);
 void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound);
 void pawl__unavailable_forget(pawl__service *service);
-/* Rows behind that id became pending again. */
+/* Called when rows after that id became pending again: they will be read again. */
 void pawl__unavailable_go_back(pawl__service *service, int64_t id);
-/* Pending rows to try now; their number may be 0 although others are behind them, see away.is_last. */
+/* Reads pending rows to try now. The result may be empty though more rows follow, see unavailable.is_last. */
 pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_outbox_rows *rows,
                                  pawl_error *error);
-/* Does the row stay until a route is back? */
+/* Does the row wait for an unavailable route? */
 bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
                              const pawl__round_row *row);
-/* After a round of rows that pawl__unavailable_read gave. */
+/* Called after a round with the rows of pawl__unavailable_read: notes how far rows are done. */
 pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *round,
                                  pawl_error *error);
 
 /* ---- Delivering and settling --------------------------------------------------------- */
 
-/* NULL: no route leads there. */
+/* NULL: there is no route. */
 static inline pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination)
 {
     const pawl_route *route = pawl__route_find(service->endpoint, destination);
@@ -118,15 +117,15 @@ static inline pawl__sink *pawl__sink_find(pawl__service *service, pawl_text dest
     return outbound;
 }
 
-/* Does a delivery to the sink take effect in the commit that settles the row? */
+/* Is a row delivered by the commit that settles it (a queue of this store)? */
 bool pawl__sink_is_here(const pawl__sink *outbound);
-/* May a row follow an unsettled row of its source to the same sink? */
+/* May several rows of one source be sent to the sink in one pass? */
 bool pawl__sink_keeps_order(const pawl__sink *outbound);
-/* Hands over the chosen rows of the sink, in order. The text says why one of them was not sent, and is empty otherwise. */
+/* Passes the chosen rows to the sink, in order. Returns why one of them was not sent; empty: all were. */
 pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound);
 
-/* Settles the chosen rows and holds the rows that were met. Rows become SETTLED or LEFT; nothing is
- * written when another dispatcher leads. */
+/* Settles the chosen rows and holds those that are MET. Rows become SETTLED or LEFT; if another dispatcher leads,
+ * nothing is written. */
 pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_step *step,
                              pawl_error *error);
 

@@ -1,29 +1,27 @@
-/* settle.c - settles the rows of a pass, in one commit.
+/* settle.c - writes the results of a pass in one commit.
  *
  *     pending -> dispatched      delivered; into a queue of this store by the
  *                                same commit
  *     pending -> pending, later  transient failure; later rows of the same
  *                                source are held
  *     pending -> dead            rejected, poison, or attempts used up
- *     held    -> pending         with the row before
+ *     held    -> pending         when the row before is settled
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/operate/observe/observe.h"
 #include "runtime/outbox/dispatcher.h"
 
-/* Tries of a commit: rows settled by an operator meanwhile are refused and leave the set, so each
- * try has fewer. */
+/* Tries of a commit. Rows that an operator settled meanwhile are refused, and the next try leaves them out. */
 #define TRIES_MAX 4
 
-/* Attempts since the row was made, or enabled again. */
+/* Attempts since the row was written, or enabled again by an operator. */
 static int32_t attempts_of(const pawl_outbox_row *row)
 {
     return row->attempts + 1 - row->attempts_before;
 }
 
-/* Did the row fail behind another failed row of its source? It is held with that row, and its
- * attempt does not count. */
+/* Did an earlier row of its source fail, too? Then the row is held, and its attempt does not count. */
 static bool is_behind_failed(const pawl__round *round, const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
@@ -34,7 +32,7 @@ static bool is_behind_failed(const pawl__round *round, const pawl__round_row *ro
             previous->delivery.outcome == PAWL_ATTEMPT_TRANSIENT);
 }
 
-/* Judges the chosen rows, before anything is written. */
+/* Decides about the chosen rows before anything is written. */
 static void judge(const pawl__service *service, pawl__round *round)
 {
     for (size_t i = 0; i < round->count; i++) {
@@ -50,7 +48,7 @@ static void judge(const pawl__service *service, pawl__round *round)
     }
 }
 
-/* Is the commit itself the delivery? */
+/* Does the commit itself deliver the row? */
 static bool is_delivered_here(const pawl__round_row *row)
 {
     return row->delivery.outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->outbound);
@@ -62,7 +60,7 @@ static void count_attempt(const pawl__service *service, const pawl__round_row *r
     pawl__observe_attempt(service->endpoint, row->row, row->delivery.outcome, duration, now);
 }
 
-/* Counts what the sinks did, once, whatever becomes of the commit. */
+/* Counts the attempts once, even if the commit fails. */
 static void count_attempts(const pawl__service *service, const pawl__round *round)
 {
     pawl_time now = pawl__machine_now(service->endpoint);
@@ -82,24 +80,36 @@ static pawl_outbox_state state_of(const pawl__round_row *row)
     }
 }
 
-/* Holds or releases a source: a row met behind a waiting one is held itself; a release starts from
- * the row that was settled. */
+/* Does an earlier row of the source wait for its next attempt? */
+static bool is_behind_waiting(const pawl__round *round, const pawl__round_row *row)
+{
+    const pawl__round_row *previous = pawl__round_previous(round, row);
+    if (row->state == PAWL__ROW_MET || previous == NULL)
+        return row->state == PAWL__ROW_MET;
+    return previous->state == PAWL__ROW_CHOSEN
+               ? previous->delivery.outcome == PAWL_ATTEMPT_TRANSIENT
+               : previous->is_behind;
+}
+
+/* Holds a row after one that waits, or releases the source of a settled one. Later rows of the source outside the round
+ * are held when a claim finds them: to search for them now would read all pending rows. */
 static void put_hold(const pawl__service *service, pawl_changes *changes,
                      const pawl__round_row *row, uint32_t index)
 {
-    pawl_text source = pawl__round_source(row->row);
-    bool      is_met = row->state == PAWL__ROW_MET;
-    bool      waits  = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
-    if (source.size == 0 || (!is_met && !waits && !pawl__leader_is_waiting(service, source)))
+    pawl_text source     = pawl__round_source(row->row);
+    bool      is_settled = row->state == PAWL__ROW_CHOSEN;
+    bool      waits      = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
+    if (source.size == 0 ||
+        (is_settled ? waits || !pawl__leader_is_waiting(service, source) : !row->is_behind))
         return;
     changes->outbox_block.items[changes->outbox_block.count++] =
         (pawl_outbox_block){.unit       = index,
                             .source     = source,
-                            .after      = row->row->id - is_met,
-                            .is_unblock = !is_met && !waits};
+                            .id         = is_settled ? 0 : row->row->id,
+                            .is_unblock = is_settled};
 }
 
-/* While a route is away, rows that were tried before are read at a time of their own. */
+/* Sets the next attempt. While a route is unavailable, rows that were tried before are read separately. */
 static void put_off(pawl__service *service, const pawl__round_row *row, pawl_outbox_settle *settle)
 {
     int64_t pause         = pawl__outbox_pause(service, attempts_of(row->row) - 1,
@@ -135,8 +145,8 @@ static void put_settle(pawl__service *service, pawl_changes *changes, const pawl
                               .due     = delivery->due};
 }
 
-static pawl_code make_changes(pawl__service *service, const pawl__round *round,
-                              pawl_changes *changes, pawl_error *error)
+static pawl_code make_changes(pawl__service *service, pawl__round *round, pawl_changes *changes,
+                              pawl_error *error)
 {
     pawl_arena *arena = service->arena;
     size_t      count = round->count;
@@ -152,16 +162,16 @@ static pawl_code make_changes(pawl__service *service, const pawl__round *round,
         changes->queue_send.items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to settle outbox rows");
     for (uint32_t i = 0; i < count; i++) {
-        const pawl__round_row *row = &round->rows[i];
+        pawl__round_row *row = &round->rows[i];
+        row->is_behind       = is_behind_waiting(round, row);
         if (row->state == PAWL__ROW_CHOSEN)
             put_settle(service, changes, row, i);
-        if (row->state == PAWL__ROW_CHOSEN || row->state == PAWL__ROW_MET)
-            put_hold(service, changes, row, i);
+        put_hold(service, changes, row, i);
     }
     return PAWL_OK;
 }
 
-/* Leaves rows that an operator settled meanwhile, and reads anew whether their sources wait. */
+/* Leaves out rows that an operator settled meanwhile, and reads again whether their sources wait. */
 static pawl_code leave_refused(pawl__service *service, pawl__round *round,
                                const pawl_refusals *refused)
 {
@@ -172,12 +182,11 @@ static pawl_code leave_refused(pawl__service *service, pawl__round *round,
         code = pawl__leader_set_waiting(service, pawl__round_source(row->row), false);
     }
     service->orphans_due   = PAWL_TIME_MIN;
-    service->lease_renewal = PAWL_TIME_MIN; /* before anything else is claimed */
+    service->lease_renewal = PAWL_TIME_MIN; /* asked before the next claim */
     return code;
 }
 
-/* Commits. On OK the rows still chosen are settled in the store, and is_leader says whether this
- * dispatcher had the right to. */
+/* Commits. After PAWL_OK with is_leader, the rows still chosen are settled in the store. */
 static pawl_code commit(pawl__service *service, pawl__round *round, pawl_error *error)
 {
     pawl_changes changes;
@@ -204,7 +213,7 @@ static void say_dead(const pawl__round_row *row)
              attempts == 1 ? "" : "s", PAWL_TEXT_ARGS(row->delivery.error));
 }
 
-/* Enters a committed row in the dispatcher's own books. */
+/* Updates the dispatcher's state after a row was committed. */
 static pawl_code note(pawl__service *service, pawl__round_row *row, int64_t duration, pawl_time now,
                       pawl_step *step)
 {
@@ -219,7 +228,7 @@ static pawl_code note(pawl__service *service, pawl__round_row *row, int64_t dura
     if (state_of(row) == PAWL_OUTBOX_DEAD)
         say_dead(row);
     if (!waits && pawl__leader_is_waiting(service, pawl__round_source(row->row)))
-        pawl__unavailable_go_back(service, row->row->id); /* rows behind it are released */
+        pawl__unavailable_go_back(service, row->row->id); /* later rows are released */
     return pawl__leader_set_waiting(service, pawl__round_source(row->row), waits);
 }
 
@@ -245,6 +254,7 @@ pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_st
     }
     for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
         pawl__round_row *row = &round->rows[i];
+        step->is_idle        = step->is_idle && !row->is_behind; /* held now: more may follow */
         if (row->state == PAWL__ROW_MET)
             row->state = PAWL__ROW_LEFT;
         code = note(service, row, duration, now, step);

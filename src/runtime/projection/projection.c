@@ -1,12 +1,11 @@
-/* projection.c - reads the journal for projections.
+/* projection.c - reads events for projections and runs their handlers.
  *
  *     check: leases -> positions -> { read -> handlers -> commit } for each projection
  *
- * A commit has the effects of the handlers and the checkpoint behind their events, so an event
- * takes effect once. SQL of a handler is in the same transaction. When an event fails, the events
- * before it are committed; then it comes first, and all wait for it. A commit that the content of
- * some event made impossible, or that is too large, is tried with fewer events, until that event is
- * known.
+ * A commit contains the effects of the handlers and the checkpoint after their events, so an event takes effect once.
+ * Own SQL of a handler is in the same transaction. If an event fails, the events before it are committed; then it is
+ * the first, and all others wait for it. If a commit fails because of its content or size, it is tried with fewer
+ * events, until the one to blame is found.
  *
  *     e1 e2 e3! e4       commit e1 e2 | e3! e4       wait | e3! e4       commit e3 e4
  *
@@ -16,17 +15,17 @@
 
 #include "pawl/store_projection.h"
 
-#define FIRST_LIMIT 16 /* events of the first read, of which nothing is known; doubling */
-#define READ_SIZE_MAX ((size_t)16 << 20) /* of a read whose events are like those before */
-#define PAUSE_MIN PAWL_SECONDS(1)        /* after a check that finds nothing, doubling */
+#define FIRST_LIMIT 16 /* events of the first read, whose size is unknown; doubles */
+#define READ_SIZE_MAX ((size_t)16 << 20) /* of a read, estimated from the last one */
+#define PAUSE_MIN PAWL_SECONDS(1)        /* after a check without events; doubles */
 #define PAUSE_MAX PAWL_SECONDS(30)
-#define LOOK_PAUSE PAWL_SECONDS(1) /* between looks for actions of operators */
+#define LOOK_PAUSE PAWL_SECONDS(1) /* between checks for actions of operators */
 #define STUCK_ATTEMPTS 10          /* attempts after which the critical action is called */
-#define GIVE_WAY PAWL_SECONDS(15)  /* to another program, which asks for the lease each 14 s */
+#define GIVE_WAY PAWL_SECONDS(15)  /* to another program, which asks for the lease every 14 s */
 
 /* ---- Life ---------------------------------------------------------------------- */
 
-/* Creates the worker whose engine runs the handlers, with ids drawn from a seed of its own. */
+/* Creates the worker whose engine runs the handlers, with its own seed for ids. */
 static pawl_code create_worker(pawl__projections *made, pawl__app_call *app_call, pawl_error *error)
 {
     uint64_t  seed = made->endpoint->settings.seed;
@@ -84,14 +83,20 @@ static size_t least(size_t left, size_t right)
     return left < right ? left : right;
 }
 
-static void leave(pawl__reader *reader)
+/* Resets what is known about the next event. */
+static void begin_anew(pawl__reader *reader)
 {
-    pawl__lease_forget(&reader->lease);
-    reader->is_known    = false;
     reader->attempts    = 0;
     reader->retry_due   = PAWL_TIME_MIN;
     reader->only_resets = false;
     reader->limit       = least(FIRST_LIMIT, reader->model->batch);
+}
+
+static void leave(pawl__reader *reader)
+{
+    pawl__lease_forget(&reader->lease);
+    reader->is_known = false;
+    begin_anew(reader);
 }
 
 void pawl__projections_forget(pawl__projections *projections)
@@ -114,8 +119,8 @@ void pawl__projections_wake(pawl__projections *projections)
 
 /* ---- Failures -------------------------------------------------------------------- */
 
-/* Leaves the failure in the store, for `pawl projection` and health of other programs. That it
- * cannot be written changes nothing here: the next try writes it anew. */
+/* Writes the failure into the store, for `pawl projection` and the health of other programs. If that fails, the next
+ * try writes it again. */
 static void tell_others(const pawl__projections *projections, const pawl__reader *reader,
                         const pawl__unit *unit)
 {
@@ -184,8 +189,7 @@ static pawl_code run_events(pawl__worker *worker, pawl_error *error)
     return code == PAWL_OK ? pawl__batch_changes(batch, error) : code;
 }
 
-/* Number of events, from the first, that are done; `*failed` is the event after them when it
- * failed, else NULL. */
+/* Number of leading events that are done. `*failed`: the event after them, if it failed, else NULL. */
 static size_t count_done(pawl__batch *batch, const pawl_event_rows *rows, pawl__unit **failed)
 {
     *failed = NULL;
@@ -209,7 +213,7 @@ static pawl_code commit(pawl__worker *worker, const pawl__reader *reader, int64_
                                      .at   = worker->engine.machine_now};
     changes->checkpoint_set.items = &set;
     changes->checkpoint_set.count = 1;
-    if (changes->group_count == 0) /* all events are passed over */
+    if (changes->group_count == 0) /* all events are skipped */
         changes->group_count = changes->unit_count = 1;
     pawl_code code                = pawl__worker_commit(worker, changes, refused, error);
     changes->checkpoint_set.items = NULL;
@@ -217,7 +221,7 @@ static pawl_code commit(pawl__worker *worker, const pawl__reader *reader, int64_
     return code;
 }
 
-/* How many events like those have that size together: one at least. */
+/* Number of events, judged by these, that fit into READ_SIZE_MAX; at least one. */
 static size_t count_that_fits(const pawl_event_rows *rows)
 {
     size_t size = 0;
@@ -240,12 +244,12 @@ static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done
 /* The outcome of the events that were read. */
 typedef enum outcome {
     OUTCOME_DONE,    /* committed: all, or those before a failed one */
-    OUTCOME_CUT,     /* an event with own SQL failed: the events before it run again without it */
-    OUTCOME_WAITING, /* the first failed: all wait for it */
-    OUTCOME_HALVED,  /* an event, or their number, makes the commit fail */
-    OUTCOME_SPOILT,  /* this one event makes the commit fail */
+    OUTCOME_CUT,     /* an event with own SQL failed: earlier ones run again without it */
+    OUTCOME_WAITING, /* the first event failed: all wait for it */
+    OUTCOME_HALVED,  /* the commit fails: try half as many events */
+    OUTCOME_SPOILT,  /* the commit of a single event fails */
     OUTCOME_MOVED,   /* another worker or an operator moved the checkpoint */
-    OUTCOME_FAILED,  /* the store failed, or another cause that is no event's */
+    OUTCOME_FAILED,  /* the store failed, or something else that is no event's fault */
 } outcome;
 
 static outcome outcome_of(pawl_code code, bool is_of_event, size_t row_count, size_t unit_count)
@@ -261,14 +265,14 @@ static outcome outcome_of(pawl_code code, bool is_of_event, size_t row_count, si
 
 typedef struct projected {
     outcome     came_to;
-    size_t      done;   /* events done, from the first */
-    pawl__unit *failed; /* the event behind them when it failed */
+    size_t      done;   /* leading events that are done */
+    pawl__unit *failed; /* the event after them, if it failed */
     bool        only_resets;
 } projected;
 
-/* An event that is discarded leaves nothing of its handler's own SQL: the events before it have a commit of their own
- * (true: they run again), and so has it, outside the handler transaction. One that comes with a reset, whose SQL has to
- * stay, runs again alone and without its handler. */
+/* Own SQL of a handler that discards its event must have no effect. So the events before it run again, in a commit of
+ * their own (true), and it has a commit of its own, outside the handler transaction. If a reset ran with it, whose SQL
+ * must stay, the event runs again alone and without its handler. */
 static bool is_cut_by_discarded(pawl__worker *worker, const pawl_event_rows *rows,
                                 projected *result)
 {
@@ -289,7 +293,8 @@ static bool is_cut_by_discarded(pawl__worker *worker, const pawl_event_rows *row
     return result->done < rows->count || unit->resets;
 }
 
-/* As the commit's failure: what an event sends is not refused, but by a driver that does not know `may_differ`. */
+/* Handles a refusal like a failed commit. Sends of an event are refused only by a driver that does not know
+ * `may_differ`. */
 static pawl_code take_refusal(const pawl_event_rows *rows, const pawl_refusals *refused,
                               projected *result, pawl_error *error)
 {
@@ -300,14 +305,14 @@ static pawl_code take_refusal(const pawl_event_rows *rows, const pawl_refusals *
     return pawl_error_set(error, first->reason, "%.*s", PAWL_TEXT_ARGS(first->text));
 }
 
-/* Own SQL that writes the same rows each time may be refused so each time: by a deadlock with the application's other
- * programs, or by a deferred trigger. Of a store that is busy itself only the time of the next try is another. */
+/* May the event's own SQL be the cause? It may run into the same deadlock or deferred trigger each time. If the store
+ * itself is busy instead, only the delay of the next try differs. */
 static bool may_be_of_own_sql(const pawl__batch *batch, pawl_code code)
 {
     return batch->has_sql && (code == PAWL_EBUSY || code == PAWL_ETIMEOUT);
 }
 
-/* A hold is all or nothing, so nothing is committed when an event with own SQL fails. */
+/* With own SQL all events share one handler transaction, so if one fails, nothing is committed. */
 static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader,
                                 const pawl_event_rows *rows, projected *result, pawl_error *error)
 {
@@ -367,11 +372,26 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
 
 /* ---- Actions of operators --------------------------------------------------------------------- */
 
-/* The actions are counted before the position is read, so that none between the two is missed. */
+/* Reads the checkpoint again before each new try of a failed event: a worker that lost the lease may have committed the
+ * event meanwhile, and its rows may make the handler fail. */
+static pawl_code look_at_checkpoint(pawl__reader *reader, pawl_store *store, pawl_error *error)
+{
+    int64_t   position = 0;
+    pawl_code code     = pawl_store_checkpoint_get(store, reader->model->source, &position, error);
+    if (code != PAWL_OK || position == reader->position)
+        return code;
+    pawl_log(PAWL_LOG_INFO, "projection %s: another worker or an operator moved its checkpoint",
+             reader->model->name.data);
+    begin_anew(reader);
+    reader->position = position;
+    return PAWL_OK;
+}
+
+/* Counts the actions before it reads the position, so that an action between the two is not missed. */
 static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_error *error)
 {
     if (reader->is_known)
-        return PAWL_OK;
+        return reader->attempts > 0 ? look_at_checkpoint(reader, store, error) : PAWL_OK;
     pawl_code code = pawl_store_projection_action_count(store, reader->model->name,
                                                         &reader->action_count, error);
     if (code == PAWL_OK)
@@ -380,9 +400,9 @@ static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_err
     return code;
 }
 
-/* Begins anew at the checkpoint when an operator restarted or rebuilt the projection. Only a reader
- * that waits for its next attempt has to look: an action is an event, so that one at the end reads
- * it, and the commit of one with events is refused. */
+/* Restarts at the checkpoint if an operator restarted or rebuilt the projection. Only a reader that waits for its next
+ * attempt has to check: an action is an event, so a reader at the end reads it, and a reader with events has its commit
+ * refused. */
 static pawl_code look_for_actions(pawl__projections *projections, pawl__reader *reader,
                                   pawl_time now, pawl_error *error)
 {
@@ -410,7 +430,7 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
 {
     pawl_event_query query = {.is_by_position = true,
                               .after          = reader->position > 0 ? reader->position
-                                                                     : 0, /* or before the first */
+                                                                     : 0, /* below 0: before the first */
                               .count_max      = reader->limit};
     pawl__batch_reset(worker->batch);
     pawl_arena_reset(worker->read);
@@ -420,7 +440,7 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
     return pawl_store_event_list(worker->store, &query, worker->batch->arena, rows, error);
 }
 
-/* Another program is to take the lease, and the next event with it. */
+/* Gives up the lease, so that another program takes it and the next event. */
 static pawl_code give_way(pawl__projections *projections, pawl__reader *reader,
                           const pawl_event_row *next, pawl_error *error)
 {
@@ -433,7 +453,7 @@ static pawl_code give_way(pawl__projections *projections, pawl__reader *reader,
     return pawl_store_unlead(projections->worker->store, reader->lease.name, error);
 }
 
-/* Events that no handler takes are left out, except for the first of all, with which a reset runs. */
+/* Adds the events that a handler takes, and the first of all, with which a reset runs. */
 static pawl_code add_events(pawl__worker *worker, const pawl__reader *reader,
                             const pawl_event_rows *rows)
 {
@@ -451,7 +471,7 @@ static pawl_code add_events(pawl__worker *worker, const pawl__reader *reader,
     return code;
 }
 
-/* Reads events of one commit. Behind `*end` there are none, as far as is known. */
+/* Reads and runs the events of one commit. `*end`: position up to which events are known. */
 static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, int64_t *end,
                            pawl_step *step, pawl_error *error)
 {
@@ -527,8 +547,8 @@ pawl_time pawl__projections_retry(const pawl__projections *projections)
     return due;
 }
 
-/* Sets the next check when no event was found: after a pause, when a failed event is tried again,
- * or when another worker's lease may be over. */
+/* Sets the time of the next check after no event was found: after a pause, at the next try of a failed event, or at the
+ * end of another worker's lease. */
 static void rest(pawl__projections *projections, pawl_time now)
 {
     projections->read_due =
@@ -551,7 +571,7 @@ pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *stor
     if (now < projections->read_due)
         return PAWL_OK;
     projections->worker->store = store;
-    projections->read_due      = PAWL_TIME_MAX; /* set back if events are found */
+    projections->read_due      = PAWL_TIME_MAX; /* becomes earlier if events are found */
     pawl_code code             = keep_leases(projections, store, now, &any, error);
     if (code == PAWL_OK)
         code = pawl__sequencer_run(&projections->sequencer, store, any, now, &count, &more, error);

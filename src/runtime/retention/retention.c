@@ -1,4 +1,4 @@
-/* retention.c - deletes a bounded number of old rows at a time, and frees leases of timeouts whose time is over.
+/* retention.c - deletes old rows, a bounded number at a time, and releases expired leases of timeouts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,37 +6,38 @@
 #include "runtime/schedule/schedule.h"
 
 #include "base/text.h"
+#include "store/core/core.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SWEEP_PERIOD PAWL_MINUTES(1)
-#define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
+#define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, if nothing is old */
 #define SWEEP_COUNT_MAX 2000
 #define SWEEP_FAILURES_MAX 10 /* in a row, before the critical action is called */
-/* Sweeping takes one part in so many of the time while many rows are old, so that less than a tenth of it is gone. Of an
- * SQLite file of 560 MB some 750 rows of each kind went in a second then: one that gets more for days on end grows. */
+/* While many rows are old, a sweep may take this part of the time, less than a tenth. On an SQLite file of 560 MB, 750
+ * rows of each kind per second were deleted then; with more new rows per second for days, the file grows. */
 #define SWEEP_SHARE 12
 #define WORKER_RETENTION PAWL_DAYS(1)
 
 /* ---- Turns -------------------------------------------------------------- */
 
-/* Services of one process on one store whose idle sessions are lent (PAWL_STORE_WAITS_LONG): only one of those with the
- * same settings sweeps, and one frees leases, so that a hundred endpoints ask no more often than one. When it has not
- * asked for two periods, another one takes over. */
+/* For services of one process on one store with PAWL_STORE_WAITS_LONG, whose idle sessions are lent: only one service
+ * per set of settings sweeps, and one releases leases, so that many endpoints cost no more than one. If it has not done
+ * so for two periods, another one takes over. */
 #define SETTINGS 3
 typedef struct turn {
     struct turn         *next;
     const pawl__service *owner;
     pawl_time            taken;
-    int64_t              settings[SETTINGS]; /* of a sweep; of those who free leases none */
+    int64_t              settings[SETTINGS]; /* of a sweep; zero for the release of leases */
     char                 identity[];
 } turn;
 
 static const int64_t leases[SETTINGS] = {-1, -1, -1};
 
 static pthread_mutex_t turns_mutex = PTHREAD_MUTEX_INITIALIZER;
-static turn           *turns; /* lives as long as the process */
+static turn           *turns; /* never freed */
 
 static turn *find_turn(const char *identity, const int64_t settings[SETTINGS])
 {
@@ -54,7 +55,7 @@ static turn *find_turn(const char *identity, const int64_t settings[SETTINGS])
     return found;
 }
 
-/* Is it this service's turn? Without memory it is, and after the clock was set back. */
+/* Is it this service's turn? Also true if memory is short, or the clock was set back. */
 static bool take_turn(const pawl__service *service, const int64_t settings[SETTINGS], pawl_time now,
                       int64_t period)
 {
@@ -74,61 +75,30 @@ static bool take_turn(const pawl__service *service, const int64_t settings[SETTI
 
 /* ---- Deduplication records of all endpoints ------------------------------- */
 
-#define KEPT_TYPE "inbox_retention:"
-
-/* How long the subscription says that records are kept; 0: it says something else. */
+/* How long records are kept by this subscription; 0: it is of another kind. */
 static int64_t kept_by(pawl_text type)
 {
-    pawl_text number = pawl__text_behind(type, KEPT_TYPE);
+    pawl_text number = pawl__text_behind(type, PAWL__RETENTION_TYPE);
     return number.size > 0 ? strtoll(number.data, NULL, 10) : 0;
 }
 
-pawl_code pawl__retention_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
-                                   pawl_arena *arena, pawl_subscription_set *sets, size_t *count)
+/* The longest time for which an endpoint of the store keeps records. Endpoints of older programs have no such
+ * subscription; for them this endpoint's option counts. */
+static pawl_code find_longest(pawl__service *service, pawl_arena *arena, int64_t *longest,
+                              pawl_error *error)
 {
-    pawl_text queue  = endpoint->model->queue;
-    int64_t   ours   = endpoint->settings.inbox_retention;
-    bool      is_new = endpoint->model->type_count > 0; /* without messages there is no queue */
-    for (size_t i = 0; i < list->count; i++) {
-        const pawl_subscription *item = &list->items[i];
-        int64_t                  kept = kept_by(item->type);
-        if (kept == 0 || !pawl_text_equal(item->queue, queue))
-            continue;
-        if (kept == ours)
-            is_new = false;
-        else
-            sets[(*count)++] =
-                (pawl_subscription_set){.is_remove = true, .type = item->type, .queue = queue};
-    }
-    if (!is_new)
-        return PAWL_OK;
-    pawl_text type = pawl_arena_printf(arena, KEPT_TYPE "%lld", (long long)ours);
-    if (type.data == NULL)
-        return PAWL_ENOMEM;
-    sets[(*count)++] = (pawl_subscription_set){.type = type, .queue = queue};
-    return PAWL_OK;
-}
-
-/* The longest that an endpoint of the store keeps records; of those that announce none, older programs' too, only this
- * one's option is known. */
-static pawl_code find_longest(pawl__service *service, int64_t *longest, pawl_error *error)
-{
-    pawl_subscriptions list  = {.count = 0};
-    pawl_arena        *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
-    pawl_code code = pawl_store_subscriptions(service->store, arena, &list, error);
-    *longest       = service->endpoint->settings.inbox_retention;
+    pawl_subscriptions list = {.count = 0};
+    pawl_code          code = pawl_store_subscriptions(service->store, arena, &list, error);
+    *longest                = service->endpoint->settings.inbox_retention;
     for (size_t i = 0; i < list.count; i++)
         if (kept_by(list.items[i].type) > *longest)
             *longest = kept_by(list.items[i].type);
-    pawl_arena_destroy(arena);
     return code;
 }
 
 /* ---- The time of a sweep ------------------------------------------------- */
 
-#define AHEAD_MAX PAWL_MINUTES(1) /* of what is believed: clocks are set, machines sleep */
+#define AHEAD_MAX PAWL_MINUTES(1) /* allowed, as clocks are set and machines sleep */
 #define AHEAD_BELIEVED PAWL_DAYS(1)
 
 pawl_time pawl__retention_time(pawl__believed *believed, pawl_time server, pawl_time recorded,
@@ -148,24 +118,21 @@ pawl_time pawl__retention_time(pawl__believed *believed, pawl_time server, pawl_
     return now;
 }
 
-/* A virtual clock is right. */
-static pawl_code find_time(pawl__service *service, pawl_time *now, pawl_error *error)
+/* Finds the time of the sweep; a virtual clock is always believed. */
+static pawl_code find_time(pawl__service *service, pawl_arena *arena, pawl_time *now,
+                           pawl_error *error)
 {
-    const pawl_diagnosis asked  = {.is_brief = true, .is_time = true}; /* how far from 1970 */
-    pawl_finding_rows    rows   = {.count = 0};
+    const pawl_diagnosis asked = {.is_brief = true, .is_time = true}; /* to get the server's time */
+    pawl_finding_rows    rows  = {.count = 0};
     pawl_time            server = 0, recorded = 0;
     if (service->endpoint->settings.machine != NULL)
         return PAWL_OK;
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the time");
     pawl_code code = pawl_store_diagnose(service->store, &asked, arena, &rows, error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
         if (pawl_text_equal(rows.items[i].name, PAWL_TEXT("clock")))
             server = rows.items[i].value;
         else if (pawl_text_equal(rows.items[i].name, PAWL_TEXT("recorded")))
             recorded = rows.items[i].value;
-    pawl_arena_destroy(arena);
     if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
         return code;
     *now = pawl__retention_time(&service->believed, server, recorded, *now, pawl__monotonic_now());
@@ -174,15 +141,14 @@ static pawl_code find_time(pawl__service *service, pawl_time *now, pawl_error *e
 
 /* ---- Sweeping ----------------------------------------------------------- */
 
-/* Is the store handle lost? It is opened anew, or the endpoint cannot go on. */
+/* Is the store handle lost? Then the failure is returned, and the handle opened again. */
 static bool is_handle_lost(pawl_code code)
 {
     return code == PAWL_ELOST || code == PAWL_EUNKNOWN || code == PAWL_EFENCED ||
            code == PAWL_EUNREACHABLE;
 }
 
-/* Clean-up that fails stops nothing, but a table that only grows has to be heard of
- * (O29). */
+/* A failed clean-up stops nothing, but is reported if it goes on, as the tables only grow then (O29). */
 static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
@@ -200,7 +166,7 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     return is_handle_lost(code) ? code : PAWL_OK;
 }
 
-/* By that time, and of the deduplication records those that no endpoint keeps. */
+/* Sweeps by time `now`; deletes deduplication records only if no endpoint keeps them for so long. */
 static pawl_code sweep_by(pawl__service *service, pawl_time now, int64_t longest, int64_t *outbox,
                           int64_t *count, bool *more, pawl_error *error)
 {
@@ -218,7 +184,7 @@ static pawl_code sweep_by(pawl__service *service, pawl_time now, int64_t longest
     return pawl_store_sweep(service->store, &request, count, more, error);
 }
 
-/* Sweeps a bounded number of rows; the next sweep follows soon when more are left. */
+/* Sweeps a bounded number of rows; if more are left, the next sweep follows soon. */
 static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
@@ -236,16 +202,19 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
                                     settings->body_retention};
     if (!take_turn(service, kept, now, SWEEP_PERIOD_IDLE))
         return PAWL_OK;
-    int64_t   begin = pawl__monotonic_now();
-    pawl_code code  = find_longest(service, &longest, &failure);
+    int64_t     begin = pawl__monotonic_now();
+    pawl_arena *arena = pawl_arena_create(0); /* not service->arena, which never shrinks */
+    pawl_code   code  = arena != NULL ? find_longest(service, arena, &longest, &failure)
+                                      : pawl_error_set(&failure, PAWL_ENOMEM, "no memory for a sweep");
     if (code == PAWL_OK)
-        code = find_time(service, &by, &failure);
+        code = find_time(service, arena, &by, &failure);
     if (code == PAWL_OK)
         code = sweep_by(service, by, longest, &outbox, &count, &more, &failure);
     if (code == PAWL_OK)
-        code = pawl__schedules_check(service->endpoint, service->store, &failure);
+        code = pawl__schedules_check(service->endpoint, service->store, arena, &failure);
+    pawl_arena_destroy(arena);
     int64_t pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
-    if (settings->machine != NULL) /* a virtual clock does not pass */
+    if (settings->machine != NULL) /* a virtual clock does not advance by itself */
         pause = 0;
     bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_keeps_wake(service->store);
     int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
@@ -264,7 +233,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     return code;
 }
 
-/* A quarter of the lease is the cadence of T14. */
+/* Releases expired leases, every quarter of the lease (T14). */
 static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
 {
     int64_t count = 0;

@@ -1,17 +1,18 @@
-/* schedule.c - when schedules are due, which messages they send then, and the rows of those in the
+/* schedule.c - computes when schedules are due and which messages they send, and writes the rows of those in the
  * endpoint's table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/schedule/schedule.h"
 
-#define LATE_MAX PAWL_MINUTES(1) /* PAWL_MISSED_SKIP: until then a time is late, not missed */
-#define SHIFT_MAX PAWL_DAYS(1)   /* of a zone, with new data */
+#define LATE_MAX PAWL_MINUTES(1) /* PAWL_MISSED_SKIP: a time counts as missed after this */
+#define SHIFT_MAX PAWL_DAYS(1)   /* of a zone, by an update of its data */
 #define WINDOW_FIRST PAWL_HOURS(1)
 #define WINDOW_GROWTH 8
-/* A row may be due later than by this clock: those of machines differ, and one that is put back waits for a minute. */
+/* A row may be due somewhat later than by this clock: clocks of machines differ, and a row that is deferred waits a
+ * minute. */
 #define AHEAD_MAX PAWL_MINUTES(2)
-#define ANNOUNCE_TRIES 10 /* each in vain only because another process wrote a row meanwhile */
+#define ANNOUNCE_TRIES 10 /* each fails only if another process wrote a row meanwhile */
 
 /* ---- Times ---------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ typedef struct pattern {
     pawl__zone *zone;
 } pattern;
 
-static pawl_code pattern_open(const pawl__schedule *schedule, pattern *it, pawl_error *error)
+static pawl_code pattern_open(const pawl_schedule_row *schedule, pattern *it, pawl_error *error)
 {
     *it = (pattern){.every = schedule->every};
     if (schedule->cron.size == 0)
@@ -32,7 +33,7 @@ static pawl_code pattern_open(const pawl__schedule *schedule, pattern *it, pawl_
                            : code;
 }
 
-/* An interval counts from `due`, which is not behind `after`. */
+/* The next time after `after`. An interval counts from `due`, which is not later than `after`. */
 static pawl_time next_after(const pattern *it, pawl_time due, pawl_time after)
 {
     if (it->every == 0)
@@ -40,7 +41,7 @@ static pawl_time next_after(const pattern *it, pawl_time due, pawl_time after)
     return pawl_time_add(due, ((after - due) / it->every + 1) * it->every);
 }
 
-/* The time that was planned as `due`: after an update of the zone's data the nearest one to it. */
+/* The time that was planned as `due`; after an update of the zone's data the nearest one. */
 static pawl_time time_of(const pattern *it, pawl_time due)
 {
     if (it->every != 0)
@@ -64,8 +65,8 @@ static size_t last_of_interval(const pattern *it, pawl_time due, pawl_time now, 
     return count;
 }
 
-/* The times of a line of cron from `begin` to `now`; of more than `wanted` the last, which
- * stand in `ring` at their number modulo `wanted`. */
+/* The times of a cron line from `first` to `now`; if more than `wanted`, the last ones. `ring` has each at its number
+ * modulo `wanted`. */
 static size_t fill_ring(const pattern *it, pawl_time first, pawl_time now, size_t wanted,
                         pawl_time *ring)
 {
@@ -75,8 +76,8 @@ static size_t fill_ring(const pattern *it, pawl_time first, pawl_time now, size_
     return count;
 }
 
-/* The last `wanted` times of a line of cron. Cron knows no way back, so the look begins ever
- * farther before `now`, until there are enough of them or `due` is reached, which is one itself. */
+/* The last `wanted` times of a cron line. Cron times are only computed forwards, so the search begins farther and
+ * farther before `now`, until it finds enough of them or reaches `due`, which is one of them. */
 static size_t last_of_cron(const pattern *it, pawl_time due, pawl_time now, size_t wanted,
                            pawl_time *ring, pawl_time *times)
 {
@@ -94,7 +95,7 @@ static size_t last_of_cron(const pattern *it, pawl_time due, pawl_time now, size
     return kept;
 }
 
-pawl_code pawl__schedule_first(const pawl__schedule *schedule, pawl_time now, pawl_time *first,
+pawl_code pawl__schedule_first(const pawl_schedule_row *schedule, pawl_time now, pawl_time *first,
                                pawl_error *error)
 {
     pattern   it;
@@ -106,10 +107,10 @@ pawl_code pawl__schedule_first(const pawl__schedule *schedule, pawl_time now, pa
     return code;
 }
 
-/* The planned time of a row. One that is due later than it can be was planned by a clock that was ahead, or this one was
- * set back: such a schedule would stand still until then, and gets its next time by this clock. An interval keeps its
- * times, so that one that was sent is known. */
-static pawl_code planned_by_clock(const pawl__schedule *schedule, const pawl_timeout_row *row,
+/* The planned time of a row. If it is later than possible, a clock was ahead when it was planned, or this one was set
+ * back: the schedule would not run until then, so it gets its next time by this clock. An interval keeps its times, so
+ * that no time is sent twice. */
+static pawl_code planned_by_clock(const pawl_schedule_row *schedule, const pawl_timeout_row *row,
                                   pawl_time now, pawl_arena *arena, pawl_time *next, bool *is_ahead,
                                   pawl_error *error)
 {
@@ -134,7 +135,7 @@ static pawl_code planned_by_clock(const pawl__schedule *schedule, const pawl_tim
     return PAWL_OK;
 }
 
-pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl_time now,
+pawl_code pawl__schedule_due(const pawl_schedule_row *schedule, pawl_time due, pawl_time now,
                              pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error)
 {
     pattern    it;
@@ -151,7 +152,7 @@ pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl
         plan->count = it.every != 0 ? last_of_interval(&it, due, now, wanted, plan->times)
                                     : last_of_cron(&it, due, now, wanted, ring, plan->times);
     }
-    /* Nothing was missed where new data of the zone says an earlier time. */
+    /* Nothing was missed if only new data of the zone made the time earlier. */
     if (schedule->missed == PAWL_MISSED_SKIP && plan->count > 0 &&
         now - plan->times[0] > LATE_MAX && now - planned > LATE_MAX)
         plan->count = 0;
@@ -163,9 +164,9 @@ pawl_code pawl__schedule_due(const pawl__schedule *schedule, pawl_time due, pawl
 
 /* ---- Due ------------------------------------------------------------------- */
 
-/* Is the schedule of a table in no live program's any more? Then it was removed from it. A program
- * that has it may be a newer or an older one, in a rolling deploy. */
-static pawl_code look_for(pawl__worker *worker, const pawl__schedule *schedule, bool *is_gone,
+/* Was a schedule that came from a table removed from it? Yes if no live program's table has it; in a rolling deployment
+ * a newer or older program may. */
+static pawl_code look_for(pawl__worker *worker, const pawl_schedule_row *schedule, bool *is_gone,
                           pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
@@ -183,16 +184,15 @@ static pawl_code look_for(pawl__worker *worker, const pawl__schedule *schedule, 
     return code;
 }
 
-/* Under a virtual clock each time comes at its own moment, so only those before the endpoint began
- * were missed. */
+/* Under a virtual clock each time is run at its moment, so only times before the endpoint began count as missed. */
 pawl_code pawl__worker_schedule(void *runtime, const pawl_timeout_row *row, pawl_time now,
                                 pawl_arena *arena, pawl__schedule_plan *plan, pawl_error *error)
 {
-    pawl__worker  *worker = runtime;
-    pawl_time      begin  = worker->endpoint->begin;
-    pawl__schedule schedule;
-    pawl_time      planned;
-    pawl_code      code = pawl__schedule_read(row, arena, &schedule, error);
+    pawl__worker     *worker = runtime;
+    pawl_time         begin  = worker->endpoint->begin;
+    pawl_schedule_row schedule;
+    pawl_time         planned;
+    pawl_code         code = pawl__schedule_read(row, arena, &schedule, error);
     if (code == PAWL_OK)
         code = pawl__schedule_planned(row, arena, &planned);
     if (code == PAWL_OK)
@@ -207,24 +207,24 @@ pawl_code pawl__worker_schedule(void *runtime, const pawl_timeout_row *row, pawl
 /* ---- The endpoint's table --------------------------------------------------- */
 
 static pawl_code declared(const pawl_endpoint *endpoint, const pawl__schedule_model *model,
-                          pawl_arena *arena, pawl__schedule *schedule, pawl_error *error)
+                          pawl_arena *arena, pawl_schedule_row *schedule, pawl_error *error)
 {
     const pawl_schedule *given = &model->schedule;
     pawl_text            none  = PAWL_TEXT("");
     *schedule =
-        (pawl__schedule){.name        = model->name,
-                         .queue       = endpoint->model->queue,
-                         .type        = pawl_text_of(pawl_record_type(model->message)),
-                         .body        = model->body,
-                         .cron        = pawl_text_of(given->cron),
-                         .zone        = pawl_text_of(given->zone),
-                         .every       = given->every,
-                         .missed      = given->missed,
-                         .missed_max  = given->missed == PAWL_MISSED_ALL ? given->missed_max : 1,
-                         .is_declared = true};
+        (pawl_schedule_row){.name        = model->name,
+                            .queue       = endpoint->model->queue,
+                            .type        = pawl_text_of(pawl_record_type(model->message)),
+                            .body        = model->body,
+                            .cron        = pawl_text_of(given->cron),
+                            .zone        = pawl_text_of(given->zone),
+                            .every       = given->every,
+                            .missed      = given->missed,
+                            .missed_max  = given->missed == PAWL_MISSED_ALL ? given->missed_max : 1,
+                            .is_declared = true};
     pawl_code code =
         pawl__headers_build(none, model->message, NULL, NULL, arena, &schedule->headers, error);
-    /* As it is read from its row. */
+    /* In the form in which it is read from its row. */
     return code == PAWL_OK ? pawl__headers_set(schedule->headers, PAWL_HEADER_SCHEDULE, model->name,
                                                arena, &schedule->headers)
                            : code;
@@ -247,9 +247,9 @@ static bool take_changes(pawl_changes *changes, size_t count, pawl_arena *arena)
     return changes->timeout_set.items != NULL && changes->timeout_settle.items != NULL;
 }
 
-/* Adds the changes that write a row, or in place of this one, unless somebody else wrote it since it was read: an
- * operator may have paused it. */
-static pawl_code put_row(const pawl__schedule *schedule, pawl_time next,
+/* Adds the changes that write a new row, or replace `row`. They are refused if the row was written since it was read,
+ * as an operator may have paused it. */
+static pawl_code put_row(const pawl_schedule_row *schedule, pawl_time next,
                          const pawl_timeout_row *row, pawl_arena *arena, pawl_changes *changes,
                          pawl_error *error)
 {
@@ -269,14 +269,14 @@ static pawl_code put_row(const pawl__schedule *schedule, pawl_time next,
     return PAWL_OK;
 }
 
-/* Adds the changes that a schedule needs. Where its times are the same, the planned one stays, also one that passed while
- * no process ran. */
+/* Adds the changes that a schedule needs. If its times have not changed, the planned time stays, even if it passed
+ * while no process ran. */
 static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *model,
                           const pawl_timeout_rows *rows, pawl_changes *changes, pawl_error *error)
 {
     pawl_arena             *arena = endpoint->worker->read;
     const pawl_timeout_row *row   = find_row(rows, model->row);
-    pawl__schedule          schedule, stored = {.is_paused = false};
+    pawl_schedule_row       schedule, stored = {.is_paused = false};
     pawl_time               next     = PAWL_TIME_MAX;
     bool                    is_ahead = false;
     pawl_code               code     = declared(endpoint, model, arena, &schedule, error);
@@ -339,14 +339,14 @@ pawl_code pawl__schedules_announce(pawl_endpoint *endpoint, pawl_error *error)
 
 /* ---- While the endpoint runs ---------------------------------------------------- */
 
-/* A row that cannot be read or planned says so when it is due. */
+/* Ignores a row that cannot be read or planned: that is logged when it is due. */
 static pawl_code check_row(const pawl_endpoint *endpoint, const pawl_timeout_row *row,
                            pawl_arena *arena, pawl_changes *changes, pawl_error *error)
 {
-    pawl__schedule schedule;
-    pawl_time      next;
-    bool           is_ahead = false;
-    pawl_code      code     = pawl__schedule_read(row, arena, &schedule, error);
+    pawl_schedule_row schedule;
+    pawl_time         next;
+    bool              is_ahead = false;
+    pawl_code         code     = pawl__schedule_read(row, arena, &schedule, error);
     if (code == PAWL_OK)
         code = planned_by_clock(&schedule, row, pawl__business_now(endpoint), arena, &next,
                                 &is_ahead, error);
@@ -355,15 +355,13 @@ static pawl_code check_row(const pawl_endpoint *endpoint, const pawl_timeout_row
     return code == PAWL_ENOMEM ? code : PAWL_OK;
 }
 
-/* A row that is refused was written by another process meanwhile. */
-pawl_code pawl__schedules_check(const pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
+/* Ignores refusals: another process wrote the row meanwhile. */
+pawl_code pawl__schedules_check(const pawl_endpoint *endpoint, pawl_store *store, pawl_arena *arena,
+                                pawl_error *error)
 {
-    pawl_arena       *arena   = pawl_arena_create(0);
     pawl_timeout_rows rows    = {.count = 0};
     pawl_changes      changes = {.now = pawl__machine_now(endpoint)};
     pawl_refusals     refused = {.arena = arena};
-    if (arena == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
     pawl_code code = pawl_store_timeout_list(store, pawl__schedules_saga, 0, arena, &rows, error);
     if (code == PAWL_OK && rows.count > 0 && !take_changes(&changes, rows.count, arena))
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory for schedules");
@@ -371,6 +369,5 @@ pawl_code pawl__schedules_check(const pawl_endpoint *endpoint, pawl_store *store
         code = check_row(endpoint, &rows.items[i], arena, &changes, error);
     if (code == PAWL_OK && changes.timeout_set.count > 0)
         code = pawl_store_commit(store, &changes, &refused, error);
-    pawl_arena_destroy(arena);
     return code;
 }

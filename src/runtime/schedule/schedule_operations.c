@@ -1,6 +1,6 @@
-/* schedule_operations.c - operators list schedules, add, pause, resume, run and remove them.
+/* schedule_operations.c - operations of operators on schedules: list, add, pause, resume, run, remove.
  *
- * A change and the event that says who made it, when and why are one unit.
+ * A change is committed in one unit with the event that records who made it, when and why.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,6 @@
 
 #include "base/dispatch.h"
 #include "pawl/limits.h"
-#include "pawl/store_schedule.h"
 #include "record/record_internal.h"
 #include "store/core/action.h"
 #include "workflow/names.h"
@@ -30,28 +29,7 @@ static int compare_ids(const void *left, const void *right)
     return pawl_text_compare(a->id, b->id);
 }
 
-static pawl_schedule_row shown(const pawl_timeout_row *row, const pawl__schedule *schedule)
-{
-    return (pawl_schedule_row){.id          = row->name,
-                               .queue       = schedule->queue,
-                               .name        = schedule->name,
-                               .cron        = schedule->cron,
-                               .zone        = schedule->zone,
-                               .every       = schedule->every,
-                               .missed      = schedule->missed,
-                               .missed_max  = schedule->missed_max,
-                               .type        = schedule->type,
-                               .body        = schedule->body,
-                               .headers     = schedule->headers,
-                               .next        = schedule->is_paused ? 0 : row->due,
-                               .is_paused   = schedule->is_paused,
-                               .is_declared = schedule->is_declared,
-                               .changed_by  = schedule->changed_by,
-                               .changed_at  = schedule->changed_at,
-                               .reason      = schedule->reason};
-}
-
-/* A row that lacks something is listed with what it has. */
+/* Lists all schedules; an incomplete row with the members that it has. */
 pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena, pawl_schedule_rows *rows,
                                    pawl_error *error)
 {
@@ -63,12 +41,9 @@ pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena, pawl_sc
     pawl_schedule_row *items = pawl_arena_take(arena, found.count * sizeof *items);
     if (items == NULL)
         return NO_MEMORY(error);
-    for (size_t i = 0; i < found.count; i++) {
-        pawl__schedule schedule;
-        if (pawl__schedule_read(&found.items[i], arena, &schedule, NULL) == PAWL_ENOMEM)
+    for (size_t i = 0; i < found.count; i++)
+        if (pawl__schedule_read(&found.items[i], arena, &items[i], NULL) == PAWL_ENOMEM)
             return NO_MEMORY(error);
-        items[i] = shown(&found.items[i], &schedule);
-    }
     qsort(items, found.count, sizeof *items, compare_ids);
     *rows = (pawl_schedule_rows){items, found.count};
     return PAWL_OK;
@@ -76,9 +51,9 @@ pawl_code pawl_store_schedule_list(pawl_store *store, pawl_arena *arena, pawl_sc
 
 /* ---- The message ------------------------------------------------------------- */
 
-/* A message that is sent now; `by` is empty, or requested it. Index 1 keeps its id apart from that of a time that
- * comes by itself. */
-static pawl_code make_send(const pawl__act *act, const pawl__schedule *schedule, pawl_text by,
+/* Makes a message to send now; `by` is who requested it, or empty. Index 1 makes its id differ from that of a planned
+ * time. */
+static pawl_code make_send(const pawl__act *act, const pawl_schedule_row *schedule, pawl_text by,
                            pawl_queue_send *send, pawl_error *error)
 {
     char             at[PAWL_TIME_TEXT_SIZE + 1];
@@ -105,9 +80,9 @@ static pawl_code make_send(const pawl__act *act, const pawl__schedule *schedule,
 
 /* ---- Writing ----------------------------------------------------------------- */
 
-/* Commits the schedule's row, due for the first time after now, with who changed it and why. `was` is the row that it
- * replaces, or NULL: a program that wrote another one since it was read is not undone. */
-static pawl_code write_row(pawl__act *act, pawl__schedule *schedule, const pawl_timeout_row *was,
+/* Commits the schedule's row, due at its first time after now, with who changed it and why. `was` is the row that it
+ * replaces, or NULL; if a program has written that row since it was read, the commit is refused. */
+static pawl_code write_row(pawl__act *act, pawl_schedule_row *schedule, const pawl_timeout_row *was,
                            pawl_error *error)
 {
     pawl_timeout_set    set;
@@ -180,7 +155,7 @@ static pawl_code check_plan(const pawl_schedule_row *row, pawl_error *error)
     return PAWL_OK;
 }
 
-/* The row keeps them beside its own, which say the plan. */
+/* Checks the headers of the message, which the row keeps beside those of the plan. */
 static pawl_code check_headers(pawl_text headers, pawl_arena *arena, pawl_error *error)
 {
     yyjson_doc *doc = NULL;
@@ -203,8 +178,8 @@ static pawl_code check_headers(pawl_text headers, pawl_arena *arena, pawl_error 
                  : pawl_error_set(error, PAWL_EINVAL, "its headers are no JSON object of strings");
 }
 
-/* A message that no store takes would fail at each of the times. */
-static pawl_code check_message(const pawl__act *act, const pawl__schedule *schedule,
+/* Checks that a store accepts the message; otherwise it would fail each time. */
+static pawl_code check_message(const pawl__act *act, const pawl_schedule_row *schedule,
                                pawl_error *error)
 {
     pawl_queue_send send;
@@ -223,20 +198,12 @@ static pawl_code check_message(const pawl__act *act, const pawl__schedule *sched
 
 static pawl_code add(pawl__act *act, const pawl_schedule_row *row, pawl_error *error)
 {
-    bool           is_all   = row->missed == PAWL_MISSED_ALL;
-    pawl__schedule schedule = {.name       = row->name,
-                               .queue      = row->queue,
-                               .type       = row->type,
-                               .body       = row->body,
-                               .headers    = row->headers,
-                               .cron       = row->cron,
-                               .zone       = row->zone,
-                               .every      = row->every,
-                               .missed     = row->missed,
-                               .missed_max = row->missed_max != 0 ? row->missed_max
-                                             : is_all             ? PAWL__MISSED_DEFAULT
-                                                                  : 1};
-    pawl_code      code     = check_message(act, &schedule, error);
+    pawl_schedule_row schedule = *row;
+    schedule.is_paused         = false;
+    schedule.is_declared       = false;
+    if (row->missed_max == 0)
+        schedule.missed_max = row->missed == PAWL_MISSED_ALL ? PAWL__MISSED_DEFAULT : 1;
+    pawl_code code = check_message(act, &schedule, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, NOUN " %.*s", PAWL_TEXT_ARGS(act->action.name));
     code = write_row(act, &schedule, NULL, error);
@@ -270,8 +237,8 @@ pawl_code pawl_store_schedule_add(pawl_store *store, const pawl_schedule_row *ro
 
 /* ---- Settle ------------------------------------------------------------------- */
 
-/* The schedule that is acted on, and its row. */
-static pawl_code find(pawl__act *act, pawl_timeout_row *row, pawl__schedule *schedule,
+/* Finds the schedule of the operation, and its row. */
+static pawl_code find(pawl__act *act, pawl_timeout_row *row, pawl_schedule_row *schedule,
                       pawl_error *error)
 {
     pawl_timeout_rows rows = {.count = 0};
@@ -287,8 +254,9 @@ static pawl_code find(pawl__act *act, pawl_timeout_row *row, pawl__schedule *sch
                                             PAWL_TEXT_ARGS(act->action.name));
 }
 
-/* Has a program that runs the schedule in its table? Other endpoints may have one of its name. */
-static pawl_code check_removal(const pawl__act *act, const pawl__schedule *schedule,
+/* Refuses to remove a schedule that is in the table of a running program of this endpoint. (Other endpoints may have
+ * one with the same name.) */
+static pawl_code check_removal(const pawl__act *act, const pawl_schedule_row *schedule,
                                pawl_error *error)
 {
     pawl_worker_info *items    = NULL;
@@ -312,7 +280,7 @@ static pawl_code check_removal(const pawl__act *act, const pawl__schedule *sched
     return code;
 }
 
-/* The event keeps what the row said. */
+/* Deletes the row; the event keeps its headers. */
 static pawl_code cancel(pawl__act *act, const pawl_timeout_row *row, pawl_error *error)
 {
     pawl_timeout_cancel gone          = {.saga_id = pawl__schedules_saga, .name = row->name};
@@ -322,7 +290,7 @@ static pawl_code cancel(pawl__act *act, const pawl_timeout_row *row, pawl_error 
     return pawl__act_commit(act, pawl__texts_begin(), error);
 }
 
-static pawl_code run(pawl__act *act, const pawl__schedule *schedule, pawl_error *error)
+static pawl_code run(pawl__act *act, const pawl_schedule_row *schedule, pawl_error *error)
 {
     pawl_queue_send send;
     pawl_code       code = make_send(act, schedule, act->action.by, &send, error);
@@ -335,12 +303,12 @@ static pawl_code run(pawl__act *act, const pawl__schedule *schedule, pawl_error 
 
 static pawl_code settle(pawl__act *act, pawl_schedule_action action, pawl_error *error)
 {
-    pawl__schedule   schedule;
-    pawl_timeout_row row;
-    bool             is_pause = action == PAWL_SCHEDULE_PAUSE;
-    pawl_code        code     = find(act, &row, &schedule, error);
+    pawl_schedule_row schedule;
+    pawl_timeout_row  row;
+    bool              is_pause = action == PAWL_SCHEDULE_PAUSE;
+    pawl_code         code     = find(act, &row, &schedule, error);
     if (code == PAWL_EDECODE &&
-        action == PAWL_SCHEDULE_REMOVE) /* a member that it lacks is not needed */
+        action == PAWL_SCHEDULE_REMOVE) /* an incomplete row can be removed */
         code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
@@ -374,7 +342,7 @@ pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id, pawl_sched
     if (code == PAWL_OK)
         code = settle(&act, action, error);
     for (int i = 1; i < WRITE_TRIES && code == PAWL_EGONE;
-         i++) /* sent, or declared anew, at this moment */
+         i++) /* being sent, or written by a program, just now */
         code = settle(&act, action, error);
     pawl_arena_destroy(act.arena);
     return code;

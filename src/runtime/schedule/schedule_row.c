@@ -1,4 +1,4 @@
-/* schedule_row.c - the row of a schedule is read and written.
+/* schedule_row.c - reads and writes the row of a schedule.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,7 @@ static const char *const policies[] = {
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* 0 for a text that is no number. */
+/* 0 if the text is not a number. */
 static int64_t number_of(pawl_text text)
 {
     return text.size > 0 ? strtoll(text.data, NULL, 10) : 0;
@@ -58,7 +58,7 @@ static pawl_missed policy_of(pawl_text text)
     return PAWL_MISSED_ONCE;
 }
 
-static pawl_code check(const pawl__schedule *schedule, pawl_error *error)
+static pawl_code check(const pawl_schedule_row *schedule, pawl_error *error)
 {
     const char *lacks = NULL;
     if (schedule->type.size == 0)
@@ -74,9 +74,9 @@ static pawl_code check(const pawl__schedule *schedule, pawl_error *error)
 }
 
 pawl_code pawl__schedule_read(const pawl_timeout_row *row, pawl_arena *arena,
-                              pawl__schedule *schedule, pawl_error *error)
+                              pawl_schedule_row *schedule, pawl_error *error)
 {
-    *schedule = (pawl__schedule){.queue = row->destination};
+    *schedule = (pawl_schedule_row){.id = row->name, .queue = row->destination, .next = row->due};
     pawl_text every, missed, most, by, paused;
     const struct {
         const char *name;
@@ -107,18 +107,20 @@ pawl_code pawl__schedule_read(const pawl_timeout_row *row, pawl_arena *arena,
     schedule->missed_max  = (int32_t)number_of(most);
     schedule->is_declared = pawl_text_equal(by, PAWL_TEXT(BY_TABLE));
     schedule->is_paused   = paused.size > 0;
+    if (schedule->is_paused)
+        schedule->next = 0;
     if (schedule->missed_max < 1 || schedule->missed_max > PAWL_SCHEDULE_MISSED_MAX)
         schedule->missed_max = 1;
     return check(schedule, error);
 }
 
-bool pawl__schedule_has_times_of(const pawl__schedule *left, const pawl__schedule *right)
+bool pawl__schedule_has_times_of(const pawl_schedule_row *left, const pawl_schedule_row *right)
 {
     return left->every == right->every && pawl_text_equal(left->cron, right->cron) &&
            pawl_text_equal(left->zone, right->zone);
 }
 
-bool pawl__schedule_is_same(const pawl__schedule *left, const pawl__schedule *right)
+bool pawl__schedule_is_same(const pawl_schedule_row *left, const pawl_schedule_row *right)
 {
     return pawl__schedule_has_times_of(left, right) && left->is_declared == right->is_declared &&
            left->missed == right->missed && left->missed_max == right->missed_max &&
@@ -128,7 +130,8 @@ bool pawl__schedule_is_same(const pawl__schedule *left, const pawl__schedule *ri
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static pawl_code put_headers(const pawl__schedule *schedule, pawl_arena *arena, pawl_text *headers)
+static pawl_code put_headers(const pawl_schedule_row *schedule, pawl_arena *arena,
+                             pawl_text *headers)
 {
     pawl_text every = PAWL_TEXT(""), most = PAWL_TEXT("");
     if (schedule->every != 0)
@@ -162,7 +165,7 @@ static pawl_code put_headers(const pawl__schedule *schedule, pawl_arena *arena, 
     return code;
 }
 
-pawl_code pawl__schedule_write(const pawl__schedule *schedule, pawl_time due, pawl_arena *arena,
+pawl_code pawl__schedule_write(const pawl_schedule_row *schedule, pawl_time due, pawl_arena *arena,
                                pawl_timeout_set *set)
 {
     pawl_text headers = {.data = NULL, .size = 0};

@@ -1,9 +1,8 @@
-/* test_kit.c - the users' test kit: setting up, acting, moving the clocks.
+/* test_kit.c - the test kit of applications: creates a test, sends messages, runs endpoints, moves the clocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/test_kit/test_kit.h"
-#include "base/delay.h"
 #include "runtime/endpoint/endpoint.h"
 #include "workflow/names.h"
 
@@ -48,7 +47,7 @@ static pawl_code take_settings(pawl_test *test, const pawl_test_options *options
     return PAWL_OK;
 }
 
-/* Each endpoint draws its ids from a source of its own. */
+/* Each endpoint has its own seed for ids. */
 static pawl_code create_endpoints(pawl_test *test, const pawl_application *application,
                                   pawl_error *error)
 {
@@ -104,6 +103,7 @@ void pawl_test_destroy(pawl_test *test)
     for (size_t i = 0; i < test->endpoint_count; i++)
         pawl_endpoint_destroy(test->endpoints[i]);
     pawl__test_store_close(test);
+    pawl_upgrade_destroy(test->models);
     pawl_clock_destroy(test->business);
     pawl_clock_destroy(test->machine);
     pawl_arena_destroy(test->arena);
@@ -112,6 +112,8 @@ void pawl_test_destroy(pawl_test *test)
 
 pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *error)
 {
+    if (record == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "the record is NULL");
     pawl_subscription_set set     = {.type  = pawl_text_of(pawl_record_type(record())),
                                      .queue = PAWL_TEXT(PAWL_TEST_EVENTS)};
     pawl_changes          changes = {PAWL__ONE_UNIT(pawl_clock_now(test->machine)),
@@ -121,8 +123,8 @@ pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *e
 
 /* ---- Running -------------------------------------------------------------------- */
 
-/* Adds a step's numbers. A due row that did not run is claimed by another worker, so it is not the
- * next due. */
+/* Adds the counts of a step. A due row that did not run is claimed by another worker, and does not count for
+ * next_due. */
 static void add_step(pawl_step *sum, const pawl_step *step, pawl_time now)
 {
     pawl__step_add(sum, step);
@@ -202,7 +204,7 @@ pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error
 
 /* ---- Delivering ------------------------------------------------------------------- */
 
-/* Gives the options the time and id of the test. Ids are counted instead of drawn, so that a run repeats. */
+/* Fills in the test's time and a message id. Ids are counted, not drawn, so that runs are repeatable. */
 static pawl_code take_send(pawl_test *test, const pawl_send_options *given,
                            pawl_send_options *options, pawl_error *error)
 {
@@ -286,6 +288,8 @@ static pawl_code settle(pawl_test *test, const char *endpoint, const char *messa
 {
     const pawl_dead_settle by = {
         .action = action, .by = PAWL_TEXT("test"), .body = pawl_text_of(json)};
+    if (message_id == NULL || message_id[0] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "no id of a message is given");
     const pawl_dead_query query = {
         .endpoint = pawl_text_of(endpoint), .message_id = pawl_text_of(message_id), .count_max = 2};
     pawl_dead_rows rows;

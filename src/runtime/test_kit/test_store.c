@@ -1,10 +1,9 @@
-/* test_store.c - the store of a test: made, found empty, and dropped in the end.
+/* test_store.c - creates the store of a test, checks that it is empty, and drops it in the end.
  *
  *     [drop] -> apply -> open -> is it empty? -> the test -> drop
  *
- * A test counts ids and begins its clocks anew each time. With marks of an earlier run, its
- * messages would count as handled and run no handler: so a store with anything in it is refused,
- * which also keeps a test away from a store that is in use.
+ * Each test starts its ids and clocks from the beginning. With deduplication records of an earlier run, its messages
+ * would count as handled. So a store that is not empty is refused, which also protects a store that is in use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,31 +68,13 @@ const char *pawl_test_file(const pawl_test *test)
 
 /* ---- Its tables ------------------------------------------------------------------ */
 
-static pawl_code add_tables(pawl_test *test, const pawl_application *application, const char *name,
-                            size_t *capacity, pawl_error *error)
-{
-    const pawl_saga_table *const *added;
-    size_t                        count;
-    pawl_code code = pawl_endpoint_tables(application, name, test->settings.saga_prefix,
-                                          test->arena, &added, &count, error);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        const pawl_saga_table **grown = pawl_arena_grow(test->arena, (void *)test->tables,
-                                                        test->table_count, capacity, sizeof *grown);
-        if (grown == NULL)
-            return no_memory(error);
-        test->tables                      = grown;
-        test->tables[test->table_count++] = added[i];
-    }
-    return code;
-}
-
 static pawl_code find_tables(pawl_test *test, const pawl_application *application,
                              pawl_error *error)
 {
-    size_t    capacity = 0;
-    pawl_code code     = pawl_application_check(application, error);
-    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
-        code = add_tables(test, application, application->endpoints[i]->name, &capacity, error);
+    pawl_code code =
+        pawl_upgrade_create(application, test->settings.saga_prefix, &test->models, error);
+    if (code == PAWL_OK)
+        test->tables = pawl_upgrade_tables(test->models, &test->table_count);
     return code;
 }
 
@@ -157,8 +138,8 @@ static pawl_code check_rows(const pawl_test *test, pawl_store *store, pawl_error
     return PAWL_OK;
 }
 
-/* A store that cannot be looked at has no tables yet, or apply says what is wrong with it. Apply would
- * upgrade tables of an older version, whose rows are not known. */
+/* Handles a store that cannot be read: it has no tables yet, or apply will report the problem. Refuses tables of an
+ * older version, which apply would upgrade. */
 static pawl_code check_version(const pawl_error *why, pawl_error *error)
 {
     const char *version = strstr(why->text, PAWL__SCHEMA_HAS_VERSION);
@@ -170,7 +151,7 @@ static pawl_code check_version(const pawl_error *why, pawl_error *error)
         atoi(version + strlen(PAWL__SCHEMA_HAS_VERSION)));
 }
 
-/* Looks at the store before anything is made or upgraded: a store in use is left as it is. */
+/* Checks the store before anything is created or upgraded, so that a store in use is not changed. */
 static pawl_code check_as_found(const pawl_test *test, pawl_error *error)
 {
     pawl_store              *store   = NULL;

@@ -1,4 +1,4 @@
-/* claim.c - claims rows for a worker's batch, and sets how many the next claim takes, and when.
+/* claim.c - claims rows for a worker's batch, and decides the size and time of the next claim.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,6 +23,19 @@ pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_que
     return code;
 }
 
+pawl_code pawl__claim_seqs(pawl__worker *worker, const int64_t *seqs, size_t count,
+                           pawl_time due_max, pawl_queue_rows *rows, pawl_error *error)
+{
+    const pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
+                                    .due_max   = due_max,
+                                    .count_max = count,
+                                    .seqs      = seqs,
+                                    .seq_count = seqs != NULL ? count : 0,
+                                    .now       = worker->engine.machine_now,
+                                    .size_max  = PAWL_CLAIM_SIZE_MAX};
+    return pawl_store_queue_claim(worker->store, &claim, worker->read, rows, error);
+}
+
 pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl_time due_max,
                                size_t count_max, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -45,8 +58,8 @@ size_t pawl__claim_limit(const pawl_endpoint *endpoint)
     return given < limit ? given : limit;
 }
 
-/* A batch whose handlers took more than half of their time was large enough: the rest of a larger one would only be
- * hidden from other workers, and be given back. After the first batch of fast ones the next is as large as can be. */
+/* If the handlers used more than half of their time, the next claim takes no more than ran: the rest would only be kept
+ * from other workers, and released. If the first batch shows that handlers are fast, the next one has the full size. */
 void pawl__claim_note_time(pawl__worker *worker)
 {
     const pawl__batch *batch = worker->batch;
@@ -64,11 +77,11 @@ void pawl__claim_note_time(pawl__worker *worker)
     worker->has_run |= ran > 0;
 }
 
-/* The next claim takes one message after one that ran alone, since the rest of a batch would only be
- * given back; few after one whose sagas were all elsewhere, and more each time that happens again, since
- * other work may stand behind, and at once as many as ever when the sagas are here again; and as many as came
- * after large ones or ran of slow ones, since a store may keep the rest from every worker. The number doubles while all
- * goes well, and begins with a few, since it is not known yet how slow the handlers are. */
+/* Sets the size of the next claim. It starts small, as the time of handlers is unknown, and doubles while all goes
+ * well. Exceptions: 1 after a unit that ran alone, as the rest of a batch would be released; a few once other
+ * workers had all sagas, then growing again, since other work may be behind these messages, and the full size as
+ * soon as sagas are free; cut_count after large messages or slow handlers, since some stores keep the claimed rest
+ * from all workers. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
     size_t limit = pawl__claim_limit(worker->endpoint);
@@ -92,7 +105,7 @@ bool pawl__claim_less(pawl__worker *worker, const pawl_error *error)
     size_t count = worker->batch->unit_count;
     if (worker->batch_max == 1)
         return false;
-    if (count < 2) /* the claim itself had no memory */
+    if (count < 2) /* out of memory in the claim itself */
         count = worker->claim_count;
     if (count > worker->batch_max)
         count = worker->batch_max;

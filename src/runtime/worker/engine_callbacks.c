@@ -1,5 +1,5 @@
-/* engine_callbacks.c - functions of a worker that the engine calls: routes, subscriptions, clocks, and sends that do not
- * wait for the commit of their handler.
+/* engine_callbacks.c - functions of a worker that the engine calls: routes, subscriptions, clocks, and pawl_send_now,
+ * which does not wait for the commit of its handler.
  *
  *     set -> { commit* -> send_deferred }* -> close_aside, drop_deferred
  *
@@ -12,8 +12,8 @@
 
 /* ---- Destinations ----------------------------------------------------------------- */
 
-/* Is the name new? Two names with one hash are taken for one. Without room for more names, none is new: nothing is logged
- * of them. */
+/* Is the name new? Names with the same hash count as one. If the list is full, no name is new, and nothing more is
+ * logged. */
 static bool is_new(pawl_endpoint *endpoint, pawl_text name)
 {
     uint64_t hash = pawl__text_hash(name);
@@ -28,10 +28,10 @@ static bool is_new(pawl_endpoint *endpoint, pawl_text name)
     return is_added;
 }
 
-/* Warns once of a queue of this store that is sent to without a route and has no endpoint: a mistyped name, as a rule, or a
- * forgotten route. Messages sent there wait for ever, and nothing fails. The subscriptions tell the endpoints, since each has
- * one for every type that it handles. When the store cannot be asked now, it is not asked again. Not under a virtual clock: a
- * test reads such queues itself. */
+/* Warns once if messages are sent, without a route, to a queue of this store that has no endpoint: usually a mistyped
+ * name or a forgotten route. They would wait there for ever. Every endpoint has a subscription for each type that it
+ * handles, so the subscriptions tell which queues are read. If the store cannot be read now, there is no second try.
+ * Not under a virtual clock, as tests read such queues themselves. */
 static void warn_unread(pawl__worker *worker, pawl_text queue)
 {
     const pawl_subscriptions *list = NULL;
@@ -79,11 +79,10 @@ static pawl_code subscriptions(void *runtime, const pawl_subscriptions **list, p
 
 /* ---- Sends that do not wait ----------------------------------------------------- */
 
-/* A send that does not wait, made during a hold: a second commit on the handle would end the hold.
- * Where a transaction locks rows, another connection commits the send at once. Where it locks the
- * whole store (SQLite) the send is deferred to the next commit, which has the end of the handler's
- * message: a crash before it lets the handler run, and send, again, so that no send is lost whose
- * handler has had an effect. */
+/* A pawl_send_now during a handler transaction. A second commit on the same handle would end that transaction. On
+ * stores that lock rows, a second handle commits the send at once. On SQLite, which locks the whole file, the send is
+ * deferred to the next commit, which also ends the handler's message. If the process crashes before, the handler runs,
+ * and sends, again: so no send is lost whose handler had an effect. */
 struct pawl__deferred {
     struct pawl__deferred *next;
     pawl_queue_send        send;
@@ -169,7 +168,7 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
                : defer(worker, changes, error);
 }
 
-/* Adds the deferred sends in a group of their own, behind those of the units. */
+/* Adds the deferred sends as the last group. */
 static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
 {
     pawl_arena *arena = worker->batch->arena;
@@ -201,8 +200,8 @@ static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
     return true;
 }
 
-/* Takes refusals of the deferred sends out of the list, since they are no unit's. A hold that is
- * rolled back takes the sends along, and they are committed on their own. */
+/* Removes refusals of the deferred sends from the list, as they belong to no unit. True: there were some, and the sends
+ * have to be committed separately. */
 static bool take_refusals(pawl_refusals *refused, uint32_t group)
 {
     size_t kept = 0, count = refused->count;
@@ -253,24 +252,34 @@ void pawl__worker_drop_deferred(pawl__worker *worker)
 
 /* ---- The rest ---------------------------------------------------------------------- */
 
-/* Does another live worker of the endpoint handle the type? Its row lists them. */
+static pawl_code read_live(pawl__worker *worker, pawl_error *error)
+{
+    pawl__live_workers *live = &worker->live;
+    if (live->is_read)
+        return PAWL_OK;
+    pawl_code code =
+        pawl_store_worker_list(worker->store, live->arena, &live->items, &live->count, error);
+    live->is_read = code == PAWL_OK;
+    return code;
+}
+
+/* Does another live worker of the endpoint handle the type? A worker's row lists its types. */
 static pawl_code find_handler(void *runtime, pawl_text type, bool *is_known, pawl_error *error)
 {
-    pawl__worker     *worker = runtime;
-    pawl_worker_info *items  = NULL;
-    size_t            count  = 0;
-    *is_known                = false;
+    pawl__worker             *worker = runtime;
+    const pawl__live_workers *live   = &worker->live;
+    *is_known                        = false;
     if (type.size == 0)
         return PAWL_OK;
-    pawl_code code = pawl_store_worker_list(worker->store, worker->read, &items, &count, error);
+    pawl_code code = read_live(worker, error);
     if (code != PAWL_OK)
         return code;
     pawl_text quoted = pawl_arena_printf(worker->read, "\"%.*s\"", PAWL_TEXT_ARGS(type));
     if (quoted.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a type");
-    for (size_t i = 0; i < count && !*is_known; i++)
-        *is_known = pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint) &&
-                    pawl__types_list(items[i].types, quoted);
+    for (size_t i = 0; i < live->count && !*is_known; i++)
+        *is_known = pawl_text_equal(live->items[i].endpoint, worker->endpoint->model->endpoint) &&
+                    pawl__types_list(live->items[i].types, quoted);
     return PAWL_OK;
 }
 
@@ -298,20 +307,21 @@ static bool is_stopping(void *runtime)
 static pawl_time oldest_without_row(void *runtime)
 {
     pawl__worker *worker = runtime;
-    /* In this order: the connection's loss is noted before its messages are forgotten here. */
+    /* The order matters: when the connection is lost, the loss is noted before its messages are removed from the
+     * offers. */
     pawl_time oldest = pawl__offers_oldest(&worker->endpoint->offers, &worker->rowless.deliveries);
     return pawl__inbound_state_may_miss(worker) ? PAWL_TIME_MIN : oldest;
 }
 
-/* A slow load takes nothing of it: as many handlers as ever share its cost. */
+/* The time of handlers begins after the load: after a slow load, batches must not become smaller. */
 static void begin_time(void *runtime)
 {
     pawl__worker *worker = runtime;
     worker->batch_end    = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
 }
 
-/* Has the batch used its handler time, or opened the breaker, or is the endpoint being stopped? Time is not looked at under a virtual
- * clock, so that a run repeats. */
+/* Has the batch to end early: its time is used up, the breaker opened, or the endpoint stops? A virtual clock ignores
+ * time, so that runs are repeatable. */
 static bool is_time_over(void *runtime)
 {
     pawl__worker *worker = runtime;
@@ -331,7 +341,7 @@ static pawl_time business_now(void *runtime)
     return pawl__business_now(worker->endpoint);
 }
 
-/* Stands still under a virtual clock, so that a run repeats. */
+/* Stands still under a virtual clock, so that runs are repeatable. */
 static int64_t clock_now(void *runtime)
 {
     const pawl__worker *worker = runtime;
@@ -344,7 +354,7 @@ static int64_t watch_now(void *runtime)
     return worker->engine.is_virtual ? 0 : pawl__watch_now(worker->endpoint);
 }
 
-/* One worker at a time works an ordered queue. */
+/* On an ordered endpoint always true, as only one worker has its queue. */
 static bool take(void *runtime, uint64_t hash)
 {
     pawl__worker *worker = runtime;

@@ -1,79 +1,34 @@
-/* foreign_timeouts.c - due timeouts for a destination that no endpoint of this store handles.
+/* foreign_timeouts.c - claims due timeouts for destinations that no endpoint of this store handles, to send them.
  *
- * Whose a destination is, is told by the store's subscriptions, which outlive the
- * processes that made them (E13):
+ * The subscriptions in the store, which outlive the processes that wrote them, tell who sends a timeout (E13):
  *
- *     a queue that a subscription names   its endpoint's, whether it runs or not: it
- *                                         claims its timeouts and handles them
- *     the name of a route                 that of the endpoints that have the route: each
- *                                         says so by a subscription to "route:NAME"
- *     any other name                      anybody's: a queue of this store
+ *     a queue that a subscription names   nobody: its endpoint, running or not, claims
+ *                                         the timeout and handles it
+ *     the name of a route                 an endpoint that has the route; each of them
+ *                                         has a subscription to "route:NAME"
+ *     any other name                      any endpoint, to a queue of this store
  *
- * Every worker checks now and then and sends the timeouts that are its endpoint's or anybody's; the
- * lease that a claim takes keeps two workers apart. The sending is in forward.c of the engine, in a
- * batch with everything else.
+ * Every worker checks from time to time and sends what its endpoint may send; a claim is a lease, so no two workers
+ * send one timeout. forward.c of the engine sends it, in a batch with other units.
  *
- * An endpoint without handlers of timeouts does not claim those of its own queue with its messages.
- * They are looked for here, too, and logged.
+ * An endpoint without timeout handlers does not claim timeouts of its own queue. They are found here, and logged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/runtime.h"
 
 #include "base/text.h"
+#include "store/core/core.h"
 
 #include <string.h>
 
-#define ROUTE_TYPE "route:"
-#define CHECK_PERIOD PAWL_SECONDS(30) /* while the worker is busy, and of a server */
+#define CHECK_PERIOD PAWL_SECONDS(30) /* if busy, or the store is on a server */
 #define STUCK_AFTER PAWL_MINUTES(10)
-#define STUCK_PERIOD PAWL_HOURS(1) /* between two lines of the log */
+#define STUCK_PERIOD PAWL_HOURS(1) /* between two log lines */
 
 /* ---- Whose route it is ------------------------------------------------------------ */
 
-static bool is_route_type(pawl_text type, pawl_text name)
-{
-    return name.size > 0 && pawl_text_equal(pawl__text_behind(type, ROUTE_TYPE), name);
-}
-
-static bool is_announced(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
-                         pawl_text name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (is_route_type(list->items[i].type, name) &&
-            pawl_text_equal(list->items[i].queue, endpoint->model->queue))
-            return true;
-    return false;
-}
-
-/* Is it the subscription of a route that the endpoint had and has no more? */
-static bool is_withdrawn(const pawl_endpoint *endpoint, const pawl_subscription *item)
-{
-    pawl_text name = pawl__text_behind(item->type, ROUTE_TYPE);
-    return name.size > 0 && pawl_text_equal(item->queue, endpoint->model->queue) &&
-           pawl__route_find(endpoint, name) == NULL;
-}
-
-pawl_code pawl__foreign_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
-                                 pawl_arena *arena, pawl_subscription_set *sets, size_t *count)
-{
-    pawl_text queue = endpoint->model->queue;
-    for (size_t i = 0; i < endpoint->route_count; i++) {
-        pawl_text name = pawl_text_of(endpoint->routes[i].name);
-        pawl_text type = pawl_arena_printf(arena, ROUTE_TYPE "%.*s", PAWL_TEXT_ARGS(name));
-        if (type.data == NULL)
-            return PAWL_ENOMEM;
-        if (!is_announced(endpoint, list, name) && type.size <= PAWL_NAME_SIZE_MAX)
-            sets[(*count)++] = (pawl_subscription_set){.type = type, .queue = queue};
-    }
-    for (size_t i = 0; i < list->count; i++)
-        if (is_withdrawn(endpoint, &list->items[i]))
-            sets[(*count)++] = (pawl_subscription_set){
-                .is_remove = true, .type = list->items[i].type, .queue = queue};
-    return PAWL_OK;
-}
-
-/* The queue of another endpoint that has a route of the name, if this one has none. */
+/* If this endpoint has no route of that name: the queue of another one that has it. */
 static pawl_text find_other(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
                             pawl_text name)
 {
@@ -81,22 +36,20 @@ static pawl_text find_other(const pawl_endpoint *endpoint, const pawl_subscripti
     if (pawl__route_find(endpoint, name) != NULL)
         return none;
     for (size_t i = 0; i < list->count; i++)
-        if (is_route_type(list->items[i].type, name))
+        if (pawl_text_equal(pawl__text_behind(list->items[i].type, PAWL__ROUTE_TYPE), name))
             return list->items[i].queue;
     return none;
 }
 
 /* ---- Looking ---------------------------------------------------------------------- */
 
-/* Is a check due? An idle worker checks at each step where that costs no more than a few
- * microseconds, and under a virtual clock, whose moves nothing announces. */
+/* Is a check due? An idle worker checks at each step if the store is in the process, which costs a few microseconds, or
+ * under a virtual clock, as nothing announces its moves. */
 static bool is_check_due(const pawl__worker *worker, bool is_idle)
 {
-    pawl_time now  = worker->engine.machine_now;
-    pawl_time due  = atomic_load(&worker->endpoint->foreign_check);
-    bool      easy = worker->engine.is_virtual || pawl__store_is_in_process(worker->store);
-    /* The clock may have been set back, too. */
-    return (is_idle && easy) || now >= due || due > pawl_time_add(now, CHECK_PERIOD);
+    bool easy = worker->engine.is_virtual || pawl__store_is_in_process(worker->store);
+    return (is_idle && easy) || pawl__is_due(atomic_load(&worker->endpoint->foreign_check),
+                                             worker->engine.machine_now, CHECK_PERIOD);
 }
 
 void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout)
@@ -110,16 +63,12 @@ bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_
     return business_now >= worker->foreign_due || is_check_due(worker, is_idle);
 }
 
-/* Logs, now and then, timeouts that are long due and another endpoint's to send. */
+/* Logs, from time to time, timeouts that are long overdue and that another endpoint has to send. */
 static void say_stuck(pawl__worker *worker, const pawl_foreign_row *row, pawl_text queue)
 {
-    pawl_endpoint *endpoint = worker->endpoint;
-    pawl_time      now      = worker->engine.machine_now;
-    pawl_time      due      = atomic_load(&endpoint->stuck_due);
-    char           since[PAWL_TIME_TEXT_SIZE + 1];
-    if (pawl_time_add(row->due, STUCK_AFTER) > worker->engine.business_now || now < due ||
-        !atomic_compare_exchange_strong(&endpoint->stuck_due, &due,
-                                        pawl_time_add(now, STUCK_PERIOD)))
+    char since[PAWL_TIME_TEXT_SIZE + 1];
+    if (pawl_time_add(row->due, STUCK_AFTER) > worker->engine.business_now ||
+        !pawl__take_due(&worker->endpoint->stuck_due, worker->engine.machine_now, STUCK_PERIOD))
         return;
     pawl_time_format(row->due, since);
     pawl_log(PAWL_LOG_WARNING,
@@ -128,7 +77,7 @@ static void say_stuck(pawl__worker *worker, const pawl_foreign_row *row, pawl_te
              PAWL_TEXT_ARGS(row->destination), since, PAWL_TEXT_ARGS(queue));
 }
 
-/* Keeps the rows that are this endpoint's to send. */
+/* Keeps the rows that this endpoint may send. */
 static pawl_code keep_ours(pawl__worker *worker, pawl_foreign_rows *rows, pawl_error *error)
 {
     const pawl_subscriptions *list  = NULL;
@@ -173,11 +122,11 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
     pawl_code code = pawl_store_timeout_foreign(
         worker->store, pawl__model_has_timeouts(model) ? none : model->queue,
         worker->engine.machine_now, worker->read, &rows, error);
-    if (code == PAWL_EUNSUPPORTED) /* the driver cannot say: none are sent */
+    if (code == PAWL_EUNSUPPORTED) /* the driver cannot list them: none are sent */
         code = PAWL_OK;
     if (code == PAWL_OK)
         code = keep_ours(worker, &rows, error);
-    worker->foreign_due = PAWL_TIME_MAX; /* after a failure a new handle looks at once */
+    worker->foreign_due = PAWL_TIME_MAX; /* a new handle, opened after a failure, checks at once */
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = claim(worker, &rows.items[i], due_max, &count_max, error);
     return code;

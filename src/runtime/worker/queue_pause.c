@@ -1,20 +1,18 @@
-/* queue_pause.c - whether the endpoint's queue is paused.
+/* queue_pause.c - reads whether an operator has paused the endpoint's queue.
  *
- * Workers look now and then: when they have claimed something, which goes back if the queue is paused;
- * while it is paused, before they would claim. So an idle endpoint makes no look.
+ * A worker reads it, once a period, after a claim, which it releases if the queue is paused; while paused, before it
+ * would claim. So an idle endpoint does not read it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store_queue.h"
 #include "runtime/runtime.h"
 
-/* The clock may have been set back, too. Under a virtual clock nothing announces that the queue was
- * resumed. */
+/* Always due under a virtual clock, under which nothing wakes a worker when the queue is resumed. */
 static bool is_due(const pawl__worker *worker, const pawl__queue_pause *pause)
 {
-    pawl_time now = worker->engine.machine_now;
-    pawl_time due = atomic_load(&pause->due);
-    return now >= due || due > pawl_time_add(now, PAWL__QUEUE_PAUSE_PERIOD) ||
+    return pawl__is_due(atomic_load(&pause->due), worker->engine.machine_now,
+                        PAWL__QUEUE_PAUSE_PERIOD) ||
            (worker->engine.is_virtual && atomic_load(&pause->is_paused));
 }
 
@@ -28,7 +26,7 @@ static void say(const pawl__worker *worker, const pawl_queue_pause *found)
              found->reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(found->reason));
 }
 
-/* A store without events has no queue that is paused. */
+/* On a store without events, queues cannot be paused. */
 pawl_code pawl__queue_pause_check(pawl__worker *worker, pawl_error *error)
 {
     pawl__queue_pause *pause = &worker->endpoint->pause;

@@ -1,9 +1,11 @@
-/* saga_owners.c - a table of fixed size: a saga has a slot among the eight that follow from its hash, or none
- * where others have all of them.
+/* saga_owners.c - a hash table of fixed size: a saga may use one of eight slots. If others have all of them, it is not
+ * in the table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/worker/saga_owners.h"
+
+#include "runtime/common/clock.h"
 
 #include <pthread.h>
 
@@ -13,7 +15,7 @@ typedef struct slot {
     uint64_t           hash;
     const pawl__owned *owner;     /* NULL: free */
     pawl_time          until;     /* machine time */
-    bool               is_wanted; /* another worker asked for it since it was taken */
+    bool               is_wanted; /* another worker asked for it meanwhile */
 } slot;
 
 struct pawl__owners {
@@ -37,15 +39,14 @@ void pawl__owners_destroy(pawl__owners *owners)
     pawl_free(owners);
 }
 
-/* Also where the clock was set back meanwhile. A batch has the time of its beginning: the owner's may have begun
- * behind that of the worker that asks. */
+/* Workers pass the time at which their batch began. So `now` may be earlier than the time at which the slot was
+ * taken. */
 static bool is_free(const slot *at, pawl_time now)
 {
-    return at->owner == NULL || at->until <= now ||
-           at->until > pawl_time_add(now, 2 * PAWL__OWNER_COMMIT);
+    return at->owner == NULL || pawl__is_due(at->until, now, 2 * PAWL__OWNER_COMMIT);
 }
 
-/* The slot of the hash, or one where it may go, or NULL. */
+/* The slot of the hash, else a free one, else NULL. */
 static slot *find(pawl__owners *owners, uint64_t hash, pawl_time now)
 {
     slot *room = NULL;
@@ -97,7 +98,7 @@ void pawl__owners_hold(pawl__owners *owners, const pawl__owned *owned, pawl_time
     pthread_mutex_unlock(&owners->mutex);
 }
 
-/* A slot may be another worker's by now. */
+/* Skips slots that another worker has taken over. */
 void pawl__owners_release(pawl__owners *owners, pawl__owned *owned, pawl_time now)
 {
     if (owned->count == 0)

@@ -1,7 +1,7 @@
-/* worker.c - one worker: its claims and its flushes.
+/* worker.c - runs a worker's step: decides what to claim, run and flush, and cleans up after a failure.
  *
- * Under a virtual business clock a batch has messages and timeouts in the order of their due
- * times and ends where a row that is not claimed yet could come in between.
+ * Under a virtual business clock, units run in the order of their due times. A batch ends before any unit that a row
+ * not claimed yet could precede.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* While another thread of the process runs a message alone. */
+/* Pause while another thread of the process runs a message isolated. */
 #define CARE_PAUSE PAWL_MILLISECONDS(5)
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error)
@@ -36,7 +36,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->flush_due   = PAWL_TIME_MAX;
     made->virtual_now = PAWL_TIME_MIN;
     made->hot_until   = PAWL_TIME_MIN;
-    /* No two workers draw the same ids; small sums are of the service and its like. */
+    /* Distinct seeds, so that no two workers draw the same ids. Small seeds are left to the service and others. */
     uint64_t number = atomic_fetch_add(&endpoint->workers_made, 1);
     pawl_random_seed(&made->random,
                      settings->seed != 0 ? settings->seed + (number << 32) : pawl__system_seed());
@@ -44,11 +44,12 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     pawl__engine_callbacks_set(made);
     made->kept           = pawl_arena_create(0);
     made->read           = pawl_arena_create(0);
+    made->live.arena     = pawl_arena_create(0);
     made->flush_arena    = pawl_arena_create(0);
     made->engine.scratch = pawl_arena_create(0);
     made->batch          = pawl__batch_create(&made->engine);
     pawl_code code       = PAWL_OK;
-    if (made->wake_fd < 0 || made->kept == NULL || made->read == NULL ||
+    if (made->wake_fd < 0 || made->kept == NULL || made->read == NULL || made->live.arena == NULL ||
         made->flush_arena == NULL || made->engine.scratch == NULL || made->batch == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory or descriptor for a worker");
     if (code == PAWL_OK)
@@ -60,7 +61,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     return code;
 }
 
-/* The alarm that the worker raised goes with its row. */
+/* The worker's row is deleted, and its alarm with it: so the breaker forgets the alarm. */
 void pawl__worker_close_store(pawl__worker *worker)
 {
     pawl_worker_id id =
@@ -94,6 +95,7 @@ void pawl__worker_destroy(pawl__worker *worker)
     pawl__batch_destroy(worker->batch);
     pawl_arena_destroy(worker->kept);
     pawl_arena_destroy(worker->read);
+    pawl_arena_destroy(worker->live.arena);
     pawl_arena_destroy(worker->flush_arena);
     pawl_arena_destroy(worker->engine.scratch);
     if (worker->wake_fd >= 0) {
@@ -107,8 +109,8 @@ void pawl__worker_destroy(pawl__worker *worker)
 
 /* ---- Filling the batch ---------------------------------------------------------------------- */
 
-/* The time up to which a virtual batch may take timeouts: not past messages that it did not
- * claim. */
+/* Due time up to which the batch may take timeouts. Under a virtual clock they must not overtake messages that were not
+ * claimed. */
 static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *rows,
                             pawl_time due_max)
 {
@@ -116,8 +118,7 @@ static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *r
     return worker->engine.is_virtual && is_full ? rows->items[rows->count - 1].due : due_max;
 }
 
-/* Logs that another process works the queue, once for all workers, and again after this process had
- * it. */
+/* Logs when another process takes over the queue, and when this one does; once for all workers. */
 static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -170,7 +171,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
     for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
         code = pawl__batch_add_message(worker->batch, &messages.items[i], 0);
-    /* Behind the claim, so that an idle endpoint pays nothing for it. */
+    /* Checked after the claim, so that an idle endpoint does not read it. */
     bool is_found = worker->batch->unit_count > 0;
     if (code == PAWL_OK && is_found)
         code = pawl__queue_pause_check(worker, error);
@@ -182,7 +183,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         code = pawl__stamped_batch_write(worker, due_max, error);
     if (is_found && worker->batch->unit_count == 0)
         return code;
-    /* A full claim: more timeouts may be due with the last of it, or after it. */
+    /* The claim was full: more timeouts may be due at the time of the last one, or later. */
     if (timeouts.count > 0 && timeouts.count == worker->claim_count)
         worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
     if (code == PAWL_OK && pawl__foreign_is_due(worker, due_max, !is_found))
@@ -192,8 +193,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
 
 /* ---- Steps --------------------------------------------------------------------------- */
 
-/* Under a virtual clock an aggregator's period that ends at or before the next message or timeout
- * is flushed before it. */
+/* Under a virtual clock, a period that ends at or before the next message or timeout is flushed first. */
 static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_max, bool *is_flush,
                             pawl_error *error)
 {
@@ -203,7 +203,7 @@ static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_
         return PAWL_OK;
     pawl_next_due next;
     pawl_code     code = pawl__worker_next_due(worker, &next, error);
-    if (is_paused(worker)) /* nothing of the queue comes before it */
+    if (is_paused(worker)) /* nothing of the queue runs */
         next.queue = next.timeout = PAWL_TIME_MAX;
     bool is_first = next.flush <= now && next.flush < PAWL_TIME_MAX && next.flush <= next.queue &&
                     next.flush <= next.timeout;
@@ -229,7 +229,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     return code;
 }
 
-/* Nothing is in the batch: nothing was due, or what was claimed went back. */
+/* Ends a step with an empty batch: nothing was due, or all claims were released. */
 static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *step,
                            pawl_error *error)
 {
@@ -238,13 +238,13 @@ static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *ste
         pawl__isolation_one_passed(worker, true);
     if (worker->has_left_out)
         step->is_idle = pawl__worker_is_pausing(worker);
-    else /* a worker that just saw the pause comes once more, for what does not stand still */
+    else /* after the step that found the pause, one more step does the work that a pause does not stop */
         step->is_idle =
             is_paused(worker) ? was_paused : !pawl__isolation_is_pending(worker->endpoint);
     return pawl__worker_correct(worker, error);
 }
 
-/* Messages and timeouts are the heads of two queues, either of which may be empty. */
+/* The larger of both counts, as messages and timeouts are two queues, either of which may be empty. */
 static int64_t count_passing(const pawl__worker *worker)
 {
     const pawl__batch *batch    = worker->batch;
@@ -322,7 +322,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     pawl__worker_clocks(worker, now);
     code = is_alone ? pawl__isolation_run_one(worker, due_max, step, error)
                     : run_batch(worker, due_max, step, error);
-    /* After a death: a flush may be what the process died of, and runs isolated. */
+    /* After a crash, which a flush may have caused, flushes run isolated. */
     if (code == PAWL_OK && worker->is_stamped && worker->grown_count > 0) {
         pawl__isolation_isolate_partitions(worker->endpoint);
         return PAWL_OK;
@@ -330,19 +330,19 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 
-/* By the machine's clock flushes and messages take turns: however many partitions are due, a message waits for a step of
- * them at most. A virtual clock has an order. */
+/* Alternates flushes and claims: however many partitions are due, a message waits for one step of flushes at most.
+ * Under a virtual clock the due times decide. */
 static pawl_code take_turns(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     bool      was_flush = worker->was_flush && !worker->engine.is_virtual;
     pawl_code code      = claim_and_run(worker, step, error);
     if (code == PAWL_OK && (was_flush || pawl__flush_is_left(worker)))
-        step->is_idle = false; /* flushes that waited for the claim come next */
+        step->is_idle = false; /* the next step flushes */
     return code;
 }
 
-/* Rows that the store claimed with the last commit are for others while this worker does not go on: a wait of no time
- * gives them back. */
+/* Releases rows that the store claimed ahead, with the last commit, as this worker does not run them now. A wait of
+ * zero length does that. */
 static void give_back_ahead(pawl__worker *worker)
 {
     (void)pawl_store_wait(worker->store, 0, -1, NULL);
@@ -365,6 +365,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
 {
     pawl_endpoint *endpoint = worker->endpoint;
     pawl_arena_reset(worker->read);
+    pawl_arena_reset(worker->live.arena);
+    worker->live.is_read      = false;
     worker->gave_way          = false;
     worker->has_turn          = false;
     worker->breaker.permit    = PAWL__PERMIT_NONE;
@@ -375,7 +377,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     if (rest > 0) {
         give_back_ahead(worker);
         pawl__worker_pause(worker, rest);
-        worker->gave_way = true; /* a program that steps comes again a little later, too */
+        worker->gave_way = true; /* makes a program that calls steps come back soon */
         step->is_idle    = true;
         return PAWL_OK;
     }
@@ -386,7 +388,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     if (pawl__isolation_batch_begin(endpoint)) {
         code = step_claims(worker, step, error);
         if (code == PAWL_OK && pawl__isolation_is_pending(endpoint))
-            give_back_ahead(worker); /* no batch under way: no claim but those of isolated steps */
+            give_back_ahead(
+                worker); /* the next step may be an isolated one, with claims of its own */
         pawl__isolation_batch_end(endpoint);
     } else if (pawl__isolation_begin(endpoint)) {
         worker->has_turn = true;
@@ -402,7 +405,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     return code;
 }
 
-/* Measures a step that had work: two looks at the clock for a batch. */
+/* Measures the duration of a step that had work. */
 static pawl_code step_timed(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     int64_t   begin = pawl__monotonic_now();
@@ -432,11 +435,13 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
         return code;
     pawl__worker_close_aside(worker);
     pawl__worker_close_store(worker);
+    pawl__flush_check_soon(
+        worker->endpoint); /* its last commit may have filled a partition that is not flushed */
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));
     if (is_short && pawl__claim_less(worker, &inner)) {
-        step->is_idle = false; /* there is no store to ask when something is due */
+        step->is_idle = false; /* not idle: without a handle nothing tells when something is due */
         return PAWL_OK;
     }
     if (error != NULL)

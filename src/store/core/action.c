@@ -1,4 +1,4 @@
-/* action.c - events that the actions of operators leave.
+/* action.c - records the actions of operators as events; see action.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -154,8 +154,8 @@ pawl_code pawl__action_check(const pawl__action *action, pawl_error *error)
     if (action->name.size == 0)
         return pawl_error_set(error, PAWL_EINVAL, "%s: the name is empty", action->noun);
     if (action->by.size == 0)
-        return pawl_error_set(error, PAWL_EINVAL, "%s %.*s: say who does it", action->noun,
-                              PAWL_TEXT_ARGS(action->name));
+        return pawl_error_set(error, PAWL_EINVAL, "%s %.*s: the name of the operator is empty",
+                              action->noun, PAWL_TEXT_ARGS(action->name));
     if (size > PAWL_ERROR_TEXT_SIZE_MAX)
         return pawl_error_set(
             error, PAWL_ELIMIT, "%s %.*s: the reason and by whom have %zu bytes together, limit %d",

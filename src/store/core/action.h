@@ -1,16 +1,16 @@
-/* action.h - events that the actions of operators leave in streams of pawl's own: who, when and why.
+/* action.h - records each action of an operator as an event (who, when, why) in a stream of pawl's own.
  *
- *     begin -> { what the action does, into its change set } -> commit -> pawl_arena_destroy
- *     check -> event (an append behind those of the stream) -> a commit of one's own
+ *     begin -> { add the action's changes } -> commit -> pawl_arena_destroy
+ *     check -> event -> the caller appends it with a commit of its own
  *
- * The version of the event guards two who act on one thing at a time: one of them is refused.
+ * If two operators act on the same thing at the same time, both append the same version, and one is refused.
  *
- * Small objects of texts, as the headers of such events are, and folds:
+ * Small JSON objects with text members, for the headers of such events and for snapshots of streams:
  *
  *     begin -> { put } -> write -> yyjson_mut_doc_free, or kept, or done
  *     read -> { text } -> yyjson_doc_free
  *
- * All memory of theirs is pawl's own, so that tests can fail it.
+ * JSON documents use pawl's allocator, so that tests can make it fail.
  *
  * Threads: as the handle's.
  * Tests: src/conformance/operation/partition.c, dead.c, projection.c
@@ -20,11 +20,12 @@
 #ifndef PAWL_STORE_CORE_ACTION_H
 #define PAWL_STORE_CORE_ACTION_H
 
+#include "base/dead.h"
 #include "store/core/call.h"
 
 #include <yyjson.h>
 
-/* ---- Objects of texts ----------------------------------------------------- */
+/* ---- JSON objects --------------------------------------------------------- */
 
 /* The root is an object. NULL: out of memory. */
 yyjson_mut_doc *pawl__texts_begin(void);
@@ -33,38 +34,47 @@ bool pawl__texts_put(yyjson_mut_doc *doc, const char *key, pawl_text text);
 bool pawl__texts_put_number(yyjson_mut_doc *doc, const char *key, int64_t number);
 /* The object as text. data NULL: out of memory. */
 pawl_text pawl__texts_write(yyjson_mut_doc *doc, pawl_arena *arena);
-/* The ends of an object whose members were put, `is_ok` says whether all of them; doc may be NULL where they were not.
- * kept answers the object, or frees it and answers NULL. done writes it where it is whole, and frees it. */
+/* Finish an object; `is_ok`: all puts succeeded (if not, doc may be NULL). kept returns the object, or frees it and
+ * returns NULL. done writes the object if it is complete, and frees it. */
 yyjson_mut_doc *pawl__texts_kept(yyjson_mut_doc *doc, bool is_ok);
 pawl_text       pawl__texts_done(yyjson_mut_doc *doc, bool is_ok, pawl_arena *arena);
 
 /* NULL: the text is no JSON, or out of memory. */
 yyjson_doc *pawl__texts_read(pawl_text text);
-/* Is it a JSON object without NUL, as every store's column for JSON takes it, or empty? Else PAWL_EINVAL, or
- * PAWL_ENOMEM; `field` names it. */
+/* PAWL_EINVAL unless the text is empty, or a JSON object without NUL, which every store's JSON column accepts. Also
+ * PAWL_ENOMEM. `field` is its name in the error. */
 pawl_code pawl__texts_check(const char *field, pawl_text json, pawl_error *error);
-/* A copy of the member; data NULL: there is none. */
+/* A copy of the member's text; data NULL: no such member, or out of memory. */
 pawl_text pawl__texts_text(yyjson_val *object, const char *key, pawl_arena *arena);
 /* The object without the members of `keys`, which end with NULL; "" where none is left. data NULL: out of memory. */
 pawl_text pawl__texts_without(yyjson_doc *doc, const char *const *keys, pawl_arena *arena);
 
+/* ---- Dead letters ---------------------------------------------------------- */
+
+/* False: the letter is a message's. */
+static inline bool pawl__dead_may_be_timeout(const pawl_message *message)
+{
+    return message->causation_id.size == 0 && pawl__dead_has_saga(message->headers) &&
+           pawl_text_equal(message->body, PAWL_TEXT("{}"));
+}
+
 /* ---- Events --------------------------------------------------------------- */
 
 typedef struct pawl__action {
-    const char *streams; /* the names of its streams begin so, then a slash */
+    const char *streams; /* prefix of the stream's name, before a slash */
     const char *noun;    /* "aggregator partition" */
-    pawl_text   name;    /* of the thing */
+    pawl_text   name;    /* of the thing that is acted on */
     const char *type;    /* of the event */
     pawl_text   by, reason;
 } pawl__action;
 
-/* "STREAMS/NAME", or where that is too long "STREAMS/" and a uuid made of it. data NULL: out of
+/* "STREAMS/NAME"; if that is too long, "STREAMS/" and a UUID computed from the name. data NULL: out of
  * memory. */
 pawl_text pawl__action_stream(const char *streams, pawl_text name, pawl_arena *arena);
-/* PAWL_EINVAL: no name, or nobody who does it. PAWL_ELIMIT: `by` and the reason are too long. */
+/* PAWL_EINVAL: name or `by` is empty. PAWL_ELIMIT: `by` or reason is too long. */
 pawl_code pawl__action_check(const pawl__action *action, pawl_error *error);
-/* Makes the event. `headers` has members beside "by" and "reason", which are added; it may be NULL for
- * out of memory, and is freed. */
+/* Makes the event. "by" and "reason" are added to `headers`, which is freed; NULL means out of
+ * memory. */
 pawl_code pawl__action_event(pawl_store *store, const pawl__action *action, yyjson_mut_doc *headers,
                              pawl_time now, pawl_arena *arena, pawl_event_append *event,
                              pawl_error *error);
@@ -78,7 +88,7 @@ pawl_code pawl__action_query(pawl_store *store, const char *streams, pawl_text n
 
 /* ---- Acting --------------------------------------------------------------- */
 
-/* An action on its way: one unit, of its event and of `changes`. */
+/* An action under way: its event and `changes` are committed as one unit. */
 typedef struct pawl__act {
     pawl_store       *store;
     pawl__action      action;
@@ -95,9 +105,9 @@ pawl_code pawl__act_begin(pawl__act *act, pawl_store *store, const pawl__action 
 /* `headers` as those of pawl__action_event. */
 pawl_code pawl__act_commit(pawl__act *act, yyjson_mut_doc *headers, pawl_error *error);
 
-/* The endpoint that reads the queue: the one that said so by a subscription to "reader:NAME", else the one of its name. */
+/* The endpoint that reads the queue: named by the queue's subscription to "reader:NAME", else the queue's own name. */
 pawl_text pawl__queue_reader(const pawl_subscriptions *list, pawl_text queue);
-/* The same, by the store's subscriptions (op_take.c). Its marks drop copies of the queue's messages. */
+/* The same, from the store's subscriptions (op_take.c). The queue's deduplication records are under this endpoint. */
 pawl_code pawl__queue_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
                                pawl_text *endpoint, pawl_error *error);
 

@@ -1,12 +1,12 @@
-/* change_fields.c - the members of each kind of change: what a check demands of them, and how they travel where a
- * store writes them by their names.
+/* change_fields.c - the members of each kind of change: how check.c checks them, and how stores that write members by
+ * name convert them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/field.h"
 #include "store/core/queue_fields.h"
 
-/* Of a member that documents know by an older name. */
+/* A member with an older name in documents. */
 #define NAMED(of, member, stored, wire, form)                                     \
     {                                                                             \
         offsetof(pawl_##of, member), stored, PAWL__WIRE_##wire, PAWL__FORM_##form \
@@ -76,7 +76,7 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
            TEXT(timeout_set, destination, NAME), ANY(timeout_set, due, TIME),
            TEXT(timeout_set, headers, HEADERS), TEXT(timeout_set, correlation_id, ID_OPTIONAL),
            AS(timeout_set, is_new, BOOL, ASIDE)),
-    /* The id last: of an endpoint whose name is too long none is made. */
+    /* The id is checked last: with an endpoint name that is too long no id was computed. */
     [pawl_change_outbox_add] =
         PAWL__FIELDS(TEXT(outbox_add, source, SOURCE), ANY(outbox_add, version, INT),
                      ANY(outbox_add, index, INT32), TEXT(outbox_add, endpoint, NAME_OPTIONAL),
@@ -85,7 +85,7 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
                      MESSAGE(outbox_add, NAME), AS(outbox_add, dispatch_id, UUID, SET)),
     [pawl_change_outbox_block] =
         PAWL__FIELDS(TEXT(outbox_block, source, SOURCE), ANY(outbox_block, after, INT),
-                     AS(outbox_block, is_unblock, BOOL, ASIDE)),
+                     ANY(outbox_block, id, INT), AS(outbox_block, is_unblock, BOOL, ASIDE)),
     [pawl_change_stream_snapshot_set] = PAWL__FIELDS(
         TEXT(stream_snapshot_set, stream, STREAM), ANY(stream_snapshot_set, version, INT),
         ANY(stream_snapshot_set, type_version, INT32), TEXT(stream_snapshot_set, state, STATE),
@@ -106,7 +106,7 @@ const pawl__field_list pawl__change_fields[pawl_change_kind_count] = {
         PAWL__FIELDS(TEXT(flush_set, partition, PARTITION), ANY(flush_set, due, TIME),
                      ANY(flush_set, attempts, INT32), ANY(flush_set, is_dead, BOOL),
                      AS(flush_set, error, ERROR_TEXT, ERROR)),
-    /* A message without a type is dead for that reason. */
+    /* The type may be empty: such a message is dead-lettered for that reason. */
     [pawl_change_dead_set] = PAWL__FIELDS(
         AS(dead_set, is_remove, BOOL, ASIDE), AS(dead_set, is_checked, BOOL, ASIDE),
         AS(dead_set, keeps_record, BOOL, ASIDE), TEXT(dead_set, endpoint, NAME),

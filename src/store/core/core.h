@@ -23,8 +23,17 @@ size_t pawl__url_scheme_size(const char *url);
 /* Writes the URL without its passwords, cut to `size` with its NUL. */
 void pawl__url_mask(const char *url, char *text, size_t size);
 
-/* The number of a version is behind it, in the error of an open: tables are there, of another version. */
+/* Part of the error of an open on tables of another schema version; the version's number follows. */
 #define PAWL__SCHEMA_HAS_VERSION "its schema has version "
+/* Last line of `schema verify` if all differences are in existing columns, keys and indexes. */
+#define PAWL__SCHEMA_LEFT                                                             \
+    "all in columns, keys or indexes that are there, which `pawl schema apply` does " \
+    "not change: alter the tables by SQL"
+
+/* Table subscriptions also has rows that are no subscriptions; their types have these prefixes, or PAWL_QUEUE_READER.
+ * They say which routes an endpoint has, and for how many microseconds it keeps deduplication records. */
+#define PAWL__ROUTE_TYPE "route:"
+#define PAWL__RETENTION_TYPE "inbox_retention:"
 
 /* The deadline of one call. */
 int64_t pawl__store_deadline_ms(const pawl_store *store);

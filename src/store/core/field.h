@@ -1,8 +1,8 @@
-/* field.h - how members of a struct travel: the one list from which parameters are put, documents are
- * written and rows are filled.
+/* field.h - lists of struct members and how each is stored: from these lists statement parameters are bound, documents
+ * are written and rows are read.
  *
- * A field is a member and the form it has on its way. The list of a row stands in the order of the columns, the
- * list of an item in the order of the parameters. The lists of rows are in rows.h, those of changes below.
+ * A list for a row is in the order of the columns, a list for an item in the order of the parameters. The lists of rows
+ * are in rows.h, those of changes below. In the notes "here" means in C, "there" in the database.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -25,28 +25,29 @@ typedef enum pawl__wire {
     PAWL__WIRE_TIME_OR_NEVER, /* null is PAWL_TIME_MAX */
     PAWL__WIRE_TEXT,
     PAWL__WIRE_PEEK,       /* a text that lives until the next row */
-    PAWL__WIRE_ERROR_TEXT, /* for people: what may not be in a column of text becomes '?' */
+    PAWL__WIRE_PART,       /* parameter only: a part of a text that is searched for */
+    PAWL__WIRE_ERROR_TEXT, /* for people: bytes that no text column accepts become '?' */
     PAWL__WIRE_BYTES,
     PAWL__WIRE_UUID,
     PAWL__WIRE_UUID_OR_NULL, /* a uuid of zeroes is null */
     PAWL__WIRE_JSON,         /* empty is {} */
     PAWL__WIRE_JSON_TEXT,    /* the same in a text column */
-    PAWL__WIRE_VALUE,        /* a pawl_value; in a row, of the type that stands there before,
-                                or PAWL_VALUE_NONE where the column is null */
+    PAWL__WIRE_VALUE,        /* a pawl_value; when a row is read its type must be set before;
+                                null is PAWL_VALUE_NONE */
     PAWL__WIRE_STATE,        /* a pawl_outbox_state here, its word there */
     PAWL__WIRE_OUTCOME,      /* the same of a pawl_attempt_outcome */
     PAWL__WIRE_INBOX,        /* the same of a pawl_inbox_outcome */
-    PAWL__WIRE_RESET,        /* a pawl_outbox_action, the word of its attempt there */
-    PAWL__WIRE_CHOICE,       /* a pawl_queue_action, or a pawl_timeout_action; of no column */
-    PAWL__WIRE_ZERO,         /* of no member: 0 */
-    PAWL__WIRE_NULL,         /* of no member */
+    PAWL__WIRE_RESET,        /* a pawl_outbox_action; there the word of its attempt row */
+    PAWL__WIRE_CHOICE,       /* a pawl_queue_action or pawl_timeout_action; has no column */
+    PAWL__WIRE_ZERO,         /* always 0, without a member */
+    PAWL__WIRE_NULL,         /* always null, without a member */
     PAWL__WIRE_SKIP,         /* a column that is not read */
     PAWL__WIRE_COUNT         /* from here on a driver's own */
 } pawl__wire;
 
 typedef struct pawl__field {
     size_t      offset;
-    const char *name; /* of the member, "message.id"; NULL: of none */
+    const char *name; /* of the member, "message.id"; NULL: no member, or the item itself */
     int         wire; /* pawl__wire, or a driver's own */
     int         form; /* pawl__form, of a change */
 } pawl__field;
@@ -56,23 +57,23 @@ typedef struct pawl__field_list {
     size_t             count;
 } pawl__field_list;
 
-/* Of a struct; PAWL__AS: of struct pawl_`of`. */
+/* A field of struct `type`; PAWL__AS: of struct pawl_`of`. */
 #define PAWL__AS_OF(type, member, as)                       \
     {                                                       \
         offsetof(type, member), #member, PAWL__WIRE_##as, 0 \
     }
 #define PAWL__AS(of, member, as) PAWL__AS_OF(pawl_##of, member, as)
-/* Of a member that documents know by an older name. */
+/* A field whose member has an older name in documents. */
 #define PAWL__AS_NAMED(of, member, stored, as)                  \
     {                                                           \
         offsetof(pawl_##of, member), stored, PAWL__WIRE_##as, 0 \
     }
-/* Of what is one value itself. */
+/* The whole item or row is one value. */
 #define PAWL__AS_ONE(as)            \
     {                               \
         0, NULL, PAWL__WIRE_##as, 0 \
     }
-/* Null; the type is that of the values which others have in its place. */
+/* Null; `as` is the type of this parameter in other uses of the statement. */
 #define PAWL__AS_NULL(as)                         \
     {                                             \
         0, NULL, PAWL__WIRE_NULL, PAWL__WIRE_##as \
@@ -93,7 +94,7 @@ typedef struct pawl__field_list {
         .items = (array), .count = sizeof(array) / sizeof((array)[0]) \
     }
 
-/* Of an item, or a row, that is one value itself (rows.c). */
+/* Lists for items and rows that are one value (rows.c). */
 extern const pawl__field_list pawl__one_int;
 extern const pawl__field_list pawl__one_time;
 extern const pawl__field_list pawl__one_text;
@@ -101,10 +102,10 @@ extern const pawl__field_list pawl__one_uuid;
 
 /* ---- Changes ------------------------------------------------------------ */
 
-/* Demands of a check on a field, beside its wire (check.c). */
+/* How check.c checks a field of a change, in addition to its wire. */
 typedef enum pawl__form {
     PAWL__FORM_ANY,
-    PAWL__FORM_ASIDE,         /* says how a change is written, and is no part of its row */
+    PAWL__FORM_ASIDE,         /* controls how a change is written; not stored */
     PAWL__FORM_SET,           /* a uuid that is not zero */
     PAWL__FORM_NAME,          /* of a queue, a type, an endpoint ... */
     PAWL__FORM_NAME_OPTIONAL, /* the same, or empty */

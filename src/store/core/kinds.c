@@ -1,4 +1,4 @@
-/* kinds.c - the table of kinds, waves, refusing.
+/* kinds.c - the table of kinds of change, waves and refusals; see kinds.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,6 +63,16 @@ bool pawl__changes_only_release(const pawl_changes *changes)
     return memcmp(&changes->counters, &none, sizeof none) == 0;
 }
 
+bool pawl__changes_free_leases(const pawl_changes *changes)
+{
+    bool is_free = changes->leased_batch_release.count != 0;
+    for (size_t i = 0; i < changes->timeout_settle.count; i++)
+        is_free |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
+    for (size_t i = 0; i < changes->flush_set.count; i++)
+        is_free |= !changes->flush_set.items[i].is_done && !changes->flush_set.items[i].is_dead;
+    return is_free;
+}
+
 /* ---- Waves -------------------------------------------------------------- */
 
 size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
@@ -106,8 +116,8 @@ int pawl__by_table(const void *left, const void *right)
     return l == r ? 0 : pawl_text_compare(l->name, r->name);
 }
 
-/* qsort_r, since a driver is a module: LeakSanitizer crashes over the thread-local variable of a
- * module that was closed. */
+/* Sorts with qsort_r instead of a thread-local variable: a driver is a module, and LeakSanitizer crashes on a
+ * thread-local variable of a module that was closed. */
 static int by_key_and_index(const void *left, const void *right, void *context)
 {
     pawl__compare_fn *const *compare = context;
@@ -128,8 +138,8 @@ void pawl__sort_changes(const void **items, size_t count, pawl__compare_fn *comp
 pawl_code pawl_refusals_add(pawl_refusals *refusals, pawl_change_kind kind, uint32_t unit,
                             uint32_t group, pawl_code reason, pawl_text text)
 {
-    /* A refusal always says something, so a text without data is one that the
-     * caller could not allocate. */
+    /* A refusal always has a text; without data the caller could not allocate
+     * it. */
     if (text.data == NULL)
         return PAWL_ENOMEM;
     pawl_text copy = pawl_arena_text(refusals->arena, text);

@@ -1,5 +1,5 @@
-/* kinds.h - the kinds of a change set as a table, and what a round does with
- * them whatever the database is: selecting, splitting into waves, refusing.
+/* kinds.h - the table of the kinds of change, and the parts of a commit that do not
+ * depend on the database: selecting changes, splitting them into waves, refusing.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -42,22 +42,24 @@ static inline const pawl_saga_table *pawl__saga_table_of(const void *item)
 size_t      pawl__change_count(const pawl_changes *changes, pawl_change_kind kind);
 const char *pawl__change_items(const pawl_changes *changes, pawl_change_kind kind);
 uint32_t    pawl__change_group(const void *change);
-/* Nothing but claims that are given back; a set without any change, too. */
+/* Does the set only release claims? True for a set without changes. */
 bool pawl__changes_only_release(const pawl_changes *changes);
+/* Does the set release a lease, or change the due time of a timeout or a flush? */
+bool pawl__changes_free_leases(const pawl_changes *changes);
 
 /* ---- Waves -------------------------------------------------------------- */
 
-/* Two changes, by key and nothing else. */
+/* Compares two changes by key only. */
 typedef int pawl__compare_fn(const void *left, const void *right);
 
-/* A statement over a set changes a row once, and the changes of one key are applied as
- * if one after another: of `items`, sorted by key, the first of each key go to `firsts`
- * (room for `count`), and the others stay in `items`, sorted as before. Returns how many
- * stay; called again with these, it gives the second of each key, and so on. */
+/* A statement over a set can change each row only once, so several changes of one key need
+ * several statements ("waves"). Moves the first change of each key from `items`, sorted by key,
+ * to `firsts` (room for `count`). The others stay in `items`, in order; returns their number.
+ * The next call gives the second change of each key, and so on. */
 size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
                          pawl__compare_fn *compare);
-/* Of `items` those that are alike to the least of them go to `alike`, in their order; as
- * above otherwise. For a wave whose changes are written by more than one statement. */
+/* Moves the smallest of `items`, and all that compare equal to it, to `alike`, in order; as above
+ * otherwise. For a wave whose changes need more than one statement. */
 size_t pawl__take_alike(const void **items, size_t count, const void **alike,
                         pawl__compare_fn *compare);
 /* Two changes of sagas, by the names of their tables. */
@@ -71,15 +73,15 @@ void pawl__sort_changes(const void **items, size_t count, pawl__compare_fn *comp
  * PAWL_ENOMEM sets no error. */
 pawl_code pawl__refuse(pawl_refusals *refused, pawl_change_kind kind, const void *change,
                        const pawl_error *why);
-/* In a hold one refusal refuses all groups: the handler's own statements cannot be
- * done again here. Drops those that are not dropped yet. */
+/* In a handler transaction one refusal refuses all groups, since the handler's own statements cannot be
+ * repeated here. Drops the groups that are not dropped yet. */
 pawl_code pawl__refuse_all(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped);
 /* Refuses all groups that are not dropped yet, and drops them. */
 pawl_code pawl__refuse_others(pawl_refusals *refused, const pawl_changes *changes, bool *is_dropped,
                               const pawl_error *why);
-/* The groups that were refused since are left out of the next round. */
+/* Drops the groups of the refusals from number `before` on: the next round leaves them out. */
 void pawl__drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped);
-/* The refusal as an error, for an enlist, where nothing can be left out. */
+/* The refusal as an error, for enlist, which cannot leave a group out. */
 pawl_code pawl__refusal_error(const pawl_refusal *refusal, pawl_error *error);
 
 #endif

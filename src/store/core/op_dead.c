@@ -3,13 +3,13 @@
  * One commit for each call:
  *
  *     letter       retry, edit           discard
- *     dead_set     goes, its mark too    goes, its mark stays
+ *     dead_set     goes, its mark too    goes, its mark stays; refused unless its time is that of the letter that was read
  *     queue_send   the message, due now; of a timeout's letter timeout_set
  *                  refused while the queue, or the saga, has it: the letter stays
  *     event        who, when, why; the body where it would be lost
  *
- * The event's version is the guard of two who settle one letter at a time; that the letter must be
- * there guards against those who leave no event.
+ * The event's version is the guard of two who settle one letter at a time. The letter's time is the guard against all that
+ * came between its read and the call: a message that was sent again, and died anew, has left another letter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -132,16 +132,26 @@ static pawl_code check_settle(const pawl_dead_settle *settle, size_t count, pawl
     return PAWL_OK;
 }
 
+/* PAWL_OK: a store takes the timeout. Its saga's type and id come from headers: those of a message that an earlier version's
+ * letter holds may be any text. */
+static pawl_code check_timeout(const pawl_timeout_set *timeout)
+{
+    pawl_timeout_set one     = *timeout;
+    pawl_changes     changes = {.group_count = 1, .unit_count = 1, .timeout_set = {&one, 1}};
+    one.unit = one.group = 0;
+    return pawl_changes_check(&changes, NULL);
+}
+
 /* A timeout's letter has the timeout's id and name, and its headers with two more that name its saga. A message that a
- * foreign timeout became has these headers as well, but names what caused it. `*is_timeout` false: it is a message.
- * PAWL_ENOMEM is the only failure. */
+ * foreign timeout became has these headers as well, but names what caused it, and so does the letter of any other message
+ * that has them (base/dead.h). `*is_timeout` false: it is a message. PAWL_ENOMEM is the only failure. */
 static pawl_code read_timeout(const pawl_dead_row *letter, pawl_arena *arena,
                               pawl_timeout_set *timeout, bool *is_timeout)
 {
     static const char *const of_saga[] = {PAWL_HEADER_SAGA, PAWL_HEADER_SAGA_ID, NULL};
     const pawl_message      *message   = &letter->message;
     *is_timeout                        = false;
-    if (message->headers.size == 0 || message->causation_id.size != 0 ||
+    if (!pawl__dead_may_be_timeout(message) ||
         pawl_uuid_parse(message->id, &timeout->id.uuid, NULL) != PAWL_OK)
         return PAWL_OK;
     yyjson_doc *doc  = pawl__texts_read(message->headers);
@@ -157,7 +167,11 @@ static pawl_code read_timeout(const pawl_dead_row *letter, pawl_arena *arena,
         timeout->is_new         = true;
     }
     yyjson_doc_free(doc);
-    return *is_timeout && timeout->headers.data == NULL ? PAWL_ENOMEM : PAWL_OK;
+    if (!*is_timeout)
+        return PAWL_OK;
+    pawl_code code = timeout->headers.data == NULL ? PAWL_ENOMEM : check_timeout(timeout);
+    *is_timeout    = code == PAWL_OK;
+    return code == PAWL_ENOMEM ? code : PAWL_OK;
 }
 
 static pawl_code check_letter(const pawl_dead_row *letter, const pawl_dead_settle *settle,
@@ -237,7 +251,7 @@ static pawl_code make_changes(const pawl_dead_row *letter, const pawl_dead_settl
                                                .endpoint     = letter->endpoint,
                                                .queue        = letter->queue,
                                                .message      = {.id = letter->message.id},
-                                               .at           = now};
+                                               .at           = letter->at};
     pawl_code code = make_again(letter, settle, now, &made->removals[unit], arena, made, error);
     return code == PAWL_OK ? make_event(letter, settle, now, arena, &event->event, error) : code;
 }

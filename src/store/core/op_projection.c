@@ -1,10 +1,10 @@
-/* op_projection.c - how far projections are, and the event that one waits for.
+/* op_projection.c - progress of projections, the event at which one fails, and rebuilding.
  *
- * Three tables tell of projections, and a name may be in any of them:
+ * Three tables have rows of projections; a name may be in any of them:
  *
- *     checkpoints   "projection/NAME"        how far it is
- *     leases        "projection/NAME"        the worker that reads
- *     folds         "pawl.projection/NAME"   the event that failed, when its checkpoint is before it
+ *     checkpoints   "projection/NAME"        the position that it has reached
+ *     leases        "projection/NAME"        the worker that runs it
+ *     folds         "pawl.projection/NAME"   the failed event, current if the checkpoint is before it
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define PAGE_ROWS 100
-#define STATE_VERSION 1 /* of the record in the fold */
+#define STATE_VERSION 1  /* of the record in the fold */
+#define REBUILD_TRIES 50 /* commits, each of which a running worker may refuse */
 
 static pawl_code no_memory(pawl_error *error)
 {
@@ -59,7 +60,7 @@ static int64_t number_of(yyjson_val *object, const char *key)
     return yyjson_get_sint(yyjson_obj_get(object, key));
 }
 
-/* A state that another program wrote, and that is no such object, is no failure. */
+/* A state in another format leaves the results empty; that is no error. */
 static void read_state(pawl_text state, pawl_arena *arena, pawl_text *name,
                        pawl_projection_failure *failure)
 {
@@ -181,7 +182,7 @@ static bool take_position(row_list *it, const pawl_scan_row *walked, pawl_text n
     return row != NULL;
 }
 
-/* The checkpoints were read before: a failure at or before one is over. */
+/* Called after the checkpoints were read: a failure at or before its checkpoint is over. */
 static bool take_failure(row_list *it, const pawl_scan_row *walked, pawl_text cut)
 {
     pawl_projection_failure failure;
@@ -196,7 +197,7 @@ static bool take_failure(row_list *it, const pawl_scan_row *walked, pawl_text cu
     return row != NULL;
 }
 
-/* Takes the rows of a walk whose names begin with the prefix: they stand together. */
+/* Reads the rows whose names begin with the prefix; they are adjacent in name order. */
 static pawl_code take_walk(row_list *it, pawl_scan_kind kind, const char *prefix, take_fn *take,
                            pawl_error *error)
 {
@@ -219,7 +220,7 @@ static pawl_code take_walk(row_list *it, pawl_scan_kind kind, const char *prefix
     return PAWL_OK;
 }
 
-/* A store that has no list of its leases does not tell who reads. */
+/* A store without a list of leases leaves the workers unknown. */
 static pawl_code take_workers(row_list *it, pawl_error *error)
 {
     pawl_lead_row *leads = NULL;
@@ -245,7 +246,7 @@ static int by_name(const void *left, const void *right)
     return pawl_text_compare(a->name, b->name);
 }
 
-/* The newest event is looked up last: no checkpoint that was read is behind it. */
+/* Reads the newest event last, so that no checkpoint read before can be greater. */
 static pawl_code take_lags(row_list *it, pawl_error *error)
 {
     const pawl_event_query query  = {.is_by_position = true, .is_backward = true, .count_max = 1};
@@ -309,8 +310,8 @@ pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_tim
 
 /* ---- Actions ------------------------------------------------------------ */
 
-/* Adds the failure to the change set in the place of the one that is stored; where none is, none is
- * written. */
+/* Replaces the stored failure by this one in the change set; writes nothing if none is
+ * stored. */
 static pawl_code replace_failure(pawl__act *it, const pawl_projection_failure *failure,
                                  pawl_stream_snapshot_set *made, pawl_error *error)
 {
@@ -394,7 +395,7 @@ static pawl_code check_rebuild(const pawl_projection_rebuild *rebuild,
                           worker, PAWL_TEXT_ARGS(rebuild->name));
 }
 
-/* The checkpoint as it is stored: one before the first event is another than one that never was. */
+/* Reads the stored checkpoint: position 0 in a row differs from a missing row. */
 static pawl_code go_back(pawl__act *it, int64_t reached, pawl_checkpoint_set *back,
                          pawl_error *error)
 {
@@ -414,28 +415,49 @@ static pawl_code go_back(pawl__act *it, int64_t reached, pawl_checkpoint_set *ba
     return PAWL_OK;
 }
 
-/* No failure is stored as one at position 0. */
-static pawl_code rebuild_to(pawl__act *it, const pawl_projection_rebuild *rebuild, int64_t *count,
-                            pawl_error *error)
+/* "No failure" is stored as a failure at position 0. The checkpoint is read last, since a running worker moves it all
+ * the time. `*back`: the checkpoint that the commit expects. */
+static pawl_code rebuild_to(pawl__act *it, const pawl_projection_rebuild *rebuild,
+                            pawl_checkpoint_set *back, int64_t *count, pawl_error *error)
 {
     const pawl_projection_failure none    = {.position = 0};
     int64_t                       reached = rebuild->from > 0 ? rebuild->from - 1 : 0;
     pawl_stream_snapshot_set      made;
-    pawl_checkpoint_set           back;
     pawl_projection_row           row;
-    pawl_code                     code =
+    *back = (pawl_checkpoint_set){.from = INT64_MAX};
+    pawl_code code =
         pawl_store_projection_find(it->store, rebuild->name, it->now, it->arena, &row, error);
     if (code == PAWL_OK)
         code = check_rebuild(rebuild, &row, reached, error);
     if (code == PAWL_OK)
-        code = go_back(it, reached, &back, error);
-    if (code == PAWL_OK)
         code = replace_failure(it, &none, &made, error);
+    if (code == PAWL_OK)
+        code = go_back(it, reached, back, error);
     if (code == PAWL_OK)
         code =
             pawl__act_commit(it, headers_of("position", row.position, "from", reached + 1), error);
     if (code == PAWL_OK && count != NULL)
         *count = row.position - reached;
+    return code;
+}
+
+/* Did a worker move the checkpoint forward since? (Another operator's rebuild would have set it back.) */
+static bool has_gone_on(const pawl__act *it, const pawl_checkpoint_set *back)
+{
+    int64_t position = 0;
+    return pawl_store_checkpoint_get(it->store, back->name, &position, NULL) == PAWL_OK &&
+           position > back->from;
+}
+
+static pawl_code rebuild_while_read(pawl__act *it, const pawl_projection_rebuild *rebuild,
+                                    int64_t *count, pawl_error *error)
+{
+    pawl_checkpoint_set back;
+    pawl_code           code = rebuild_to(it, rebuild, &back, count, error);
+    for (int tries = 1; code == PAWL_ECONFLICT && rebuild->while_read && tries < REBUILD_TRIES &&
+                        back.from < INT64_MAX && has_gone_on(it, &back);
+         tries++)
+        code = rebuild_to(it, rebuild, &back, count, error);
     return code;
 }
 
@@ -449,7 +471,7 @@ pawl_code pawl_store_projection_rebuild(pawl_store *store, const pawl_projection
         *count = 0;
     pawl_code code = pawl__act_begin(&it, store, &action, now, error);
     if (code == PAWL_OK)
-        code = rebuild_to(&it, rebuild, count, error);
+        code = rebuild_while_read(&it, rebuild, count, error);
     pawl_arena_destroy(it.arena);
     return code;
 }
@@ -494,7 +516,7 @@ static pawl_code event_behind(pawl_store *store, int64_t after, bool is_last, pa
     return code;
 }
 
-/* Up to `before` all are earlier than the time; the one at `found` is not, or is the newest. */
+/* Binary search: events up to `before` are earlier than the time; that at `found` is not, or is the newest. */
 static pawl_code halve(pawl_store *store, pawl_time time, pawl_arena *arena, int64_t *position,
                        pawl_error *error)
 {

@@ -1,11 +1,12 @@
-/* op_queue.c - the queues of a store, gathered from what is in them, who reads them and what was
- * given up.
+/* op_queue.c - lists the queues of a store, from queue rows, subscriptions, workers and dead
+ * letters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/call.h"
 
 #include "base/text.h"
+#include "store/core/core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +53,11 @@ static pawl_code add_messages(gathering *g, pawl_time now)
     return code;
 }
 
-/* An endpoint that has a route is subscribed to "route:NAME", one whose queue has another name to "reader:NAME", and
- * one that handles messages to "inbox_retention:MICROSECONDS". */
 static bool is_type(pawl_text type)
 {
-    return !pawl__text_begins(type, "route:") && !pawl__text_begins(type, PAWL_QUEUE_READER) &&
-           !pawl__text_begins(type, "inbox_retention:");
+    return !pawl__text_begins(type, PAWL__ROUTE_TYPE) &&
+           !pawl__text_begins(type, PAWL_QUEUE_READER) &&
+           !pawl__text_begins(type, PAWL__RETENTION_TYPE);
 }
 
 static pawl_code add_types(gathering *g)
@@ -72,8 +72,8 @@ static pawl_code add_types(gathering *g)
     return code;
 }
 
-/* The queue that the worker reads is subscribed to what it handles: the one of its endpoint's name,
- * or where there is none of that name, one that has a type in common with it. */
+/* The queue that the worker reads: that of its endpoint's name or, if there is none, a queue with a subscription
+ * to one of the worker's types. */
 static pawl_text queue_of(const gathering *g, const pawl_worker_info *worker)
 {
     for (size_t i = 0; i < g->list.count; i++)
@@ -89,7 +89,7 @@ static pawl_text queue_of(const gathering *g, const pawl_worker_info *worker)
     return worker->endpoint;
 }
 
-/* A sender's handle, and a tool's, is a worker of no endpoint. */
+/* Skips workers without an endpoint: handles of senders and operators. */
 static pawl_code add_workers(gathering *g)
 {
     pawl_worker_info *items = NULL;

@@ -53,7 +53,7 @@ static pawl_code column_of(const pawl_saga_table *table, pawl_saga_key key,
                           key == PAWL_SAGA_BY_MAIN ? "main" : "transitional", allowed(table, text));
 }
 
-/* The value as the column compares it. */
+/* Converts the value to the column's type. */
 static pawl_code settle_value(const pawl_saga_table *table, const pawl_correlation *column,
                               pawl_value *value, pawl_arena *arena, pawl_error *error)
 {
@@ -69,8 +69,8 @@ static pawl_code settle_value(const pawl_saga_table *table, const pawl_correlati
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
 }
 
-/* A table that is not there cannot be counted either; a table that only lacks a
- * column can. */
+/* Is the table missing? If only a column is missing, counting its rows
+ * succeeds. */
 static bool is_missing(pawl_store *store, const pawl_saga_table *table)
 {
     int64_t count;
@@ -147,7 +147,20 @@ static pawl_code check_json(const pawl_saga_table *table, const pawl_saga_row *r
                : pawl_error_wrap(error, code, "saga '%.*s'", PAWL_TEXT_ARGS(table->type));
 }
 
-/* An empty text is no JSON. */
+/* The values that a new row needs; one that is there keeps its main one. */
+static pawl_code check_row(const pawl_saga_table *table, const pawl_saga_row *row, bool is_new,
+                           pawl_error *error)
+{
+    pawl_code code = check_table(table, error);
+    if (code == PAWL_OK && is_new)
+        code = check_not_null(table, "correlation", &table->main, &row->main, error);
+    if (code == PAWL_OK)
+        code =
+            check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
+    return code == PAWL_OK ? check_json(table, row, error) : code;
+}
+
+/* Replaces an empty text, which is no JSON, by {}. */
 static pawl_text json_of(pawl_text json)
 {
     return json.size != 0 ? json : PAWL_TEXT("{}");
@@ -156,14 +169,7 @@ static pawl_text json_of(pawl_text json)
 pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table,
                                  pawl_saga_row *row, pawl_time now, pawl_error *error)
 {
-    pawl_code code = check_table(table, error);
-    if (code == PAWL_OK)
-        code = check_not_null(table, "correlation", &table->main, &row->main, error);
-    if (code == PAWL_OK)
-        code =
-            check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
-    if (code == PAWL_OK)
-        code = check_json(table, row, error);
+    pawl_code code = check_row(table, row, true, error);
     if (code != PAWL_OK)
         return code;
     pawl_saga_insert change = {
@@ -191,12 +197,7 @@ pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table
 pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table,
                                  pawl_saga_row *row, pawl_time now, pawl_error *error)
 {
-    pawl_code code = check_table(table, error);
-    if (code == PAWL_OK)
-        code =
-            check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
-    if (code == PAWL_OK)
-        code = check_json(table, row, error);
+    pawl_code code = check_row(table, row, false, error);
     if (code != PAWL_OK)
         return code;
     pawl_saga_update change = {

@@ -1,17 +1,17 @@
-/* op_take.c - messages that an operator takes out of a queue: buried, discarded or moved.
+/* op_take.c - an operator buries (dead-letters), discards or moves messages of a queue.
  *
- * They are claimed by their numbers first, so that what a worker has in hand stays with it, and go in
- * one commit:
+ * The messages are first claimed by their numbers, which skips those that a worker has claimed. Then one
+ * commit:
  *
  *     message       bury            discard                  move
  *     queue_settle  done            done                     done
  *     inbox_entry    dead            discarded                -
- *     dead_set      the letter
+ *     dead_set      the dead letter
  *     queue_send                                             into the other queue, under its id
  *     event         who, when, why, how many, the ids
  *
- * An id that is marked already belongs to a copy, which would have been dropped: it goes without a
- * letter.
+ * If an id has a deduplication record already, the message is a duplicate, which its endpoint would drop: it is
+ * removed without a dead letter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +24,8 @@
 #include <string.h>
 
 #define NOUN "queue"
+/* All who take messages out of a queue append to one stream. Each commit that is refused is one that another got in. */
+#define TRIES_MAX 50
 
 typedef struct parts {
     pawl_queue_rows    rows;
@@ -54,7 +56,7 @@ static pawl_code check(const pawl_queue_take *take, size_t count, pawl_error *er
     if (take->action == PAWL_TAKE_MOVE &&
         (take->to.size == 0 || pawl_text_equal(take->to, take->queue)))
         return pawl_error_set(error, PAWL_EINVAL, NOUN " %.*s: %s", PAWL_TEXT_ARGS(take->queue),
-                              take->to.size == 0 ? "move needs another queue, and has none"
+                              take->to.size == 0 ? "move: the target queue is missing"
                                                  : "its messages are in it already");
     if (count > PAWL_BATCH_MESSAGES_MAX)
         return pawl_error_set(error, PAWL_EINVAL, "%zu messages, limit %d", count,
@@ -80,9 +82,11 @@ static bool take_parts(size_t count, pawl_arena *arena, parts *made)
 static pawl_dead_set letter_of(const pawl_queue_take *take, pawl_text endpoint,
                                const pawl_queue_row *row, pawl_text error, pawl_time now)
 {
+    pawl_message message = row->message;
+    message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);
     return (pawl_dead_set){.endpoint = endpoint,
                            .queue    = take->queue,
-                           .message  = row->message,
+                           .message  = message,
                            .code     = PAWL_TEXT(PAWL_TAKE_CODE),
                            .error    = error,
                            .attempts = row->attempts,
@@ -91,7 +95,7 @@ static pawl_dead_set letter_of(const pawl_queue_take *take, pawl_text endpoint,
                            .at       = now};
 }
 
-/* The letters' error. A reason that does not fit stands whole in the event. */
+/* The error of the dead letters. A long reason is cut here; the event has all of it. */
 static void print_error(const pawl_queue_take *take, char *text, size_t size)
 {
     int length = snprintf(text, size, "purged by %.*s%s%.*s", PAWL_TEXT_ARGS(take->by),
@@ -191,7 +195,7 @@ static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_tim
     return pawl_store_commit(store, &changes, NULL, error);
 }
 
-/* Frees the claims of a commit that failed; those of a lost connection are free already. */
+/* Releases the claims after a failed commit; a lost connection has released them already. */
 static void give_back(pawl_store *store, pawl_time now, parts *made)
 {
     pawl_changes changes = {PAWL__ONE_UNIT(now), .queue_settle = {made->settles, made->rows.count}};
@@ -235,6 +239,11 @@ static pawl_code take_all(pawl_store *store, const pawl_queue_take *take, const 
                : pawl_error_wrap(error, code, NOUN " %.*s", PAWL_TEXT_ARGS(take->queue));
 }
 
+static bool is_raced(pawl_code code)
+{
+    return code == PAWL_ECONFLICT || code == PAWL_EGONE || code == PAWL_EDUPLICATE;
+}
+
 pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, const int64_t *seqs,
                                 size_t count, pawl_time now, size_t *taken, pawl_error *error)
 {
@@ -246,7 +255,13 @@ pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, 
     pawl_arena *arena = pawl_arena_create(0);
     if (arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    code = take_all(store, take, seqs, count, now, &made, arena, error);
+    /* Somebody else was as fast: what is left of the messages is claimed anew. */
+    code = PAWL_ECONFLICT;
+    for (int tries = 0; tries < TRIES_MAX && is_raced(code); tries++) {
+        pawl_arena_reset(arena);
+        made = (parts){.rows = {.count = 0}};
+        code = take_all(store, take, seqs, count, now, &made, arena, error);
+    }
     if (code == PAWL_OK)
         *taken = made.rows.count;
     pawl_arena_destroy(arena);
@@ -255,7 +270,7 @@ pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, 
 
 /* ---- What was done --------------------------------------------------------- */
 
-/* Puts two lists in one order of time. */
+/* Merges two lists by time. */
 static pawl_code merge(const pawl_event_rows *a, const pawl_event_rows *b, pawl_arena *arena,
                        pawl_event_rows *rows, pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* reach.c - says that a program would not find sagas which live.
+/* reach.c - refuses a program that could not find existing sagas; see reach.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ pawl_code pawl__refuse_offset(const pawl_saga_table *table, const char *product,
         return PAWL_OK;
     return pawl_error_set(error, PAWL_ECONFIG,
                           "property '%.*s' asks for a time with an offset, which %s has no type "
-                          "for: SQL Server alone has datetimeoffset; leave out .with_offset",
+                          "for: only SQL Server has datetimeoffset; leave out .with_offset",
                           PAWL_TEXT_ARGS(asks->property), product);
 }
 

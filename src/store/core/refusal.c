@@ -165,11 +165,13 @@ pawl_code pawl__why_not_dead(const void *change, pawl_error *why)
 pawl_code pawl__why_no_letter(const void *change, pawl_error *why)
 {
     const pawl_dead_set *letter = change;
-    return pawl_error_set(why, PAWL_EGONE, "there is no dead letter %.*s of %.*s",
-                          PAWL_TEXT_ARGS(letter->message.id), PAWL_TEXT_ARGS(letter->endpoint));
+    char                 at[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time_format(letter->at, at);
+    return pawl_error_set(why, PAWL_EGONE, "there is no dead letter %.*s of %.*s from %s any more",
+                          PAWL_TEXT_ARGS(letter->message.id), PAWL_TEXT_ARGS(letter->endpoint), at);
 }
 
-/* A projection that is rebuilt comes to many of them: one an hour is told. */
+/* Logs one per hour: a rebuild of a projection may meet many. */
 static void say_differs(const pawl_outbox_add *add, const char *id)
 {
     static _Atomic pawl_time due = PAWL_TIME_MIN;

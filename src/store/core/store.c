@@ -1,15 +1,15 @@
 /* store.c - opening and closing a store handle, schemas, commit.
  *
- * In front of the driver's struct the core keeps what is its own: the process
- * that opened the handle, the source of the ids it makes, and the prefix that
- * the options only lent.
+ * The core keeps its own members before the driver's struct: the process that
+ * opened the handle, the random source of ids, and a copy of the
+ * prefix.
  *
  *     | own part | pawl_store | what the driver adds |
  *                ^ the handle
  *
- * A worker's id is drawn from the system here: the one file below the runtime
- * that draws random numbers, because an id that two workers share would let
- * one commit under the other's fence.
+ * This is the only file below the runtime that draws random numbers from the
+ * system: for the worker's id. If two workers had the same id, one could
+ * commit under the other's fence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "store/core/call.h"
 #include "store/core/core.h"
+#include "store/core/kinds.h"
 #include "store/core/reach.h"
 #include "store/core/wake.h"
 
@@ -36,12 +37,12 @@
 
 typedef struct own_part {
     pid_t              process; /* a child after fork() may not use the handle */
-    pawl_random        random;  /* of ids that the operations make; from the worker's id */
+    pawl_random        random;  /* for ids made by operations; seeded with the worker's id */
     pawl__timing       call;    /* the one that is under way */
     pawl__handle_state state;
     char               system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
     char               scheme[PAWL_PREFIX_SIZE_MAX + 1];
-    /* Texts of `self`: they are on each worker's row, so they fit a column of names. */
+    /* Texts of `self`, which every worker's row has: cut to the size of a name column. */
     char             host[PAWL_NAME_SIZE_MAX + 1];
     char             program[PAWL_NAME_SIZE_MAX + 1];
     char             program_version[PAWL_NAME_SIZE_MAX + 1];
@@ -56,8 +57,8 @@ static own_part *own_of(pawl_store *store)
 
 /* ---- The program ---------------------------------------------------------- */
 
-/* A worker opens whatever its host or version is called: a name that no column would take is
- * changed, and not refused. */
+/* Changes characters that no name column accepts, instead of refusing to open: a host or version may have
+ * any name. */
 static pawl_text keep_name(char kept[PAWL_NAME_SIZE_MAX + 1], pawl_text given)
 {
     bool   is_cut = given.size > PAWL_NAME_SIZE_MAX;
@@ -86,7 +87,7 @@ const pawl_worker_info *pawl_store_program(const pawl_store *store)
 static void name_host(pawl_store *store)
 {
     own_part *own       = own_of(store);
-    char      host[256] = ""; /* stays empty where the system tells no name */
+    char      host[256] = ""; /* stays empty if the system has no name */
     (void)gethostname(host, sizeof host - 1);
     own->self.host         = keep_name(own->host, pawl_text_of(host));
     own->self.pawl_version = PAWL_TEXT(PAWL_VERSION);
@@ -109,7 +110,7 @@ static pawl_code draw_worker_id(pawl_worker_id *worker, pawl_error *error)
     return PAWL_OK;
 }
 
-/* The worker's id is what this handle has alone. */
+/* Seeded with the worker's id, which is unique. */
 static void seed_ids(pawl_random *random, pawl_worker_id worker)
 {
     uint64_t seed = 0;
@@ -140,7 +141,7 @@ static pawl_code check_prefix(const char *prefix, pawl_error *error)
     return PAWL_OK;
 }
 
-/* The options as the driver sees them: nothing absent, defaults filled in. */
+/* The options for the driver, with defaults filled in. */
 static pawl_code settle_options(const pawl_store_options *given, pawl_store_options *options,
                                 pawl_error *error)
 {
@@ -167,7 +168,7 @@ static pawl_code settle_options(const pawl_store_options *given, pawl_store_opti
     return check_prefix(options->system_prefix, error);
 }
 
-/* The broker's URL, which a route takes, and an endpoint to read a queue. */
+/* A broker's URL is no store: it belongs into a route or --transport. */
 static bool is_of_broker(const char *url)
 {
     size_t size = pawl__url_scheme_size(url);
@@ -331,22 +332,18 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
 
 /* ---- Commit ------------------------------------------------------------- */
 
-/* Whether a claim or a lease is given back, or a row is due at another time. */
+/* Does the set release a claim or a lease, or change a due time? */
 static bool gives_back(const pawl_changes *changes)
 {
-    bool is_given = changes->leased_batch_release.count != 0;
+    bool is_given = pawl__changes_free_leases(changes);
     for (size_t i = 0; i < changes->queue_settle.count; i++)
         is_given |= changes->queue_settle.items[i].action != PAWL_QUEUE_DONE;
-    for (size_t i = 0; i < changes->timeout_settle.count; i++)
-        is_given |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
-    for (size_t i = 0; i < changes->flush_set.count; i++)
-        is_given |= !changes->flush_set.items[i].is_done && !changes->flush_set.items[i].is_dead;
     for (size_t i = 0; i < changes->outbox_block.count; i++)
         is_given |= changes->outbox_block.items[i].is_unblock;
     return is_given;
 }
 
-/* Whether another worker of this process could have something to do now. */
+/* Could another worker of this process have new work after this commit? */
 static bool is_of_interest(const pawl_changes *changes)
 {
     if (changes->queue_send.count + changes->timeout_set.count + changes->outbox_add.count +
@@ -365,8 +362,8 @@ static pawl_code open_implied(pawl_store *store, pawl_time now, pawl_error *erro
     return code;
 }
 
-/* A handle that never claims, a sender's or an operator's, has no worker until
- * it writes. */
+/* A sender's or operator's handle never claims: it gets a worker with its first
+ * write. */
 pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error)
 {
     if (store->is_attached || store->epoch != 0)
@@ -382,7 +379,7 @@ bool pawl__store_attach_again(pawl_store *store, pawl_time now, pawl_code *code,
     return *code == PAWL_OK;
 }
 
-/* Unique within the worker: the count goes on when the epoch is raised. */
+/* Unique within the worker: the counter continues when the epoch is raised. */
 static pawl_uuid next_commit_id(pawl_store *store)
 {
     uint64_t  parts[2] = {(uint64_t)store->epoch, ++store->commit_count};
@@ -404,8 +401,8 @@ static bool has_refusable(const pawl_changes *changes)
     return count != 0;
 }
 
-/* Turns "don't know" into one of the two answers, when the store can be asked. That the
- * commit landed says nothing of a group that it may have left out. */
+/* Resolves PAWL_EUNKNOWN into one of the two answers, if the store can be asked. Even if the commit was
+ * applied, it may have left out groups that could be refused. */
 static pawl_code settle_unknown(pawl_store *store, const pawl_changes *changes,
                                 pawl_refusals *refused, pawl_error *error)
 {
@@ -446,7 +443,7 @@ static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_r
     return code;
 }
 
-/* Without a list the first refusal is the answer. */
+/* Without a list for refusals the first one becomes the error. */
 static pawl_code commit_strictly(pawl_store *store, pawl_changes *changes, pawl_error *error)
 {
     pawl_refusals refused = {.arena = pawl_arena_create(1024)};
@@ -467,12 +464,12 @@ static pawl_code commit_once(pawl_store *store, pawl_changes *changes, pawl_refu
                            : commit_strictly(store, changes, error);
 }
 
-/* Of a set with claims, or beside SQL of the handler's, what it goes with was lost with the worker: the caller begins
- * again, under the worker that was opened anew. */
+/* If the worker was fenced, it is opened again. Only a set without claims and without a handler's SQL is then committed
+ * again here; the others lost their claims or transaction with the worker, and the caller begins again. */
 static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error)
 {
-    /* Also what never comes to the driver shows no refusals of an earlier commit. */
+    /* Empties the list first: a set that never reaches the driver must not show old refusals. */
     if (refused != NULL)
         refused->count = 0;
     pawl_code code = pawl__store_call_ready(store, "commit", error);

@@ -1,4 +1,4 @@
-/* dead.c - dead letters, and who subscribed to what.
+/* dead.c - dead letters and subscriptions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -110,7 +110,7 @@ static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *chang
 {
     memory_data *data = commit->data;
     pawl_code    code = PAWL_OK;
-    if (row == NULL && change->is_checked)
+    if (change->is_checked && (row == NULL || row->fields.at != change->at))
         return pawl__memory_refuse_by(commit, pawl__why_no_letter, change);
     if (row != NULL)
         code = pawl__memory_write(commit, &data->dead, row, NULL);

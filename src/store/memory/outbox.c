@@ -103,9 +103,9 @@ static bool is_due(const outbox_row *row, pawl_time now)
     return outbox_is_pending(row) && row->fields.next_attempt <= now;
 }
 
-/* Picks the row that is handed out in the place of `row`: the first due row of its source
- * that was not handed out before, in the order (version, index). Ids need not
- * follow that order; the ids that a source's rows have together stay its own.
+/* Picks the row that is returned in place of `row`: the first due row of its source (ordering
+ * key) not returned yet, by (version, index). Row ids need not follow that order; so
+ * the rows of one source swap places among themselves.
  *
  *     id      1     2     3               1     2     3
  *     source  a     b     a       ->      a     b     a
@@ -136,7 +136,7 @@ static void list_due(memory_data *data, pawl_text endpoint, pawl_time now, memor
     }
 }
 
-/* Of the rows that the claim did not list. */
+/* The earliest due time of rows that the claim did not list. */
 static pawl_time earliest_left(const memory_data *data, pawl_text endpoint)
 {
     const memory_tree *tree = &data->outbox.trees[BY_NEXT];
@@ -174,15 +174,15 @@ static bool is_wanted(const pawl_outbox_query *query, const pawl_outbox_row *row
            pawl__memory_is_like(query->causation_id, row->message.causation_id);
 }
 
-/* The rows among which those of the query are, by id. */
+/* The smallest index that has all rows of the query, ordered by id. */
 static const memory_tree *tree_of(const memory_data *data, const pawl_outbox_query *query)
 {
     bool is_of_tried = query->states == 1u << PAWL_OUTBOX_PENDING && query->attempts_min > 0;
     return &data->outbox.trees[is_of_tried ? BY_TRIED : BY_ID];
 }
 
-/* Rows of any state are in no order but that of their ids: this looks at each,
- * unless the query names one, or wants those alone that wait after a failure. */
+/* Reads every row in the order of ids, unless the query names a row, or wants only
+ * rows that wait after a failure. */
 void pawl__memory_find_outbox(const memory_data *data, const pawl_find *asked, memory_list *list)
 {
     const pawl_outbox_query *query = &asked->outbox;
@@ -237,7 +237,7 @@ size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t cou
 
 /* ---- Changes ------------------------------------------------------------ */
 
-/* Behind the lines that are there. */
+/* Adds an attempt with the next number. */
 static pawl_code add_attempt(memory_commit *commit, int64_t outbox_id, pawl_attempt_row fields)
 {
     memory_data       *data     = commit->data;
@@ -325,15 +325,17 @@ pawl_code pawl__memory_apply_outbox_block(memory_commit *commit, const void *ite
 {
     const pawl_outbox_block *change = item;
     memory_data             *data   = commit->data;
+    bool                     is_one = change->id != 0 && !change->is_unblock;
     pawl_outbox_state        from = change->is_unblock ? PAWL_OUTBOX_BLOCKED : PAWL_OUTBOX_PENDING;
     pawl_outbox_state        to   = change->is_unblock ? PAWL_OUTBOX_PENDING : PAWL_OUTBOX_BLOCKED;
     pawl_code                code = PAWL_OK;
     outbox_row              *next = NULL;
     for (outbox_row *row = first_of_source(data, change->source); code == PAWL_OK && row != NULL;
          row             = next) {
-        next = next_of_source(data, row);
+        next          = next_of_source(data, row);
+        bool is_named = is_one ? row->fields.id == change->id : row->fields.id > change->after;
         if (row->fields.state != from ||
-            (!change->is_unblock && (row->fields.id <= change->after || row->fields.attempts > 0)))
+            (!change->is_unblock && (!is_named || row->fields.attempts > 0)))
             continue;
         outbox_row model   = *row;
         model.fields.state = to;

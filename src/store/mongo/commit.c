@@ -1,4 +1,4 @@
-/* commit.c - parts and rounds.
+/* commit.c - splits a change set into parts, and commits each part in rounds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,14 @@
 typedef struct parts {
     const pawl_changes *changes;
     pawl_refusals      *refused;
-    size_t   count_max, size_max; /* of one part, in rows and bytes; one group may be more */
-    bool    *is_dropped;          /* by group: not of the part under way */
-    bool    *is_over;             /* by group: refused, or of a part before */
-    size_t  *counts, *sizes;      /* by group */
-    uint32_t first, end;          /* groups of the part under way */
+    size_t count_max, size_max; /* of one part, in rows and bytes; a single group may exceed them */
+    bool  *is_dropped;          /* by group: not in the current part */
+    bool  *is_over;             /* by group: refused, or in an earlier part */
+    size_t  *counts, *sizes;    /* by group */
+    uint32_t first, end;        /* groups of the current part */
 } parts;
 
-/* Bytes of the texts of a change. */
+/* Size of a change's texts in bytes. */
 static size_t size_of(pawl_change_kind kind, const char *change)
 {
     const pawl__field_list *fields = &pawl__change_fields[kind];
@@ -41,7 +41,7 @@ static size_t size_of(pawl_change_kind kind, const char *change)
     return size;
 }
 
-/* With changes, refused and limits set. PAWL_ENOMEM sets no error. */
+/* Requires changes, refused and limits to be set. PAWL_ENOMEM sets no error. */
 static pawl_code parts_open(parts *p, pawl_arena *arena)
 {
     const pawl_changes *changes = p->changes;
@@ -64,7 +64,7 @@ static pawl_code parts_open(parts *p, pawl_arena *arena)
     return PAWL_OK;
 }
 
-/* The groups from `first` on that one part takes: one at least. Again for the same part: with other limits. */
+/* Selects the groups of a part, from `first` on, at least one. May be repeated for the same part with other limits. */
 static void parts_choose(parts *p)
 {
     size_t   count = 0, size = 0;
@@ -96,7 +96,7 @@ static bool parts_are_left(const parts *p)
     return p->end < p->changes->group_count;
 }
 
-/* Refuses the groups of this part and behind it, after one before it is in: they run again. */
+/* Refuses the groups of this and later parts, when an earlier part is committed: they run again. */
 static pawl_code parts_refuse_rest(parts *p, const pawl_error *failure)
 {
     pawl_error why = PAWL_ERROR_INIT;
@@ -108,8 +108,7 @@ static pawl_code parts_refuse_rest(parts *p, const pawl_error *failure)
 
 /* ---- Kinds --------------------------------------------------------------- */
 
-/* Once something was refused the round is void: kinds that cannot be refused are left away, and others
- * only look on. */
+/* After a refusal the round will be aborted: kinds that cannot be refused are skipped, and the others only check. */
 static pawl_code apply_all(pawl__mongo_writer *writer)
 {
     size_t    before = writer->refused->count;
@@ -122,7 +121,7 @@ static pawl_code apply_all(pawl__mongo_writer *writer)
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-/* As many as the set may need. */
+/* Reserves as many numbers as the set may need. */
 static pawl_code take_numbers(pawl__mongo_writer *writer)
 {
     static const pawl_change_kind numbered[] = {pawl_change_queue_send, pawl_change_outbox_add,
@@ -137,7 +136,7 @@ static pawl_code take_numbers(pawl__mongo_writer *writer)
 
 /* ---- Rounds -------------------------------------------------------------- */
 
-/* One transaction. `*is_done` false: groups were refused and it left nothing. */
+/* Runs one transaction. `*is_done` false: groups were refused, and it changed nothing. */
 static pawl_code run_round(pawl__mongo_writer *writer, bool *is_done)
 {
     pawl_store      *store  = writer->store;
@@ -166,8 +165,8 @@ static pawl_code run_round(pawl__mongo_writer *writer, bool *is_done)
     return code;
 }
 
-/* The fence's document tells whether the commit landed; its epoch is raised, so that what is under way
- * never does. */
+/* Reads from the fence's document whether the commit succeeded, after raising the epoch, so that a commit still under
+ * way cannot succeed later. */
 static pawl_code settle_doubt(pawl__mongo_writer *writer, bool *is_done)
 {
     pawl_code code = writer->store->ops->resolve(writer->store, writer->changes->commit_id, is_done,
@@ -184,8 +183,8 @@ typedef struct part {
     parts              parts;
 } part;
 
-/* A filter that did not find what it says, or an index that refused, is looked into at once; whoever else wrote, only
- * after a pause. */
+/* Should the part be tried again? After a mismatch or a duplicate at once, with care; after a write conflict after a
+ * pause. */
 static bool is_begun_again(part *p, pawl_code code, int64_t begun_ms, unsigned *tries)
 {
     pawl_store        *store = p->writer.store;
@@ -203,7 +202,7 @@ static bool is_begun_again(part *p, pawl_code code, int64_t begun_ms, unsigned *
     return true;
 }
 
-/* Rounds until the part is in. */
+/* Repeats rounds until the part is committed. */
 static pawl_code run_part(part *p)
 {
     pawl_store *store    = p->writer.store;
@@ -227,7 +226,7 @@ static pawl_code run_part(part *p)
     return code;
 }
 
-/* A part in doubt is the caller's to ask about: those behind it are not in. */
+/* If the outcome of a part is unknown, the caller has to ask; later parts are not committed. */
 static pawl_code leave_rest(part *p)
 {
     pawl_error why = p->writer.error != NULL ? *p->writer.error : (pawl_error)PAWL_ERROR_INIT;
@@ -258,7 +257,7 @@ static pawl_code run_parts(part *p)
 
 /* ---- A set --------------------------------------------------------------- */
 
-/* Claims that are given back and nothing else: one write without a transaction. */
+/* A set that only releases claims is one write, without a transaction. */
 static pawl_code release_rows(pawl__mongo_writer *writer)
 {
     size_t before      = writer->refused->count;
@@ -316,6 +315,18 @@ static pawl_code apply_enlisted(pawl__mongo_writer *writer)
     return pawl__refusal_error(&writer->refused->items[0], writer->error);
 }
 
+/* An enlisted change reads first, and the server refuses reads from secondaries in a transaction. */
+static bool reads_from_secondaries(const mongoc_client_session_t *session)
+{
+    mongoc_transaction_opt_t  *options = mongoc_session_opts_get_transaction_opts(session);
+    const mongoc_read_prefs_t *prefs =
+        options != NULL ? mongoc_transaction_opts_get_read_prefs(options) : NULL;
+    bool is_so = prefs != NULL && mongoc_read_prefs_get_mode(prefs) != MONGOC_READ_PRIMARY;
+    if (options != NULL)
+        mongoc_transaction_opts_destroy(options);
+    return is_so;
+}
+
 static pawl_code check_session(mongoc_client_session_t *session, pawl_error *error)
 {
     mongoc_client_t *client = mongoc_client_session_get_client(session);
@@ -327,10 +338,15 @@ static pawl_code check_session(mongoc_client_session_t *session, pawl_error *err
     if (!mongoc_client_session_in_transaction(session))
         return pawl_error_set(error, PAWL_EINVAL,
                               "enlist: the session has no open transaction: start one first");
+    if (reads_from_secondaries(session))
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "enlist: the transaction's read preference is not primary, which MongoDB's reads in a "
+            "transaction must have: set it with mongoc_transaction_opts_set_read_prefs");
     return PAWL_OK;
 }
 
-/* In the transaction of the caller's session, which the caller has to abort after a failure. */
+/* Writes in the transaction of the caller's session, which the caller must abort after a failure. */
 pawl_code pawl__mongo_enlist(pawl_store *store, void *native, const pawl_changes *changes,
                              pawl_error *error)
 {

@@ -59,10 +59,12 @@ pawl_code pawl__mongo_dead_count(pawl_store *store, pawl_arena *arena, pawl_dead
 
 static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const void *row)
 {
-    const pawl_dead_set *set = change;
+    const pawl_dead_set *set    = change;
+    const pawl_dead_row *letter = row;
     (void)run;
     if (set->is_remove)
-        return row == NULL && set->is_checked ? pawl__why_no_letter : NULL;
+        return set->is_checked && (letter == NULL || letter->at != set->at) ? pawl__why_no_letter
+                                                                            : NULL;
     return row != NULL ? pawl__mongo_known : NULL;
 }
 
@@ -77,9 +79,9 @@ const pawl__mongo_rule pawl__mongo_dead_set_rule = {
     .collection = "dead",
     .keys       = "endpoint,message_id",
     .table      = &letters,
-    .reads      = "filter: {$or: @@{" THIS "}}, projection: {endpoint: 1, message_id: 1}",
+    .reads      = "filter: {$or: @@{" THIS "}}, projection: {endpoint: 1, message_id: 1, at: 1}",
     .match      = "endpoint=endpoint,message_id=message_id",
     .judge      = judge,
-    .writes     = {"when !is_remove: insert @*", "when is_checked: remove q: {" THIS "}",
+    .writes     = {"when !is_remove: insert @*", "when is_checked: remove q: {" THIS ", at: @at}",
                    "maybe remove q: {" THIS "}"},
     .also       = &unmark};

@@ -21,6 +21,8 @@ static const server_code server_codes[] = {
     {50, PAWL_ETIMEOUT},      /* MaxTimeMSExpired */
     {52, PAWL_EINVAL},        /* DollarPrefixedFieldName: of MongoDB 4.4 */
     {64, PAWL_EUNREACHABLE},  /* WriteConcernFailed: written, but a majority has not said so */
+    {85, PAWL_ESCHEMA},       /* IndexOptionsConflict */
+    {86, PAWL_ESCHEMA},       /* IndexKeySpecsConflict */
     {89, PAWL_ELOST},         /* NetworkTimeout */
     {91, PAWL_ELOST},         /* ShutdownInProgress */
     {112, PAWL_EBUSY},        /* WriteConflict */

@@ -1,12 +1,13 @@
-/* json.c - the state of sagas: JSON as a sub-document that a person can read and query, and back.
+/* json.c - converts the state of sagas between JSON and a sub-document that people can read and query.
  *
- * A value that one side does not know has a form of its own on the other:
+ * A value that the other format lacks has a special form there:
  *
- *     a date, an object id ... of the document   {"$bson": "..."}, the bytes of {"v": value} as hex
+ *     a date, an object id ... of the document,  {"$bson": "..."}, the bytes of {"v": value} as hex
+ *     or a string of it that is no UTF-8
  *     a number of the JSON beyond 64 bits, or    code, Code("18446744073709551616"); an older pawl wrote
  *     of more digits than a double keeps         {"$number": "18446744073709551616"}, which MongoDB 4.4 refuses
  *
- * So members that this program does not know survive a load and a save, whatever their type.
+ * So members that this program does not know survive load and save, whatever their type.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,7 @@ static int hex_digit(char c)
 
 static bool append_members(bson_t *document, yyjson_val *object, int depth);
 
-/* The value that {"v": ...} in the text has. */
+/* Appends the value of {"v": ...}, which the text has as hex digits. */
 static bool append_foreign(bson_t *document, const char *key, int key_size, const char *hex,
                            size_t size)
 {
@@ -44,9 +45,11 @@ static bool append_foreign(bson_t *document, const char *key, int key_size, cons
         is_ok    = high >= 0 && low >= 0;
         bytes[i] = (uint8_t)((high * 16 + low) & 0xFF);
     }
+    /* bson_validate takes no string that is not UTF-8; the iterator has checked its bounds. */
     is_ok = is_ok && bson_init_static(&inner, bytes, size / 2) &&
-            bson_validate(&inner, BSON_VALIDATE_NONE, NULL) &&
-            bson_iter_init_find(&at, &inner, "v") && bson_append_iter(document, key, key_size, &at);
+            bson_iter_init_find(&at, &inner, "v") &&
+            (BSON_ITER_HOLDS_UTF8(&at) || bson_validate(&inner, BSON_VALIDATE_NONE, NULL)) &&
+            bson_append_iter(document, key, key_size, &at);
     bson_free(bytes);
     return is_ok;
 }
@@ -67,8 +70,8 @@ static bool append_object(bson_t *document, const char *key, int key_size, yyjso
     return bson_append_document_end(document, &inner) && is_ok;
 }
 
-/* Is a number of JSON one that a BSON integer or double holds? A double keeps DBL_DIG digits of any number, and more of
- * one whose shortest text it is. */
+/* Can a BSON integer or double hold the number? A double keeps any DBL_DIG digits, and more if they are its own
+ * shortest text. */
 static bool is_held(const char *text, size_t size, yyjson_val *number)
 {
     size_t digits = 0, written_size = 0;
@@ -148,7 +151,7 @@ static bool append_members(bson_t *document, yyjson_val *object, int depth)
     return is_ok;
 }
 
-/* Where memory is missing libbson ends the process, and so does this: the text is not to blame. */
+/* Out of memory, the process is ended, as libbson does itself: false would blame the text. */
 bool pawl__mongo_put_json(bson_t *document, const char *key, int key_size, pawl_text json)
 {
     bson_t          inner;
@@ -214,7 +217,7 @@ static yyjson_mut_val *array_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
     return is_ok ? array : NULL;
 }
 
-/* A number that BSON has no other form for, as it stands; NULL: it is something else. */
+/* A number that BSON cannot store otherwise, as its text; NULL: another value. */
 static yyjson_mut_val *number_of(yyjson_mut_doc *doc, const char *text, uint32_t size)
 {
     yyjson_val probe;
@@ -252,7 +255,9 @@ static yyjson_mut_val *value_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
                                               : foreign_of(doc, at);
     case BSON_TYPE_UTF8:
         text = bson_iter_utf8(at, &size);
-        return yyjson_mut_strncpy(doc, text, size);
+        return pawl_text_is_valid((pawl_text){.data = text, .size = size}, NULL)
+                   ? yyjson_mut_strncpy(doc, text, size)
+                   : foreign_of(doc, at);
     case BSON_TYPE_CODE:
         text   = bson_iter_code(at, &size);
         number = number_of(doc, text, size);
@@ -265,13 +270,15 @@ static yyjson_mut_val *value_of(yyjson_mut_doc *doc, const bson_iter_t *at, int 
     }
 }
 
+/* A member name that is not UTF-8 is copied unchanged: the result is not JSON, and only this saga fails. */
 pawl_text pawl__mongo_get_json(const bson_iter_t *at, pawl_arena *arena)
 {
     yyjson_mut_doc *doc  = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = doc != NULL ? object_of(doc, at, 1) : NULL;
     size_t          size = 0;
-    char     *text = root != NULL ? yyjson_mut_val_write(root, YYJSON_WRITE_NOFLAG, &size) : NULL;
-    pawl_text out  = {.size = 0};
+    char           *text =
+        root != NULL ? yyjson_mut_val_write(root, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &size) : NULL;
+    pawl_text out = {.size = 0};
     if (text != NULL)
         out = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
     bson_free(text);

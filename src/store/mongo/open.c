@@ -1,4 +1,4 @@
-/* open.c - connecting, and what is refused at open.
+/* open.c - reads the URL, connects, and refuses URLs and servers that cannot work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +15,11 @@
 #define TLS_REMEDY "tls=true asks for encryption, and that the server's certificate is checked"
 #define WIRE_VERSION_MIN 9 /* MongoDB 4.4 */
 #define CONNECT_MS_MAX 10000
-#define ANSWER_MS 1000 /* behind the deadline, at which the server says that it ended the call */
+#define ANSWER_MS 1000 /* after the deadline, for the server to say that it ended the call */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* libmongoc's own log is switched off: its errors say the same. */
+/* libmongoc's own log is switched off, since its errors say the same. */
 static void no_log(mongoc_log_level_t level, const char *domain, const char *text, void *context)
 {
     (void)level, (void)domain, (void)text, (void)context;
@@ -33,7 +33,7 @@ static void start(void)
 
 /* ---- The URL ------------------------------------------------------------- */
 
-/* Takes "create=no" out of the options, which libmongoc does not know; true when it was there. */
+/* Removes "create=no", which libmongoc does not know, from the options; true when it was there. */
 static bool take_create_no(char *url)
 {
     static const char option[] = "create=no";
@@ -83,11 +83,16 @@ static pawl_code check_uri(const mongoc_uri_t *uri, pawl_error *error)
                               "mongodb: the write concern w=0 is refused: a write that nobody "
                               "acknowledges may be lost, and no version could be checked; leave w "
                               "out of the URL");
+    const char *name = mongoc_uri_get_database(uri);
+    size_t      size = name != NULL ? strlen(name) : 0;
+    if (size >= PAWL__MONGO_DATABASE_SIZE)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "mongodb: the database's name has %zu bytes, limit %d: %.40s...",
+                              size, PAWL__MONGO_DATABASE_SIZE - 1, name);
     return pawl__url_require_tls("mongodb", tls_of(uri), TLS_REMEDY, error);
 }
 
-/* Options of ours in the place of those of the URL: all that pawl writes is written to a majority,
- * and what it reads is what a majority has. */
+/* pawl's own options replace those of the URL: all writes go to a majority, and reads return what a majority has. */
 static void set_options(const pawl_store *store, mongoc_uri_t *uri)
 {
     int32_t                 deadline_ms = pawl__mongo_deadline_ms(store);
@@ -120,7 +125,7 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
     size_t       size;
     (void)snprintf(self->database, sizeof self->database, "%s",
                    name != NULL && *name != '\0' ? name : DATABASE_DEFAULT);
-    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.60s/%.30s %.99s",
+    (void)snprintf(store->identity, sizeof store->identity, "mongodb:%.63s/%.30s %.96s",
                    self->database, store->system_prefix, host != NULL ? host : "");
     for (const mongoc_host_list_t *at = mongoc_uri_get_hosts(uri); at != NULL; at = at->next) {
         size = strlen(store->identity);
@@ -129,8 +134,8 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
     }
 }
 
-/* Bytes of "user:password", which begins at `*user`; 0: the URL has none. Not well: a second ':' or '@', behind which libmongoc
- * would take the password's rest for a host. */
+/* Size of "user:password", which begins at `*user`; 0: the URL has none. Not well: it has another ':' or '@', behind
+ * which libmongoc would take the rest of the password for a host. */
 static size_t user_size(char *text, char **user, bool *is_well)
 {
     char *from = strstr(text, "://"), *at = NULL;
@@ -144,8 +149,8 @@ static size_t user_size(char *text, char **user, bool *is_well)
     return size;
 }
 
-/* Libmongoc's errors may repeat a password: it is asked again about the URL with another one. An '@' behind a '/' may end
- * a password, too. */
+/* Errors of libmongoc may contain the password, so it parses the URL again with the password replaced. An '@' behind a
+ * '/' may end the password, too. */
 static pawl_code refuse_url(char *text, pawl_error *error)
 {
     bson_error_t  why;
@@ -181,8 +186,8 @@ static bool is_known(const char *option)
            mongoc_uri_option_is_utf8(option);
 }
 
-/* Libmongoc passes over what it does not know: with "tsl=true" nothing would be encrypted. `rest`, from the hosts on, is cut
- * into its pieces. One with an '@' may end a password, and no name in it is shown. */
+/* Refuses options that libmongoc does not know: it ignores them, and with "tsl=true" nothing would be encrypted.
+ * `rest`, from the hosts on, is cut into pieces. A piece with '@' may end a password, so no name in it is shown. */
 static pawl_code check_options(char *rest, pawl_error *error)
 {
     bool  is_shown = strchr(rest, '@') == NULL;
@@ -266,7 +271,7 @@ static pawl_code check_server(pawl_store *store, pawl_error *error)
     return code;
 }
 
-/* Names of `mongodb+srv:` that the DNS does not tell now, or what this libmongoc was built without. */
+/* Refuses a `mongodb+srv:` host that the DNS does not resolve now, or an option that this libmongoc was built without. */
 static pawl_code refuse_uri(const bson_error_t *why, pawl_error *error)
 {
     bool is_of_dns = why->domain == MONGOC_ERROR_STREAM;
@@ -319,7 +324,7 @@ pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_
     return code == PAWL_OK ? make_or_check(store, options, error) : code;
 }
 
-/* In a child process the sockets are the parent's: it must not be told that its sessions end. */
+/* In a child process the sockets belong to the parent, so the server is not told that its sessions end. */
 void pawl__mongo_close(pawl_store *store)
 {
     pawl__mongo *self = pawl__mongo_of(store);
@@ -337,7 +342,7 @@ void pawl__mongo_close(pawl_store *store)
     pawl__wait_close(&self->wait);
 }
 
-/* libmongoc connects again by itself; a call whose connection is lost answers that. */
+/* libmongoc reconnects by itself; a call on a lost connection reports the loss. */
 pawl_code pawl__mongo_ready(pawl_store *store, pawl_error *error)
 {
     (void)pawl__wait_take(&pawl__mongo_of(store)->wait);

@@ -1,4 +1,4 @@
-/* outbox.c - messages that leave the store.
+/* outbox.c - the outbox: messages that leave the store, their attempts and outcomes.
  *
  *     {_id: number, dispatch_id: UUID, source, version, index, endpoint, destination, message_id, ...,
  *      due, state, attempts, next_attempt, at, ended, attempts_before, tries: [{outcome, ...}]}
@@ -25,7 +25,7 @@ static bool is_behind(const pawl_outbox_row *left, const pawl_outbox_row *right)
                                            : left->index > right->index;
 }
 
-/* Rows of no source by their ids; of each source all up to the last one found. */
+/* Matches rows without ordering key by id, and for each ordering key all rows up to the last one found. */
 static void put_found(bson_t *either, const pawl_outbox_rows *found)
 {
     const pawl_outbox_row *rows  = found->items;
@@ -51,8 +51,8 @@ static void put_found(bson_t *either, const pawl_outbox_rows *found)
     bson_destroy(&ids);
 }
 
-/* In the place of each row of a source: the first due one of it that was not handed out before, in the
- * order of versions; ids need not follow that. Rows that were settled between the two looks leave no place. */
+/* Replaces each row of an ordering key by the first due row of that key not yet used, in the order of versions, which
+ * ids need not follow. Rows settled between the two reads are left out. */
 static void fill_places(pawl_outbox_rows *places, const pawl_outbox_rows *full, bool *is_taken)
 {
     size_t filled = 0;
@@ -77,7 +77,7 @@ static int by_version(const void *left, const void *right)
     return order != 0 ? order : is_behind(l, r) - is_behind(r, l);
 }
 
-/* The messages in the places of the rows. */
+/* Reads the messages of the rows. */
 static pawl_code read_messages(pawl_store *store, pawl_text endpoint, pawl_time now,
                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
@@ -100,8 +100,8 @@ static pawl_code read_messages(pawl_store *store, pawl_text endpoint, pawl_time 
     return PAWL_OK;
 }
 
-/* The rows that are due first by their ids are looked for without their messages, and one more: it tells when to look
- * next. Where there is none all pending rows are looked through for that time. */
+/* Reads the first due rows by id without their messages, and one more, whose time tells when to claim next. If there
+ * is no such row, all pending rows are searched for that time. */
 pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                    pawl_error *error)
@@ -128,7 +128,7 @@ pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
 
 /* ---- Reads --------------------------------------------------------------- */
 
-/* A pending row that was never tried has the epoch as its next attempt: the index has that, and not the attempts. */
+/* A pending row that was never tried has next attempt 0: the index contains that member, but not the attempts. */
 pawl_code pawl__mongo_find_outbox(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                   pawl_found *found, pawl_error *error)
 {
@@ -215,7 +215,10 @@ const pawl__mongo_rule pawl__mongo_outbox_add_rule = {
 
 const pawl__mongo_rule pawl__mongo_outbox_block_rule = {
     .collection = "outbox",
-    .writes     = {"when source !is_unblock: maybe updates q: {source: @source, state: 'pending', "
-                       "attempts: 0, _id: {$gt: @after}}, u: {$set: {state: 'held'}}",
-                   "when source: maybe updates q: {source: @source, state: 'held'}, "
-                       "u: {$set: {state: 'pending'}}"}};
+    .writes     = {
+            "when id source !is_unblock: maybe update q: {_id: @id, source: @source, state: 'pending', "
+                "attempts: 0}, u: {$set: {state: 'held'}}",
+            "when source !is_unblock: maybe updates q: {source: @source, state: 'pending', "
+                "attempts: 0, _id: {$gt: @after}}, u: {$set: {state: 'held'}}",
+            "when source: maybe updates q: {source: @source, state: 'held'}, "
+                "u: {$set: {state: 'pending'}}"}};

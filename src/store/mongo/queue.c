@@ -1,10 +1,10 @@
-/* queue.c - messages that are ready or delayed, and whose claims they are.
+/* queue.c - messages of queues, ready or due later, and claims of them.
  *
  *     {_id: number, queue, message_id, type, ..., due, placed, attempts, deaths, waiting_since, error,
  *      history, changes, claimed_by: UUID of a worker, claim: number}
  *
- * A claim finds free documents, and stamps those that are still what it found: `changes` rises with each
- * retry. Documents that others took meanwhile are told by the number of the claim.
+ * A claim finds free documents, and marks those that have not changed since: `changes` rises with each retry. The
+ * claim's number then tells which of them it got, and which others took.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,9 @@
 #include "store/mongo/commit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define TRIES_MAX 10 /* while others take what was found */
+#define TRIES_MAX 10 /* repeats of a claim while others take what it found */
 
 /* A message, first, and what a claim and a settle look at. */
 typedef struct queue_row {
@@ -45,7 +46,7 @@ typedef struct found_rows {
 
 /* ---- Claims -------------------------------------------------------------- */
 
-/* Free ones; rows that are named may be this worker's already. */
+/* Free documents; those that the claim names may be this worker's already. */
 #define CLAIMABLE "claimed_by: {$in: [null, ?%u]}"
 
 static pawl_uuid own_of(const pawl_store *store, const pawl_queue_claim *claim)
@@ -108,7 +109,7 @@ static pawl_code stamp(pawl_store *store, const pawl_queue_claim *claim, const f
     return code;
 }
 
-/* Frees what a claim without an answer may have stamped: nobody knows of these rows. */
+/* Frees messages that a claim without an answer may have marked. */
 static pawl_code free_stray(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self = pawl__mongo_of(store);
@@ -122,7 +123,7 @@ static pawl_code free_stray(pawl_store *store, pawl_error *error)
     return code;
 }
 
-/* Of the rows found those that the stamp reached go to the rows, in their order; all where it reached so many. */
+/* Copies those of the found rows that the claim got to `rows`, in order; all if it marked as many. */
 static pawl_code keep_ours(pawl_store *store, pawl_arena *arena, const found_rows *found,
                            int64_t stamped, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -163,25 +164,69 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
     }
     if (code == PAWL_OK)
         code = keep_ours(store, arena, &found, stamped, rows, error);
-    /* Stamped rows that the caller never hears of are free again with the next claim. */
+    /* Marked rows that the caller is not told of are freed by the next claim. */
     pawl__mongo_of(store)->has_stray |= code != PAWL_OK && stamped != 0 && claim->seq_count == 0;
     return code;
 }
 
 /* ---- Reads --------------------------------------------------------------- */
 
+typedef struct place {
+    int64_t   seq;
+    pawl_time placed;
+} place;
+
+static const pawl__field_list place_fields =
+    PAWL__FIELDS(PAWL__AS_OF(place, seq, INT), PAWL__AS_OF(place, placed, TIME));
+static const pawl__mongo_table as_places = PAWL__MONGO_TABLE("queue", "seq", place_fields, place);
+
+static int by_number(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The first of `count` rows that is not in `except`; both have at most `count` items. */
+static void take_oldest(const place *rows, size_t count, const int64_t *except, size_t except_count,
+                        pawl_time *placed, int64_t *seq)
+{
+    size_t i = 0;
+    while (i < count &&
+           bsearch(&rows[i].seq, except, except_count, sizeof *except, by_number) != NULL)
+        i++;
+    if (i == count)
+        return;
+    *placed = rows[i].placed;
+    *seq    = rows[i].seq;
+}
+
+/* Reads as many rows as are left out, and one more, since a server may compare each document with a whole $nin. */
 pawl_code pawl__mongo_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
                                    const int64_t *except, size_t except_count, pawl_time *placed,
                                    int64_t *seq, pawl_error *error)
 {
-    queue_row row  = {.message.row = {.placed = PAWL_TIME_MAX, .seq = INT64_MAX}};
-    pawl_code code = pawl__mongo_read_one(
-        store, &queued, NULL, &row, NULL, error,
-        "filter: {queue: %t, due: {$lte: %i}, attempts: 0, waiting_since: 0, _id: {$nin: %l}}, "
-        "sort: {placed: 1, _id: 1}, projection: {placed: 1}",
-        queue, due_max, PAWL__MONGO_VALUES(except, except_count, INT));
-    *placed = row.message.row.placed;
-    *seq    = row.message.row.seq;
+    pawl_arena *arena = pawl_arena_create(0);
+    int64_t  *out = arena != NULL ? pawl_arena_take(arena, (except_count + 1) * sizeof *out) : NULL;
+    place    *rows  = NULL;
+    size_t    count = 0;
+    pawl_code code  = PAWL_OK;
+    *placed         = PAWL_TIME_MAX;
+    *seq            = INT64_MAX;
+    if (out == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "mongodb: no memory for rows of a queue");
+    if (code == PAWL_OK)
+        code =
+            pawl__mongo_read(store, &as_places, arena, &rows, &count, error,
+                             "filter: {queue: %t, due: {$lte: %i}, attempts: 0, waiting_since: 0}, "
+                             "sort: {placed: 1, _id: 1}, projection: {placed: 1}, limit: %i",
+                             queue, due_max, (int64_t)except_count + 1);
+    if (code == PAWL_OK && count > 0) {
+        if (except_count > 0)
+            memcpy(out, except, except_count * sizeof *out);
+        qsort(out, except_count, sizeof *out, by_number);
+        take_oldest(rows, count, out, except_count, placed, seq);
+    }
+    pawl_arena_destroy(arena);
     return code;
 }
 
@@ -195,8 +240,8 @@ static int by_place(const void *left, const void *right)
 static const pawl__field_list  number     = PAWL__MONGO_NUMBER("seq");
 static const pawl__mongo_table as_numbers = PAWL__MONGO_TABLE("queue", "seq", number, int64_t);
 
-/* Looks at the first rows in the order of due times, and reads the messages of those alone that it returns. Fewer than were
- * asked for say that there are no more: where some went between the two reads, all are read again. */
+/* Reads the first keys in the order of due times, then only the messages that it returns. Fewer than asked for would
+ * mean the end of the list, so if some disappeared between the two reads, all is read again. */
 pawl_code pawl__mongo_find_retried(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                    pawl_found *found, pawl_error *error)
 {

@@ -1,10 +1,10 @@
-/* schema.c - collections, their indexes and validators: made, checked, dropped and printed.
+/* schema.c - creates, checks, drops and prints collections, indexes and validators.
  *
- * The collection `schema` has a document for each collection whose indexes are there: so an open asks
- * one find whether anything is missing. A document is written when its indexes were made, not before
- * (M8). Validators are no part of that: an open neither sets nor asks for them, since a commit needs none; apply and
- * verify list the collections. The mark of a saga's collection has the saga's name for it: of two names that become one
- * in MongoDB the second one is refused (M3), also where both are made at once.
+ * The collection `schema` has a document, the mark, for each collection whose indexes exist, so an open finds missing
+ * ones with one read. A mark is written only after the indexes (M8). Marks say nothing of validators: commits do not
+ * need them, and an open neither sets nor checks them; apply and verify list the collections. The mark of a saga's
+ * collection contains the table's name as the program gives it: of two names that MongoDB's rules make equal, the
+ * second is refused (M3), even if both are made at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,28 +20,44 @@
 
 /* ---- Commands ------------------------------------------------------------ */
 
-/* Makes a schema, takes it away, or tells both as a script for mongosh, which may run again. */
+/* Creates or drops a schema, or prints the same as a script for mongosh, which may run repeatedly. */
 typedef struct builder {
     pawl_store   *store;
-    pawl_line_fn *line; /* NULL: it is done */
+    pawl_line_fn *line; /* NULL: commands are run, not printed */
     void         *context;
     pawl_error   *error;
 } builder;
 
-/* Takes the line. */
+/* Prints the line, and frees it. */
 static void tell(const builder *b, char *line)
 {
     b->line(pawl_text_of(line), b->context);
     bson_free(line);
 }
 
-/* Takes the command, which is run, an error of the number `allowed` being none, or told behind `guard`. */
+/* Has only the call's time ended, while the server still answers? Then the command (the build of an index) continues
+ * there, and the same command waits for it. */
+static bool is_under_way(const builder *b, pawl_code code, int64_t begun_ms)
+{
+    bson_t ping = BSON_INITIALIZER;
+    (void)pawl__mongo_put(&ping, "ping: 1");
+    bool is_ok = code == PAWL_ELOST && pawl__clock_ms() - begun_ms >= b->store->deadline_ms &&
+                 pawl__mongo_command(b->store, &ping, 0, NULL, NULL) == PAWL_OK;
+    bson_destroy(&ping);
+    return is_ok;
+}
+
+/* Runs the command, where the error number `allowed` counts as success, or prints it behind `guard`. Destroys it. */
 static pawl_code put_command(const builder *b, const char *guard, uint32_t allowed, bson_t *command)
 {
-    pawl_code code = PAWL_OK;
-    char     *json = b->line != NULL ? bson_as_relaxed_extended_json(command, NULL) : NULL;
+    pawl_code code     = PAWL_OK;
+    char     *json     = b->line != NULL ? bson_as_relaxed_extended_json(command, NULL) : NULL;
+    int64_t   begun_ms = 0;
     if (b->line == NULL)
-        code = pawl__mongo_command(b->store, command, allowed, NULL, b->error);
+        do {
+            begun_ms = pawl__clock_ms();
+            code     = pawl__mongo_command(b->store, command, allowed, NULL, b->error);
+        } while (is_under_way(b, code, begun_ms));
     else if (json != NULL)
         tell(b, bson_strdup_printf("%sdb.runCommand(%s);", guard, json));
     else
@@ -60,8 +76,8 @@ static pawl_code set_rule(const builder *b, const char *name, const bson_t *rule
                            : pawl_error_wrap(b->error, code, "validator of collection %s", name);
 }
 
-/* A collection with its indexes, or one without any, which a script makes where it is not there; a script sets its
- * validator, too. Takes the shape. */
+/* Creates a collection with its indexes. A script creates one without indexes only if it is missing, and sets its
+ * validator, too. Destroys the shape. */
 static pawl_code put_collection(const builder *b, pawl__mongo_shape *shape)
 {
     char   guard[PAWL__MONGO_NAME_SIZE + 80] = "";
@@ -99,7 +115,7 @@ static pawl_code drop_collection(const builder *b, const char *name)
 
 /* ---- Marks --------------------------------------------------------------- */
 
-/* A document of the collection `schema`: a saga's collection, or the version of the others. */
+/* A document of the collection `schema`: for a saga's collection, or with the version of all others. */
 typedef struct mark {
     pawl_text id;
     int64_t   version;
@@ -144,7 +160,7 @@ static mark mark_of(const pawl_saga_table *table, const pawl__mongo_shape *shape
 
 #define MARK "q: {_id: %t, table?: %t}, u: {$set: {%r}}"
 
-/* The mark was there already: another program's that made the same at once, or that of another name (M3). */
+/* The mark exists already: written by another program at the same time, or for another name (M3). */
 static pawl_code check_known(const builder *b, const mark *written)
 {
     pawl_arena *arena = pawl_arena_create(0);
@@ -157,7 +173,7 @@ static pawl_code check_known(const builder *b, const mark *written)
     return code;
 }
 
-/* A mark of another name is not found, and its id refuses this one. */
+/* A mark for another name does not match the filter, and then its id refuses the insert. */
 static pawl_code put_mark(const builder *b, const mark *written)
 {
     char   name[PAWL__MONGO_NAME_SIZE];
@@ -183,7 +199,7 @@ static bool is_marked(const mark *known, const pawl_correlation *correlation)
            pawl_text_equal(known->transitional, correlation->property);
 }
 
-/* M3: what an earlier program wrote under the unsanitised name is not picked up. */
+/* M3: data that an earlier program wrote under the unsanitised name is refused, as it would not be found. */
 static pawl_code check_old_name(pawl_store *store, const pawl_saga_table *table, const char *name,
                                 pawl_error *error)
 {
@@ -214,7 +230,7 @@ static pawl_code put_saga(const builder *b, const pawl_saga_table *table)
     return code == PAWL_OK ? put_mark(b, &own) : code;
 }
 
-/* Whether the mark says all that the saga needs; PAWL_ECONFIG and PAWL_ESCHEMA where it must not be so. */
+/* Does the mark cover all that the saga needs? PAWL_ECONFIG or PAWL_ESCHEMA if it contradicts. */
 static pawl_code check_mark(pawl_store *store, const mark *known, const pawl_saga_table *table,
                             bool *is_done, pawl_error *error)
 {
@@ -254,7 +270,7 @@ static pawl_code check_version(const mark *known, pawl_error *error)
                           (long long)known->version, VERSION);
 }
 
-/* The mark comes behind what it says is there. */
+/* The mark is written after all that it vouches for. */
 static pawl_code put_shared(const builder *b)
 {
     pawl_code code = PAWL_OK;
@@ -295,6 +311,7 @@ typedef struct verifier {
     void         *context;
     pawl_code     code;
     pawl_error    first;
+    char         *bare; /* names of collections without validator; NULL: none */
 } verifier;
 
 static void add_difference(verifier *v, pawl_code code, const pawl_error *found)
@@ -311,6 +328,28 @@ static void say(verifier *v, const char *text, const char *name, const char *key
 {
     pawl_error why = PAWL_ERROR_INIT;
     add_difference(v, pawl_error_set(&why, PAWL_ESCHEMA, text, name, keys), &why);
+}
+
+/* Notes a collection without its validator, as an open creates it. */
+static void note_bare(verifier *v, const char *name)
+{
+    char *before = v->bare;
+    v->bare      = before == NULL ? bson_strdup(name) : bson_strdup_printf("%s, %s", before, name);
+    bson_free(before);
+}
+
+/* Only a warning: no commit depends on validators. */
+static void warn_of_bare(verifier *v)
+{
+    if (v->bare != NULL && v->line != NULL) {
+        char *text = bson_strdup_printf(
+            "warning: without pawl's validator, which no commit depends on: %s; `pawl schema "
+            "apply` sets it, but not on DocumentDB, where two workers would claim one message",
+            v->bare);
+        v->line(pawl_text_of(text), v->context);
+        bson_free(text);
+    }
+    bson_free(v->bare);
 }
 
 static void check_saga(pawl_store *store, const found_marks *marks, const pawl_saga_table *table,
@@ -347,6 +386,29 @@ static void check_shared(const pawl_store *store, const mark *version, verifier 
         add_difference(v, PAWL_ESCHEMA, &why);
 }
 
+/* Do both have the same value of a boolean member? A missing one counts as false. */
+static bool is_alike(const bson_t *one, const bson_t *other, const char *member)
+{
+    bson_iter_t at;
+    bool        is_one = bson_iter_init_find(&at, one, member) && bson_iter_as_bool(&at);
+    return is_one == (bson_iter_init_find(&at, other, member) && bson_iter_as_bool(&at));
+}
+
+/* Have both the same ascending keys in the same order? Types of numbers may differ: copied databases may have doubles. */
+static bool has_keys(const bson_t *found, const bson_t *ought)
+{
+    bson_t      keys[2];
+    bson_iter_t is, want;
+    pawl__mongo_part(found, "key", &keys[0]);
+    pawl__mongo_part(ought, "key", &keys[1]);
+    bool is_same = bson_count_keys(&keys[0]) == bson_count_keys(&keys[1]) &&
+                   bson_iter_init(&is, &keys[0]) && bson_iter_init(&want, &keys[1]);
+    while (is_same && bson_iter_next(&is) && bson_iter_next(&want))
+        is_same = strcmp(bson_iter_key(&is), bson_iter_key(&want)) == 0 &&
+                  bson_iter_as_int64(&is) == bson_iter_as_int64(&want);
+    return is_same;
+}
+
 static pawl_code check_indexes(const builder *b, verifier *v, const pawl__mongo_shape *shape)
 {
     bson_iter_t at;
@@ -359,14 +421,20 @@ static pawl_code check_indexes(const builder *b, verifier *v, const pawl__mongo_
         const char *index = pawl__mongo_get_text(&ought, "name").data;
         if (!pawl__mongo_named(&listed, index, &found))
             say(v, "collection %s lacks its index %s", shape->name, index);
+        else if (!has_keys(&found, &ought) || !is_alike(&found, &ought, "unique") ||
+                 !is_alike(&found, &ought, "sparse"))
+            say(v,
+                "collection %s: its index %s has another key, unique or sparse: drop that index "
+                "first",
+                shape->name, index);
     }
     bson_destroy(&list);
     bson_destroy(&reply);
     return code;
 }
 
-/* Tells how a collection that was made differs; without a verifier it gets its validator. Lists it alone: the database
- * may have more than one answer holds. */
+/* Reports how an existing collection differs, or without a verifier sets its validator. Lists only this collection,
+ * since the list of all may exceed one answer. */
 static pawl_code check_collection(const builder *b, verifier *v, const pawl__mongo_shape *shape)
 {
     bson_t reply, listed, found, options, is, ought, command = BSON_INITIALIZER;
@@ -382,12 +450,12 @@ static pawl_code check_collection(const builder *b, verifier *v, const pawl__mon
     if (code == PAWL_OK && v != NULL && !is_there)
         say(v, "collection %s is missing", shape->name, NULL);
     else if (code == PAWL_OK && v != NULL && !is_same)
-        say(v, "collection %s lacks its validator, or has another one", shape->name, NULL);
+        note_bare(v, shape->name);
     bson_destroy(&reply);
     return code == PAWL_OK && v != NULL && is_there ? check_indexes(b, v, shape) : code;
 }
 
-/* Of those that have a mark: the others are told already. */
+/* Checks collections that have a mark; missing marks have been reported. */
 static pawl_code check_collections(const builder *b, verifier *v, const found_marks *marks,
                                    const pawl_saga_table *const *tables, size_t table_count)
 {
@@ -420,6 +488,7 @@ pawl_code pawl__mongo_schema_check(pawl_store *store, const pawl_saga_table *con
             code = check_collections(&(builder){.store = store, .error = error}, &all, &marks,
                                      tables, count);
     }
+    warn_of_bare(&all);
     if (code == PAWL_OK) {
         code = all.code;
         if (code != PAWL_OK)
@@ -455,7 +524,7 @@ static pawl_code put_all(const builder *b, const pawl_schema_spec *spec)
     return code;
 }
 
-/* Makes what is missing, then once more what somebody took away since it was made, which no mark tells. */
+/* Creates what is missing, then again what was removed since its mark was written. */
 static pawl_code apply(const builder *b, const pawl_schema_spec *spec)
 {
     pawl_code code = pawl__mongo_schema_make(b->store, spec->tables, spec->table_count, b->error);
@@ -470,7 +539,13 @@ pawl_code pawl__mongo_schema(pawl_store *store, pawl_schema_verb verb, const paw
 {
     const builder doing   = {.store = store, .error = error};
     const builder telling = {.store = store, .line = line, .context = context, .error = error};
-    pawl_code     code    = verb != PAWL_SCHEMA_PRINT ? pawl__mongo_connect(store, error) : PAWL_OK;
+    if (verb == PAWL_SCHEMA_APPLY && spec->is_purge)
+        return pawl_error_set(
+            error, PAWL_EUNSUPPORTED,
+            "mongodb: --purge is not supported; in mongosh the index of a property "
+            "that no saga has any more is dropped by "
+            "db.getCollection(\"SAGA\").dropIndex(\"correlation.PROPERTY\")");
+    pawl_code code = verb != PAWL_SCHEMA_PRINT ? pawl__mongo_connect(store, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code;
     switch (verb) {

@@ -1,4 +1,4 @@
-/* shape.c - the store's own collections as a table, and those of sagas.
+/* shape.c - shapes of the store's own collections, from a table, and of saga collections.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +13,12 @@
 
 typedef struct collection_spec {
     const char       *name;
-    pawl_change_kind  kind; /* whose fields its documents have; NO_KIND: they have no validator */
+    pawl_change_kind  kind; /* gives the fields of the validator; NO_KIND: no validator */
     pawl__mongo_index indexes[PAWL__MONGO_INDEXES_MAX];
 } collection_spec;
 
-/* The marks go before what they tell of: it would not be made again. */
+/* Marks are dropped first: otherwise a mark would remain for a dropped collection, which would then not be created
+ * again. */
 static const collection_spec collections[] = {
     {"schema", NO_KIND, {{0}}},
     {"queue",
@@ -36,7 +37,7 @@ static const collection_spec collections[] = {
     {"outbox",
      pawl_change_outbox_add,
      {{"dispatch_id", true, false},
-      {"state,_id,next_attempt,endpoint", false, false}, /* others' rows are passed over in it */
+      {"state,_id,next_attempt,endpoint", false, false}, /* skips rows of other endpoints */
       {"source,version,index", false, false},
       {"ended", false, true}}},
     {"events",
@@ -72,7 +73,7 @@ static const collection_spec collections[] = {
 _Static_assert(sizeof collections / sizeof collections[0] == PAWL__MONGO_SHAPES,
                "each has a shape");
 
-/* The store's own, whatever the program. */
+/* The shape of one of the store's own collections. */
 static void shape_own(pawl__mongo_shape *shape, const pawl_store *store, size_t number)
 {
     const collection_spec *spec     = &collections[number];
@@ -87,7 +88,7 @@ static void shape_own(pawl__mongo_shape *shape, const pawl_store *store, size_t 
         (void)pawl__mongo_put_rule(&shape->rule, &pawl__change_fields[spec->kind], is_keyed);
 }
 
-/* A saga's, with indexes of the members of its correlation values. */
+/* The shape of a saga's collection, with indexes on its correlation properties. */
 void pawl__mongo_saga_shape(pawl__mongo_shape *shape, const pawl_saga_table *table)
 {
     const pawl_correlation *correlations[] = {&table->main, &table->transitional};
@@ -149,6 +150,12 @@ pawl_code pawl__mongo_names_check(const pawl_saga_table *const *tables, size_t c
 {
     char names[2][PAWL__MONGO_PATH_SIZE];
     for (size_t i = 0; i < count; i++) {
+        if (memchr(tables[i]->name.data, '$', tables[i]->name.size) != NULL)
+            return pawl_error_set(
+                error, PAWL_ECONFIG,
+                "saga %.*s: its collection '%.*s' has a $, which MongoDB has in no "
+                "collection's name; give the saga or its endpoint another name",
+                PAWL_TEXT_ARGS(tables[i]->type), PAWL_TEXT_ARGS(tables[i]->name));
         pawl__mongo_property(&tables[i]->main, names[0]);
         pawl__mongo_property(&tables[i]->transitional, names[1]);
         if (tables[i]->transitional.type != PAWL_VALUE_NONE && strcmp(names[0], names[1]) == 0)

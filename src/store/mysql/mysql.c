@@ -1,7 +1,7 @@
 /* mysql.c - the driver's tables of operations; the last of them is the module's only exported name.
  *
- * A request has run when it was sent, and its rows are here. Each statement sees what was committed when it
- * began: the generic reads look again where that is not enough.
+ * `send` runs a request at once. Each statement sees what was committed when it began; where that is not enough, the
+ * generic reads read again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static pawl_code may_send(pawl__sql_session *session, pawl_error *error)
     return pawl__mysql_may_send(pawl__mysql_connection_of(session), error);
 }
 
-/* A pooler may keep a server's connection for a session without autocommit. */
+/* Switches autocommit on again: a pooler may keep the server's connection for a session without autocommit. */
 static void ended(pawl__sql_session *session)
 {
     if (pawl__sql_remote_at(session)->server.beats)
@@ -36,10 +36,19 @@ static bool is_undone(const pawl__mysql_connection *connection)
     return left == PAWL__SQL_TRANSACTION_UNDONE;
 }
 
-/* The server says so with the statement that changed it; "set names" would be asked for with one more. */
+/* The server reports a change with the answer to the statement that made it, so no further statement is needed. */
 static bool is_utf8(const pawl__mysql_connection *connection)
 {
     return strcmp(mysql_character_set_name(connection->mysql), PAWL__MYSQL_CHARSET) == 0;
+}
+
+/* Compares with the name as the server spells it, and as the URL does. The server reports changes with its answers. */
+static bool is_on_database(const pawl__mysql_connection *connection)
+{
+    const pawl__mysql *store = pawl__mysql_store_of(connection);
+    const char        *name  = connection->mysql->db != NULL ? connection->mysql->db : "";
+    return strcmp(name, store->remote.database) == 0 ||
+           strcmp(name, store->url.parts.database) == 0;
 }
 
 static pawl_code is_open(pawl_store *base, bool *is_it, pawl_error *error)
@@ -57,10 +66,16 @@ static pawl_code is_open(pawl_store *base, bool *is_it, pawl_error *error)
                               "%s: the handler's own SQL changed the character set to %s: pawl's "
                               "texts are " PAWL__MYSQL_CHARSET,
                               base->ops->scheme, mysql_character_set_name(main->mysql));
+    if (!is_on_database(main))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: the handler's own SQL changed the database to %s: pawl's tables "
+                              "are in %s. Name the database before the table instead",
+                              base->ops->scheme, main->mysql->db != NULL ? main->mysql->db : "none",
+                              pawl__sql_remote_of(base)->database);
     return pawl__sql_is_open(base, is_it, error);
 }
 
-/* The character set is no part of the transaction: texts of later messages would be stored in it. */
+/* A rollback does not reset the character set, and texts of later messages would be stored in it. */
 static void put_back_charset(pawl__mysql_connection *connection)
 {
     MYSQL *mysql  = connection->mysql;
@@ -74,6 +89,21 @@ static void put_back_charset(pawl__mysql_connection *connection)
                                    pawl__mysql_set_charset(&connection->session, NULL) != PAWL_OK;
 }
 
+/* A rollback does not reset the database either. Statements prepared meanwhile use tables of the other one: closes
+ * them. */
+static void put_back_database(pawl__mysql_connection *connection)
+{
+    MYSQL *mysql  = connection->mysql;
+    int    failed = 0;
+    if (mysql == NULL || connection->session.is_lost || is_on_database(connection))
+        return;
+    if (pawl__mysql_may_send(connection, NULL) == PAWL_OK)
+        PAWL__MYSQL_CALL(connection, failed, mysql_select_db, mysql, mysql,
+                         pawl__mysql_store_of(connection)->remote.database);
+    connection->session.is_lost |= failed != 0 || !is_on_database(connection);
+    pawl__sql_close_statements(&connection->session);
+}
+
 static void rollback(pawl_store *base)
 {
     pawl__mysql            *store = pawl__mysql_of(base);
@@ -82,6 +112,7 @@ static void rollback(pawl_store *base)
     (void)pawl__mysql_pass_over(connection);
     pawl__sql_session_rollback(base);
     put_back_charset(connection);
+    put_back_database(connection);
 }
 
 static int64_t found(pawl__sql_prepared *statement)
@@ -138,7 +169,7 @@ const pawl__sql_ops pawl__mysql_ops = {
 
 /* ---- The store ------------------------------------------------------------- */
 
-/* The server says it with each statement that does not fail. */
+/* The status comes with each successful answer; is_undone tells what a failure did. */
 static bool in_transaction(pawl_store *base)
 {
     const pawl__mysql_connection *main = &pawl__mysql_of(base)->main;
@@ -151,18 +182,18 @@ static void *native(pawl_store *base)
     return pawl__mysql_of(base)->main.mysql;
 }
 
-/* Without a lock, behind a pooler and in a cluster, a missed heartbeat alone tells of no death. */
+/* Behind a pooler and on a cluster workers have no lock, and late heartbeats alone do not prove a crash. */
 static pawl_code worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
                                 size_t *count, pawl_error *error)
 {
     if (!pawl__sql_remote_of(base)->server.beats)
         return pawl__sql_worker_crashed(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "%s: workers that live by heartbeats: nothing tells that one crashed",
+                          "%s: with heartbeats alone crashed workers cannot be detected",
                           base->ops->scheme);
 }
 
-/* The command that a remedy is for, without the user: it is for somebody who may more than this one. */
+/* The client command for remedies names no user, since they may need more rights than this one has. */
 static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_arena *arena,
                           pawl_finding_rows *rows, pawl_error *error)
 {

@@ -1,8 +1,8 @@
 /* open.c - connecting, the settings of pawl's sessions, and the handle.
  *
- * The hosts of a URL are tried in their order. Where there are several, one that can only be read is
- * passed over: after a fail-over another one can be written to. Which of the two dialects is spoken
- * is what the server says, not the scheme of the URL: both are used for both.
+ * The hosts of a URL are tried in order. If there are several, read-only ones are skipped, since after a fail-over
+ * another one is writable. The server decides between the two dialects, not the scheme of the URL: either scheme is
+ * used for both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KILL_S 2  /* for each step of a connection that ends a statement */
-#define REST_S 60 /* as pawl_store_options.handler_time_max, of a handle that no handlers run on */
+#define KILL_S 2  /* timeout of each step of a kill */
+#define REST_S 60 /* handler_time_max of a handle without handlers */
 #define KEEPALIVE_S 15
 #define USER_TIMEOUT_MS 30000
 
@@ -36,9 +36,9 @@ static void on_pipe(int number)
     (void)number;
 }
 
-/* mysql_library_init() ignores SIGPIPE in the whole program, whose own way of taking it is put back. The default is
- * not: with TLS the library's writes to a connection that is gone raise the signal. A function in its place is the
- * default again in a program that exec() starts, where an ignored signal stays ignored. */
+/* mysql_library_init() ignores SIGPIPE in the whole program; this restores the program's own handler. The default
+ * action becomes an empty handler, since with TLS the library's writes to a closed connection raise the signal. After
+ * exec() a handler is the default again, while an ignored signal would stay ignored. */
 static void init_library(void)
 {
     struct sigaction given;
@@ -49,7 +49,7 @@ static void init_library(void)
     (void)sigaction(SIGPIPE, &given, NULL);
 }
 
-/* Before the options of the URL, which may name keys and certificates: this call sets all of these anew. */
+/* Called before the options of the URL are set, since mysql_ssl_set() clears keys and certificates. */
 static void set_tls(MYSQL *mysql, int tls)
 {
     const my_bool yes = 1;
@@ -60,8 +60,8 @@ static void set_tls(MYSQL *mysql, int tls)
         (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
 }
 
-/* The library goes on in plain text with a server without TLS, even with MYSQL_OPT_SSL_ENFORCE, unless it is to
- * verify the server. */
+/* With a server without TLS the library goes on in plain text, even with MYSQL_OPT_SSL_ENFORCE, unless it verifies the
+ * server. */
 static bool lacks_tls(const pawl__mysql_url *url, MYSQL *mysql)
 {
     return url->tls == PAWL__MYSQL_TLS_REQUIRED && mysql_get_ssl_cipher(mysql) == NULL;
@@ -72,7 +72,7 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* A host that has a port is reached by it, "localhost", too, for which the library takes a socket. */
+/* Uses TCP for a host that is named, even for "localhost", for which the library would use a socket. */
 static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__url_host *host)
 {
     const unsigned tcp = MYSQL_PROTOCOL_TCP;
@@ -80,12 +80,12 @@ static void use_protocol(MYSQL *mysql, const pawl__mysql_url *url, const pawl__u
         (void)mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &tcp);
 }
 
-/* A connection that was not made yet, with every option that decides which server it leads to and how:
- * the one that ends a statement must come to the server that runs it. NULL: no memory. */
+/* A connection object, not connected yet, with all options that decide which server it reaches and how. A kill must
+ * reach the server that runs the statement, so it uses them, too. NULL: out of memory. */
 static MYSQL *prepare(const pawl__mysql_url *url, const pawl__url_host *host)
 {
     static pthread_once_t once     = PTHREAD_ONCE_INIT;
-    const unsigned        no_files = 0; /* the server may ask for no file of this machine */
+    const unsigned        no_files = 0; /* the server may not ask for local files */
     (void)pthread_once(&once, init_library);
     MYSQL *mysql = mysql_init(NULL);
     if (mysql == NULL)
@@ -122,8 +122,8 @@ static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection 
         mysql_errno(mysql));
 }
 
-/* A network that is gone is noticed, and a server that left. The library makes the socket block for
- * TLS and leaves it so: a read would wait past the deadline of its call, and past an interrupt. */
+/* Keepalive and the user timeout detect a network or a server that is gone. With TLS the library leaves the socket
+ * blocking, and a read would wait past its call's deadline, and past an interrupt: so O_NONBLOCK is set again. */
 static void watch_peer(MYSQL *mysql)
 {
     int fd = (int)mysql_get_socket(mysql), seconds = KEEPALIVE_S, milliseconds = USER_TIMEOUT_MS;
@@ -174,7 +174,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     return PAWL_OK;
 }
 
-/* The library takes TLS where the server has it, and checks nobody, unless the URL says otherwise. */
+/* Warns that by default the library uses TLS only if the server has it, and does not verify the server. */
 static void warn_of_tls(const pawl__mysql *store, const pawl__mysql_connection *connection)
 {
     if (!store->url.tls_is_chosen && store->url.socket == NULL)
@@ -194,13 +194,12 @@ static pawl_code connect_to(pawl__mysql *store, pawl__mysql_connection *connecti
         warn_of_tls(store, connection);
     if (code == PAWL_OK)
         code = store->remote.sql.family->begin(&connection->session, error);
-    /* No lock of a session reaches through a pooler, or another node. */
+    /* A session's lock does not hold through a pooler, and other nodes do not see it. */
     server->beats |= store->url.is_pooled || store->remote.is_cluster;
     server->frees_dead = store->remote.claims.are_stamps = store->remote.is_cluster;
     if (code == PAWL_OK && store->remote.is_read_only && store->url.parts.host_count > 1)
         code = pawl_error_set(error, PAWL_EUNREACHABLE,
-                              "%s: %s: %s:%u can only be read now, and no host before it can be "
-                              "written to",
+                              "%s: %s: %s:%u can only be read now, and no earlier host is writable",
                               store->remote.sql.base.scheme, store->url.parts.given, host->name,
                               host->port);
     return code;
@@ -218,8 +217,8 @@ pawl_code pawl__mysql_connect(pawl__sql_session *session, pawl_error *error)
     return code;
 }
 
-/* Behind one name there may be several servers, and the session of this number on another one is not to be ended.
- * A pooler ends a session of its own by the number alone. */
+/* A host name may lead to several servers: on another server this number is another session, which must not be ended.
+ * A pooler ends its own session, by the number alone. */
 static bool say_kill(const pawl__mysql_connection *connection, MYSQL *mysql, const char *what,
                      bool is_pooled)
 {
@@ -253,7 +252,7 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection, const char *what)
 
 /* ---- The handle ---------------------------------------------------------- */
 
-/* The only thing that a session at rest can read is its end, but for rows that a handler did not read. */
+/* The socket of an idle session is readable only if the session has ended, or has rows that a handler did not read. */
 static bool has_hung_up(const pawl__mysql_connection *connection)
 {
     struct pollfd item = {.fd = (int)mysql_get_socket(connection->mysql), .events = POLLIN};
@@ -269,7 +268,8 @@ pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error)
     return pawl__sql_remote_ready(base, error);
 }
 
-/* After a switch-over the old primary keeps its sessions, and answers all that a worker asks while nothing is to do. */
+/* After a switch-over the old primary keeps its sessions and answers reads. So an idle worker asks if it is
+ * read-only. */
 pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     pawl__mysql *store        = pawl__mysql_of(base);

@@ -60,6 +60,8 @@ static pawl_code enlist(pawl_store *base, void *native, const pawl_changes *chan
         return pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is NULL");
     pawl_code code = check_open(&own.session, error);
     if (code == PAWL_OK)
+        code = pawl__sql_check_database(&own.session, error);
+    if (code == PAWL_OK)
         code = pawl__sql_session_enlist(&own.session, changes, error);
     pawl__odbc_disconnect(&own.session);
     return code;

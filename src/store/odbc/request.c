@@ -1,4 +1,4 @@
-/* request.c - prepared statements: preparing and parameters.
+/* request.c - prepares statements, binds their parameters and runs them.
  *
  * Statements are prepared at first use and kept for the life of the connection.
  *
@@ -14,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET_REST 4096 /* of a packet, for what is not the longer values */
+#define PACKET_REST 4096 /* part of a packet that is kept for all but the longer values */
 #define TIME_SIZE 26     /* "2024-01-01 12:00:00.000000" */
 #define TIME_DIGITS 6
 #define NUMBER_DIGITS 19
 #define BLOCK "declare "
-#define BLOCK_BYTES_MAX 32000 /* of a parameter of a block: what lies behind is not compared */
-#define PLACE_SIZE 64         /* of a text's place at first; it doubles */
+#define BLOCK_BYTES_MAX 32000 /* of a block's parameter: Oracle does not compare what lies behind */
+#define PLACE_SIZE 64         /* first size of a buffer; it doubles */
 #define PLACE_SIZE_MAX \
-    65536 /* a longer text is bound where it lies: beside it one more trip counts little */
+    65536 /* longer texts are bound where they lie: a trip more is cheap in comparison */
 
 static pawl_code no_memory(pawl_error *error)
 {
@@ -31,9 +31,9 @@ static pawl_code no_memory(pawl_error *error)
 
 /* ---- Preparing ---------------------------------------------------------- */
 
-#define IS_NULL " is null" /* of an owner, which may be any */
+#define IS_NULL " is null" /* behind the parameter of an owner; null stands for any owner */
 
-/* As the server takes a member; "": the place of the parameter says it. */
+/* The type to which the server must cast a parameter; "": its context says it. */
 static const char *cast_of(int wire, const char *behind)
 {
     switch (wire) {
@@ -54,7 +54,7 @@ static const char *cast_of(int wire, const char *behind)
     }
 }
 
-/* The text has any number of items' parameters. */
+/* Appends the text with casts; it may have parameters of several items. */
 static void append_casts(pawl__sql_text *to, const pawl__sql_dialect *dialect,
                          const pawl__sql_prepared *statement, const char *text,
                          const pawl__field_list *fields)
@@ -100,7 +100,7 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
 
 /* ---- Parameters --------------------------------------------------------- */
 
-/* A parameter as a driver is told of it, but for its value. */
+/* All that a driver is told of a parameter, except its value. */
 typedef struct shape {
     SQLSMALLINT c_type; /* 0: it was told nothing */
     SQLSMALLINT sql_type;
@@ -109,8 +109,8 @@ typedef struct shape {
     const void *data;
 } shape;
 
-/* A parameter as ODBC takes it. FreeTDS prepares a statement anew behind each SQLBindParameter, so values have places
- * that stay, and are bound again only where the shape is another one. */
+/* A parameter of a prepared statement. FreeTDS prepares a statement again after each SQLBindParameter, so values have
+ * fixed buffers, which are bound again only when the shape changes. */
 typedef struct pawl__odbc_parameter {
     SQLSMALLINT c_type;
     SQLSMALLINT sql_type;
@@ -125,9 +125,9 @@ typedef struct pawl__odbc_parameter {
         char                 digits[NUMBER_DIGITS + 3];
         char                 text[PAWL_TIME_TEXT_SIZE + 1];
     } as;
-    void  *copy;  /* of a text that had to be another one, or in UTF-16; or NULL */
-    shape  bound; /* as it was bound last */
-    char  *place; /* of texts; NULL: none yet */
+    void  *copy;  /* a changed or UTF-16 copy of a text; or NULL */
+    shape  bound; /* shape at the last bind */
+    char  *place; /* buffer of a text; NULL: none yet */
     size_t place_size;
 } parameter;
 
@@ -155,7 +155,7 @@ static SQL_TIMESTAMP_STRUCT to_time(pawl_time time)
                                   .fraction = date.microsecond * 1000};
 }
 
-/* Oracle's driver knows no SQL_C_SBIGINT. */
+/* Oracle's driver lacks SQL_C_SBIGINT. */
 static void put_number(parameter *to, const pawl__odbc_kind *kind, int64_t number)
 {
     to->as.number = number;
@@ -171,8 +171,8 @@ static void put_number(parameter *to, const pawl__odbc_kind *kind, int64_t numbe
     to->indicator = snprintf(to->as.digits, sizeof to->as.digits, "%lld", (long long)number);
 }
 
-/* "2024-01-01T12:00:00.123", for a server that makes a time of it where it meets one; with six decimals only where
- * they say more, as a column of the older type datetime refuses them; or "2024-01-01T12:00:00.123456Z". */
+/* Writes "2024-01-01T12:00:00.123" for a server that converts it to a time; with six decimals only if needed, since
+ * columns of the older type datetime refuse them. With zones: "2024-01-01T12:00:00.123456Z". */
 static void put_time_text(parameter *to, const pawl__odbc_kind *kind, pawl_time time)
 {
     size_t size = time % 1000 != 0 ? TIME_SIZE : TIME_SIZE - 3;
@@ -213,7 +213,7 @@ static void put_value(parameter *to, const pawl__odbc_kind *kind, const pawl_val
     to->indicator = SQL_NULL_DATA;
 }
 
-/* A copy is made where a byte is to be replaced; without memory for it the server refuses the text. */
+/* Copies the text only if a byte must be replaced; without memory the server refuses the text. */
 static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text text)
 {
     size_t bad;
@@ -226,11 +226,21 @@ static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text
     put_text(to, kind, text, false);
 }
 
+/* Only whole texts get a mark. A part of a text gets one only if it is empty, or counts as empty because it consists
+ * of spaces. */
+static bool has_mark(int wire, pawl_text text)
+{
+    size_t at = 0;
+    while (at < text.size && (text.data[at] == ' ' || text.data[at] == PAWL__ODBC_EXTRA))
+        at++;
+    return wire != PAWL__WIRE_PART || at == text.size;
+}
+
 static void put_extra(parameter *to, const pawl__odbc_kind *kind, int wire)
 {
     void     *copy = NULL;
     pawl_text text = {.data = to->data, .size = to->indicator > 0 ? (size_t)to->indicator : 0};
-    if (to->c_type == SQL_C_CHAR && to->indicator >= 0)
+    if (to->c_type == SQL_C_CHAR && to->indicator >= 0 && has_mark(wire, text))
         text = pawl__odbc_with_extra(pawl__odbc_extra_of(kind, wire), text, &copy);
     if (copy == NULL)
         return;
@@ -241,8 +251,8 @@ static void put_extra(parameter *to, const pawl__odbc_kind *kind, int wire)
 
 #define NARROW_MAX 4000 /* units of a text that is not a long one */
 
-/* Without memory for it the text stays as it is, and the server refuses it. A parameter that had a long text once stays
- * one of those. */
+/* Without memory the text stays as it is, and the server refuses it. A parameter that had a long text keeps the type
+ * for long texts. */
 static void make_wide(parameter *to)
 {
     size_t    size = 0;
@@ -275,7 +285,7 @@ static void put_field(parameter *to, const pawl__odbc_kind *kind, int wire, cons
         make_wide(to);
 }
 
-/* ---- Places ------------------------------------------------------------- */
+/* ---- Buffers ------------------------------------------------------------- */
 
 static bool is_text(const parameter *of)
 {
@@ -287,13 +297,13 @@ static size_t size_of(const parameter *of)
     return !is_text(of) ? sizeof of->as : of->indicator > 0 ? (size_t)of->indicator : 0;
 }
 
-/* Numbers, times and uuids have their place in the parameter. */
+/* Numbers, times and uuids are stored in the parameter itself. */
 static bool is_in_place(const parameter *of)
 {
     return of->data == of->place || of->data == &of->as;
 }
 
-/* The longest value that the place takes, as the type counts it. */
+/* The longest value that the buffer takes, in units of the type. */
 static SQLULEN width_of(const parameter *of, const pawl__odbc_kind *kind)
 {
     size_t max = of->sql_type == SQL_VARCHAR     ? kind->text_max
@@ -353,7 +363,7 @@ void pawl__odbc_close_statement(pawl__sql_prepared *base)
 
 /* ---- Running ------------------------------------------------------------ */
 
-/* A request that does not fit into a packet ends the session, so it is not sent. */
+/* A request larger than a packet would end the session, so it is not sent. */
 static pawl_code check_size(const pawl__odbc_connection *connection, const parameter *all,
                             size_t count, pawl_error *error)
 {
@@ -367,7 +377,7 @@ static pawl_code check_size(const pawl__odbc_connection *connection, const param
                           size, connection->session.packet_max - PACKET_REST);
 }
 
-/* Of one item, behind `first` markers of those before it. */
+/* Binds the parameters of one item, behind the `first` parameters of the items before it. */
 static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_statement *statement,
                           SQLHSTMT stmt, unsigned first, parameter *all, pawl_error *error)
 {
@@ -384,7 +394,7 @@ static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_st
     return PAWL_OK;
 }
 
-/* Behind a failure nobody knows which of them the driver took. */
+/* After a failure it is unknown which parameters the driver took. */
 static void remember(parameter *all, size_t count, bool is_known)
 {
     for (size_t i = 0; i < count; i++)
@@ -413,7 +423,7 @@ static pawl_code put_all(pawl__odbc_connection *connection, const pawl__odbc_sta
     return check_size(connection, all, count * width, error);
 }
 
-/* As many places as the items need, none of them bound, unless the text had as many the last time. */
+/* Makes as many parameters as the items need, all unbound, unless the text had the same number last time. */
 static pawl_code make_places(pawl__odbc_text *text, size_t count, pawl_error *error)
 {
     SQLHSTMT stmt = text->stmt;

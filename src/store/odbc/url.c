@@ -1,5 +1,5 @@
-/* url.c - URLs as connection strings: those of odbc: are one already, or a data source's name; those of a server are
- * put together from their parts, in the words of its drivers.
+/* url.c - converts URLs to connection strings. odbc: contains one, or the name of a data source; for servers it is
+ * made from the URL's parts, with the keywords of the driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ static pawl_code no_memory(const char *driver, pawl_error *error)
 
 /* ---- Servers ------------------------------------------------------------------ */
 
-/* An option that the driver is passed, or that is a part of the place. */
+/* An option that is passed to the driver, or is part of the server's address. */
 typedef struct passed {
     const char *name;
     /* In the connection string of a driver whose name has the scheme's word in it, and of any other. NULL: it has no
@@ -352,7 +352,8 @@ static pawl_code read_string(pawl__odbc_url *url, pawl_error *error)
     if (code == PAWL_OK && url->dialect == NOT_GIVEN)
         code = pawl_error_set(
             error, PAWL_ECONFIG,
-            "odbc: %s: '?dialect=mysql' or '?dialect=postgres' is missing at the end", url->given);
+            "odbc: %s: '?dialect=' is missing at the end: mysql, postgres, mssql or oracle",
+            url->given);
     return code;
 }
 

@@ -1,7 +1,7 @@
-/* aggregator.c - deliveries that wait in partitions, and snapshots of them.
+/* aggregator.c - counts, claims and removes the messages that wait in partitions of aggregators.
  *
- * A stamp on each row is the lease of a snapshot. Rows that another transaction has locked are
- * skipped: it leases, removes or frees them.
+ * A claim leases a batch: it writes session, worker and expiry into each row. Rows that another
+ * transaction has locked are skipped: that transaction leases, removes or frees them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +19,12 @@ static void put_free(pawl__pg_request *request, const pawl_leased_batch_claim *c
     pawl__pg_put_texts(request, claim->types, claim->type_count);
 }
 
-static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
-                       const pawl_leased_batch_claim *claim, pawl_arena *arena,
+static pawl_code lease(pawl__pg *store, const pawl_leased_batch_claim *claim, pawl_arena *arena,
                        pawl_leased_batch *leased, pawl_error *error)
 {
-    pawl__pg_request rows, rest;
-    pawl_found       found = {0};
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
+    pawl__pg_request     rows, rest;
+    pawl_found           found = {0};
     pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_CLAIM, error);
     rows.arena = arena;
     put_free(&rows, claim);
@@ -49,13 +49,11 @@ pawl_code pawl__pg_leased_batch_claim(pawl_store *base, const pawl_leased_batch_
                                       pawl_arena *arena, pawl_leased_batch *leased,
                                       pawl_error *error)
 {
-    pawl__pg            *store = pawl__pg_of(base);
-    pawl__pg_connection *connection;
-    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = lease(store, connection, claim, arena, leased, error);
-    code = pawl__pg_stamp_end(connection, code, error);
+    code = pawl__pg_stamp_end(store, lease(store, claim, arena, leased, error), error);
     if (code != PAWL_OK)
         *leased = (pawl_leased_batch){0};
     return code;
@@ -85,9 +83,9 @@ pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const
     return request.code;
 }
 
-/* ---- Removing a snapshot ------------------------------------------------ */
+/* ---- Removing a leased batch --------------------------------------------- */
 
-/* The rows of all removals, each as an item. */
+/* A removal names many rows: each row becomes an item. */
 pawl_code pawl__pg_send_leased_batch_remove(pawl__sql_writer *writer)
 {
     size_t       count, total = 0, made = 0;

@@ -1,4 +1,4 @@
-/* commit.c - the rounds of a commit (store/sql/commit.h): all that need not be awaited goes together.
+/* commit.c - the rounds of a commit (store/sql/commit.h), with as few round trips as possible.
  *
  *     begin            unless the claim's transaction is open
  *     fence            the worker's row, where worker and epoch match
@@ -8,14 +8,14 @@
  *                      locked, and again without the refused groups
  *     the other kinds, commit, wake-up                  one round trip, with the claim that follows (queue.c)
  *
- * A round that goes ahead is guarded (writer.c): every statement fails when it does not apply all of
- * its items, so the commit follows at once, in one round trip for all, and needs no savepoint.
- * Only when that fails do the rounds above find out what was refused, once the claimed rows are
- * locked again.
+ * The first round is guarded (writer.c): every statement fails unless it applies all of its items.
+ * So COMMIT can be sent at once, in one round trip for all, and no savepoint is needed. Only if
+ * that fails, the claimed rows are locked again, and the rounds above find out what is
+ * refused.
  *
- * The savepoint stands behind the fence: so the transaction id in the worker's row is that of
- * the transaction itself, by which others find its session (END_HOLDER_OF). So it is in a handler's, whose savepoint is
- * released before (transaction.c).
+ * The savepoint comes after the fence: the worker's row then has the id of the transaction, not that of a
+ * subtransaction, and END_HOLDER_OF finds the session by it. For the same reason a handler transaction releases its
+ * savepoint before the fence (transaction.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,18 +27,18 @@
 
 /* ---- Writes ------------------------------------------------------------- */
 
-/* Kinds that have something before their sets, or instead; the others are written as the generic store says (set.h). */
+/* Kinds with a send function of their own; all others are sent as sets (set.h). */
 static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
 #define OWN(name) [pawl_change_##name] = pawl__pg_send_##name
-    OWN(queue_settle),        /* rows that are claimed */
+    OWN(queue_settle),        /* claimed rows only */
     OWN(outbox_settle),       /* equal values go over the wire once */
     OWN(leased_batch_remove), /* one change is many rows */
     OWN(outbox_block),        /* one walk over the pending rows */
 #undef OWN
 };
 
-/* Checks all answers, also those behind a refusal: a later write may have been refused for lack of
- * what an earlier one did not apply, and belongs to a group of its own. */
+/* Checks all answers, also those after a refusal: a later write of another group may have been refused, too, perhaps
+ * because an earlier one was not applied. */
 static pawl_code check_writes(pawl__sql_writer *writer)
 {
     pawl__pg_round *round = &pawl__pg_of(writer->store)->round;
@@ -66,20 +66,20 @@ static void forget_writes(pawl__pg_round *round)
     pawl_arena_reset(round->arena);
 }
 
-/* Awaits the answers to all that was sent and checks them: PAWL_OK with refusals, or without. */
+/* Awaits the answers to all writes and checks them. Returns PAWL_OK also with refusals. */
 static pawl_code await_answers(pawl__sql_writer *writer)
 {
     pawl__pg_connection *connection = pawl__pg_connection_of(writer);
     pawl_code            code       = pawl__pg_await(connection, writer->error);
     if (code ==
-        PAWL_ELOST) /* the session ends behind such an answer: nothing is to be rolled back */
+        PAWL_ELOST) /* the server ends the session after this answer: no rollback is needed */
         connection->is_lost = true;
     return code == PAWL_OK ? check_writes(writer) : code;
 }
 
-/* Outdated sagas refuse a round that is not guarded before it sends what follows from them. Their updates find no row, and
- * lock none: two workers that have the same outdated sagas would insert rows of one key, in another order each, and
- * wait for each other. */
+/* In a round that is not guarded, the changes to sagas are checked before later kinds are sent. An update of an
+ * outdated saga finds no row and so locks none: two workers with the same outdated sagas could go on to insert rows
+ * with equal keys, each in another order, and deadlock. */
 static pawl_code await_sagas(pawl__sql_writer *writer, pawl_change_kind next)
 {
     const pawl_changes *changes = writer->changes;
@@ -104,7 +104,7 @@ pawl_code pawl__pg_write_kind(pawl__sql_writer *writer, pawl_change_kind kind)
 pawl_code pawl__pg_begin_round(pawl_store *base, pawl_error *error)
 {
     pawl__pg            *store      = pawl__pg_of(base);
-    pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
     if (connection != &store->main) {
         pawl__pg_begin_on(connection, error);
         return PAWL_OK;
@@ -115,8 +115,8 @@ pawl_code pawl__pg_begin_round(pawl_store *base, pawl_error *error)
     return code;
 }
 
-/* The ctid of the worker's row, for the next commit. While a snapshot is open somewhere the row's
- * old versions stay, one a commit, and finding it by its id would walk through all of them. */
+/* Keeps the ctid of the worker's row for the next commit. While any snapshot is open, each commit leaves an old
+ * version of the row, and a search by id would read all of them. */
 static pawl_code check_fence(pawl__sql_writer *writer, pawl__pg_write *write)
 {
     pawl__pg *store = pawl__pg_of(writer->store);
@@ -129,7 +129,7 @@ static pawl_code check_fence(pawl__sql_writer *writer, pawl__pg_write *write)
     return PAWL_OK;
 }
 
-/* Without a hint the row is found by its id, and a statement for that has no guarded form. */
+/* Without a known ctid the row is found by its id, and the statement for that has no guarded form. */
 static pawl_code send_fence(pawl__sql_writer *writer)
 {
     const pawl__sql_fence row       = pawl__sql_fence_of(writer);
@@ -149,7 +149,7 @@ static pawl_code send_fence(pawl__sql_writer *writer)
     return write->request.code;
 }
 
-/* In a hold no second try is possible, so nothing is saved for it, and the row is found by its id. */
+/* A handler transaction cannot be tried again, so it has no savepoint, and finds the worker's row by its id. */
 pawl_code pawl__pg_fence(pawl__sql_writer *writer)
 {
     pawl__pg            *store      = pawl__pg_of(writer->store);
@@ -167,8 +167,8 @@ pawl_code pawl__pg_fence(pawl__sql_writer *writer)
 
 /* ---- Commit ------------------------------------------------------------- */
 
-/* The answer to COMMIT is the proof, whatever comes behind it; without it the connection may have
- * broken before or behind the commit. */
+/* The answer to COMMIT decides, whatever fails after it. Without that answer the connection may have been lost before
+ * or after the commit. */
 static pawl_code outcome(const pawl__sql_writer *writer, const pawl__pg_request *end,
                          pawl_code answered)
 {
@@ -216,7 +216,7 @@ static pawl_code commit(pawl__sql_writer *writer)
         pawl__pg_ahead_end(store, &peek);
     code = is_tried ? outcome(writer, &end, answered) : code;
     if (is_ahead && code == PAWL_OK)
-        store->claims.count = 0; /* all are settled, and none is taken for one of the next */
+        store->claims.count = 0; /* all are settled; none may be taken for a claim of the next */
     if (code == PAWL_OK)
         pawl__pg_notified(store, connection,
                           notify.code != PAWL_OK ? notify.code : notify_events.code, &why);
@@ -226,7 +226,7 @@ static pawl_code commit(pawl__sql_writer *writer)
     return code;
 }
 
-/* In an enlist NOTIFY is part of the caller's transaction. */
+/* In enlist NOTIFY is part of the caller's transaction. */
 static pawl_code write_enlisted(pawl__sql_writer *writer)
 {
     pawl__pg_connection *connection = pawl__pg_connection_of(writer);
@@ -255,9 +255,9 @@ static void undo(const pawl__sql_writer *writer, pawl_code code)
     pawl__pg_rollback(writer->store);
 }
 
-/* The fence, or any other guard, has failed: the next round looks at each answer. The worker's row may only have
- * moved: once more by its id. A value that was free when a round looked for it, and that another transaction took
- * meanwhile, is there to be seen when all is tried again. */
+/* PAWL_OK: one more round. After a failed guard or fence the next round is not guarded, and checks each answer; if
+ * its fence fails, too, the last one finds the worker's row by its id, since only the ctid may have changed. EBUSY:
+ * another transaction inserted a key after this round had looked for it; the next try finds that row. */
 static pawl_code try_again(pawl__sql_writer *writer, pawl_code code)
 {
     if (code == PAWL_EDUPLICATE && !writer->is_ahead)
@@ -274,8 +274,7 @@ static pawl_code try_again(pawl__sql_writer *writer, pawl_code code)
     return PAWL_OK;
 }
 
-/* The answers to the fence and the first kinds are checked before COMMIT is sent, unless their guarded forms fail by
- * themselves. */
+/* Checks the answers to the fence and the first kinds before COMMIT is sent, unless all of them are guarded. */
 pawl_code pawl__pg_finish(pawl__sql_writer *writer, pawl_code code, bool *is_done)
 {
     pawl__pg *store   = pawl__pg_of(writer->store);
@@ -303,8 +302,8 @@ pawl_code pawl__pg_finish(pawl__sql_writer *writer, pawl_code code, bool *is_don
 
 /* ---- Before and behind the rounds ---------------------------------------- */
 
-/* Row locks: the commit freed those of the claims that it did not settle. The commit is durable, so a failure here is
- * none of it; the next operation finds the claims gone. */
+/* COMMIT released the row locks of claims that it did not settle: locks these rows again. The commit is durable, so
+ * it does not fail if this does; the next operation then finds no claims. */
 static void keep_claims(pawl__pg *store)
 {
     if (store->claims.count != 0 && !store->main.in_transaction &&
@@ -329,8 +328,8 @@ void pawl__pg_settled(pawl_store *base, const pawl_changes *changes, const bool 
     keep_claims(store);
 }
 
-/* The second connection is for a send that does not wait: a set that settles no claim and saves no
- * saga, which must not end the transaction of the batch's claims. */
+/* Uses the second connection for changes that settle no claim and save no saga (pawl_send_now): their commit must
+ * not end the transaction with the batch's claims. */
 static pawl_code choose_connection(pawl__pg *store, const pawl_changes *changes, pawl_error *error)
 {
     pawl__pg_connection *side;
@@ -339,7 +338,7 @@ static pawl_code choose_connection(pawl__pg *store, const pawl_changes *changes,
         return PAWL_OK;
     pawl_code code = pawl__pg_side(store, &side, error);
     if (code == PAWL_OK)
-        store->sql.connection = (pawl__sql_connection *)(void *)side;
+        pawl__pg_use(store, side);
     return code;
 }
 
@@ -354,12 +353,12 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
     bool      is_tried = code == PAWL_OK;
     if (is_tried)
         code = pawl__sql_commit(base, changes, refused, error);
-    if (is_tried && code == PAWL_ETIMEOUT) { /* back ends that it may have waited for */
-        pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
+    if (is_tried && code == PAWL_ETIMEOUT) { /* ends sessions that it may have waited for */
+        pawl__pg_connection *connection = pawl__pg_in_use(store);
         pawl__pg_end_holder(store, connection);
         pawl__pg_end_standing(store, connection);
     }
-    store->sql.connection = (pawl__sql_connection *)(void *)&store->main;
+    pawl__pg_use(store, &store->main);
     return code;
 }
 

@@ -1,5 +1,5 @@
-/* connection.c - the main connection as store/sql uses it: the requests that are sent before an
- * await are one round trip.
+/* connection.c - the functions by which store/sql uses the current connection (pawl__sql_ops). Requests
+ * that are sent before an await are one round trip.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@ struct pawl__sql_request {
     pawl__pg_request own;
 };
 
-/* Statements with the same parameters and columns as a shared one, in PostgreSQL's own text; 0: the
- * shared text. */
+/* PostgreSQL's own statements in place of shared ones with the same parameters and columns; 0: the shared one is
+ * used. */
 const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_TIMEOUT_LIST_SAGA]    = PAWL__PG_TIMEOUT_LIST_SAGA,
     [PAWL__SQL_TIMEOUT_FOREIGN]      = PAWL__PG_TIMEOUT_FOREIGN_DUE,
@@ -25,7 +25,7 @@ const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_OUTBOX_FIND_DISPATCH] = PAWL__PG_OUTBOX_FIND_DISPATCH,
 };
 
-/* Of the generic statements on a saga's table the count and the walk alone: the others are sets here. */
+/* Of the shared statements on a saga table only the count and the walk come here; the others are sets (set.h). */
 static void begin(pawl__pg_request *request, pawl__pg_connection *connection,
                   const pawl__sql_asked *asked, pawl_error *error)
 {
@@ -47,7 +47,7 @@ static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena
     if (*request == NULL)
         return pawl__pg_no_memory(error);
     pawl__pg_request *own = &(*request)->own;
-    begin(own, &pawl__pg_of(base)->main, asked, error);
+    begin(own, pawl__pg_in_use(pawl__pg_of(base)), asked, error);
     own->arena = arena;
     if (asked->parameters != NULL)
         pawl__pg_put_fields(own, asked->parameters, asked->item);
@@ -57,7 +57,12 @@ static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena
 
 static pawl_code await(pawl_store *base, pawl_error *error)
 {
-    return pawl__pg_await(&pawl__pg_of(base)->main, error);
+    return pawl__pg_await(pawl__pg_in_use(pawl__pg_of(base)), error);
+}
+
+static int64_t changed(pawl__sql_request *request)
+{
+    return pawl__pg_rows(&request->own);
 }
 
 static bool next(pawl__sql_request *request)
@@ -98,28 +103,30 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
     pawl__pg_array_end(&request);
     pawl_code code = pawl__pg_run(&request);
     while (code == PAWL_OK && pawl__pg_next(&request)) {
-        int64_t number = pawl__pg_get_int(&request);
-        if (number >= 1 && (uint64_t)number <= count)
-            lives[number - 1]->is_alive = true;
+        size_t at = pawl__pg_get_index(&request, count);
+        if (at != SIZE_MAX)
+            lives[at]->is_alive = true;
     }
     pawl__pg_end(&request);
     return code;
 }
 
 const pawl__sql_ops pawl__pg_ops = {
-    .name       = "postgres",
-    .send       = send,
-    .await      = await,
-    .next       = next,
-    .get        = get,
-    .end        = end,
-    .who_lives  = who_lives,
-    .begin      = pawl__pg_begin_round,
-    .fence      = pawl__pg_fence,
-    .write_kind = pawl__pg_write_kind,
-    .finish     = pawl__pg_finish,
-    .rollback   = pawl__pg_rollback,
-    .is_open    = pawl__pg_is_open,
-    .is_lost    = pawl__pg_is_lost,
-    .claims_end = pawl__pg_settled,
+    .name         = "postgres",
+    .send         = send,
+    .await        = await,
+    .next         = next,
+    .get          = get,
+    .changed      = changed,
+    .end          = end,
+    .who_lives    = who_lives,
+    .begin        = pawl__pg_begin_round,
+    .fence        = pawl__pg_fence,
+    .write_kind   = pawl__pg_write_kind,
+    .finish       = pawl__pg_finish,
+    .rollback     = pawl__pg_rollback,
+    .is_open      = pawl__pg_is_open,
+    .is_lost      = pawl__pg_is_lost,
+    .claims_end   = pawl__pg_settled,
+    .bodies_begin = pawl__pg_bodies_begin,
 };

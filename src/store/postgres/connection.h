@@ -8,8 +8,8 @@
  * A pipeline carries the requests: those sent before an await cost one round trip together.
  * Everything is binary: arrays are built as the server reads them.
  *
- * Without a pipeline, on the caller's connection (enlist) or while a handler has it (a hold),
- * each send waits for its answer, and no statement is prepared by name.
+ * There is no pipeline on a caller's connection (enlist), and while a handler has the connection: then each send
+ * waits for its answer, and no statement is prepared by name.
  *
  * Threads: a connection belongs to one thread; only interrupt comes from others.
  * Tests: tests/contract/test_postgres*.c
@@ -58,7 +58,7 @@ typedef enum pawl__pg_saga_statement {
     PAWL__PG_SAGA_BY_ID_SKIP,
     PAWL__PG_SAGA_BY_MAIN_SKIP,
     PAWL__PG_SAGA_BY_TRANSITIONAL_SKIP,
-    PAWL__PG_SAGA_BY_ID_THERE, /* only whether the row is there, and its version */
+    PAWL__PG_SAGA_BY_ID_THERE, /* reads only the version, if the row exists */
     PAWL__PG_SAGA_BY_MAIN_THERE,
     PAWL__PG_SAGA_BY_TRANSITIONAL_THERE,
     PAWL__PG_SAGA_INSERT,
@@ -71,7 +71,7 @@ typedef enum pawl__pg_saga_statement {
     pawl__pg_saga_statement_count
 } pawl__pg_saga_statement;
 
-/* A statement of this connection: its text, and whether the server has it prepared. */
+/* A statement of this connection: its text, and whether it is prepared on the server. */
 typedef struct pawl__pg_statement {
     char                      *text; /* made at first use */
     char                       name[24];
@@ -89,7 +89,7 @@ typedef struct pawl__pg_saga {
 
 struct pawl__pg_request;
 
-/* An entry of what was sent and is not answered yet. */
+/* An entry of the list of sent messages whose answers are not read yet. */
 typedef struct pawl__pg_sent {
     enum { PAWL__PG_SENT_REQUEST, PAWL__PG_SENT_PREPARE, PAWL__PG_SENT_SYNC } kind;
     struct pawl__pg_request *request;   /* of a request */
@@ -122,9 +122,9 @@ typedef struct pawl__pg_connection {
     PGconn            *pg;
     const char        *prefix;
     pawl__sql_dialect  dialect;      /* with this store's schema */
-    int64_t            idle_ms;      /* a transaction may rest so long while a handler runs */
-    bool               is_ours;      /* false in an enlist */
-    bool               is_named;     /* statements are prepared by name: no pooler between */
+    int64_t            idle_ms;      /* how long a transaction may be idle while a handler runs */
+    bool               is_ours;      /* false in enlist */
+    bool               is_named;     /* statements are prepared by name: not with a pooler */
     bool               is_pipelined; /* false while a handler has the connection */
     bool               is_gathered;  /* pipelined bytes stay here until await */
     bool               in_transaction;
@@ -142,13 +142,13 @@ typedef struct pawl__pg_connection {
     /* The first failure since the last await. */
     pawl_code  failed;
     pawl_error failed_error;
-    /* Requests without rows, whose answers nobody reads: begin, commit and others. */
+    /* Requests whose answers are ignored: begin, commit and others. */
     pawl__pg_request plain[PAWL__PG_PLAIN_MAX];
     unsigned         plain_count;
-    bool             is_lost;        /* the socket broke, or the protocol's state is not known */
-    bool             is_read_only;   /* a write was refused: the host may be another server's */
-    bool             is_unconfirmed; /* a commit is durable here, on no synchronous standby */
-    bool             is_handlers;    /* a handler had it for SQL of its own */
+    bool             is_lost;        /* the socket broke, or the protocol's state is unknown */
+    bool             is_read_only;   /* a write was refused: perhaps a standby after a fail-over */
+    bool             is_unconfirmed; /* a commit is durable here, but no standby confirmed it */
+    bool             is_handlers;    /* a handler used it for own SQL */
     bool             is_callers;     /* of an enlist */
     int64_t          session_number; /* share.h: of the session's own advisory lock; 0: none */
     struct pawl__pg_connection *next_idle;
@@ -156,9 +156,9 @@ typedef struct pawl__pg_connection {
 
 /* A handle as a member of its process' share (share.h). */
 typedef struct pawl__pg_member {
-    struct pawl__pg_share *share; /* NULL: its sessions are its own */
+    struct pawl__pg_share *share; /* NULL: the handle has its own sessions */
     struct pawl__pg       *next;
-    int                    session_max; /* of the URL; 0: none are lent */
+    int                    session_max; /* sessions=N of the URL; 0: no share */
     int                    fd;          /* readable: the keeper woke it */
     _Atomic int64_t        session;     /* main.session_number, or 0 */
     /* The rest is under the share's mutex. */
@@ -176,9 +176,9 @@ pawl_code pawl__pg_failed(const PGconn *pg, const PGresult *result, const char *
 /* Of COMMIT; PAWL_ECONFLICT: a deferred constraint refused it. */
 pawl_code pawl__pg_commit_failed(const PGconn *pg, const PGresult *result, pawl_error *error);
 pawl_code pawl__pg_no_memory(pawl_error *error);
-/* A prepared statement is unknown to the server, or its plan may not be used any more. */
+/* Did it fail because the server does not know the prepared statement, or its plan is invalid? */
 bool pawl__pg_is_forgotten(const PGresult *result);
-/* A write was refused since the server is read-only: a standby, or what a fail-over left behind. */
+/* Was a write refused because the server is read-only: a standby, or an old primary after a fail-over? */
 bool pawl__pg_is_read_only(const PGresult *result);
 
 /* ---- Requests (request.c, parameter.c, wire.c) -------------------------- */
@@ -212,7 +212,7 @@ void pawl__pg_array_begin(pawl__pg_request *request, int type, pawl_value_type v
                           size_t count);
 void pawl__pg_array_put(pawl__pg_request *request, int type, const void *member);
 void pawl__pg_array_end(pawl__pg_request *request);
-/* A member of each of as many structs of that size; `first` is the first one's. No structs: NULL. */
+/* Puts an array of one member of `count` structs; `first` points to it in the first struct. NULL without structs. */
 void pawl__pg_put_column(pawl__pg_request *request, int type, const void *first, size_t struct_size,
                          size_t count);
 #define PAWL__PG_PUT_COLUMN(request, type, structs, member, count)                  \
@@ -227,10 +227,10 @@ void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const 
 void pawl__pg_put_fields(pawl__pg_request *request, const pawl__field_list *fields,
                          const void *item);
 
-/* Sends the request behind those sent before; its answer is there after await, and until then the
- * request must stay where it is in memory. Without a pipeline it waits for the answer. */
+/* Appends the request to the pipeline. Its answer can be read after await; until then the request must not
+ * move in memory. Without a pipeline it waits for the answer. */
 void pawl__pg_send(pawl__pg_request *request);
-/* Ends a part of the pipeline: when a request in it fails, the next part is run all the same. */
+/* Ends a part of the pipeline (a sync): a failure in it does not keep the next part from running. */
 void pawl__pg_part(pawl__pg_connection *connection);
 /* Waits for the answers to all requests that were sent. Returns the first failure, with its text;
  * each request's own code says whether it was answered. */
@@ -240,20 +240,22 @@ void pawl__pg_send_with(pawl__pg_request *request, pawl__pg_connection *connecti
                         const pawl__field_list *parameters, const void *item, pawl_error *error);
 /* send and await: for a request on its own. */
 pawl_code pawl__pg_run(pawl__pg_request *request);
-/* The same for a statement without parameters and rows. */
+/* The same for a text without parameters that runs once. */
+pawl_code pawl__pg_run_once(pawl__pg_request *request, pawl__pg_connection *connection,
+                            const char *text, pawl_error *error);
+/* run_once and end, of one without rows. */
 pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
                            pawl_error *error);
-/* The same for a select of one number. */
-pawl_code pawl__pg_number(pawl__pg_connection *connection, const char *select, int64_t *number,
-                          pawl_error *error);
 /* How many rows the statement changed, or returned. */
 int64_t pawl__pg_rows(const pawl__pg_request *request);
 bool    pawl__pg_next(pawl__pg_request *request);
 void    pawl__pg_end(pawl__pg_request *request); /* may be repeated */
 
-bool      pawl__pg_is_null(const pawl__pg_request *request);
-int64_t   pawl__pg_get_int(pawl__pg_request *request); /* 0 for null */
-bool      pawl__pg_get_bool(pawl__pg_request *request);
+bool    pawl__pg_is_null(const pawl__pg_request *request);
+int64_t pawl__pg_get_int(pawl__pg_request *request); /* 0 for null */
+bool    pawl__pg_get_bool(pawl__pg_request *request);
+/* Converts a number from 1 to `count` to an index; SIZE_MAX for other numbers. */
+size_t    pawl__pg_get_index(pawl__pg_request *request, size_t count);
 pawl_time pawl__pg_get_time(pawl__pg_request *request);  /* 0 for null */
 pawl_text pawl__pg_get_text(pawl__pg_request *request);  /* copied to request->arena */
 pawl_text pawl__pg_peek_text(pawl__pg_request *request); /* until pawl__pg_end */
@@ -266,21 +268,21 @@ void    pawl__pg_get_value(pawl__pg_request *request, pawl_value_type type, pawl
 /* The next columns, one for each field of the row. */
 void pawl__pg_get_fields(pawl__pg_request *request, const pawl__field_list *fields, void *row);
 void pawl__pg_skip(pawl__pg_request *request); /* one column */
-/* Zeroed room for as many items as the answer has rows, never of size zero; NULL with request->code
+/* Zeroed memory for one item per row of the answer, never of size zero; NULL: request->code is
  * set. */
 void *pawl__pg_take_rows(pawl__pg_request *request, size_t item_size);
-/* All rows of the answer, by their columns; ends it. */
+/* Reads all rows of the answer, and ends the request. */
 pawl_code pawl__pg_take_all(pawl__pg_request *request, const pawl__field_list *columns,
                             size_t row_size, pawl_found *rows);
-/* A statement on its own, with the item's fields as parameters; `row` gets the columns of its first row, and stays as it
- * is when there is none. Columns may be NULL, and none is a text, for which there is no arena. */
+/* Runs one statement with the item's fields as parameters; `row` gets the columns of the first row, or stays unchanged
+ * without one. `columns` may be NULL, and has no texts, since there is no arena. */
 pawl_code pawl__pg_ask(pawl__pg_connection *connection, int statement,
                        const pawl__field_list *parameters, const void *item,
                        const pawl__field_list *columns, void *row, pawl_error *error);
 /* run and end: the number of a statement that returns one row; 0 when it returns none. */
 pawl_code pawl__pg_one_int(pawl__pg_request *request, int64_t *number);
 
-/* Frees all statements: the connection was made anew, or is let go. */
+/* Frees all statements, after a reconnect or before the connection is closed. */
 void pawl__pg_connection_clear(pawl__pg_connection *connection);
 /* Turns the pipeline on or off; no request may be under way. */
 pawl_code pawl__pg_set_pipeline(pawl__pg_connection *connection, bool is_on, pawl_error *error);

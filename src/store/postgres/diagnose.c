@@ -1,5 +1,5 @@
-/* diagnose.c - the look at a PostgreSQL server: its checks (store/sql/dialects/postgres_diagnose.c), and the
- * way between.
+/* diagnose.c - the diagnosis of a PostgreSQL store: runs the checks of the server
+ * (store/sql/dialects/postgres_diagnose.c), and checks the connection: pooler and NOTIFY.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- The way between ---------------------------------------------------- */
+/* ---- The connection ----------------------------------------------------- */
 
 static pawl_code check_pooler(pawl__sql_doctor *doctor)
 {
@@ -46,7 +46,7 @@ static bool await_notify(pawl__pg_connection *connection, int64_t limit_ms)
 
 #define NOTIFY_MS 2000
 
-/* By the function that commits call, which a role may have no right to. */
+/* Calls pg_notify, as commits do: a role may lack the right to call it. */
 static pawl_code notify_ourselves(pawl__pg *store, pawl_error *why)
 {
     char text[80];
@@ -54,7 +54,7 @@ static pawl_code notify_ourselves(pawl__pg *store, pawl_error *why)
     return pawl__pg_execute(&store->main, text, why);
 }
 
-/* A NOTIFY to ourselves goes the way of all others: through the server's queue. */
+/* Sends a NOTIFY to this session. The server passes it through its queue like any other. */
 static pawl_code check_notify(pawl__sql_doctor *doctor)
 {
     pawl__pg  *store = pawl__pg_of(doctor->store);
@@ -69,7 +69,7 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
     pawl_code code = pawl__pg_execute(&store->main, texts[0], &why);
     if (code == PAWL_OK)
         code = notify_ourselves(store, &why);
-    /* A standby refuses LISTEN; the connection is there. */
+    /* A standby refuses LISTEN on a working connection. */
     if (code == PAWL_EUNREACHABLE && !store->main.is_lost)
         return pawl__sql_findf(doctor, "notify", PAWL_FINDING_OK, "",
                                "not used on a server that can only be read");
@@ -93,26 +93,20 @@ static pawl_code check_notify(pawl__sql_doctor *doctor)
                            (long long)(pawl__clock_ms() - begun));
 }
 
-/* ---- All of it ---------------------------------------------------------- */
+/* ---- The diagnosis ------------------------------------------------------ */
 
 static pawl_code ask(pawl_store *base, const char *text, pawl_arena *arena, pawl_found *rows,
                      pawl_error *error)
 {
-    pawl__pg_connection *connection = &pawl__pg_of(base)->main;
-    bool                 is_named   = connection->is_named;
-    pawl__pg_statement   once       = {.text = (char *)(uintptr_t)text};
-    pawl__pg_request     request;
-    connection->is_named = false; /* a statement that runs once needs no name */
-    pawl__pg_begin_with(&request, connection, &once, error);
-    pawl_code code       = pawl__pg_run(&request);
-    connection->is_named = is_named;
-    request.arena        = arena;
+    pawl__pg_request request;
+    pawl_code        code = pawl__pg_run_once(&request, &pawl__pg_of(base)->main, text, error);
+    request.arena         = arena;
     return code == PAWL_OK
                ? pawl__pg_take_all(&request, &pawl__sql_found_row, sizeof(pawl__sql_found), rows)
                : code;
 }
 
-/* Without the user: a remedy is for somebody who may more than this one. */
+/* The psql command for remedies, without a user: a remedy often needs more rights than this user has. */
 static void name_client(const pawl__pg *store, pawl__sql_text *client)
 {
     const PGconn *pg = store->main.pg;

@@ -1,4 +1,4 @@
-/* inbox.c - inbox marks: the message ids that an endpoint handled.
+/* inbox.c - finds deduplication records: message ids that an endpoint has handled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- Marks that came with a claim ---------------------------------------- */
+/* ---- Records that came with a claim -------------------------------------- */
 
 void pawl__pg_seen_clear(pawl__pg *store)
 {
@@ -33,7 +33,7 @@ void pawl__pg_seen_add(pawl__pg *store, pawl_text id, bool is_known)
     seen->is_known = is_known;
 }
 
-/* Ids are asked for nearly in the order of their claim, so the search goes on where it ended. */
+/* Ids are looked up nearly in the order of their claims, so each search begins where the last one ended. */
 static const pawl__pg_seen *find_seen(pawl__pg *store, pawl_text id)
 {
     for (size_t i = 0; i < store->seen_count; i++) {
@@ -78,9 +78,9 @@ pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_
     pawl__pg_put_texts(&request, ids, count);
     pawl_code code = pawl__pg_run(&request);
     while (code == PAWL_OK && pawl__pg_next(&request)) {
-        int64_t number = pawl__pg_get_int(&request);
-        if (number >= 1 && (uint64_t)number <= count)
-            known[number - 1] = true;
+        size_t at = pawl__pg_get_index(&request, count);
+        if (at != SIZE_MAX)
+            known[at] = true;
     }
     return request.code;
 }

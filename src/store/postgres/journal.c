@@ -1,7 +1,7 @@
-/* journal.c - events and streams.
+/* journal.c - reads events, and loads streams.
  *
- * A unique index decides the versions of a stream: of two appenders the second waits there for
- * the first. position.c gives the positions.
+ * A version of a stream exists once, by a unique index: of two appenders the second waits there
+ * for the first. position.c gives events their positions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@ static void read_event(pawl__pg_request *request, pawl_event_row *row)
     pawl__pg_get_fields(request, &pawl__event_fields, &row->event);
 }
 
-/* NOTIFY for events is asked for by a handle that reads the journal. Its sleepers' locks are taken
- * when it goes to sleep: a handle that sleeps already goes to sleep anew. */
+/* Notes that this handle reads events, so that it listens for NOTIFY of events. A handle takes its advisory locks
+ * when it goes to sleep, so one that sleeps already is made to do that again. */
 static pawl_code note_reader(pawl__pg *store, pawl_error *error)
 {
     if (store->reads_events)
@@ -30,7 +30,7 @@ static pawl_code note_reader(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* Whether it reads on by position, through all events. */
+/* Does the query read all events by position, as projections do? */
 static bool reads_on(const pawl_find *asked)
 {
     const pawl_event_query *query = &asked->events;
@@ -67,15 +67,7 @@ typedef struct loading {
     pawl_stream            *streams;
 } loading;
 
-/* The stream to which the row belongs; NULL for none. */
-static pawl_stream *stream_of(loading *l)
-{
-    int64_t number = pawl__pg_get_int(&l->request);
-    return number >= 1 && (uint64_t)number <= l->count ? &l->streams[number - 1] : NULL;
-}
-
-/* The first row of each stream has its last version, and its fold if there is one. It has no
- * event. */
+/* The first row of each stream has its last version, its snapshot (fold) if there is one, and no event. */
 static void read_fold(loading *l, pawl_stream *stream)
 {
     pawl_event_row row = {0};
@@ -99,14 +91,15 @@ static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
     return name->data != NULL;
 }
 
-/* Rows of a stream follow one another: the statement goes from stream to stream. */
+/* The rows of a stream follow one another in the answer. */
 static void read_rows(loading *l)
 {
     pawl_event_row *next = pawl__pg_take_rows(&l->request, sizeof *next);
     while (pawl__pg_next(&l->request)) {
-        pawl_stream *stream = stream_of(l);
-        if (stream == NULL)
+        size_t at = pawl__pg_get_index(&l->request, l->count);
+        if (at == SIZE_MAX)
             continue;
+        pawl_stream *stream = &l->streams[at];
         if (PQgetisnull(l->request.result, l->request.row, l->request.column + 1)) {
             read_fold(l, stream);
             continue;

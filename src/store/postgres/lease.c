@@ -1,9 +1,9 @@
-/* lease.c - leads: named leases, each of one worker.
+/* lease.c - takes, renews and gives back the leases of leaders.
  *
- * The lease row "lead:NAME" is taken in one statement: it reads whether the lease is free, and
- * writes only over the version of the row that it read, so that of two that try at once one
- * gets it. When the lease is not free nothing is written. The statement is repeated as long as
- * an endpoint runs, so it is a transaction of its own.
+ * One statement takes the row "lead:NAME". It reads whether the lease is free, and writes only if
+ * the row is still the version that it read: of two workers that try at once one gets it. If the
+ * lease is not free, nothing is written. Endpoints repeat the statement all the time, so it is a
+ * transaction of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,27 +11,24 @@
 #include "store/postgres/operations.h"
 #include "store/sql/lead.h"
 
-/* The longest wait for the row lock on a lease row: it is kept for one statement, and a take-over
- * waits for it. */
+/* Longest wait for the row lock of a lease, which its holder keeps for one statement only. */
 #define LOCK_MS 500
 #define LOCK_MS_TEXT "500"
 
-/* Row locks of the previous leader, which may have been stopped inside a commit, are on the rows
- * that its successor writes, and stay until it goes on. That session is ended, and no other. A
- * leader that is slow between its commits keeps what it has under way, a handler's transaction say:
- * its next renewal is refused. */
+/* Ends the previous leader's session if its process stands still inside a commit, with row locks that the successor
+ * needs. A leader that is only slow between its commits keeps its session (and, say, a handler transaction): its
+ * next renewal is refused. */
 static void end_previous(pawl__pg_connection *connection, pawl_text name, pawl_uuid previous)
 {
     if (pawl__pg_end_commit_of(connection, previous))
         pawl_log(PAWL_LOG_WARNING,
-                 "postgres: %.*s: who had this lease stood still inside a commit: its session was "
+                 "postgres: %.*s: the holder of this lease hung inside a commit: its session was "
                  "ended",
                  PAWL_TEXT_ARGS(name));
 }
 
-/* The row lock on the lease row may belong to a leader that was stopped while it renewed the lease
- * or gave it back. A session that has stood still over the row of a lease that is over is ended,
- * and gone then; true when there was one. */
+/* Ends a session that has the row of an expired lease locked and waits for its client: the process of a leader was
+ * stopped while it renewed the lease or gave it back. Returns true if there was one; it is gone then. */
 static bool end_renewal(pawl__pg_connection *connection, pawl_text name, pawl_time now)
 {
     pawl__pg_request request;
@@ -43,8 +40,8 @@ static bool end_renewal(pawl__pg_connection *connection, pawl_text name, pawl_ti
     pawl__pg_end(&request);
     if (is_ended)
         pawl_log(PAWL_LOG_WARNING,
-                 "postgres: %.*s: who had this lease stood still while it had its row locked: its "
-                 "session was ended",
+                 "postgres: %.*s: the holder of this lease hung while it had the lease row locked: "
+                 "its session was ended",
                  PAWL_TEXT_ARGS(name));
     return is_ended;
 }
@@ -60,8 +57,7 @@ typedef struct taking {
     pawl_uuid            previous; /* the worker that had it; zero: none, or this one */
 } taking;
 
-/* lock_timeout is short, but not in a hold: its transaction is the handler's, and would not survive
- * the failure. */
+/* Sets a short lock_timeout, except in a handler transaction, which would not survive the failure. */
 static void send_take(const taking *t, pawl__pg_request *request, pawl_error *error)
 {
     bool is_alone = !t->store->sql.in_hold;
@@ -92,8 +88,7 @@ static pawl_code try_to_take(taking *t, pawl_error *error)
     return code;
 }
 
-/* Takes the lease on a connection without a transaction, so that it is one of its own, in one round
- * trip. */
+/* Takes the lease in one round trip, on a connection without a transaction, so that it is one of its own. */
 static pawl_code take(taking *t, pawl_error *error)
 {
     pawl__pg *store = t->store;
@@ -128,20 +123,18 @@ pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t
 pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
 {
     pawl__pg                 *store = pawl__pg_of(base);
-    pawl__pg_connection      *connection;
     pawl__pg_request          request;
     pawl__sql_lease_name_text full;
     pawl_code                 code = pawl__sql_lease_name(base, "lead:", name, &full, error);
     if (code == PAWL_OK)
-        code = pawl__pg_stamp_begin(store, &connection, error);
+        code = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&request, connection, PAWL__SQL_LEASE_DELETE, error);
+    pawl__pg_begin(&request, pawl__pg_in_use(store), PAWL__SQL_LEASE_DELETE, error);
     pawl__pg_put_text(&request, full.text);
     pawl__pg_put_uuid(&request, base->worker.uuid);
     pawl__pg_send(&request);
-    pawl__pg_stamp_send_end(connection, error);
-    code = pawl__pg_stamp_ended(connection, pawl__pg_await(connection, error));
+    code = pawl__pg_stamp_send_end(store, error);
     pawl__pg_end(&request);
     return code;
 }

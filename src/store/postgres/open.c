@@ -1,10 +1,10 @@
 /* open.c - connecting, and the settings of pawl's sessions.
  *
- * Plans by index: pawl's statements find rows by index, one by one or in an index's order. A
- * plan that was made while a table was nearly empty would be a sequential scan, kept long after
- * the table has grown: so the session allows index scans alone, and plans are made once. Sorts
- * are off, too, where an index has the order: a claim would read all that is due to sort it. A
- * handler's own SQL runs without these settings (handler_transaction_begin).
+ * Plans: pawl's statements find rows by index, one by one or in an index's order. A plan made
+ * while a table was nearly empty would be a sequential scan, and stay in use after the table has
+ * grown. So the session allows index scans only, and plans are made once. Sorts are off, too: to
+ * sort, a claim would read everything that is due. A handler's own SQL runs without these
+ * settings (handler_transaction_begin).
  *
  * Behind a pooler a session is shared: no settings, no named statements, no session locks, no
  * LISTEN. Every statement is planned for its parameters there.
@@ -23,18 +23,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
+#define VERSION_MIN 140000 /* can read a range of ctids alone, as the sweep of the inbox does */
 #define PARAMETERS_MAX 80
 #define OPTIONS_SIZE 1300
 #define NUMBER_SIZE ((size_t)10)    /* of IDLE_MS_MAX */
 #define CLOSE_MS 1000               /* for the rollback at the end */
-#define IDLE_MS 60000               /* of a handle that no handlers run on */
-#define IDLE_MS_MAX (INT32_MAX / 2) /* a hold has twice as much */
+#define IDLE_MS 60000               /* if no handlers run on the handle */
+#define IDLE_MS_MAX (INT32_MAX / 2) /* a handler transaction has twice as much */
 
 /* idle_in_transaction_session_timeout ends a session whose handler ran too long, or whose process stands still;
  * keepalives and tcp_user_timeout notice within half a minute that a client is gone, also while an
  * answer is still on its way to it. Statements outside of a transaction have the default isolation.
- * The names of types and columns are compared without the quotes that they need not have. */
+ * quote_all_identifiers is off because names from the catalog are compared without quotes. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
@@ -129,8 +129,8 @@ static pawl_code refused(const pawl__pg *store, const PGconn *pg, pawl_error *er
     return pawl_error_set(error, code, "postgres: %s: %.*s", store->given, size, text);
 }
 
-/* Polls until the connection stands; an interrupt ends it. `*is_late`: the time of the current host
- * is over, others may be left. */
+/* Polls until the connection is established, or interrupted. `*is_late`: the time of the current host is over,
+ * other hosts may be left. */
 static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg_hosts *hosts,
                                      int64_t deadline, bool *is_late, pawl_error *error)
 {
@@ -190,7 +190,7 @@ static pawl_code begin_dial(const pawl__pg *store, const PQconninfoOption *list,
     return *pg != NULL ? PAWL_OK : pawl__pg_no_memory(error);
 }
 
-/* Connects to the first host of those left that accepts. */
+/* Connects to the first of the remaining hosts that accepts. */
 static pawl_code finish_dial(const pawl__pg *store, PGconn *pg, pawl__pg_hosts *hosts,
                              int64_t deadline, bool *is_late, pawl_error *error)
 {
@@ -256,7 +256,7 @@ static void suspect_pooler(pawl__pg *store, const char *why)
              store->given, why);
 }
 
-/* Session options are taken by a server, and refused by poolers with 08P01. */
+/* Recognizes a pooler: it refuses session options with 08P01, a server takes them. */
 static pawl_code dial(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     char      state[STATE_SIZE];
@@ -292,7 +292,7 @@ static pawl_code check_encoding(const pawl__pg *store, const PGconn *pg, pawl_er
     return PAWL_OK;
 }
 
-/* Without a name: a pooler would keep the prepared statement for the next client. */
+/* Not prepared by name: a pooler would keep the prepared statement for the next client. */
 static pawl_code ask_session(pawl__pg *store, pawl__pg_connection *connection, int64_t *pid,
                              pawl_error *error)
 {
@@ -382,7 +382,7 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     return code;
 }
 
-/* A session of its own, or one that the handles of the process lend one another. */
+/* Connects, or with a share (share.h) takes a session that handles of the process lend one another. */
 static pawl_code get_session(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     return store->member.share != NULL ? pawl__pg_share_take(store, connection, error)
@@ -424,8 +424,8 @@ static pawl_code connect_again(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* NOTIFYs would heap up in a handle that always has work. A handle that sleeps keeps them; before
- * it goes to sleep it checks for work once more, so none of the dropped ones is missed. */
+/* Drops NOTIFYs, which would pile up in a handle that always has work. A handle that sleeps keeps them; none is
+ * missed, because a handle checks for work once more before it sleeps. */
 static void drop_notifies(const pawl__pg *store)
 {
     PGnotify *notify;
@@ -474,13 +474,13 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
 {
     pawl__pg *store        = pawl__pg_of(base);
     store->sql.ops         = &pawl__pg_ops;
-    store->sql.connection  = (pawl__sql_connection *)(void *)&store->main;
     store->last_now        = PAWL_TIME_MIN;
     store->ahead.is_wanted = options->claims_ahead;
     store->idle_ms =
         options->handler_time_max != 0 ? (options->handler_time_max - 1) / 1000 + 1 : IDLE_MS;
     if (store->idle_ms > IDLE_MS_MAX)
         store->idle_ms = IDLE_MS_MAX;
+    pawl__pg_use(store, &store->main);
     pawl_code code     = pawl__wait_open(&store->wait, "postgres", error);
     store->round.arena = pawl_arena_create(0);
     if (code == PAWL_OK && store->round.arena == NULL)

@@ -27,8 +27,7 @@ pawl_code pawl__pg_verify_own(pawl__sql_verifier *verifier);
 
 /* Clears the leases of dead workers; those of pooled workers, whose death is less sure, only when
  * `is_pooled_too` (timeout.c). */
-void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
-                                     pawl__pg_request *request, bool is_pooled_too,
+void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_request *request, bool is_pooled_too,
                                      pawl_error *error);
 /* The advisory lock that a handle has while it numbers events (position.c). */
 int64_t pawl__pg_turn_number(const pawl__pg *store);

@@ -9,12 +9,9 @@
 #include "store/postgres/horizon.h"
 #include "store/sql/statements.h"
 
-/* "= any (array_append(null, key))" is equality with the key of an item that is looked up for each
- * item. A plain equality can be joined the other way round: planned while the table was known to be
- * empty, the statement walks over all of it for each item, and keeps that plan when there are
- * rows. */
+/* "= any (array_append(null, key))" is equality that the planner can only look up for each item: see set.h. */
 
-/* The columns of a claimed row; its state is known. The row with the findings of the scan uses the
+/* The columns of a claimed row, without the state, which is known. The row with the results of the scan uses the
  * first five and AttemptsBefore (outbox.c). */
 #define PAWL__PG_OUTBOX_CLAIMED                                                                 \
     "[Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint], " \
@@ -24,27 +21,27 @@
 #define PAWL__PG_OUTBOX_PENDING_TEXT \
     "where [State] = 'pending' and (?2 = '' or [Endpoint] = ?2) and [Id] >= ?3 "
 
-/* ORDER BY names both columns of the index of pending rows, and of that of held rows: with sorts
- * off (open.c) no plan walks the primary key, where the dispatched rows are. */
+/* ORDER BY names both columns of the partial indexes of pending and of held rows. As sorts are off (open.c), no
+ * plan uses the primary key, which has the dispatched rows, too. */
 #define PAWL__PG_OUTBOX_ORDER "order by [Id], [NextAttempt] "
 
-/* The ctid of the row while it is in that state. A row that another transaction has changed since has another ctid, and
- * is not found; one that it changes at this moment is waited for, and servers before 14.20, 15.15, 16.11 and 17.7 do not
- * compare its ctid again: so the state is. For an equality with it the planner would think that few rows fit, and behind
- * a pooler, where each execution is planned, all of the table would be compared with all items. */
+/* Finds the ctid of a row in that state. A row that was changed since has another ctid, and is not found. A row
+ * that is being changed is waited for; servers before 14.20, 15.15, 16.11 and 17.7 do not compare its ctid again,
+ * so its state is compared. `|| ''` hides that from the planner, which would expect few rows, and behind a pooler,
+ * where each execution is planned, compare the whole table with all items. */
 #define PAWL__PG_OUTBOX_TID                                                      \
     "cross join lateral (select q.ctid as tid, q.[State] as seen from {outbox} " \
     "as q where q.[Id] = u.id and q.[State] || '' = "
 
-/* Changes the rows that are in that state. */
+/* Changes those rows of the items that are in `state`, and returns their numbers. */
 #define PAWL__PG_OUTBOX_CHANGE_TEXT(set, parameters, names, state)                                \
     "update {outbox} as o set " set " from (select u.*, f.tid, f.seen from unnest(" parameters    \
     ") "                                                                                          \
     "with ordinality as u (" names ", n) " PAWL__PG_OUTBOX_TID "'" state "' limit 1) as f) as k " \
     "where o.ctid = k.tid and o.[State] is not distinct from k.seen returning k.n"
 
-/* A line of history with the next number, of a row that is there. A line that another transaction wrote meanwhile is of
- * a row whose change missed, and is refused. */
+/* Adds a line of history with the next number to rows that exist. If another transaction took that number, the
+ * change of the row has missed, too, and is refused. */
 #define PAWL__PG_OUTBOX_ATTEMPT_TEXT(parameters, names)                                            \
     "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], [Error]) " \
     "select o.[Id], (select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a "        \
@@ -73,7 +70,7 @@
       "from taken cross join later union all select due.* from ("                                                         \
       "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING_TEXT                                    \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                \
-    /* Rows found by the indexes of their states, or of dispatch ids: with an order of the ids alone a plan walks the \
+    /* Found by the indexes of states, or that of dispatch ids: with an order by the id alone a plan would use the    \
      * primary key. */   \
     X(OUTBOX_FIND_PENDING,                                                                                                \
       PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' and " PAWL__SQL_OUTBOX_FILTERS("[Id]")                              \
@@ -112,6 +109,10 @@
       "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                           \
     X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                   \
                       "and [Source] = any (?1)")                                                                          \
+    X(OUTBOX_HOLD_ROWS,                                                                                                   \
+      "update {outbox} o set [State] = 'held' from unnest(?1, ?2) w (id, source) "                                        \
+      "where o.[Id] = any (array_append(null, w.id)) and o.[Source] is not distinct from w.source "                       \
+      "and o.[State] || '' = 'pending' and o.[Attempts] = 0")                                                             \
     /* jsonb finds a source by binary search for each pending row, however many sources there \
      * are. */                           \
     X(OUTBOX_HOLD,                                                                                                        \

@@ -1,4 +1,4 @@
-/* override.c - the orders and the statements of sets that are PostgreSQL's own: see set.h.
+/* override.c - tables: in which order changes are sent, and which sets have statements of their own (set.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ static int by_name(const void *left, const void *right)
     return order != 0 || a->name.size != 0 ? order : by_id(left, right);
 }
 
-/* Changes of a saga begin alike: behind the table the id. */
+/* The first members of all changes of a saga. */
 typedef struct saga_change {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;
@@ -73,7 +73,7 @@ static int by_saga(const void *left, const void *right)
     return order != 0 ? order : COMPARE_IDS(a.id, b.id);
 }
 
-/* Another commit's insert of the same saga has another id: what collides are the values, by their unique indexes. */
+/* Sorts by values: another commit that inserts the same saga has another id, and waits in their unique indexes. */
 static int by_new_saga(const void *left, const void *right)
 {
     const pawl_saga_insert *a = left, *b = right;
@@ -132,51 +132,52 @@ static const pawl__pg_override overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     /* In the guarded round it fails by itself for a version that is missing, or taken. */
     OWN(EVENT_INSERT, .order = by_event, .key = {1, 2}, .sure = PAWL__PG_EVENT_INSERT_SURE,
         .taken = {PAWL__PG_EVENT_TAKEN, &event_key}),
-    /* Timeouts are found in a subquery of the item, and deleted or changed by their ctids: a server that knows an
-     * empty table takes another index, or a walk through a partial one, for as good. Where another transaction may
-     * change a row at this moment it is locked first. */
+    /* Timeouts are found in a subquery per item, and deleted or changed by ctid: with statistics of an empty table
+     * the planner would take another index for as good, or a scan of a partial one. Where another transaction may
+     * be changing a row, it is locked first. */
     OWN(TIMEOUT_DELETE, .before = {{PAWL__PG_TIMEOUT_LOCK_ID, 1}}, .owner = 2),
     OWN(TIMEOUT_RELEASE, .before = {{PAWL__PG_TIMEOUT_LOCK_ID, 1}}, .owner = 2),
     OWN(TIMEOUT_RETRY, .before = {{PAWL__PG_TIMEOUT_LOCK_ID, 1}}, .owner = 2),
     OWN(TIMEOUT_CANCEL, .before = {{PAWL__PG_TIMEOUT_LOCK, 2}}),
-    /* Two partial indexes have the timeouts of a saga, one those with a name and one those without. */
+    /* A saga's timeouts are in two partial indexes: one of those with a name, one of those without. */
     [PAWL__SQL_TIMEOUT_CANCEL_ALL] = {.statement = PAWL__PG_TIMEOUT_CANCEL_OWN,
                                       .before    = {{PAWL__PG_TIMEOUT_LOCK_NAMED, 1},
                                                     {PAWL__PG_TIMEOUT_CANCEL_NAMED, 1},
                                                     {PAWL__PG_TIMEOUT_LOCK_OWN, 1}}},
-    /* Set anew, or inserted. They say which they were: where timeouts are set anew most rounds are not guarded. */
+    /* Upserts that return their keys. The guarded form only inserts: if timeouts exist, the next round is not
+     * guarded. */
     OWN(TIMEOUT_REARM_SAGA, .order = by_name, .key = {2, 4}, .is_upsert = true,
         .sure = PAWL__PG_TIMEOUT_REARM_SURE),
     OWN(TIMEOUT_REARM, .order = by_id, .is_upsert = true),
     [PAWL__SQL_TIMEOUT_INSERT] = {.order = by_id, .key = {1}},
-    /* Id follows the order of the change set. */
+    /* Not sorted: the ids follow the order of the change set. */
     [PAWL__SQL_OUTBOX_ADD] = {.key = {1}},
-    /* By the row's ctid: an index of rows in one state has the entries of those that left it. */
+    /* Changed by ctid: the partial index of a state still has entries of rows that have left the state. */
     OWN(OUTBOX_SETTLE, ),
     OWN(OUTBOX_ENABLE, ),
     OWN(OUTBOX_DISCARD, ),
-    /* Only for rows that are there; in the guarded round all of them are. */
+    /* History is added to rows that exist; in the guarded round all do. */
     [PAWL__SQL_OUTBOX_ATTEMPT_PUT] = {.statement = PAWL__PG_OUTBOX_ATTEMPT_NEXT,
                                       .sure      = PAWL__PG_OUTBOX_ATTEMPT_PUT},
     OWN(OUTBOX_ATTEMPT, ),
-    /* Found by their ids alone, and locked where no session is named: a claim may have them at this moment. */
+    /* Found by id, and locked first if the change names no session: a claim may be leasing the row. */
     OWN(AGGREGATOR_DELETE, .before = {{PAWL__PG_AGGREGATOR_LOCK_ID, 1}}, .owner = 3),
-    /* A flush row that stays is locked against a flush that found its partition empty and is about to delete it, and
-     * a flush looks for deliveries once it has the lock: of two transactions the first is over then, and its
-     * deliveries are seen. */
+    /* FLUSH_ADD locks an existing flush row; FLUSH_DONE locks it before it looks for messages of the partition. So
+     * one waits for the other, and a flush cannot delete the row of a partition that has just got a message. */
     OWN(FLUSH_ADD, ),
     [PAWL__SQL_FLUSH_DONE] = {.before = {{PAWL__PG_FLUSH_LOCK, 1}}, .is_always = true},
-    /* Each takes the oldest row that is left by those before it, or any number of rows. */
+    /* Sent item by item: an item deletes the oldest row that earlier items left, or any number of rows. */
     OWN(AGGREGATOR_DELETE_OLDEST, .before = {{PAWL__PG_AGGREGATOR_LOCK_OLDEST, 2}},
         .is_single = true),
     [PAWL__SQL_AGGREGATOR_DELETE_ALL] = {.is_single = true},
+    OWN(DEAD_DELETE_OF, ),
 };
 
 #define OF_TABLE(name, own, ...) \
     [PAWL__SQL_SAGA_##name] = {.statement = PAWL__SQL_ON_SAGA + PAWL__PG_SAGA_##own, __VA_ARGS__}
 
-/* Of a saga's own table: rows are found by their ctids, which the load has read, or by their ids first. A value that
- * another saga has leaves an update out. */
+/* Statements on a saga's own table find rows by the ctid that the load has read, or look it up by id. An update to
+ * a value that another saga has is left out. */
 static const pawl__pg_override saga_overrides[pawl__sql_saga_statement_count] = {
     OF_TABLE(INSERT, INSERT, .key = {1}),
     OF_TABLE(UPDATE_ROW, UPDATE, ),

@@ -1,4 +1,4 @@
-/* parameter.c - parameters in the server's binary form.
+/* parameter.c - writes parameters in the server's binary form.
  *
  * Numbers are big-endian, times count microseconds from 2000-01-01, an array is
  *
@@ -99,7 +99,7 @@ static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
         to[i] = (char)((uint64_t)hint >> (40 - 8 * i) & 0xFF);
 }
 
-/* The bytes of a field that is sent as it stands; false: it has another form. */
+/* Finds the bytes of a field that is sent unchanged; false: the field is converted. */
 static bool find_raw(int type, const void *member, pawl_text *raw)
 {
     if (type == PAWL__WIRE_UUID)
@@ -136,17 +136,27 @@ typedef struct type_row {
 
 /* The type's OID and that of its array, the same in every version of pg_type. */
 static const type_row types[] = {
-    [PAWL__WIRE_INT] = {20, 1016},        [PAWL__WIRE_INT32] = {20, 1016},
-    [PAWL__WIRE_BOOL] = {16, 1000},       [PAWL__WIRE_FLAG] = {20, 1016},
-    [PAWL__WIRE_TIME] = {1184, 1185},     [PAWL__WIRE_TEXT] = {25, 1009},
-    [PAWL__WIRE_ERROR_TEXT] = {25, 1009}, [PAWL__WIRE_BYTES] = {17, 1001},
-    [PAWL__WIRE_UUID] = {2950, 2951},     [PAWL__WIRE_UUID_OR_NULL] = {2950, 2951},
-    [PAWL__WIRE_JSON] = {3802, 3807},     [PAWL__WIRE_JSON_TEXT] = {25, 1009},
-    [PAWL__WIRE_VALUE] = {25, 1009}, /* see value_types */
-    [PAWL__WIRE_STATE] = {25, 1009},      [PAWL__WIRE_OUTCOME] = {25, 1009},
-    [PAWL__WIRE_INBOX] = {25, 1009},      [PAWL__WIRE_RESET] = {25, 1009},
-    [PAWL__WIRE_ZERO] = {20, 1016},       [PAWL__PG_TID] = {27, 1010},
-    [PAWL__PG_TID_HINT] = {27, 1010},
+    [PAWL__WIRE_INT]          = {20, 1016},
+    [PAWL__WIRE_INT32]        = {20, 1016},
+    [PAWL__WIRE_BOOL]         = {16, 1000},
+    [PAWL__WIRE_FLAG]         = {20, 1016},
+    [PAWL__WIRE_TIME]         = {1184, 1185},
+    [PAWL__WIRE_TEXT]         = {25, 1009},
+    [PAWL__WIRE_PART]         = {25, 1009},
+    [PAWL__WIRE_ERROR_TEXT]   = {25, 1009},
+    [PAWL__WIRE_BYTES]        = {17, 1001},
+    [PAWL__WIRE_UUID]         = {2950, 2951},
+    [PAWL__WIRE_UUID_OR_NULL] = {2950, 2951},
+    [PAWL__WIRE_JSON]         = {3802, 3807},
+    [PAWL__WIRE_JSON_TEXT]    = {25, 1009},
+    [PAWL__WIRE_VALUE]        = {25, 1009}, /* see value_types */
+    [PAWL__WIRE_STATE]        = {25, 1009},
+    [PAWL__WIRE_OUTCOME]      = {25, 1009},
+    [PAWL__WIRE_INBOX]        = {25, 1009},
+    [PAWL__WIRE_RESET]        = {25, 1009},
+    [PAWL__WIRE_ZERO]         = {20, 1016},
+    [PAWL__PG_TID]            = {27, 1010},
+    [PAWL__PG_TID_HINT]       = {27, 1010},
 };
 
 /* Times of correlation columns have no zone (D16). */

@@ -1,7 +1,7 @@
-/* request.c - the statements of a connection, and sending requests.
+/* request.c - makes and prepares the statements of a connection, and sends requests.
  *
  * A statement's text is made at first use and, where no pooler stands between, prepared by name
- * in the same round trip as its first request. A prepare that failed, or stood behind a failure
+ * in the same round trip as its first request. A prepare that failed, or came after a failure
  * in the pipeline, is sent again next time. When the server has forgotten its prepared
  * statements (a handler's DEALLOCATE ALL), or a table was altered under them, all are prepared
  * anew, under other names.
@@ -109,7 +109,7 @@ void pawl__pg_begin_with(pawl__pg_request *request, pawl__pg_connection *connect
     request->result     = NULL;
     request->row        = -1;
     request->column     = 0;
-    /* The parameters of earlier requests are copied already: libpq did so when they were sent. */
+    /* The buffer can be reused: libpq copied the parameters of earlier requests when they were sent. */
     connection->parameters.size      = 0;
     connection->parameters.is_failed = false;
 }
@@ -266,29 +266,24 @@ pawl_code pawl__pg_run(pawl__pg_request *request)
     return request->code;
 }
 
-/* A statement that runs once is not prepared, so it needs no name. `number` NULL: it gives none. */
-static pawl_code run_once(pawl__pg_connection *connection, const char *statement, int64_t *number,
-                          pawl_error *error)
+pawl_code pawl__pg_run_once(pawl__pg_request *request, pawl__pg_connection *connection,
+                            const char *text, pawl_error *error)
 {
     bool               is_named = connection->is_named;
-    pawl__pg_statement once     = {.text = (char *)(uintptr_t)statement};
-    pawl__pg_request   request;
-    connection->is_named = false;
-    pawl__pg_begin_with(&request, connection, &once, error);
-    pawl_code code = number != NULL ? pawl__pg_one_int(&request, number) : pawl__pg_run(&request);
+    pawl__pg_statement once     = {.text = (char *)(uintptr_t)text};
+    connection->is_named        = false; /* a text that runs once needs no name */
+    pawl__pg_begin_with(request, connection, &once, error);
+    pawl_code code       = pawl__pg_run(request);
     connection->is_named = is_named;
-    pawl__pg_end(&request);
+    request->statement   = NULL;
     return code;
 }
 
 pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
                            pawl_error *error)
 {
-    return run_once(connection, statement, NULL, error);
-}
-
-pawl_code pawl__pg_number(pawl__pg_connection *connection, const char *select, int64_t *number,
-                          pawl_error *error)
-{
-    return run_once(connection, select, number, error);
+    pawl__pg_request request;
+    pawl_code        code = pawl__pg_run_once(&request, connection, statement, error);
+    pawl__pg_end(&request);
+    return code;
 }

@@ -1,4 +1,4 @@
-/* result.c - reading the columns of an answer, from the left to the right.
+/* result.c - reads an answer row by row; each get reads the next column of the row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,6 +84,12 @@ int64_t pawl__pg_get_int(pawl__pg_request *request)
 {
     const unsigned char *value = value_of(request, 8);
     return value != NULL ? read_64(value) : 0;
+}
+
+size_t pawl__pg_get_index(pawl__pg_request *request, size_t count)
+{
+    int64_t number = pawl__pg_get_int(request);
+    return number >= 1 && (uint64_t)number <= count ? (size_t)number - 1 : SIZE_MAX;
 }
 
 bool pawl__pg_get_bool(pawl__pg_request *request)
@@ -178,8 +184,7 @@ int64_t pawl__pg_get_hint(pawl__pg_request *request)
     return (int64_t)hint;
 }
 
-/* A word of a state column as its number; a word that pawl does not know, written by somebody else,
- * fails the request. */
+/* The number of the word in a state column. An unknown word, which pawl did not write, fails the request. */
 static int get_word(pawl__pg_request *request, const pawl_text *words, int count)
 {
     pawl_text word  = pawl__pg_peek_text(request);

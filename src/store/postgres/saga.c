@@ -1,4 +1,4 @@
-/* saga.c - loading sagas, by statements made for each saga table.
+/* saga.c - loads sagas, by statements made for each saga table (saga_statements.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,19 +36,12 @@ static void send_load(const loading *l, pawl__pg_request *request, int which)
     pawl__pg_send(request);
 }
 
-/* Reads the index of the value to which the row belongs; SIZE_MAX for none. */
-static size_t read_number(pawl__pg_request *request, size_t count)
-{
-    int64_t number = pawl__pg_get_int(request);
-    return number >= 1 && (uint64_t)number <= count ? (size_t)number - 1 : SIZE_MAX;
-}
-
 static pawl_code read_loaded(const loading *l, pawl__pg_request *request, pawl_arena *arena,
                              pawl_saga_row *rows)
 {
     request->arena = arena;
     while (request->code == PAWL_OK && pawl__pg_next(request)) {
-        size_t at = read_number(request, l->count);
+        size_t at = pawl__pg_get_index(request, l->count);
         if (at != SIZE_MAX)
             read_row(request, l->table, &rows[at]);
     }
@@ -56,11 +49,11 @@ static pawl_code read_loaded(const loading *l, pawl__pg_request *request, pawl_a
     return request->code;
 }
 
-/* SKIP LOCKED left out rows that are there: another transaction has them. */
+/* Rows that exist and that SKIP LOCKED left out are locked by another transaction. */
 static pawl_code read_elsewhere(const loading *l, pawl__pg_request *request, pawl_saga_row *rows)
 {
     while (request->code == PAWL_OK && pawl__pg_next(request)) {
-        size_t at = read_number(request, l->count);
+        size_t at = pawl__pg_get_index(request, l->count);
         if (at != SIZE_MAX && rows[at].presence == PAWL_SAGA_MISSING)
             rows[at].presence = PAWL_SAGA_LOCKED_BY_ANOTHER;
     }

@@ -1,7 +1,7 @@
-/* schema.c - running a script of the generic store (store/sql/schema.h) on PostgreSQL.
+/* schema.c - runs the schema's scripts of the generic store (store/sql/schema.h) on PostgreSQL.
  *
- * An advisory lock and one transaction keep each run alone: a second process waits for the lock
- * and then finds all of it done, and a half-made schema is never seen.
+ * Each run has an advisory lock and one transaction: a second process waits for the lock and then
+ * finds nothing left to do, and a half-made schema is never visible.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,10 +23,14 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
 
 static pawl_code number(pawl_store *base, const char *select, int64_t *number, pawl_error *error)
 {
-    return pawl__pg_number(&pawl__pg_of(base)->main, select, number, error);
+    pawl__pg_request request;
+    if (pawl__pg_run_once(&request, &pawl__pg_of(base)->main, select, error) == PAWL_OK)
+        *number = pawl__pg_next(&request) ? pawl__pg_get_int(&request) : 0;
+    pawl__pg_end(&request);
+    return request.code;
 }
 
-/* search_path is the schema alone: the script has no schema in its names, printed or run. */
+/* Sets search_path to the schema alone, because the script names no schema, printed or run. */
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -41,17 +45,6 @@ static pawl_code begin(pawl_store *base, pawl_error *error)
     return code;
 }
 
-static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
-                             pawl_error *error)
-{
-    return pawl__pg_limit_waits(base, execute, prefix, patience_ms, error);
-}
-
-static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
-{
-    return pawl__pg_rest(base, execute, ms, error);
-}
-
 static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -64,7 +57,7 @@ static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
     return code;
 }
 
-/* CREATE SCHEMA, when the database has none of the name. */
+/* CREATE SCHEMA if the database has no schema of that name. */
 static pawl_code make_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *context,
                              pawl_error *error)
 {
@@ -82,7 +75,7 @@ static pawl_code make_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *con
     return code;
 }
 
-/* Said by a plan as well, whose script is run in a session with another search path. */
+/* Part of a printed script, too, which is run in a session with another search_path. */
 static pawl_code name_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *context,
                              pawl_error *error)
 {
@@ -95,9 +88,9 @@ static pawl_code name_schema(pawl__pg *store, pawl__sql_emit_fn *emit, void *con
     return code;
 }
 
-/* Making an index locks table by table, and a worker has row locks of claims before those of its
- * writes. The queue is the script's first table, and is altered each time: so what is claimed is
- * waited for before another table is locked. */
+/* The first action of a script alters the queue. It waits for workers that have claimed rows, before the script
+ * locks any other table: workers lock claimed rows of the queue before rows of other tables, so the two cannot
+ * deadlock. */
 static pawl_code prepare(pawl_store *base, pawl__sql_emit_fn *emit, void *context,
                          pawl_error *error)
 {
@@ -109,8 +102,8 @@ static const pawl__sql_schema_ops schema_ops = {
     .connect     = connect,
     .begin       = begin,
     .end         = end,
-    .limit_waits = limit_waits,
-    .rest        = rest,
+    .limit_waits = pawl__pg_limit_waits,
+    .rest        = pawl__pg_rest,
     .prepare     = prepare,
     .execute     = execute,
     .number      = number,

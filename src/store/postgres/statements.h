@@ -1,5 +1,5 @@
-/* statements.h - the statements that only PostgreSQL understands, counted on from the shared
- * ones.
+/* statements.h - the statements that only PostgreSQL understands; their numbers follow those of
+ * the shared ones.
  *
  * Arrays, one for each column, carry the changes of a set, so that a kind of change is one
  * statement whatever the size of the batch. Where rows can be refused, the statement returns
@@ -18,8 +18,8 @@
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/row_statements.h"
 
-/* Whether a row `w` of the workers lives at the time `now` (a parameter): its session advisory lock
- * is taken, or, without one (behind a pooler), it was seen lately. */
+/* Is the worker of row `w` alive at the time `now` (a parameter)? Its session advisory lock is held; or, without
+ * one (behind a pooler), its last heartbeat is recent. */
 #define PAWL__PG_IS_ALIVE(now)                                                          \
     "case when w.[Process] <> 0 then w.[Process] in (select l.classid::bigint << 32 | " \
     "l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' "      \
@@ -33,12 +33,11 @@
 #define PAWL__PG_QUEUE_SETS PAWL__QUEUE_SETTLED(PAWL__PG_SET, PAWL__PG_SET, ", ")
 #define PAWL__PG_QUEUE_NAMES PAWL__QUEUE_SETTLED(PAWL__PG_NAME, PAWL__PG_NAME, ", ")
 
-/* The machine time that the handle was given, ?1. A handle that was given none, since it only
- * looks, takes the server's, which is near enough. */
+/* The machine time ?1 that operations gave to the handle. A handle without it, which only reads, takes the server's
+ * time, which is close enough. */
 #define PAWL__PG_TOLD "coalesce(nullif(?1, '0001-01-01 00:00:00Z'), now())"
 
-/* Whether the lease row `l` is free for the worker ?2. Of a pooled worker's lease its end alone
- * decides. */
+/* Is the lease row `l` free for the worker ?2? The lease of a pooled worker ends only when it expires. */
 #define PAWL__PG_LEASE_FREE(now)                                                      \
     "(l.[Worker] is null or l.[Worker] = ?2 or l.[Expires] <= " now " or not exists " \
     "(select 1 from {workers} as w where w.[Id] = l.[Worker] "                        \
@@ -62,22 +61,22 @@
               "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "    \
               "and s.[Expires] = l.[Expires]) "                                                \
               "returning (select s.[Worker] from seen as s where s.[Worker] <> ?2)"
-/* The same in a transaction of its own: a row lock is waited for ?7 milliseconds at most, and the
- * stamp need not survive a power cut. */
+/* The same in a transaction of its own, with a lock_timeout of ?7 milliseconds and a commit that need not survive a
+ * power cut. */
 #define PAWL__PG_LEAD_TAKE_ALONE_TEXT                                                       \
     PAWL__PG_LEAD_TAKE_TEXT("waits as materialized (select set_config('lock_timeout', ?7, " \
                             "true)), ",                                                     \
                             " from waits")                                                  \
     ", set_config('synchronous_commit', 'off', true)"
 
-/* The worker's row, which only its own epoch changes. */
+/* The fence: changes the worker's row if worker and epoch match. */
 #define PAWL__PG_FENCE(where)                                                                  \
     "update {workers} set [LastCommit] = ?1, [Seen] = greatest([Seen], ?2), "                  \
     "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, " \
     "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "      \
     "where " where "[Id] = ?9 and [Epoch] = ?10 returning ctid"
 
-/* Plan settings of one transaction, and how many ms it may stand idle (?1). */
+/* Plan settings of one transaction, and its idle timeout in ms (?1). */
 #define PAWL__PG_PLANS(ways, cache)                                          \
     "select set_config(k.name, k.value, true) from (values "                 \
     "('enable_seqscan', '" ways "'), ('enable_bitmapscan', '" ways "'), "    \
@@ -89,7 +88,7 @@
 #define PAWL__PG_STATEMENTS(X)                                                                                       \
     PAWL__PG_SWEEP_STATEMENTS(X)                                                                                     \
     /* PostgreSQL 17 has transaction_timeout; the session of a pooler (another process) is not this connection's. */ \
-    /* The server's malloc gives its memory back after each batch, until it once freed as large a block (glibc). */  \
+    /* repeat() frees one large block: after that the server's malloc (glibc) keeps its memory between batches. */   \
     X(SESSION,                                                                                                       \
       "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2), "                                           \
       "case when pg_backend_pid() = ?3 and current_setting('transaction_timeout', true) <> '0' "                     \
@@ -159,7 +158,7 @@
       "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                                \
       "and l.objid = (?2 & 4294967295)::oid "                                                                        \
       "and l.database = (select oid from pg_database where datname = current_database())))")                         \
-    /* Locks are not replicated: on a standby a worker lives whose row is there. */                                  \
+    /* Locks are not replicated: on a standby each worker that has a row counts as alive. */                         \
     X(WORKER_LIVES,                                                                                                  \
       "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "                                  \
       "where w.[Process] <> 0 and pg_is_in_recovery() or " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                         \
@@ -190,7 +189,7 @@
     PAWL__PG_AGGREGATOR_STATEMENTS(X)                                                                                \
     PAWL__PG_JOURNAL_STATEMENTS(X)                                                                                   \
     /* Dead letters. */                                                                                              \
-    /* By the index of times up to the limit, and what has the time of the last one; only these are sorted. */       \
+    /* Reads by the index of times up to the limit, with ties of the last time; sorts only these rows. */            \
     X(DEAD_FIND,                                                                                                     \
       "select * from (" PAWL__SQL_DEAD_ROW "where " PAWL__SQL_DEAD_FILTERS                                           \
       "and [At] >= ?6 and [At] <= ?7 order by [At] fetch first (?11) rows with ties) as found "                      \
@@ -236,10 +235,15 @@
     /* The inbox. */                                                                                                 \
     X(INBOX_KNOWN, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "                     \
                    "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "                     \
-                   "as i")
+                   "as i")                                                                                           \
+    /* Dead letters. The time is compared behind the subquery: an index of it would do for an empty table, too. */   \
+    X(DEAD_DELETE_OF,                                                                                                \
+      "delete from {dead} as t using unnest(?1, ?2, ?3) with ordinality as k (endpoint, id, at, n) "                 \
+      "cross join lateral (select o.ctid as tid, o.[At] as at from {dead} as o where o.[Endpoint] = k.endpoint "     \
+      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid and f.at = k.at returning k.n")
 
-/* Statements on one row (store/sql/row_statements.h) that are made over arrays here (set.h), each with the end of
- * an insert instead of its own: where rows may be refused it returns the keys of those that it inserted, in order. */
+/* Statements on one row (store/sql/row_statements.h) that this driver rewrites for arrays (set.h), each with the
+ * end that replaces that of an insert: if rows may be refused, it returns the keys of the inserted rows, in order. */
 #define PAWL__PG_SETS(X)                                                                 \
     X(INBOX_MARK, " {ignore:[Endpoint], [MessageId]} returning [Endpoint], [MessageId]") \
     X(CHECKPOINT_ADD, NULL)                                                              \

@@ -1,21 +1,19 @@
-/* sweep.c - statistics, next due times, and the sweep of old rows.
+/* sweep.c - finds the next due times, reads statistics, and deletes old rows.
  *
- * Inbox marks have no index on their time: it would make each of them a fifth dearer to write
- * (in log; an eighth in time), for a sweep that is no faster. The table itself is the index.
- * Rows are added where the sweep made room, so old marks lie together, and the hand of a clock
- * that goes round the pages is at them:
+ * Rows of the inbox have no index on their time: it would make each insert write a fifth more
+ * WAL and take an eighth longer, and the sweep no faster. The table's order serves as index: new
+ * rows go where the sweep made room, so old rows lie together. A position that goes round the
+ * pages, the hand, stays at them:
  *
  *     page    0        hand                        last
  *             |newer ...|oldest ......... newer ...|
  *
- * A sweep goes on from the hand, deletes, and stops after some pages without an old mark. It
- * never reads again what it deleted, as it would in an index while a snapshot is kept open:
- * 2,000 marks took 4 ms beside such a snapshot, by an index 13 ms and more each time. Where
- * marks lie otherwise (clocks that differ, long transactions, another retention, a table that
- * was written anew by `vacuum full` or restored), a scan of a part of all pages, once
- * round in eight hours, finds them, and moves the hand to where they are many.
- *
- * Servers before version 14 cannot begin at a page: they read the table each time.
+ * A sweep goes on from the hand, deletes, and stops after some pages without an old row. It
+ * does not read deleted rows again, as it would in an index while a snapshot is open: beside
+ * such a snapshot 2,000 rows took 4 ms, by an index 13 ms and more each time. Old rows may lie
+ * elsewhere (clocks that differ, long transactions, another retention, a table that `vacuum
+ * full` or a restore wrote anew): each sweep also scans a part of all pages, the whole table in
+ * eight hours, and moves the hand where it finds many.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +26,7 @@
 
 /* ---- Next due times ----------------------------------------------------- */
 
-/* The first due times, of rows that others have too. */
+/* First due times, also of rows that other workers have claimed. */
 typedef struct first_seen {
     pawl_next_due next;
     bool          others_have; /* another worker has leased the first timeout, which is due */
@@ -66,8 +64,8 @@ static pawl_code read_next(pawl__pg *store, pawl__pg_connection *connection,
     return code == PAWL_OK ? request.code : code;
 }
 
-/* SKIP LOCKED leaves out the rows of others; the transaction is rolled back, so that nothing stays
- * locked, and nothing was written to the disk. */
+/* SKIP LOCKED leaves out rows that others have claimed. The rollback unlocks the row that was found, and nothing is
+ * written to disk. */
 static pawl_code skip_taken(pawl__pg *store, pawl__pg_connection *connection, pawl_time from,
                             pawl_text queue, pawl_time *due, pawl_error *error)
 {
@@ -91,8 +89,8 @@ static pawl_code skip_taken(pawl__pg *store, pawl__pg_connection *connection, pa
     return code;
 }
 
-/* Reads from the due time at which the last claim began. A row that was due then and was not
- * claimed belongs to another worker: only in that case row locks are tried. */
+/* Reads from the due time at which the last claim began. A row that was due then and was not claimed belongs to
+ * another worker: only in that case it tries row locks. */
 static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, pawl_text queue,
                            const pawl_text *aggregators, size_t aggregator_count,
                            pawl_next_due *next, pawl_error *error)
@@ -138,23 +136,23 @@ pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, paw
     return pawl__sql_stats(base, now, arena, stats, error);
 }
 
-/* ---- Sweep: marks of the inbox ------------------------------------------ */
+/* ---- Sweep: the inbox --------------------------------------------------- */
 
-#define CLEAN_PAGES 64   /* without an old mark end a sweep: about 5,000 marks */
+#define CLEAN_PAGES 64   /* pages without an old row that end a sweep: about 5,000 rows */
 #define PAGES_MAX 1024   /* from the hand, in one sweep */
-#define SCANS_A_ROUND 96 /* of which an idle service makes one in five minutes: eight hours */
+#define SCANS_A_ROUND 96 /* scans of the whole table; idle, one in five minutes: eight hours */
 
 typedef struct sweep_state {
-    pawl__pg_connection *connection;
-    const pawl_sweep    *sweep;
-    pawl_error          *error;
-    int64_t              limit;
-    int64_t              count;
-    bool                 more;
-    bool                 is_ours; /* no other worker sweeps */
+    pawl__pg         *store;
+    const pawl_sweep *sweep;
+    pawl_error       *error;
+    int64_t           limit;
+    int64_t           count;
+    bool              more;
+    bool              is_ours; /* no other worker sweeps */
     /* The inbox. */
     int64_t pages;
-    int64_t hand; /* page where old marks were found last */
+    int64_t hand; /* page where old rows were found last */
     int64_t scan; /* page where the next scan begins */
     /* The outbox: the dispatch time of the last row that was deleted, if more are left. */
     pawl_time dispatched;
@@ -196,8 +194,7 @@ static const pawl__field_list history_range =
 static const pawl__field_list history_removed =
     PAWL__FIELDS(PAGE(deleted, INT), PAGE(count, INT), PAGE(last, INT));
 
-/* Deletes up to `limit` old marks of the pages; `*found` is how many, `*last` the
- * page of the last one. */
+/* Deletes up to `limit` old rows of the inbox in these pages. `*found`: how many; `*last`: page of the last one. */
 static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, int64_t *found,
                       int64_t *last)
 {
@@ -205,7 +202,7 @@ static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, i
                       .to_page   = to << 16,
                       .before    = s->sweep->inbox_before,
                       .limit     = limit};
-    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_INBOX_SWEEP, &inbox_range, &r,
+    pawl_code code = pawl__pg_ask(pawl__pg_in_use(s->store), PAWL__PG_INBOX_SWEEP, &inbox_range, &r,
                                   &inbox_removed, &r, s->error);
     *found         = r.count;
     if (r.count > 0)
@@ -214,7 +211,7 @@ static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, i
     return code;
 }
 
-/* From the hand on, round the table at most once. */
+/* Sweeps from the hand on, round the table at most once. */
 static pawl_code sweep_from_hand(sweep_state *s, int64_t *left, int64_t *seen)
 {
     pawl_code code  = PAWL_OK;
@@ -234,7 +231,7 @@ static pawl_code sweep_from_hand(sweep_state *s, int64_t *left, int64_t *seen)
     return code;
 }
 
-/* Sweeps that leave more to delete follow one another: their scans are short. */
+/* Scans a part of all pages; a short one if more is left to delete, because the next sweep then follows soon. */
 static pawl_code scan_part(sweep_state *s, int64_t left)
 {
     int64_t   size = CLEAN_PAGES + (s->more ? 0 : s->pages / SCANS_A_ROUND);
@@ -264,15 +261,15 @@ static pawl_code sweep_inbox(sweep_state *s)
 
 /* ---- Sweep: the rest ---------------------------------------------------- */
 
-/* Begins where the last sweep ended while more is left: index entries of deleted rows stay until a
- * vacuum, and would be passed over again each time. */
+/* Begins where the last sweep ended if that left more: index entries of deleted rows stay until a vacuum, and would
+ * be read again each time. */
 static pawl_code sweep_outbox(sweep_state *s)
 {
     removal   r    = {.from   = s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN,
                       .before = s->sweep->outbox_before,
                       .limit  = s->limit};
-    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_OUTBOX_SWEEP, &outbox_range, &r,
-                                  &outbox_removed, &r, s->error);
+    pawl_code code = pawl__pg_ask(pawl__pg_in_use(s->store), PAWL__PG_OUTBOX_SWEEP, &outbox_range,
+                                  &r, &outbox_removed, &r, s->error);
     s->dispatched  = r.count == s->limit ? r.last : 0;
     s->count += r.count;
     s->more |= r.count == s->limit;
@@ -284,79 +281,46 @@ static pawl_code sweep_outbox(sweep_state *s)
 static pawl_code sweep_page(void *context, pawl__old_page *page, pawl_error *error)
 {
     sweep_state *s = context;
-    return pawl__pg_ask(s->connection, PAWL__PG_HISTORY_SWEEP, &history_range, page,
+    return pawl__pg_ask(pawl__pg_in_use(s->store), PAWL__PG_HISTORY_SWEEP, &history_range, page,
                         &history_removed, page, error);
 }
 
-static pawl_code sweep_history(pawl__pg *store, sweep_state *s)
+static pawl_code sweep_history(sweep_state *s)
 {
     pawl__old_page page = {
         .before = s->sweep->history_before, .limit = s->limit, .looks = s->limit};
     if (page.before == 0)
         return PAWL_OK;
-    return pawl__old_sweep(&store->history_place, &page, sweep_page, s, &s->count, &s->more,
+    return pawl__old_sweep(&s->store->history_place, &page, sweep_page, s, &s->count, &s->more,
                            s->error);
 }
 
-static pawl_code read_bodies_page(sweep_state *s, pawl__bodies *page, pawl_arena *arena)
+/* Takes the lock for numbering events. Clearing a body moves its row to another ctid, by which numbering finds
+ * rows, so the two must not run at once. */
+pawl_code pawl__pg_bodies_begin(pawl_store *base, pawl_error *error)
 {
-    pawl__pg_request request;
-    pawl__pg_begin(&request, s->connection, PAWL__SQL_BODIES_PAGE, s->error);
-    request.arena = arena;
-    pawl__pg_put_fields(&request, &pawl__bodies_range, page);
-    pawl_code code = pawl__pg_run(&request);
-    if (code == PAWL_OK && pawl__pg_next(&request))
-        pawl__pg_get_fields(&request, &pawl__bodies_found, page);
-    pawl__pg_end(&request);
-    return request.code;
+    pawl__pg *store = pawl__pg_of(base);
+    int64_t   turn  = pawl__pg_turn_number(store);
+    return pawl__pg_ask(pawl__pg_in_use(store), PAWL__PG_EVENT_TURN, &pawl__one_int, &turn, NULL,
+                        NULL, error);
 }
 
-/* A row that is written anew has another place in the table, by which events that have no position get
- * one: the turn keeps both apart. */
-static pawl_code clear_bodies(pawl__pg *store, sweep_state *s, const pawl__bodies *page,
-                              int64_t *cleared)
+static pawl_code sweep_bodies(sweep_state *s)
 {
-    pawl__pg_request request;
-    int64_t          turn = pawl__pg_turn_number(store);
-    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_EVENT_TURN, &pawl__one_int, &turn, NULL,
-                                  NULL, s->error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&request, s->connection, PAWL__SQL_BODIES_CLEAR, s->error);
-    pawl__pg_put_fields(&request, &pawl__bodies_clear, page);
-    code     = pawl__pg_run(&request);
-    *cleared = code == PAWL_OK ? pawl__pg_rows(&request) : 0;
-    pawl__pg_end(&request);
-    return code == PAWL_OK ? request.code : code;
-}
-
-static pawl_code sweep_bodies(pawl__pg *store, sweep_state *s)
-{
-    pawl__bodies page;
-    int64_t      cleared = 0;
-    if (!pawl__bodies_begin(s->sweep, &page))
-        return PAWL_OK;
-    pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        return pawl_error_set(s->error, PAWL_ENOMEM, "postgres: out of memory for rows");
-    pawl_code code    = read_bodies_page(s, &page, arena);
-    bool      is_full = pawl__bodies_is_full(&page);
-    if (code == PAWL_OK && page.count > 0)
-        code = clear_bodies(store, s, &page, &cleared);
-    if (code == PAWL_OK)
-        pawl__bodies_end(s->sweep, &page);
-    pawl_arena_destroy(arena);
+    int64_t   cleared = 0;
+    pawl_code code =
+        pawl__sql_sweep_bodies(&s->store->sql.base, s->sweep, &cleared, &s->more, s->error);
     s->count += cleared;
-    s->more |= is_full && cleared > 0;
     return code;
 }
 
-/* Reads where the last sweep of any worker ended. Another worker that sweeps has the advisory lock, and does all of it. */
-static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
+/* Goes on where the last sweep of any worker ended. If another worker has the advisory lock, that one sweeps, and
+ * this call deletes nothing. */
+static pawl_code sweep_all(sweep_state *s)
 {
-    int64_t   lock = pawl__pg_lock_number(store, "sweep", (pawl_text){0});
-    pawl_code code = pawl__pg_ask(s->connection, PAWL__PG_SWEEP_BEGIN, &pawl__one_int, &lock,
-                                  &state_fields, s, s->error);
+    int64_t   lock = pawl__pg_lock_number(s->store, "sweep", (pawl_text){0});
+    pawl_code code = pawl__pg_ask(pawl__pg_in_use(s->store), PAWL__PG_SWEEP_BEGIN, &pawl__one_int,
+                                  &lock, &state_fields, s, s->error);
     if (code != PAWL_OK || !s->is_ours)
         return code;
     sweep_state before = *s;
@@ -365,15 +329,15 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
         code = sweep_inbox(s);
     if (code == PAWL_OK &&
         (s->hand != before.hand || s->scan != before.scan || s->dispatched != before.dispatched))
-        code = pawl__pg_ask(s->connection, PAWL__PG_SWEEP_LEASE, &kept_fields, s, NULL, NULL,
-                            s->error);
+        code = pawl__pg_ask(pawl__pg_in_use(s->store), PAWL__PG_SWEEP_LEASE, &kept_fields, s, NULL,
+                            NULL, s->error);
     if (code == PAWL_OK)
-        code = sweep_history(store, s);
+        code = sweep_history(s);
     if (code == PAWL_OK)
-        code = pawl__pg_worker_sweep(store, s->connection, s->sweep->workers_before,
-                                     (size_t)s->limit, &s->count, &s->more, s->error);
+        code = pawl__pg_worker_sweep(s->store, s->sweep->workers_before, (size_t)s->limit,
+                                     &s->count, &s->more, s->error);
     if (code == PAWL_OK)
-        code = sweep_bodies(store, s);
+        code = sweep_bodies(s);
     return code;
 }
 
@@ -381,14 +345,13 @@ pawl_code pawl__pg_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *cou
                          pawl_error *error)
 {
     pawl__pg   *store = pawl__pg_of(base);
-    sweep_state s     = {.sweep = sweep, .error = error};
+    sweep_state s     = {.store = store, .sweep = sweep, .error = error};
     uint64_t    most  = sweep->count_max; /* a size_t of 32 bits is always below */
     s.limit           = most < INT64_MAX ? (int64_t)most : INT64_MAX;
-    pawl_code code    = pawl__pg_stamp_begin(store, &s.connection, error);
+    pawl_code code    = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = sweep_all(store, &s);
-    code = pawl__pg_stamp_end(s.connection, code, error);
+    code = pawl__pg_stamp_end(store, sweep_all(&s), error);
     if (code != PAWL_OK)
         return code;
     *count = s.count;

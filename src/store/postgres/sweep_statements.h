@@ -9,20 +9,19 @@
 #include "store/sql/dialects.h"
 #include "store/sql/statements.h"
 
-/* The pages of the inbox, from the catalog by the table's row type: a template names the table, but
- * not in a literal. */
+/* The number of pages of the inbox. The catalog is asked by the table's row type, as a template can name the table
+ * but not in a literal. */
 #define PAWL__PG_INBOX_PAGES                                                        \
     "(select pg_relation_size(t.typrelid) / current_setting('block_size')::bigint " \
     "from pg_catalog.pg_type as t where t.oid = pg_typeof(null::{inbox}))"
 
-/* The columns of tables and the indexes that open needs: ?1 is the schema; names are compared with
- * the catalog's own, which are bytewise. */
+/* In statements on the catalog ?1 is the schema. Names compare bytewise, as the catalog's own do. */
 #define PAWL__PG_SWEEP_STATEMENTS(X)                                                                \
     /* ORDER BY makes the plan use the index: EXISTS would scan where much is due. */               \
     X(QUEUE_IS_DUE, "select (select true from {queue} where [Queue] = ?1 and [Due] <= ?2 "          \
                     "and [Due] >= ?3 order by [Due], [Seq] limit 1) is not null")                   \
-    /* The first of a queue, of its timeouts and of aggregators, and whether the first of         \
-     * the timeouts that were due at ?6 is leased by another worker than ?7. */ \
+    /* The first due times of a queue, its timeouts and aggregators; and whether another worker   \
+     * than ?7 has leased the first timeout that was due at ?6. */ \
     X(NEXT_OF_ALL, "select (select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "          \
                    "and [Seq] <> all (?3) order by [Due], [Seq] limit 1), "                         \
                    "(select [Due] from {timeouts} where [Destination] = ?1 "                        \
@@ -70,23 +69,8 @@
     X(SCHEMA_UNQUOTED, "select set_config('quote_all_identifiers', 'off', true)")                   \
     X(SCHEMA_PATH, "select set_config('search_path', quote_ident(?1), true)")                       \
     X(SCHEMA_KNOWN, "select count(*) from pg_catalog.pg_namespace where nspname = ?1")              \
-    X(SCHEMA_COLUMNS,                                                                               \
-      "select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), "             \
-      "coalesce(l.collname::text, ''), a.attnotnull, a.atthasdef or a.attidentity <> '' "           \
-      "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                            \
-      "on c.relnamespace = s.oid and c.relkind in ('r', 'p') "                                      \
-      "join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 "                   \
-      "and not a.attisdropped left join pg_catalog.pg_collation as l on l.oid = a.attcollation "    \
-      "where s.nspname = ?1 and c.relname = any (?2) order by c.relname, a.attnum")                 \
-    X(SCHEMA_INDEXES,                                                                               \
-      "select c.relname::text, x.relname::text, "                                                   \
-      "(select coalesce(string_agg(pg_get_indexdef(i.indexrelid, n, false), ', ' order by n), "     \
-      "'') from generate_series(1, i.indnkeyatts) as n), "                                          \
-      "i.indisprimary, i.indisunique, i.indisvalid and i.indisready, i.indpred is not null "        \
-      "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                            \
-      "on c.relnamespace = s.oid join pg_catalog.pg_index as i on i.indrelid = c.oid "              \
-      "join pg_catalog.pg_class as x on x.oid = i.indexrelid "                                      \
-      "where s.nspname = ?1 and c.relname = any (?2) order by c.relname, x.relname")                \
+    X(SCHEMA_COLUMNS, PAWL__PG_CATALOG_COLUMNS("", "?1 and c.relname = any (?2)"))                  \
+    X(SCHEMA_INDEXES, PAWL__PG_CATALOG_INDEXES("", "?1 and c.relname = any (?2)"))                  \
     X(SCHEMA_CASCADES,                                                                              \
       "select count(*) from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "            \
       "on c.relnamespace = s.oid join pg_catalog.pg_constraint as k on k.conrelid = c.oid "         \

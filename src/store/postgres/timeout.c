@@ -1,8 +1,8 @@
-/* timeout.c - claiming timeouts, ending their leases.
+/* timeout.c - claims (leases) due timeouts, and ends their leases.
  *
- * A stamp on the row is the lease. Claims skip the rows that others have locked, so they never
- * wait for each other or for a commit. Leased rows are found by the ranges of
- * timeout_statements.h.
+ * A lease is written into the row: owner, worker and expiry. Claims skip the rows that others
+ * have locked, so they never wait for each other or for a commit. Leased rows are found by the
+ * ranges of timeout_statements.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +21,11 @@
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* The earliest free row that is due at `from` or later. */
-static void send_first(pawl__pg_request *request, pawl__pg_connection *connection,
+static void send_first(pawl__pg_request *request, const pawl__pg *store,
                        const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
 {
     pawl__pg_begin(
-        request, connection,
+        request, pawl__pg_in_use(store),
         claim->destination.size != 0 ? PAWL__PG_TIMEOUT_FIRST : PAWL__PG_TIMEOUT_FIRST_ANY, error);
     pawl__pg_put_text(request, claim->destination);
     pawl__pg_put_time(request, claim->now);
@@ -37,7 +37,7 @@ static pawl_code first_from(pawl__pg *store, const pawl_timeout_claim *claim, pa
                             pawl_time *due, pawl_error *error)
 {
     pawl__pg_request request;
-    send_first(&request, &store->main, claim, from, error);
+    send_first(&request, store, claim, from, error);
     pawl_code code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK && pawl__pg_next(&request))
         *due = pawl__pg_get_time(&request);
@@ -45,8 +45,7 @@ static pawl_code first_from(pawl__pg *store, const pawl_timeout_claim *claim, pa
     return code == PAWL_OK ? request.code : code;
 }
 
-/* The front of a destination's timeouts stands among those of the queues. A name that is too long
- * has none. */
+/* The front of a destination's timeouts, kept among those of queues as "timeouts:NAME"; NULL if that is too long. */
 static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination, bool is_made)
 {
     char key[PAWL_NAME_SIZE_MAX + 1];
@@ -57,9 +56,8 @@ static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination, bool is_
     return is_made ? pawl__pg_front_of(store, name) : pawl__pg_front_find(store, name);
 }
 
-/* A check without locks or stamps: most of the time nothing is due. It also finds the due time at
- * which the claim begins. A check from the front that finds nothing due is repeated from the first
- * row. */
+/* A check without locks or writes: most of the time nothing is due. It also finds the due time at which the claim
+ * begins. A check from the front that finds nothing due is repeated from the first row. */
 static pawl_code check_due(pawl__pg *store, pawl__pg_front *front, const pawl_timeout_claim *claim,
                            pawl_time *due, pawl_error *error)
 {
@@ -94,13 +92,13 @@ static void put_range(pawl__pg_request *request, pawl_time lease_expires)
     pawl__pg_put_int(request, end * PAWL_SECONDS(1));
 }
 
-static void send_lease(pawl__pg_request *request, pawl__pg *store, pawl__pg_connection *connection,
+static void send_lease(pawl__pg_request *request, const pawl__pg *store,
                        const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
 {
     int64_t   count   = (int64_t)count_of(claim);
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
     pawl__pg_begin(
-        request, connection,
+        request, pawl__pg_in_use(store),
         claim->destination.size != 0 ? PAWL__PG_TIMEOUT_CLAIM : PAWL__PG_TIMEOUT_CLAIM_ANY, error);
     pawl__pg_put_text(request, claim->destination);
     pawl__pg_put_time(request, claim->now);
@@ -141,30 +139,27 @@ static pawl_code read_leased(pawl__pg_request *request, size_t count_max, pawl_t
 /* Clears the leases of a claim, in a commit of its own. */
 static pawl_code free_claim(pawl__pg *store, pawl_uuid owner, pawl_error *error)
 {
-    pawl__pg_connection *connection;
-    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
+    pawl_code code = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = pawl__pg_ask(connection, PAWL__PG_TIMEOUT_FREE_CLAIM, &pawl__one_uuid, &owner, NULL,
-                        NULL, error);
-    return pawl__pg_stamp_end(connection, code, error);
+    code = pawl__pg_ask(pawl__pg_in_use(store), PAWL__PG_TIMEOUT_FREE_CLAIM, &pawl__one_uuid,
+                        &owner, NULL, NULL, error);
+    return pawl__pg_stamp_end(store, code, error);
 }
 
-/* Leases rows due at `from` or later, in one round trip: the stamps are committed before they are
- * read, and cleared again when reading fails. */
+/* Leases rows due at `from` or later, in one round trip: the leases are committed before the rows are read, and
+ * cleared again if reading fails. */
 static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_time from,
                        pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__pg_connection *connection;
-    pawl__pg_request     leased, later;
-    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
+    pawl__pg_request leased, later;
+    pawl_code        code = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     store->has_leased = true; /* even when the answer is lost */
-    send_lease(&leased, store, connection, claim, from, error);
-    send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
-    pawl__pg_stamp_send_end(connection, error);
-    code           = pawl__pg_stamp_ended(connection, pawl__pg_await(connection, error));
+    send_lease(&leased, store, claim, from, error);
+    send_first(&later, store, claim, pawl_time_add(claim->due_max, 1), error);
+    code           = pawl__pg_stamp_send_end(store, error);
     rows->next_due = PAWL_TIME_MAX;
     if (code == PAWL_OK) {
         leased.arena = arena;
@@ -179,8 +174,8 @@ static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_ti
     return code;
 }
 
-/* A check is left out while each claim finds more than it asked for, and rows that were handled do
- * not slow it down: it would only say so. */
+/* May the claim go without a check? While claims find more than they asked for, and handled rows do not slow them
+ * down, a check would only say that rows are due. */
 static bool goes_unchecked(pawl__pg_front *front)
 {
     if (front == NULL || !front->is_full || front->pause_ms != 0 ||
@@ -199,7 +194,7 @@ bool pawl__pg_peek_send(pawl__pg *store, const pawl_queue_claim *claim, pawl__pg
     peek->front                    = NULL;
     if (front == NULL || front->is_full || front->pause_ms != 0 || peek->count++ % PEEKS == 0)
         return false;
-    send_first(request, &store->main, &check, PAWL_TIME_MIN, error);
+    send_first(request, store, &check, PAWL_TIME_MIN, error);
     peek->front   = front;
     peek->due_max = claim->due_max;
     peek->now     = claim->now;
@@ -216,7 +211,7 @@ void pawl__pg_peek_end(pawl__pg *store, pawl__pg_request *request, pawl_code cod
         store->peek.front = NULL;
 }
 
-/* Whether the check went with the claim of the queue; its answer serves once. */
+/* Was the check sent with the claim of the queue? Its answer is used once. */
 static bool take_peek(pawl__pg *store, const pawl__pg_front *front, const pawl_timeout_claim *claim,
                       pawl_time *due)
 {
@@ -254,11 +249,10 @@ pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *cla
     return check_and_lease(pawl__pg_of(base), claim, arena, rows, error);
 }
 
-void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
-                                     pawl__pg_request *request, bool is_pooled_too,
+void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_request *request, bool is_pooled_too,
                                      pawl_error *error)
 {
-    pawl__pg_begin(request, connection, PAWL__PG_TIMEOUT_FREE_DEAD, error);
+    pawl__pg_begin(request, pawl__pg_in_use(store), PAWL__PG_TIMEOUT_FREE_DEAD, error);
     pawl__pg_put_time(request, store->last_now);
     pawl__pg_put_bool(request, is_pooled_too);
     pawl__pg_send(request);
@@ -266,22 +260,22 @@ void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *conne
 
 pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error)
 {
-    pawl__pg            *store = pawl__pg_of(base);
-    pawl__pg_connection *connection;
-    pawl__pg_request     expire, ranges, dead;
-    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request expire, ranges, dead;
+    pawl_code        code = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
     pawl__pg_send_with(&expire, connection, PAWL__PG_TIMEOUT_REAP, &pawl__one_time, &now, error);
     pawl__pg_send_with(&ranges, connection, PAWL__PG_TIMEOUT_RANGES_END, &pawl__one_int, &now,
                        error);
-    pawl__pg_send_timeout_free_dead(store, connection, &dead, false, error);
+    pawl__pg_send_timeout_free_dead(store, &dead, false, error);
     code            = pawl__pg_await(connection, error);
     int64_t changed = code == PAWL_OK ? pawl__pg_rows(&expire) : 0;
     pawl__pg_end(&expire);
     pawl__pg_end(&ranges);
     pawl__pg_end(&dead);
-    code = pawl__pg_stamp_end(connection, code, error);
+    code = pawl__pg_stamp_end(store, code, error);
     if (code == PAWL_OK)
         *count = changed;
     return code;

@@ -1,4 +1,4 @@
-/* transaction.c - begin and end; stamps; holds.
+/* transaction.c - begins and ends transactions: of claims, of stamps (claims written into rows), of handlers.
  *
  * BEGIN is sent with the statements behind it and costs no round trip of its own.
  *
@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-/* The answer comes with await, when the caller's error may be gone: the connection keeps it. */
+/* The connection keeps the request: its answer comes with the next await, when the caller's error may be gone. */
 static pawl__pg_request *begin_plain(pawl__pg_connection *connection, int statement,
                                      pawl_error *error)
 {
@@ -52,9 +52,9 @@ static void send_plans(pawl__pg_connection *connection, int statement, int64_t i
     pawl__pg_send(request);
 }
 
-/* Settings of plans: a session of a pooler has those of its server. On a table that was counted while
- * it was small, such a plan takes minutes for a set of rows, or locks them in another order than
- * that of the items, which deadlocks. */
+/* A session behind a pooler has the plan settings of its server, so each transaction sets pawl's. With statistics
+ * of a small table, a plan by the server's settings takes minutes for a set of rows, or locks them in another order
+ * than that of the items, which deadlocks. */
 void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
 {
     if (connection->in_transaction)
@@ -105,54 +105,51 @@ pawl_code pawl__pg_free_connection(pawl__pg *store, pawl__pg_connection **connec
 
 /* ---- Stamps ------------------------------------------------------------- */
 
-pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
+pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl_error *error)
 {
-    *connection = &store->main;
-    if (store->sql.in_hold) /* the stamps are part of the hold's transaction */
+    pawl__pg_connection *connection;
+    if (store->sql.in_hold) /* the stamps are part of the handler transaction */
         return PAWL_OK;
-    pawl_code code = pawl__pg_free_connection(store, connection, error);
+    pawl_code code = pawl__pg_free_connection(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    (*connection)->is_gathered = true;
-    pawl__pg_begin_on(*connection, error);
-    pawl__pg_send_plain(*connection, PAWL__PG_STAMP, error);
+    pawl__pg_use(store, connection);
+    connection->is_gathered = true;
+    pawl__pg_begin_on(connection, error);
+    pawl__pg_send_plain(connection, PAWL__PG_STAMP, error);
     return PAWL_OK;
 }
 
-pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pawl_error *error)
+static pawl_code stamp_ended(pawl__pg *store, pawl_code code)
 {
-    if (!connection->is_pipelined) /* inside a hold */
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
+    if (store->sql.in_hold)
         return code;
-    if (code == PAWL_OK) {
-        pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_COMMIT, error);
-        code = pawl__pg_await(connection, error);
-        if (code == PAWL_OK)
-            connection->in_transaction = false;
-    }
+    if (code == PAWL_OK)
+        connection->in_transaction = false;
     pawl__pg_rollback_transaction(connection);
+    pawl__pg_use(store, &store->main);
     return code;
 }
 
-void pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error)
+pawl_code pawl__pg_stamp_end(pawl__pg *store, pawl_code code, pawl_error *error)
 {
-    if (connection->is_pipelined)
+    return code == PAWL_OK && !store->sql.in_hold ? pawl__pg_stamp_send_end(store, error)
+                                                  : stamp_ended(store, code);
+}
+
+pawl_code pawl__pg_stamp_send_end(pawl__pg *store, pawl_error *error)
+{
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
+    if (!store->sql.in_hold)
         pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_COMMIT, error);
+    return stamp_ended(store, pawl__pg_await(connection, error));
 }
 
-pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answered)
-{
-    if (!connection->is_pipelined)
-        return answered;
-    if (answered == PAWL_OK)
-        connection->in_transaction = false;
-    pawl__pg_rollback_transaction(connection);
-    return answered;
-}
+/* ---- Handler transactions ------------------------------------------------ */
 
-/* ---- Holds -------------------------------------------------------------- */
-
-/* Plan settings: a handler's own SQL is planned by PostgreSQL's defaults; pawl's statements inside a
- * hold are planned for their parameters. Such a handler may take twice as long. */
+/* Plan settings: a handler's own SQL is planned by PostgreSQL's defaults; pawl's statements in a handler
+ * transaction are planned for their parameters. The transaction may stand idle twice as long as others. */
 pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -174,16 +171,17 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
     return code;
 }
 
-/* The server says so without being asked. */
+/* The server reports each change of client_encoding by itself. */
 bool pawl__pg_is_utf8(const PGconn *pg)
 {
     const char *encoding = PQparameterStatus(pg, "client_encoding");
     return encoding == NULL || strcmp(encoding, "UTF8") == 0;
 }
 
-/* The savepoint goes before anything is written, in the same round trip: behind it a claimed row would have two
- * transaction ids as its locker and its deleter, which PostgreSQL keeps as a set, and index entries of such a row stay
- * until a vacuum. Statements are planned for their parameters still, so none is prepared by name. */
+/* Releases the savepoint before anything is written, in the same round trip. Inside it a claimed row would be
+ * locked by one transaction id and deleted by another: PostgreSQL keeps the two as a multixact, and index entries
+ * of such a row stay until a vacuum. No statement is prepared by name, so that each is still planned for its
+ * parameters. */
 static pawl_code begin_commit(pawl__pg *store, pawl_error *error)
 {
     pawl_code code = pawl__pg_set_pipeline(&store->main, true, error);
@@ -222,19 +220,20 @@ pawl_code pawl__pg_is_open(pawl_store *base, bool *is_open, pawl_error *error)
     return pawl_error_set(error, PAWL_ELOST, "postgres: the connection was lost");
 }
 
-/* A session that the rollback gave up is lost as well, though its server would go on: the claims, which are row locks, end
- * with it. */
+/* A session that the rollback gave up counts as lost, too, though its server would go on: the claims, which are row
+ * locks, end with it. */
 bool pawl__pg_is_lost(const pawl_store *base)
 {
     const pawl__pg *store = (const pawl__pg *)base;
     return store->main.is_lost;
 }
 
-/* The savepoint goes, too: that of the next handler transaction would lie within it. */
+/* Also releases the savepoint: the next handler transaction's would be nested in it. */
 #define HANDLER_UNDO "rollback to savepoint " PAWL__SQL_MARK "; release savepoint " PAWL__SQL_MARK
 
-/* Leaves the row locks of the claims, which were taken before: no other worker gets the message until its failure is
- * committed. Behind a transaction that the handler's own SQL ended there is no such savepoint. */
+/* Undoes what the handler wrote, and keeps the row locks of claims, taken before the savepoint: no other worker
+ * gets the message until its failure is committed. False if the handler's own SQL ended the transaction, and with
+ * it the savepoint. */
 static bool is_undone(const pawl__pg *store, PGconn *pg)
 {
     if (store->claims.count == 0)
@@ -245,8 +244,8 @@ static bool is_undone(const pawl__pg *store, PGconn *pg)
     return is_done;
 }
 
-/* PQexec passes over what is left of a statement or a COPY, but waits for its end. The answer is the state that the
- * session has to be in now. */
+/* Ends a handler's transaction; returns the status that the session must have now. PQexec skips the rest of a
+ * statement or a COPY, but waits for its end, so that is cancelled first. */
 static PGTransactionStatusType end_handlers(const pawl__pg *store, PGconn *pg, int64_t deadline_ms)
 {
     pawl__pg_cancel *cancel;
@@ -262,12 +261,12 @@ static PGTransactionStatusType end_handlers(const pawl__pg *store, PGconn *pg, i
     return PQTRANS_IDLE;
 }
 
-/* A handler's connection has no pipeline; its transaction may be any other, or none, by now. An encoding that it set behind
- * the end of its transaction would stay. */
+/* Without a pipeline the connection has a handler transaction, which the handler's own SQL may have ended or
+ * replaced. It is given up in another state than expected, or with an encoding that no rollback undoes. */
 void pawl__pg_rollback(pawl_store *base)
 {
     pawl__pg            *store      = pawl__pg_of(base);
-    pawl__pg_connection *connection = (pawl__pg_connection *)(void *)store->sql.connection;
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
     if (connection->is_pipelined) {
         pawl__pg_rollback_transaction(connection);
         return;

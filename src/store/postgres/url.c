@@ -20,8 +20,8 @@
 pawl_code pawl__pg_refuse_sessions(const pawl__pg *store, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ECONFIG,
-                          "postgres: %s: sessions are not lent behind a pooler, which does that "
-                          "itself: leave sessions out of the URL",
+                          "postgres: %s: sessions=N cannot be used behind a pooler, which shares "
+                          "sessions itself: leave sessions out of the URL",
                           store->given);
 }
 
@@ -96,8 +96,8 @@ static pawl_code take_own(pawl__pg *store, char *text, pawl_error *error)
 
 /* ---- The rest ----------------------------------------------------------- */
 
-/* A '/' or '@' in the password ends it for libpq at another byte than for pawl_url_masked: a part of it
- * would be shown as a host's name. */
+/* Has the password a '/' or '@'? libpq would end it at another byte than pawl_url_masked, and a part of it would be
+ * shown as the name of a host. */
 static bool is_ambiguous(const char *url, const char *masked)
 {
     const char *mask = strstr(masked, ":***@");
@@ -186,8 +186,8 @@ static const char *value_of(const PQconninfoOption *list, const char *name)
     return list->keyword != NULL && list->val != NULL ? list->val : "";
 }
 
-/* Libpq encrypts where the server has it (prefer), and checks nobody, unless sslmode says otherwise. An address
- * counts before a host's name, which may be a socket's folder. */
+/* Without sslmode libpq encrypts if the server can (prefer), and verifies nothing. hostaddr takes precedence over
+ * host, which may be a socket's folder. */
 pawl_code pawl__pg_require_tls(const PQconninfoOption *list, pawl_error *error)
 {
     const char   *mode = value_of(list, "sslmode"), *host = value_of(list, "host");
@@ -203,7 +203,7 @@ void pawl__pg_warn_tls(const pawl__pg *store, PGconn *pg)
 {
     PQconninfoOption *list = PQconninfo(pg);
     const char       *mode = list != NULL ? value_of(list, "sslmode") : "";
-    if (mode[0] == '\0' || strcmp(mode, "prefer") == 0)              /* nobody chose it */
+    if (mode[0] == '\0' || strcmp(mode, "prefer") == 0)              /* the default */
         pawl__url_warn_tls("postgres", store->given, PQhostaddr(pg), /* "": a socket */
                            PQsslInUse(pg) != 0 ? PAWL__URL_TLS_ENCRYPTED : PAWL__URL_TLS_NONE,
                            TLS_REMEDY);

@@ -1,25 +1,26 @@
 /* wait.c - NOTIFY for the handles that sleep, and only for them.
  *
- * An advisory lock in shared mode stands for "sleeps for this queue". A commit with news for
- * the queue tries, after it, to take that lock for itself: only when it cannot, a handle
- * sleeps, and NOTIFY is sent. So a busy queue pays nothing for NOTIFY, whose commits the server
- * runs one after another. The order makes it safe: a sleeper takes the lock and then checks
- * once more for what became due before the time until which it means to sleep; a sender commits
- * and then tries the lock.
+ * A handle that sleeps for a queue holds an advisory lock of the queue in shared mode. After a
+ * commit with rows for the queue the sender tries to take that lock exclusively: only if it
+ * cannot, some handle sleeps, and NOTIFY is sent. So a busy queue needs no NOTIFY, whose commits
+ * the server runs one after another. No row is missed: a sleeper takes the lock and then checks
+ * once more for rows that became due meanwhile; a sender commits and then tries the
+ * lock.
  *
- * A handle sleeps for the queues and the outbox that it claimed from, and for the journal when
- * it read there by position; a handle that did neither listens to nothing. A NOTIFY counts
- * until the next claim: a wait before it returns at once. A NOTIFY for events ends one wait.
+ * A handle sleeps for the queues and the outbox from which it has claimed, and for the event
+ * store if it read events by position; otherwise it does not listen. A NOTIFY is remembered until
+ * the next claim: a wait before that returns at once. A NOTIFY for events ends one wait.
  *
- * Row locks and leases of a worker that dies are free without any NOTIFY. A handle that met
- * such rows sleeps for seconds only, and ends the leases of the dead.
+ * If a worker dies, its row locks and leases end without NOTIFY. A handle that has found rows of
+ * other workers therefore sleeps for seconds only, and releases the leases of dead workers.
  *
- * Behind a pooler there is no LISTEN: waits are short, longer each time nothing was found, and
- * a worker writes every five seconds into its row that it lives.
+ * With a pooler there is no LISTEN: waits are short, and grow while nothing is found; a worker
+ * writes a heartbeat into its row every five seconds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/wait.h"
+#include "store/core/kinds.h"
 #include "store/postgres/front.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/share.h"
@@ -30,7 +31,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BUSY_CLAIMS 8 /* with rows, in a row: then the sleepers' locks are given up */
+#define BUSY_CLAIMS 8 /* non-empty claims in sequence: then the sleepers' locks are released */
 #define POLL_MS_MIN 20
 #define POLL_MS_MAX 1000
 #define BEAT_MS 5000
@@ -65,13 +66,13 @@ static size_t list_queues(const pawl__pg *store, const pawl__pg_front **queues)
     return count;
 }
 
-/* ---- News --------------------------------------------------------------- */
+/* ---- Topics of a commit -------------------------------------------------- */
 
 #define OUTBOX_PAYLOAD "/outbox"
 #define EVENTS_PAYLOAD "/events"
 #define TOPICS_MAX 16 /* queues of one commit; with more the NOTIFY is for all */
 
-/* The news of a commit, for which others may sleep. */
+/* The queues and other topics of a commit for which handles may sleep. */
 typedef struct topics {
     pawl_text queues[TOPICS_MAX];
     size_t    count;
@@ -90,19 +91,8 @@ static void add_topic(topics *list, pawl_text queue)
         list->queues[list->count++] = queue;
 }
 
-/* Whether a lease is given back, or a row of the handle's own queues is due at another time. */
-static bool gives_back(const pawl_changes *changes)
-{
-    bool is_given = changes->leased_batch_release.count != 0;
-    for (size_t i = 0; i < changes->timeout_settle.count; i++)
-        is_given |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
-    for (size_t i = 0; i < changes->flush_set.count; i++)
-        is_given |= !changes->flush_set.items[i].is_done && !changes->flush_set.items[i].is_dead;
-    return is_given;
-}
-
-/* The queues that this handle claims from, whose timeouts and aggregators it leases; all for a
- * handle that claims from none, an operator's. */
+/* Adds the queues that this handle claims from, whose timeouts and aggregators it leases. An operator's handle
+ * claims from none: then all queues. */
 static void add_own_topics(const pawl__pg *store, topics *list)
 {
     const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
@@ -121,7 +111,7 @@ static bool find_topics(const pawl__pg *store, const pawl_changes *changes, topi
         add_topic(list, changes->queue_send.items[i].queue);
     for (size_t i = 0; i < changes->timeout_set.count && !list->is_all; i++)
         add_topic(list, changes->timeout_set.items[i].destination);
-    if (gives_back(changes))
+    if (pawl__changes_free_leases(changes))
         add_own_topics(store, list);
     return list->has_outbox || list->count != 0 || list->is_all;
 }
@@ -184,7 +174,7 @@ bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
     return true;
 }
 
-/* A connection that was lost is logged when it is made again. */
+/* A lost connection is not logged here, but when it is connected again. */
 void pawl__pg_notified(pawl__pg *store, const pawl__pg_connection *connection, pawl_code code,
                        const pawl_error *why)
 {
@@ -274,8 +264,8 @@ void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
 
 /* ---- Waiting ------------------------------------------------------------ */
 
-/* A NOTIFY for a queue of this handle, or for all. Those of this session are left out: its own
- * process knows its news already. */
+/* Is the NOTIFY for a queue of this handle, or for all? Not if this session sent it: its own process knows about
+ * the change already. */
 static bool is_for_us(const pawl__pg *store, const PGnotify *notify)
 {
     const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
@@ -418,7 +408,8 @@ pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, 
     pawl__pg *store = pawl__pg_of(base);
     pawl_code code  = PAWL_OK;
     if (!store->is_pooled)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED, "postgres: a worker lives by its session");
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "postgres: workers hold a session lock and send no heartbeats");
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         pawl__pg_request request;
         pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_BEAT_ANY, error);
@@ -430,7 +421,7 @@ pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, 
     return code;
 }
 
-/* Timeout leases of a dead worker end now, not only at their time. */
+/* Releases the timeout leases of dead workers at once, before they expire. */
 static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
@@ -439,7 +430,7 @@ static pawl_code free_dead(pawl__pg *store, pawl_error *error)
         pawl__pg_share_is_away(store))
         return PAWL_OK;
     store->freed_ms = now_ms;
-    pawl__pg_send_timeout_free_dead(store, &store->main, &request, false, error);
+    pawl__pg_send_timeout_free_dead(store, &request, false, error);
     pawl_code code = pawl__pg_await(&store->main, error);
     store->is_woken |= code == PAWL_OK && pawl__pg_rows(&request) > 0;
     pawl__pg_end(&request);
@@ -493,7 +484,7 @@ int64_t pawl__pg_slice_of(pawl__pg *store, int64_t milliseconds)
     return slice;
 }
 
-/* Prepares the wait: after it only time has to pass. */
+/* Prepares the wait: ends a transaction without claims, and sends a heartbeat if it is time. */
 static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
     if (store->sql.in_hold)
@@ -503,7 +494,7 @@ static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
     return beat(store, error);
 }
 
-/* On the handle's own session. */
+/* Waits on the handle's own session. */
 static pawl_code wait_on(pawl__pg *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -534,7 +525,7 @@ pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, paw
         code = wait_on(store, microseconds, wake_fd, error);
     else
         return PAWL_OK;
-    /* A handle that claims nothing has no claim that could take the NOTIFY off. */
+    /* Usually the next claim clears is_woken; a handle without claims clears it here. */
     if (!has_claims(store))
         store->is_woken = false;
     store->has_events = false;

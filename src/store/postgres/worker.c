@@ -1,9 +1,8 @@
-/* worker.c - worker rows: liveness, the epoch that fences, and counters.
+/* worker.c - worker rows: liveness, the epoch for the fence, and counters.
  *
- * An advisory lock that a session has, with its number in the worker's row, says that the
- * worker lives; behind a pooler a young heartbeat does. A worker that ends leaves its counters
- * to the row of id zero, in the same transaction that deletes its own row, so that sums stay
- * right.
+ * A worker lives if a session holds the advisory lock whose number is in its row; with a pooler,
+ * if its last heartbeat is recent. When a worker ends, the transaction that deletes its row adds
+ * its counters to the row of id zero, so that sums stay right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +16,15 @@
 #include <string.h>
 
 #define RAISE_LOCK_MS "2000"
-/* A call looks for sessions to end once its deadline is over: what it waited for may be the table that the look reads. */
+/* Time for the search of sessions to end, after a call whose deadline is over: the search may have to wait for the
+ * same lock. */
 #define LOOK_MS 1000
-/* A slow client is waited for inside a commit as long as its waiter's deadline, within these
+/* A session that waits for its client inside a commit is ended after the deadline of its waiter, within these
  * bounds. */
 #define STAND_MS_MIN 2000
 #define STAND_MS_MAX 10000
 
-/* A worker whose row ends, and the row of zeroes that keeps its counters. */
+/* A worker whose row is deleted, and the row of id zero, which gets its counters. */
 typedef struct ending {
     pawl_uuid kept, worker;
 } ending;
@@ -32,7 +32,7 @@ typedef struct ending {
 static const pawl__field ids[] = {PAWL__AS_OF(ending, kept, UUID),
                                   PAWL__AS_OF(ending, worker, UUID)};
 
-/* RAISE locks the row: of two that end it, the second finds it gone. */
+/* RAISE locks the row: if two processes end the worker, the second finds no row. */
 static const struct {
     int              statement;
     pawl__field_list parameters;
@@ -48,14 +48,15 @@ static const struct {
 #define STEP_COUNT (sizeof steps / sizeof steps[0])
 #define FREE_FROM 4
 
-/* Leases of the worker are free at once, not only at their end. Its timeouts are searched for only
- * with `has_timeouts`. */
-static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, bool is_deleted,
-                            bool has_timeouts, pawl_error *error)
+/* Releases the worker's leases at once, before they expire. Searches for its timeouts only with
+ * `has_timeouts`. */
+static pawl_code end_worker(pawl__pg *store, pawl_uuid worker, bool is_deleted, bool has_timeouts,
+                            pawl_error *error)
 {
-    const ending     it = {.worker = worker};
-    pawl__pg_request requests[STEP_COUNT];
-    size_t           count = 0;
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
+    const ending         it         = {.worker = worker};
+    pawl__pg_request     requests[STEP_COUNT];
+    size_t               count = 0;
     for (size_t i = is_deleted ? 0 : FREE_FROM; i < STEP_COUNT; i++)
         if (has_timeouts || steps[i].statement != PAWL__PG_TIMEOUT_FREE_WORKER)
             pawl__pg_send_with(&requests[count++], connection, steps[i].statement,
@@ -67,10 +68,11 @@ static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, b
 }
 
 /* Frees the leases of dead workers; their rows stay. */
-static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
+static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_request requests[3];
-    pawl__pg_send_timeout_free_dead(store, connection, &requests[0], true, error);
+    pawl__pg_connection *connection = pawl__pg_in_use(store);
+    pawl__pg_request     requests[3];
+    pawl__pg_send_timeout_free_dead(store, &requests[0], true, error);
     pawl__pg_send_with(&requests[1], connection, PAWL__PG_AGGREGATOR_FREE_DEAD, &pawl__one_time,
                        &store->last_now, error);
     pawl__pg_send_with(&requests[2], connection, PAWL__PG_LEASE_FREE_DEAD, &pawl__one_time,
@@ -83,8 +85,8 @@ static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, paw
 
 /* ---- The session lock ---------------------------------------------------- */
 
-/* The advisory lock may belong to a session of ours of which the server has not noticed that it is
- * gone: it is ended. */
+/* The lock may still be held by a lost session of this worker, if the server has not noticed the loss: ends that
+ * session. */
 static pawl_code end_and_lock(pawl__pg_connection *connection, int64_t number, int lock,
                               pawl_error *error)
 {
@@ -150,13 +152,13 @@ static void note_row(pawl__pg *store, pawl__pg_request *request)
         memcpy(store->worker_tid, tid.data, tid.size);
 }
 
-/* Inserts the row, or takes it over: another handle that has it is fenced. */
-static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl_text endpoint,
-                          pawl_text types, pawl_time now, int64_t *epoch, pawl_error *error)
+/* Inserts the row, or takes it over: another handle of this worker is then fenced. */
+static pawl_code take_row(pawl__pg *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                          int64_t *epoch, pawl_error *error)
 {
     const pawl_worker_info *about = pawl_store_program(&store->sql.base);
     pawl__pg_request        request;
-    pawl__pg_begin(&request, connection, PAWL__PG_WORKER_TAKE, error);
+    pawl__pg_begin(&request, pawl__pg_in_use(store), PAWL__PG_WORKER_TAKE, error);
     pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
     pawl__pg_put_text(&request, endpoint);
     pawl__pg_put_text(&request, types);
@@ -174,34 +176,33 @@ static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl
     }
     pawl__pg_end(&request);
     if (code == PAWL_OK && *epoch > 1)
-        code = end_worker(connection, store->sql.base.worker.uuid, false, true, error);
+        code = end_worker(store, store->sql.base.worker.uuid, false, true, error);
     return code;
 }
 
 pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types, pawl_time now,
                                pawl_error *error)
 {
-    pawl__pg            *store = pawl__pg_of(base);
-    pawl__pg_connection *connection;
-    int64_t              epoch = 0;
-    pawl_code            code  = PAWL_OK;
+    pawl__pg *store = pawl__pg_of(base);
+    int64_t   epoch = 0;
+    pawl_code code  = PAWL_OK;
     pawl__pg_note_now(store, now);
     if (!store->is_pooled && store->lock_number == 0)
         code = lock(store, error);
     if (code == PAWL_OK)
-        code = pawl__pg_stamp_begin(store, &connection, error);
+        code = pawl__pg_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    /* The tag lets a transaction of another handle of this worker, with its claims, be ended
-     * first. */
+    /* Ends an open transaction of another handle of this worker first, with its claims; the tag's lock finds it. */
     store->tag_number = store->is_pooled ? pawl__sql_worker_number(base->worker.uuid) : 0;
     if (store->is_pooled)
-        code = end_and_lock(connection, store->tag_number, PAWL__PG_WORKER_TAG_WAIT, error);
+        code = end_and_lock(pawl__pg_in_use(store), store->tag_number, PAWL__PG_WORKER_TAG_WAIT,
+                            error);
     if (code == PAWL_OK)
-        code = take_row(store, connection, endpoint, types, now, &epoch, error);
+        code = take_row(store, endpoint, types, now, &epoch, error);
     if (code == PAWL_OK)
-        code = free_dead(store, connection, error);
-    code = pawl__pg_stamp_end(connection, code, error);
+        code = free_dead(store, error);
+    code = pawl__pg_stamp_end(store, code, error);
     if (code == PAWL_OK) {
         base->epoch          = epoch;
         base->is_attached    = true;
@@ -215,22 +216,22 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
 
 static pawl_code close_row(pawl_store *base, pawl_error *error)
 {
-    pawl__pg            *store = pawl__pg_of(base);
-    pawl__pg_connection *connection;
+    pawl__pg *store = pawl__pg_of(base);
     pawl__pg_rollback_transaction(&store->main);
     store->claims.count   = 0;
     store->has_worker_tid = false;
-    pawl_code code        = pawl__pg_stamp_begin(store, &connection, error);
+    pawl_code code        = pawl__pg_stamp_begin(store, error);
     if (code == PAWL_OK) {
         /* Another handle of this worker, which was lost, may have leased timeouts. */
         bool has_timeouts = store->has_leased || !base->is_attached;
-        code              = end_worker(connection, base->worker.uuid, true, has_timeouts, error);
-        code              = pawl__pg_stamp_end(connection, code, error);
+        code              = end_worker(store, base->worker.uuid, true, has_timeouts, error);
+        code              = pawl__pg_stamp_end(store, code, error);
     }
     return code;
 }
 
-/* A session keeps the setting default_transaction_read_only with which it began, and a worker that was idle has not met it. */
+/* A session keeps the default_transaction_read_only with which it began, and an idle worker has not noticed a
+ * change of it: if the session turns out to be read-only, a new one is tried. */
 pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
 {
     (void)now;
@@ -248,7 +249,7 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     return code;
 }
 
-/* Behind a pooler workers have no session locks: a missed heartbeat alone tells of no death. */
+/* Behind a pooler workers have no session locks, and a missed heartbeat alone is no proof of a crash. */
 pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
                                   size_t *count, pawl_error *error)
 {
@@ -259,11 +260,11 @@ pawl_code pawl__pg_worker_crashed(pawl_store *base, pawl_arena *arena, pawl_work
     if (!pawl__pg_of(base)->is_pooled)
         return pawl__sql_worker_crashed(base, arena, items, count, error);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "postgres: behind a pooler nothing tells that a worker crashed");
+                          "postgres: behind a pooler crashed workers cannot be detected");
 }
 
-/* Raises the epoch and reads the id of the last commit. Row locks of a transaction that still has
- * the row are waited for, but not for long. */
+/* Raises the epoch and reads the id of the last commit. Waits, but not for long, for a transaction that still has
+ * the row locked. */
 static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
     const pawl_text  lock_ms = PAWL_TEXT(RAISE_LOCK_MS);
@@ -332,8 +333,8 @@ void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection)
     pawl__pg_put_int(&request, pawl__pg_turn_number(store));
     if (run_briefly(&request) == PAWL_OK && pawl__pg_rows(&request) > 0)
         pawl_log(PAWL_LOG_WARNING,
-                 "postgres: %s: %lld sessions stood still inside a commit for %lld ms and were "
-                 "waited for: they were ended",
+                 "postgres: %s: %lld sessions hung inside a commit for %lld ms while others "
+                 "waited for them: they were ended",
                  store->given, (long long)pawl__pg_rows(&request), (long long)stand_ms);
     pawl__pg_end(&request);
 }
@@ -357,7 +358,7 @@ static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, 
     return code;
 }
 
-/* A connection that stands still may take the time of the whole operation once, not each time anew. */
+/* The tries of a resolve share one deadline, so that a connection that hangs uses up the time only once. */
 static pawl_code resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied, pawl_error *error)
 {
     pawl__pg *store         = pawl__pg_of(base);
@@ -373,9 +374,8 @@ static pawl_code resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied
     return PAWL_OK;
 }
 
-/* The commit id in the worker's row is that of its last commit. Connecting again has ended an old
- * session of this worker, where that could be told; a commit that it had under way is over, or
- * lands before the row can be locked. */
+/* The commit id in the worker's row is that of its last commit. Connecting again has ended an old session of this
+ * worker, if it was found; a commit that it had under way is over, or ends before the row can be locked. */
 pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                            pawl_error *error)
 {
@@ -391,11 +391,11 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
 
 /* ---- Sweeping ------------------------------------------------------------ */
 
-pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
-                                size_t count_max, int64_t *count, bool *more, pawl_error *error)
+pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl_time before, size_t count_max, int64_t *count,
+                                bool *more, pawl_error *error)
 {
     pawl__pg_request request;
-    pawl__pg_begin(&request, connection, PAWL__PG_WORKER_DEAD_LIST, error);
+    pawl__pg_begin(&request, pawl__pg_in_use(store), PAWL__PG_WORKER_DEAD_LIST, error);
     pawl__pg_put_time(&request, store->last_now);
     pawl__pg_put_time(&request, before);
     pawl__pg_put_int(&request, (int64_t)count_max);
@@ -404,7 +404,7 @@ pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection
     while (code == PAWL_OK && pawl__pg_next(&request)) {
         pawl_uuid id           = pawl__pg_get_uuid(&request);
         bool      has_timeouts = pawl__pg_get_bool(&request);
-        code                   = end_worker(connection, id, true, has_timeouts, error);
+        code                   = end_worker(store, id, true, has_timeouts, error);
         ended++;
     }
     pawl__pg_end(&request);

@@ -1,4 +1,4 @@
-/* writer.c - writes: selecting items, building their arrays, reading their answers.
+/* writer.c - the writes of a round: selects items, builds their arrays, sends them, reads answers (set.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ pawl__pg_write *pawl__pg_write_add(pawl__sql_writer *writer, int statement, pawl
     return write;
 }
 
-/* Of the column of a correlation, whatever the values are. */
+/* The type of the correlation column, which does not depend on the values. */
 static pawl_value_type value_type_of(const pawl__pg_write *write, const pawl__field *field)
 {
     if (field->wire != PAWL__WIRE_VALUE)
@@ -94,8 +94,8 @@ void pawl__pg_write_fields(pawl__pg_write *write, const pawl__field *fields, siz
     }
 }
 
-/* ON CONFLICT at the end of an insert leaves out the rows that are there: without these words the
- * insert fails for them, and takes a third less time. */
+/* Finds ON CONFLICT at the end of an insert, which leaves out rows that exist. Without these words the insert fails
+ * for them, and takes a third less time. */
 static const char *find_conflict(const pawl__pg_statement *statement)
 {
     bool is_insert = strncmp(statement->text, "insert into ", 12) == 0;
@@ -166,9 +166,9 @@ bool *pawl__pg_applied(pawl__sql_writer *writer, pawl__pg_write *write)
         return NULL;
     }
     while (pawl__pg_next(&write->request)) {
-        int64_t number = pawl__pg_get_int(&write->request);
-        if (number >= 1 && (uint64_t)number <= write->count)
-            is_applied[number - 1] = true;
+        size_t at = pawl__pg_get_index(&write->request, write->count);
+        if (at != SIZE_MAX)
+            is_applied[at] = true;
     }
     return is_applied;
 }

@@ -1,5 +1,5 @@
-/* apply.c - runs before the write of a change: a claim is checked, rows of a snapshot are removed,
- * sources are held.
+/* apply.c - functions of kind rules that run before the write of a change: check a claim, remove the rows of a leased
+ * batch, lock a flush row, hold outbox rows back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define REMOVED_MAX 128 /* go to the driver at once */
+#define REMOVED_MAX 128 /* rows that go to the driver at once */
 
 /* ---- Queue rows --------------------------------------------------------- */
 
@@ -20,9 +20,9 @@ pawl_code pawl__sql_check_settle(pawl__sql_writer *writer, const void *change, p
     return pawl__sql_ops_of(writer->store)->claim_check(writer->store, change, why);
 }
 
-/* ---- Snapshots ---------------------------------------------------------- */
+/* ---- Leased batches ------------------------------------------------------- */
 
-/* The first of these rows that is not as it must be refuses all. */
+/* The first row that cannot be removed refuses the whole change. */
 static pawl_code remove_some(const pawl__sql_writer *writer, const pawl__sql_removed_row *rows,
                              size_t count, pawl_error *why)
 {
@@ -60,9 +60,9 @@ static const pawl__sql_write flush_touch = {
     .parameters = PAWL__FIELDS(PAWL__AS(flush_set, partition, TEXT)),
 };
 
-/* Locks the flush row in a statement of its own, before the one that deletes it where its partition has no messages: an
- * add locks the row, too, and a statement that waits for a lock goes on with the snapshot that it began with. SQLite has
- * one writer. */
+/* Locks the flush row before FLUSH_DONE, which deletes it if its partition has no messages. An aggregator add locks
+ * the row, too: if FLUSH_DONE itself waited for that lock, it would go on with its older snapshot, and not see the
+ * added message. Not needed on SQLite, which has one writer. */
 pawl_code pawl__sql_apply_flush_set(pawl__sql_writer *writer, const void *change, pawl_error *why)
 {
     const pawl_flush_set *flush = change;
@@ -75,7 +75,7 @@ pawl_code pawl__sql_apply_flush_set(pawl__sql_writer *writer, const void *change
 
 /* ---- Holding back ------------------------------------------------------- */
 
-/* By source; changes of one source stay in the order of the set. */
+/* Compares by source (ordering key); changes of one source stay in the order of the set. */
 static int by_source(const void *left, const void *right)
 {
     const pawl_outbox_block *l     = *(const pawl_outbox_block *const *)left;
@@ -97,14 +97,19 @@ static size_t sort_blocks(const pawl__sql_writer *writer, const pawl_outbox_bloc
     return count;
 }
 
-/* Of the holds of a source the earliest place counts. A release undoes those before it in the set. */
+/* Combines the holds of a source: the earliest row counts. A release cancels the holds before it in the set. */
 static void add_up(const pawl_outbox_block *item, pawl__sql_blocks *all)
 {
     const pawl_outbox_block *last = all->hold_count == 0 ? NULL : all->holds[all->hold_count - 1];
     bool                     is_held = last != NULL && pawl_text_equal(last->source, item->source);
     if (item->is_unblock) {
         all->hold_count -= is_held;
+        while (all->row_count > 0 &&
+               pawl_text_equal(all->rows[all->row_count - 1].source, item->source))
+            all->row_count--;
         all->releases[all->release_count++] = *item;
+    } else if (item->id != 0) {
+        all->rows[all->row_count++] = *item;
     } else if (!is_held) {
         all->holds[all->hold_count++] = item;
     } else if (item->after < last->after) {
@@ -118,8 +123,9 @@ pawl_code pawl__sql_sum_blocks(const pawl__sql_writer *writer, pawl_arena *arena
     size_t                    count  = writer->changes->outbox_block.count;
     const pawl_outbox_block **sorted = pawl_arena_take(arena, count * sizeof *sorted);
     *all = (pawl__sql_blocks){.holds    = pawl_arena_take(arena, count * sizeof *all->holds),
+                              .rows     = pawl_arena_take(arena, count * sizeof *all->rows),
                               .releases = pawl_arena_take(arena, count * sizeof *all->releases)};
-    if (sorted == NULL || all->holds == NULL || all->releases == NULL)
+    if (sorted == NULL || all->holds == NULL || all->rows == NULL || all->releases == NULL)
         return pawl__sql_no_memory(writer->store, "rows", error);
     count = sort_blocks(writer, sorted);
     for (size_t i = 0; i < count; i++)
@@ -149,8 +155,13 @@ static const pawl__sql_write  hold_row          = {
               .statement  = PAWL__SQL_OUTBOX_HOLD,
               .parameters = {pending_columns, 1},
 };
+static const pawl__sql_write hold_known = {
+    .statement = PAWL__SQL_OUTBOX_HOLD_KNOWN,
+    .parameters =
+        PAWL__FIELDS(PAWL__AS(outbox_block, id, INT), PAWL__AS(outbox_block, source, TEXT)),
+};
 
-/* Pending rows are walked by their id once for all holds: there is no index on their source. */
+/* Reads the pending rows once for all holds, by id, since no index has their source. */
 static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *holds, size_t count,
                            pawl_arena *arena, pawl_found *held, pawl_error *error)
 {
@@ -202,10 +213,13 @@ static pawl_code apply_blocks(pawl__sql_writer *writer, pawl_arena *arena, pawl_
     if (code == PAWL_OK)
         code = pawl__sql_write_rows(writer->store, &release, all.releases, sizeof *all.releases,
                                     all.release_count, NULL, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_write_rows(writer->store, &hold_known, all.rows, sizeof *all.rows,
+                                    all.row_count, NULL, error);
     return code == PAWL_OK && all.hold_count != 0 ? hold_rows(writer, &all, arena, error) : code;
 }
 
-/* All of the set at once: when a destination is down there are as many as rows in a batch. */
+/* Writes all holds and releases of the set at once: if a destination is unavailable, each row of a batch has one. */
 pawl_code pawl__sql_apply_outbox_block(pawl__sql_writer *writer, const void *change,
                                        pawl_error *why)
 {

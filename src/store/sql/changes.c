@@ -1,4 +1,4 @@
-/* changes.c - the writes of each kind of change.
+/* changes.c - the SQL writes of each kind of change, as data (write.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #define ZERO PAWL__AS_ONE(ZERO)
 #define NONE(as) PAWL__AS_NULL(as)
 
-/* Changes of no row, or a unique key in the way, refuse the group. */
+/* Entries of `then`, by fate: refuse the group (..._WHY), or go on with another write of the item (..._NEXT). */
 #define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__why_##refusal}
 #define TAKEN_WHY(refusal) [PAWL__SQL_DUPLICATE] = {.why = pawl__why_##refusal}
 #define NULL_WHY(refusal) [PAWL__SQL_NULL] = {.why = pawl__why_##refusal}
@@ -20,7 +20,7 @@
 #define MISSED_NEXT(write) [PAWL__SQL_MISSED] = {.next = &(write)}
 #define TAKEN_NEXT(write) [PAWL__SQL_DUPLICATE] = {.next = &(write)}
 
-/* A key that the write's row is found by; of a saga's table; more keys. */
+/* Entries of `taken`: find an existing row by a key. SAGA_TAKEN: in the saga's table, with more keys in its `then`. */
 #define TAKEN(name, ...) \
     (&(const pawl__sql_write){.statement = PAWL__SQL_##name, .parameters = FIELDS(__VA_ARGS__)})
 #define SAGA_TAKEN(by, fields, ...)                                 \
@@ -53,7 +53,7 @@ const pawl__sql_write pawl__sql_write_fence = {
 #define OF(member, as) PAWL__AS(queue_settle, member, as)
 #define SETTLED(number, member, column, stored, wire, checked, form) OF(member, wire)
 
-/* By action. A claim that is given back changes no row. */
+/* By action. PAWL_QUEUE_RELEASE has no write, since the row stays as it is. */
 static const pawl__sql_write queue_settles[] = {
     [PAWL_QUEUE_DONE]  = {.statement  = PAWL__SQL_QUEUE_DELETE,
                           .parameters = FIELDS(OF(seq, INT), OF(queue, TEXT)),
@@ -125,7 +125,7 @@ static const pawl__sql_write saga_delete = {
 #define BY_TRANSITIONAL SAGA_TAKEN(TRANSITIONAL, FIELDS(OF(transitional, VALUE)), {0})
 #define OR(taken_) [PAWL__SQL_MISSED] = {.next = taken_}
 
-/* By the correlations that the table has: 1 the main one, 2 the transitional one. */
+/* Index: 1 for a main correlation plus 2 for a transitional one. */
 static const pawl__sql_write saga_inserts[] = {
     SAGA_INSERT(BY_ID({0}), OF(type_version, TEXT)),
     SAGA_INSERT(BY_ID(OR(BY_MAIN({0}))), OF(type_version, TEXT), OF(main, VALUE)),
@@ -151,7 +151,7 @@ static const pawl__sql_write *choose_saga_insert(const void *change)
         .parameters = FIELDS(__VA_ARGS__, SAGA_AT_VERSION), .taken = taken_, \
         .then = {MISSED_WHY(not_updated), TAKEN_WHY(value_taken)},           \
     }
-/* Straight to the row that was loaded; by id where it is another's now. */
+/* Finds the row by the address that the load returned; by id if another row has that address now. */
 #define SAGA_UPDATE_ROW(by_id, taken_, ...)                                                \
     {                                                                                      \
         .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE_ROW,                           \
@@ -162,7 +162,7 @@ static const pawl__sql_write *choose_saga_insert(const void *change)
 #define BY_NONE SAGA_TAKEN(OTHER, FIELDS(OF(id, UUID)), {0})
 #define BY_OTHER SAGA_TAKEN(OTHER, FIELDS(OF(id, UUID), OF(transitional, VALUE)), {0})
 
-/* 1: the table has a transitional correlation. */
+/* Index 1: the table has a transitional correlation. */
 static const pawl__sql_write saga_updates[] = {
     SAGA_UPDATE(BY_NONE, SAGA_STATE),
     SAGA_UPDATE(BY_OTHER, OF(transitional, VALUE), SAGA_STATE),
@@ -179,13 +179,13 @@ static const pawl__sql_write *choose_saga_update(const void *change)
     return row->row != 0 ? &saga_row_updates[which] : &saga_updates[which];
 }
 
-/* ---- The journal -------------------------------------------------------- */
+/* ---- Events and projections ----------------------------------------------- */
 
 #undef OF
 #define OF(member, as) PAWL__AS(event_append, member, as)
 
-/* The first event of a set needs the one before it: without that there is no stream,
- * which the column refuses. First and later events take turns, so both are one write. */
+/* If the first event that a set appends to a stream has no predecessor, the statement inserts null as the stream's
+ * name, which the column refuses. First and later events alternate in a set, so both use this write. */
 static const pawl__sql_write event_append = {
     .statement  = PAWL__SQL_EVENT_INSERT,
     .parameters = FIELDS(OF(stream, TEXT), OF(version, INT), OF(event.type, TEXT),
@@ -204,7 +204,7 @@ static const pawl__sql_write event_append = {
     FIELDS(OF(stream, TEXT), OF(version, INT), OF(type_version, INT32), OF(state, TEXT), \
            OF(dispatches, TEXT), OF(at, TIME))
 
-/* Where the row is not there, or where it is newer and stays. */
+/* Used if FOLD_SET updated no row: inserts the snapshot, unless there is a newer one, which stays. */
 static const pawl__sql_write fold_add = {.statement  = PAWL__SQL_FOLD_ADD,
                                          .parameters = FOLD,
                                          .taken      = TAKEN(FOLD_TAKEN, OF(stream, TEXT))};
@@ -253,7 +253,7 @@ static const pawl__sql_write *choose_checkpoint(const void *change)
              .then       = {MISSED_WHY(not_leased)}},                                \
     }
 
-/* By action, then what the row must have: nothing, the generation, the owner and the generation. */
+/* By action, then by what must match, or the change is refused: nothing; the generation; owner and generation. */
 static const pawl__sql_write timeout_settles[][3] = {
     [PAWL_TIMEOUT_REMOVE]  = SETTLE(DELETE, OF(generation, INT)),
     [PAWL_TIMEOUT_RELEASE] = SETTLE(RELEASE, OF(generation, INT)),
@@ -309,8 +309,7 @@ static const pawl__sql_write timeout_rearm_id = {
     .then       = {MISSED_NEXT(timeout_insert), TAKEN_WHY(timeout_exists)},
 };
 
-/* With is_new an id that exists refuses, and so does a name: nothing that is there is
- * written over. */
+/* With is_new an existing timeout with the same id, or the same name in its saga, refuses the change. */
 static const pawl__sql_write *choose_timeout_set(const void *change)
 {
     const pawl_timeout_set *set = change;
@@ -320,8 +319,8 @@ static const pawl__sql_write *choose_timeout_set(const void *change)
                                                                         : &timeout_rearm_id;
 }
 
-/* A re-arming must find the timeout that was inserted behind the one before it: of its id, and of
- * its name in its saga. */
+/* Setting a timeout again must find the row that an earlier change of the set inserts. The keys are its id, and its
+ * name in its saga. */
 static void keys_of_timeout(const void *change, uint32_t keys[2])
 {
     const pawl_timeout_set *set = change;
@@ -336,7 +335,7 @@ static void keys_of_timeout(const void *change, uint32_t keys[2])
 #undef OF
 #define OF(member, as) PAWL__AS(outbox_add, member, as)
 
-/* The id is there: is it the same message? */
+/* Used if the dispatch id exists: finds the row if its message is the same; otherwise the change is refused. */
 static const pawl__sql_write outbox_same = {
     .statement  = PAWL__SQL_OUTBOX_SAME,
     .parameters = FIELDS(OF(dispatch_id, UUID), OF(message.type, TEXT), OF(message.body, BYTES)),
@@ -355,9 +354,8 @@ static const pawl__sql_write outbox_add = {
 #define OF(member, as) PAWL__AS(outbox_settle, member, as)
 #define ATTEMPT_FIELDS OF(outcome, OUTCOME), OF(at, TIME), OF(duration, INT), OF(error, ERROR_TEXT)
 
-/* A line of history. Its number is the row's attempts, as a rule; to look for the last
- * one would copy what is inserted through a temporary table. A number that stands
- * there already is numbered on. */
+/* `attempt` numbers the new line by the attempts of the outbox row. If that number is taken, `attempt_behind` uses the
+ * next free one; its select copies the insert through a temporary table, so it is not used first. */
 static const pawl__sql_write attempt_behind = {
     .is_alone   = true,
     .statement  = PAWL__SQL_OUTBOX_ATTEMPT,
@@ -412,7 +410,7 @@ static const pawl__sql_write *choose_outbox_reset(const void *change)
 #undef OF
 #define OF(member, as) PAWL__AS(aggregator_add, member, as)
 
-/* The flush row that is there is locked, so that no flush deletes it before this add is committed: by the failed insert
+/* Also locks an existing flush row, so that no flush deletes it before this add is committed: by the failed insert
  * (MySQL, MariaDB) or by the statement (PostgreSQL, Oracle, SQL Server). */
 static const pawl__sql_write flush_add = {
     .is_there   = true,
@@ -438,7 +436,7 @@ static const pawl__sql_write aggregator_add = {
              .then       = {MISSED_WHY(no_row)}},                                                   \
     }
 
-/* One or all, then whether there must have been a row. */
+/* Indexes: oldest row or all rows; is_checked (a row must exist). */
 static const pawl__sql_write aggregator_removes[][2] = {
     REMOVE(OLDEST, OF(partition, TEXT), OF(correlation_id, TEXT)),
     REMOVE(ALL, OF(partition, TEXT)),
@@ -461,7 +459,7 @@ static pawl_code why_not_removed(const void *item, pawl_error *why)
 
 #define REMOVED FIELDS(OF(id, INT), OF(partition, TEXT), OF(session, UUID_OR_NULL))
 
-/* Without a session, and with one: then each row must have been there. */
+/* Index 1: the removal names the session of the lease, and each row must still have it. */
 static const pawl__sql_write removed_rows[] = {
     {.statement = PAWL__SQL_AGGREGATOR_DELETE, .parameters = REMOVED},
     {.statement  = PAWL__SQL_AGGREGATOR_DELETE,
@@ -491,7 +489,7 @@ static const pawl__sql_write flush_set = {
     .parameters = FIELDS(OF(due, TIME), OF(attempts, INT32), OF(is_dead, FLAG),
                          OF(error, ERROR_TEXT), OF(partition, TEXT)),
 };
-/* The row of a partition that still has messages stays. */
+/* Deletes the flush row if its partition has no messages; otherwise flush_set updates it. */
 static const pawl__sql_write flush_done = {
     .statement  = PAWL__SQL_FLUSH_DONE,
     .parameters = FIELDS(OF(partition, TEXT)),
@@ -520,16 +518,17 @@ static const pawl__sql_write mark_delete = {
     .statement  = PAWL__SQL_INBOX_DELETE,
     .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)),
 };
-#define DEAD_DELETE(...)                                                                       \
-    {                                                                                          \
-        .statement  = PAWL__SQL_DEAD_DELETE,                                                   \
-        .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)), .then = {__VA_ARGS__}, \
+#define KEY OF(endpoint, TEXT), OF(message.id, TEXT)
+#define GONE(name, key, ...)                                                      \
+    {                                                                             \
+        .statement = PAWL__SQL_##name, .parameters = key, .then = { __VA_ARGS__ } \
     }
-/* Whether there must have been a letter, then whether its mark stays. */
+#define ANY(...) GONE(DEAD_DELETE, FIELDS(KEY), __VA_ARGS__)
+#define READ(...) GONE(DEAD_DELETE_OF, FIELDS(KEY, OF(at, TIME)), __VA_ARGS__)
+/* Indexes: is_checked (the dead letter of that time must exist); keeps_record (its deduplication record stays). */
 static const pawl__sql_write dead_deletes[][2] = {
-    {DEAD_DELETE(APPLIED_NEXT(mark_delete), MISSED_NEXT(mark_delete)), DEAD_DELETE({0})},
-    {DEAD_DELETE(APPLIED_NEXT(mark_delete), MISSED_WHY(no_letter)),
-     DEAD_DELETE(MISSED_WHY(no_letter))},
+    {ANY(APPLIED_NEXT(mark_delete), MISSED_NEXT(mark_delete)), ANY({0})},
+    {READ(APPLIED_NEXT(mark_delete), MISSED_WHY(no_letter)), READ(MISSED_WHY(no_letter))},
 };
 
 static const pawl__sql_write *choose_dead_set(const void *change)

@@ -21,7 +21,7 @@ bool pawl__sql_is_gone(pawl_code code)
 
 /* ---- Remedies ----------------------------------------------------------- */
 
-/* In the arena: SQL as a command of the database's client, other commands as they stand. */
+/* The remedy, in the arena: SQL becomes a command of the database's client, a pawl command stays as it is. */
 static pawl_text remedy_of(const pawl__sql_doctor *doctor, pawl_text remedy)
 {
     static const char own[] = "pawl ";
@@ -80,13 +80,13 @@ static pawl_code find_clock(pawl__sql_doctor *doctor, const char *name, pawl_tim
         return pawl__sql_findf(doctor, name, level, "", "the server's clock and this one agree");
     return pawl__sql_findf(doctor, name, level, "",
                            "the server's clock is %" PRId64
-                           ".%03d s %s this one's: leases and due times are told by both; set "
+                           ".%03d s %s this one's: leases and due times use both clocks; set "
                            "the clock of this machine or of the server (chronyc makestep)",
                            size / 1000000, (int)(size / 1000 % 1000),
                            offset > 0 ? "ahead of" : "behind");
 }
 
-/* Of the finding that was added last. */
+/* Sets the value of the finding that was added last. */
 static pawl_code set_value(pawl__sql_doctor *doctor, pawl_code code, int64_t value)
 {
     if (code == PAWL_OK)
@@ -122,7 +122,7 @@ static pawl_code find_row(pawl__sql_doctor *doctor, const pawl__sql_check *check
                                  found->text, found->remedy);
 }
 
-/* A check that may not be made is not known to be right; data that cannot be read is wrong. */
+/* A check that the database refuses is a warning; a thorough check whose data cannot be read is a failure. */
 static pawl_code find_unable(pawl__sql_doctor *doctor, const pawl__sql_check *check,
                              const pawl_error *why)
 {

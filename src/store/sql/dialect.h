@@ -1,35 +1,35 @@
-/* dialect.h - differences between SQL databases, in one table for each (store/sql/dialects).
+/* dialect.h - a struct with all differences between SQL databases; store/sql/dialects has one per database.
  *
  * Statements and tables are written once, as templates:
  *
  *     {queue}                  the shared table (or index) of that name, prefix put before, quoted
  *     [Due]                    an identifier, quoted
- *     ?1                       a parameter, counted from 1; where a database numbers none, each
- *                              occurrence is one more: pawl__sql_parameter_order says which
- *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
- *     {keep:[Part]}            the same as words of the statement always, also where a row that
- *                              exists is told as a failure else: it is locked as if it were written
- *     {integer:sum([A])}       a number as one of 64 bits
- *     {index:dead|ended}       behind a table of a select: this index is to be used; the second where
- *                              no index leaves rows out; nothing where the dialect has it not
- *     {seen:[Process]|?2}      the second, a time; where the database has a clock for workers without
- *                              a lock, that clock for those whose first is 0
+ *     ?1                       a parameter, counted from 1. If the database has only unnumbered ones,
+ *                              each occurrence is bound separately: pawl__sql_parameter_order
+ *     {ignore:[Queue], [Id]}   after an insert: does nothing if a row with this key exists
+ *     {keep:[Part]}            the same, but never by a failed insert (ignores_failures): an existing
+ *                              row is locked as if it were written
+ *     {integer:sum([A])}       a number, converted to 64 bits
+ *     {index:dead|ended}       after a table of a select: use this index; the second if the dialect has
+ *                              no partial indexes; nothing if the dialect has no such hint
+ *     {seen:[Process]|?2}      the time ?2; but if the dialect has a server clock for workers without a
+ *                              lock, that clock for rows whose first value is 0
  *     {bits:[A]|?1}            the bits that both numbers have
  *     {has:[Error]|?1}         whether the first text has the second one in it
- *     {epoch}                  the time 0, which stands where no time is set
+ *     {epoch}                  the time 0, which means "no time"
  *     {empty}, ''              the text without characters, as it is stored
- *     {limit:?3}               behind "order by": no more rows than that
- *     {any:?3}                 the same where the order is not asked for
+ *     {limit:?3}               after "order by": limits the number of rows
+ *     {any:?3}                 the same without an "order by"
  *     {name:queue_due}         the index of that name, prefix put before, quoted, without a schema
- *     {lock}                   behind a select: its rows are locked, where the database locks rows
- *     {skip}                   the same, and rows that are locked are passed over
- *     {share}                  behind a select: it sees what is committed, also where the caller's transaction
- *                              sees an older state
- *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
- *                              database does not do so by itself
+ *     {lock}                   after a select: locks its rows, if the database has row locks
+ *     {skip}                   the same, skipping rows that are locked
+ *     {share}                  after a select: reads the latest committed rows, even if the caller's
+ *                              transaction has an older snapshot
+ *     {tie:[Seq]}              in an index: a last column that orders equal entries, unless the
+ *                              database orders them by row number itself
  *
- * pawl__sql_expand writes a template the way a dialect wants it. A value never
- * becomes text of a statement; an identifier does, quoted, after
+ * pawl__sql_expand writes a template in a dialect. Values are never written into
+ * statements, only identifiers, quoted and checked by
  * pawl__sql_name_check.
  *
  * Tests: tests/contract/test_sqlite_schema.c
@@ -44,7 +44,7 @@
 
 /* The type of a column. */
 typedef enum pawl__sql_type {
-    PAWL__SQL_SERIAL,  /* given by the database, never used again; the primary key */
+    PAWL__SQL_SERIAL,  /* primary key, assigned by the database, never reused */
     PAWL__SQL_INTEGER, /* 64 bits */
     PAWL__SQL_TIME,
     PAWL__SQL_NAME,      /* compared bytewise, up to PAWL_NAME_SIZE_MAX */
@@ -58,29 +58,29 @@ typedef enum pawl__sql_type {
     PAWL__SQL_KEY_TEXT, /* values that sagas are found by, up to PAWL_CORRELATION_CHARS_MAX */
     PAWL__SQL_KEY_INT,
     PAWL__SQL_KEY_TIME,
-    PAWL__SQL_KEY_OFFSET_TIME, /* without such a type sagas that ask for it are refused */
+    PAWL__SQL_KEY_OFFSET_TIME, /* if a dialect lacks it, sagas that need it are refused */
     pawl__sql_type_count
 } pawl__sql_type;
 
-/* Takes each statement of a script in turn, without its semicolon. */
+/* Called for each statement of a script, without its semicolon. */
 typedef pawl_code pawl__sql_emit_fn(const char *statement, void *context, pawl_error *error);
 
-/* The work of a statement of a script, where running it again needs more than the words "if [not]
- * exists". */
+/* The effect of a script's statement, for databases where "if [not] exists" is not enough to make it
+ * repeatable. */
 typedef enum pawl__sql_act {
     PAWL__SQL_MAKE_TABLE,
     PAWL__SQL_MAKE_COLUMN,
     PAWL__SQL_MAKE_INDEX,
     PAWL__SQL_MAKE_ROW, /* of the table of versions */
-    PAWL__SQL_CHANGE,   /* harmless as it stands */
+    PAWL__SQL_CHANGE,   /* repeatable as it is */
     PAWL__SQL_DROP_TABLE,
     PAWL__SQL_DROP_INDEX,
 } pawl__sql_act;
 
 struct pawl__sql_dialect;
 
-/* A statement of a script, with what it is about: names as they stand in a statement, without
- * quotes. */
+/* A statement of a script, and the objects that it makes or drops: unquoted names, as the database has
+ * them. */
 typedef struct pawl__sql_action {
     const struct pawl__sql_dialect *dialect;
     pawl__sql_act                   act;
@@ -89,13 +89,13 @@ typedef struct pawl__sql_action {
     const char                     *statement;
 } pawl__sql_action;
 
-/* Calls `each` with what is to be run so that the statement is harmless where its work is done. */
+/* Calls `each` with the statements to run in its place, which do nothing if its effect is there already. */
 typedef pawl_code pawl__sql_guard_fn(const pawl__sql_action *action, pawl__sql_emit_fn *each,
                                      void *context, pawl_error *error);
 
 #define PAWL__SQL_ACT(act) (1U << PAWL__SQL_##act)
 
-/* Something of a table that only one database has. */
+/* An additional statement for a table, on one database. */
 typedef struct pawl__sql_extra {
     const char *table; /* NULL ends the list */
     const char *text;  /* template */
@@ -104,40 +104,39 @@ typedef struct pawl__sql_extra {
 typedef struct pawl__sql_dialect {
     const char *name;      /* the scheme of the URL */
     const char *product;   /* for people: "SQLite 3.37 or later" */
-    const char *client;    /* the command that runs a script; FILE stands for it */
-    const char *safety;    /* of a script that is broken off, and of two at once */
+    const char *client;    /* the command that runs a script, called FILE */
+    const char *safety;    /* for people: is it safe to break a script off, or to run two at once */
     const char *schema;    /* put before every table, quoted; NULL: none */
-    const char *in_schema; /* of a script, for a given schema: a pattern with its name; NULL: there
-                              are no schemas */
+    const char *in_schema; /* script's statement that selects a schema, a pattern; NULL: no
+                              schemas */
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
     /* As the catalog writes it; case does not matter. NULL: the first word of `types`. */
     const char *catalog_types[pawl__sql_type_count];
-    const char *collation;  /* of what is compared bytewise, in the catalog; NULL: not looked at */
+    const char *collation;  /* of bytewise columns, in the catalog; NULL: not checked */
     const char *json_check; /* behind a JSON column, a pattern with it; or "" */
-    const char *parameter;  /* %u is its number; without it parameters have none */
+    const char *parameter;  /* a placeholder; %u, if there, is its number */
     const char *ignore;     /* %s is the list of the key's columns, %c the first of them */
-    const char *row;        /* a number of a row that its next statement may find it by, or NULL */
+    const char *row;        /* pseudo-column with a row's address (rowid, ctid), or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
     const char *bits; /* %a and %b are the numbers; NULL: (%a & %b) */
     const char *has;  /* the same of two texts; NULL: replacing the second one changes the length */
     const char *limit;     /* %s is the number of rows; NULL: limit %s */
-    const char *any_order; /* in front of a limit where a statement has no order; NULL: "" */
-    const char
-        *clock; /* of the server, in microseconds: a worker without a lock lives by it; or NULL */
-    const char *empty;    /* stands where a template has ''; NULL: '' */
-    const char *index;    /* %s is the name of an index that a statement is to use; or NULL */
-    const char *hints[3]; /* the same behind the table; NULL: "" */
-    const char *value;    /* in front of a saga's table where a text of it is looked for: %s is the
-                              parameter; NULL: the column is compared with that by '=' */
-    const char *same;     /* behind the column then, which %s is, too */
-    const char *utc;      /* a pattern with a column of a time with an offset: as a time in UTC */
-    /* The type of times in tables from before pawl, which keeps less of them; or NULL. Patterns: a parameter cut to
-     * it, and in front of the column and ")", with a path in the state, the value as the state has it. */
+    const char *any_order; /* before a limit without "order by"; NULL: "" */
+    const char *clock;     /* the server's, for heartbeats of workers without a lock; or NULL */
+    const char *empty;     /* replaces '' of templates; NULL: '' */
+    const char *index;     /* hint to use the index %s; or NULL */
+    const char *hints[3];  /* the same behind the table; NULL: "" */
+    const char *value;     /* to find a saga by a text: goes before its table, %s is the
+                              parameter; NULL: the column is compared by '=' */
+    const char *same;      /* with `value`: comparison after the column; %s is the column */
+    const char *utc;       /* a pattern with a column of a time with an offset: as a time in UTC */
+    /* The less precise type of times in tables that are older than pawl; or NULL. old_value: a pattern that rounds a
+     * parameter to it; old_read: before the column, a pattern that reads the exact value from the state. */
     const char *old_time;
-    /* The same of texts that sagas are found by, in the catalog: half as many characters of four bytes; or NULL. */
+    /* The older type of correlation texts in the catalog, with half as many characters; or NULL. */
     const char *old_key_text;
     const char *old_value;
     const char *old_read;
@@ -150,37 +149,38 @@ typedef struct pawl__sql_dialect {
     const char *saga_end;  /* the same for a saga table; NULL: as table_end */
     size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
-    bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
-    /* {ignore:...} is nothing: the insert fails, alone, where the row is there, and that is a row that was left if
-     * the write's `taken` finds it. */
+    bool        own_order;  /* texts do not sort by their bytes: ranges of texts are not queried */
+    bool        keeps_ties; /* indexes order equal entries by row number: {tie:...} is empty */
+    /* {ignore:...} is empty: if the row exists, only the insert fails. That counts as ignored if the write's `taken`
+     * finds the row. */
     bool        ignores_failures;
-    bool        adds_columns;      /* the script does so: "add column if not exists" */
-    bool        keys_every_table;  /* a table without a key has its first unique index as one */
-    bool        indexes_every_row; /* an index cannot leave rows out: pawl__sql_index.every_row */
-    bool        indexes_inside;    /* indexes stand in "create table" */
-    bool        has_own_indexes;   /* two tables may have indexes of one name */
-    bool        tells_case;        /* columns A and a are two */
-    bool        is_upper;          /* names are in capitals, and ASCII alone */
-    size_t      name_chars_max;    /* characters of an identifier; 0: bytes are counted */
-    int         first_version;     /* of the schema that it has had; 0: all */
-    const char *add_column;        /* behind "alter table x"; NULL: " add column " */
+    bool        adds_columns;         /* has "add column if not exists", which scripts use */
+    bool        keys_every_table;     /* without a primary key the first unique index becomes one */
+    bool        indexes_every_row;    /* no partial indexes: pawl__sql_index.every_row */
+    bool        indexes_inside;       /* indexes stand in "create table" */
+    bool        has_own_indexes;      /* two tables may have indexes of one name */
+    bool        tells_case;           /* columns A and a are different */
+    bool        is_upper;             /* names are in capitals, and only ASCII */
+    size_t      name_chars_max;       /* characters of an identifier; 0: bytes are counted */
+    int         first_version;        /* oldest schema version on this database; 0: any */
+    const char *add_column;           /* behind "alter table x"; NULL: " add column " */
     size_t      correlation_size_max; /* bytes of a property in the name of its column; 0: all */
     const char *correlation;  /* before a property in the name of its column; NULL: Correlation_ */
-    const char *hashed_index; /* before the hash that an index on a saga table is named by; NULL: it
-                                 has a name to read */
+    const char *hashed_index; /* prefix of names of saga indexes, before a hash; NULL: readable
+                                 names */
     unsigned    hash_digits;
-    const char *unique_where; /* behind a unique index, a pattern with its column: where null is a
-                                 value like others */
+    const char *unique_where; /* after a unique index, pattern with its column: leaves nulls out
+                                 where nulls are equal */
     const char
-        *exact_size; /* a pattern with a column of text: the definition of another one that tells
-                               values apart which are equal there; NULL: none are */
-    unsigned               guards; /* acts whose statements go through `guard` */
+            *exact_size; /* pattern with a text column: defines an extra column that distinguishes
+                               texts which '=' does not; NULL: not needed */
+    unsigned guards;     /* acts whose statements go through `guard` */
     pawl__sql_guard_fn    *guard;
-    const char *const     *no_indexes;   /* indexes left out; NULL ends them, or: none */
-    const pawl__sql_extra *after_create; /* behind their tables; or NULL */
+    const char *const     *no_indexes;   /* indexes left out, ended by NULL; or NULL */
+    const pawl__sql_extra *after_create; /* run after their tables; or NULL */
     const pawl__sql_extra
-        *in_scripts; /* the same of a script alone: apply looks into the catalog */
-    /* Template: gives the index of pending outbox rows its endpoint; NULL: not needed. */
+        *in_scripts; /* the same, only in printed scripts: apply checks the catalog instead */
+    /* Template: adds the endpoint to the index of pending outbox rows; NULL: not needed. */
     const char            *widen_outbox_index;
     const pawl__sql_extra *before_drop;
     const char            *script_begin;
@@ -188,8 +188,8 @@ typedef struct pawl__sql_dialect {
     const char            *statement_end; /* NULL: a semicolon */
 } pawl__sql_dialect;
 
-/* A text that grows. Once memory is short it stays as it is and is_failed is
- * set: one check at the end is enough. */
+/* A text that grows. When memory runs out, is_failed is set and further appends do
+ * nothing: one check at the end is enough. */
 typedef struct pawl__sql_text {
     char  *data; /* NUL-terminated, or NULL while empty */
     size_t size;
@@ -215,9 +215,9 @@ void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *diale
 /* The same without quotes, as a catalog has it. */
 void pawl__sql_append_bare(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                            const char *before, pawl_text name);
-/* As a literal, in a session without backslash escapes. */
+/* Appends a SQL literal, for a session without backslash escapes. */
 void pawl__sql_append_literal(pawl__sql_text *text, pawl_text value);
-/* As it stands between single quotes of a shell: it'\''s. */
+/* Appends the text for use between single quotes of a shell: it'\''s. */
 void pawl__sql_append_quoted(pawl__sql_text *text, pawl_text word);
 /* " -D 'word'" for the option " -D ". */
 void pawl__sql_append_option(pawl__sql_text *text, const char *option, pawl_text word);
@@ -232,34 +232,34 @@ static inline const char *pawl__sql_limit_of(const pawl__sql_dialect *dialect)
 {
     return dialect->limit != NULL ? dialect->limit : "limit %s";
 }
-/* An insert of one row, a text or a template, as that of so many: its group of values is there so often. Returns what
- * stands behind the values; NULL: it is no insert of values, and nothing was appended. */
+/* Appends an insert of one row, text or template, with its group of values repeated `rows` times. Returns the rest of
+ * the insert after the values; NULL: it has no values, and nothing was appended. */
 const char *pawl__sql_append_rows(pawl__sql_text *text, const char *insert, unsigned rows);
-/* Appends the pattern as far as its "%s" or "%u"; returns what stands behind that, NULL: it has none. */
+/* Appends the pattern up to its "%s" or "%u"; returns the rest after that, or NULL if it has none. */
 const char *pawl__sql_append_before(pawl__sql_text *text, const char *pattern);
-/* As the dialect writes the parameter of that number, from 1. */
+/* Appends the placeholder of the parameter with this number, from 1. */
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number);
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                       const char *template_text);
-/* The number of the parameter at each marker of the template; returns how many markers there are,
- * of which at most `max` were written. */
+/* Writes the parameter's number for each placeholder of the template, at most `max`; returns how many
+ * placeholders there are. */
 size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max);
-/* The next '?' of a text that was written out, which a name or a literal may have, too; NULL: there is none. */
+/* The next placeholder '?' of an expanded text, skipping names and literals; NULL: there is none. */
 const char *pawl__sql_next_marker(const pawl__sql_dialect *dialect, const char *text);
 
-/* The command to run where tables are missing or old, for the end of an error's text. */
+/* The end of an error about missing or old tables: the command to run. */
 typedef struct pawl__sql_advice {
     char text[PAWL_ERROR_TEXT_SIZE_MAX]; /* "run: pawl schema apply --store 'sqlite:a.db'" */
 } pawl__sql_advice;
 
-/* `scheme` and `rest` are the URL as it was given, without a password. A prefix that is not
- * the default's is named: without it the command would make other tables. */
+/* `scheme` and `rest` are the URL as given, without password. A prefix other than the default
+ * is part of the command, which would make other tables without it. */
 pawl__sql_advice pawl__sql_advise(const char *scheme, const char *rest, const char *prefix);
 
-/* Names become parts of statements: none may have a quote of any dialect or a
- * NUL, or be empty or longer than `size_max`. PAWL_EINVAL says `what` and the
- * name (D3). */
+/* Names become parts of statements: PAWL_EINVAL, with `what` and the name, for a quote
+ * of any dialect, a NUL, an empty name or one longer than `size_max`
+ * (D3). */
 pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max,
                                pawl_error *error);
 

@@ -1,4 +1,4 @@
-/* find.c - rows of a kind, which one statement finds; the oldest row of a queue; positions of events.
+/* find.c - lists rows by filters (pawl_find), finds the oldest row of a queue, and gives events their positions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
     return false;
 }
 
-/* The limit is a row more than those of `except`, which are passed over here. */
+/* Skips the rows of `except`; so the limit is one more than their number. */
 pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
                                  const int64_t *except, size_t except_count, pawl_time *placed,
                                  int64_t *seq, pawl_error *error)
@@ -95,7 +95,7 @@ static const pawl__field_list by_operation = PAWL__FIELDS(
 static const pawl__field_list by_id = PAWL__FIELDS(ASKED(id, INT));
 static const pawl__field_list by_letter =
     PAWL__FIELDS(ASKED(dead.endpoint, TEXT), ASKED(dead.message_id, TEXT), ASKED(dead.type, TEXT),
-                 ASKED(dead.code, TEXT), ASKED(dead.error_part, TEXT), ASKED(dead.at_min, TIME),
+                 ASKED(dead.code, TEXT), ASKED(dead.error_part, PART), ASKED(dead.at_min, TIME),
                  ASKED(dead.at_max, TIME), ASKED(after.time, TIME), ASKED(after.endpoint, TEXT),
                  ASKED(after.message_id, TEXT), ASKED(limit, INT));
 static const pawl__field_list by_event = PAWL__FIELDS(
@@ -127,7 +127,7 @@ static const pawl__sql_asked kinds[PAWL_FIND_KINDS] = {
         KIND(SUBSCRIPTION_LIST, NULL, subscription_fields, pawl_subscription),
 };
 
-/* The statement whose index leads to the rows, if one does. */
+/* Chooses the statement with the index that fits the query best. */
 static int of_outbox(const pawl_outbox_query *query)
 {
     if (query->id != 0)
@@ -144,7 +144,8 @@ static int of_outbox(const pawl_outbox_query *query)
     }
 }
 
-/* States that most rows leave have an index each: rows of several of them are found state by state. */
+/* Pending, held and dead rows have an index for each state: a query for several of these states reads one after the
+ * other. */
 static bool is_by_state(const pawl_outbox_query *query)
 {
     const unsigned few =
@@ -159,7 +160,7 @@ static int by_outbox_id(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
-/* Rows from before `count` that were read once more behind it: their state changed between two statements. */
+/* Drops rows before index `count` that were read again after it: their state changed between two statements. */
 static void drop_moved(pawl_found *found, size_t count)
 {
     pawl_outbox_row *rows = found->items;
@@ -173,7 +174,7 @@ static void drop_moved(pawl_found *found, size_t count)
     found->count = kept + more;
 }
 
-/* The first state is read twice: a row that goes back to it while the others are read is in none of them. */
+/* Reads the first state again at the end: a row that returned to it in the meantime may have been missed. */
 static pawl_code find_by_state(pawl_store *store, pawl_find *asked, pawl__sql_each *each,
                                pawl_arena *arena, pawl_found *found, pawl_error *error)
 {
@@ -220,7 +221,7 @@ static int by_time(const void *left, const void *right)
     return pawl_text_compare(l->endpoint, r->endpoint);
 }
 
-/* The index of due times begins with the destination: without a saga the timeouts of each are read. */
+/* Without a saga, reads one destination after another, since the index of due times begins with the destination. */
 static void choose_timeouts(pawl_find *asked, pawl__sql_each *each)
 {
     if (!pawl_uuid_is_zero(asked->saga_id.uuid))
@@ -232,7 +233,7 @@ static void choose_timeouts(pawl_find *asked, pawl__sql_each *each)
     each->asked.parameters = &by_destination;
 }
 
-/* A letter is found by its endpoint and its id: without the first by each endpoint that has any. */
+/* A dead letter is found by endpoint and message id; without an endpoint, by each one that has dead letters. */
 static void choose_dead(pawl_find *asked, pawl__sql_each *each)
 {
     if (asked->dead.message_id.size == 0)
@@ -312,8 +313,8 @@ static const pawl__sql_write  set_position    = {
         .parameters = PAWL__FIELD_ARRAY(number_fields),
 };
 
-/* Behind the lock one handle at a time numbers what is committed by now, so positions only grow and
- * none is left out; an event whose commit comes later has a later one, whatever its number. */
+/* EVENT_TURN locks a row, so that one handle at a time numbers the events committed so far. Positions grow without
+ * gaps; an event that is committed later gets a later position, whatever its Seq. */
 static pawl_code number_events(pawl_store *store, int64_t limit, pawl_arena *arena, int64_t *count,
                                pawl_error *error)
 {
@@ -348,7 +349,7 @@ static pawl_code number_once(pawl_store *store, size_t count_max, pawl_arena *ar
     return pawl__sql_stamp_end(store, code, error);
 }
 
-/* Other transactions change these rows in another order (bodies of dead letters that go). */
+/* Repeated after a deadlock, since sweeps (bodies of removed dead letters) change these rows in another order. */
 pawl_code pawl__sql_event_number(pawl_store *store, size_t count_max, int64_t *count,
                                  pawl_error *error)
 {

@@ -1,5 +1,4 @@
-/* load.c - reads of a batch: which message ids are known, streams with their folds, and the
- * next due times.
+/* load.c - reads for a batch: known message ids, streams with their snapshots, and the next due times.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +8,8 @@
 
 /* ---- The inbox ---------------------------------------------------------- */
 
-#define RANGE_IDS_MIN 8   /* fewer are as fast one by one */
-#define RANGE_ROWS_MAX 32 /* with more marks than that in the range each id is looked for */
+#define RANGE_IDS_MIN 8   /* for fewer, a statement for each id is as fast */
+#define RANGE_ROWS_MAX 32 /* if the range has more records, the ids are looked up instead */
 
 typedef struct mark_range {
     pawl_text endpoint;
@@ -75,7 +74,7 @@ static void note_known(pawl_text id, const pawl_text *ids, size_t count, bool *k
         known[i] |= pawl_text_equal(ids[i], id);
 }
 
-/* The marks that a statement finds. */
+/* Runs a statement that returns known ids; sets `known` for those of the batch. */
 static pawl_code find_marks(pawl_store *store, const pawl__sql_asked *asked, const pawl_text *ids,
                             size_t count, bool *known, size_t *found, pawl_error *error)
 {
@@ -91,9 +90,9 @@ static pawl_code find_marks(pawl_store *store, const pawl__sql_asked *asked, con
     return code != PAWL_OK ? code : ended;
 }
 
-/* The ids that pawl makes ascend, so between the first and the last of a new batch there are no
- * marks as a rule, and one statement finds that out. With other ids, and with ids of several
- * programs, there may be any number: `*is_whole` says whether all were seen. */
+/* The ids that pawl makes ascend, so usually no deduplication record lies between the first and the last id of a new
+ * batch, and one statement shows that. With other ids, and with ids of several programs, there may be any number:
+ * `*is_whole` is false if not all were read. */
 static pawl_code find_in_range(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                size_t count, bool *known, bool *is_whole, pawl_error *error)
 {
@@ -105,7 +104,7 @@ static pawl_code find_in_range(pawl_store *store, pawl_text endpoint, const pawl
     return code;
 }
 
-/* Fewer ids than the statement takes: the first one fills it. */
+/* The first id fills parameters of the statement that are left over. */
 static pawl_code find_among(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                             size_t count, bool *known, pawl_error *error)
 {
@@ -121,7 +120,7 @@ static pawl_code find_few(pawl_store *store, pawl_text endpoint, const pawl_text
                           bool *known, pawl_error *error)
 {
     mark_key keys[RANGE_IDS_MIN] = {
-        {.endpoint = endpoint}}; /* the compiler sees no count above 0 */
+        {.endpoint = endpoint}}; /* the compiler does not know that count > 0 */
     pawl__sql_fate fates[RANGE_IDS_MIN];
     for (size_t i = 0; i < count; i++)
         keys[i] = (mark_key){endpoint, ids[i]};
@@ -144,6 +143,13 @@ static pawl_code find_each(pawl_store *store, pawl_text endpoint, const pawl_tex
     return code;
 }
 
+/* The ends of the range are found here, by bytes: the database must order texts by their bytes, too. */
+static bool has_byte_order(const pawl_store *store)
+{
+    const pawl__sql_dialect *dialect = ((const pawl__sql_store *)store)->dialect;
+    return dialect == NULL || !dialect->own_order;
+}
+
 pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                 size_t count, bool *known, pawl_error *error)
 {
@@ -151,7 +157,7 @@ pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const paw
     pawl_code code     = pawl__sql_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    if (count >= RANGE_IDS_MIN)
+    if (count >= RANGE_IDS_MIN && has_byte_order(store))
         code = find_in_range(store, endpoint, ids, count, known, &is_whole, error);
     if (code == PAWL_OK && !is_whole)
         code = find_each(store, endpoint, ids, count, known, error);
@@ -201,7 +207,8 @@ static pawl_code read_behind(pawl_store *store, const stream_by *by, pawl_arena 
     return code;
 }
 
-/* A stream that is known already has not gone on as a rule: that is one look into an index. */
+/* If the caller has read a part of the stream (`after`), usually nothing was appended since: one index look-up shows
+ * that. */
 static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pawl_arena *arena,
                              pawl_stream *loaded, pawl_error *error)
 {
@@ -221,7 +228,7 @@ static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pa
         code = read_behind(store, &by, arena, loaded, error);
     if (code == PAWL_OK && loaded->count == 0 && loaded->snapshot.version != 0)
         code = read_last(store, &by, &loaded->version, error);
-    /* Where statements see more than those before them, an event may have come since. */
+    /* Without a common snapshot an event may have been appended between the statements. */
     if (code == PAWL_OK && loaded->count == 0 && loaded->version > by.after)
         code = read_behind(store, &by, arena, loaded, error);
     return code;

@@ -1,4 +1,4 @@
-/* names.c - identifiers of saga tables that a database would refuse or cut.
+/* names.c - checks names of saga tables and their columns: refuses those that a database would refuse, cut or confuse.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *p
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", dialect->name);
 }
 
-/* Characters, not bytes. */
+/* Counts characters, not bytes. */
 static size_t count_chars(pawl_text name)
 {
     size_t count = 0;
@@ -37,8 +37,8 @@ static bool has_supplementary(pawl_text name)
     return false;
 }
 
-/* The first byte that no name of a dialect in capitals has, or that would end a line of the script
- * in mid-name; or the size. */
+/* The index of the first byte that no name may have: a control character, which would end a line of the script, or in
+ * dialects of capitals a byte that is not ASCII. Without one: the size. */
 static size_t plain_size(const pawl__sql_dialect *dialect, pawl_text name)
 {
     size_t i = 0;
@@ -79,7 +79,7 @@ static pawl_code no_memory(pawl_error *error)
     return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the names of saga tables");
 }
 
-/* A name that is made of others. */
+/* Checks a name that pawl composes, and frees it. */
 static pawl_code check_made(const pawl__sql_dialect *dialect, const char *what,
                             pawl__sql_text *name, pawl_error *error)
 {
@@ -90,7 +90,7 @@ static pawl_code check_made(const pawl__sql_dialect *dialect, const char *what,
     return code;
 }
 
-/* The index has the longest name that is made of a property, but for one that a hash names. */
+/* Checks the names of a correlation's column and index. */
 static pawl_code check_correlation(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                                    const pawl_correlation *correlation, pawl_error *error)
 {
@@ -131,8 +131,8 @@ pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_
 
 /* ---- Several sagas -------------------------------------------------------- */
 
-/* Whether an index of the one saga has the name of an index of the other, which then would not be
- * made: "if not exists" finds the first. */
+/* Refuses two sagas with an index of the same name: "if not exists" would find the first index, and not create the
+ * second. */
 static pawl_code check_indexes(const pawl__sql_dialect *dialect, const pawl_saga_table *one,
                                const pawl_saga_table *other, pawl_error *error)
 {
@@ -171,13 +171,34 @@ static pawl_code check_pair(const pawl__sql_dialect *dialect, const pawl_saga_ta
     return dialect->has_own_indexes ? PAWL_OK : check_indexes(dialect, one, other, error);
 }
 
-pawl_code pawl__sql_sagas_check(const pawl__sql_dialect      *dialect,
+/* Refuses a saga table with the name of a shared table: only the one that comes first would be created. */
+static pawl_code check_shared(const pawl__sql_dialect *dialect, const char *prefix,
+                              const pawl_saga_table *saga, pawl_error *error)
+{
+    size_t    size = strlen(prefix);
+    pawl_text rest = {.data = saga->name.data + size, .size = saga->name.size - size};
+    if (saga->name.size < size ||
+        !pawl__sql_are_alike(dialect, (pawl_text){.data = saga->name.data, .size = size},
+                             pawl_text_of(prefix)))
+        return PAWL_OK;
+    for (size_t i = 0; i < pawl__sql_table_count; i++)
+        if (pawl__sql_are_alike(dialect, rest, pawl_text_of(pawl__sql_tables[i].name)))
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "saga %.*s: table name '%.*s' is that of a table that all "
+                                  "endpoints share: name the saga's table otherwise",
+                                  PAWL_TEXT_ARGS(saga->type), PAWL_TEXT_ARGS(saga->name));
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_sagas_check(const pawl__sql_dialect *dialect, const char *prefix,
                                 const pawl_saga_table *const *sagas, size_t count,
                                 pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         code = pawl__sql_saga_check(dialect, sagas[i], error);
+        if (code == PAWL_OK)
+            code = check_shared(dialect, prefix, sagas[i], error);
         for (size_t k = 0; code == PAWL_OK && k < i; k++)
             code = check_pair(dialect, sagas[k], sagas[i], error);
     }

@@ -1,5 +1,5 @@
-/* obsolete.c - correlation columns of properties that a saga had once: the sagas that nothing but
- * these would find, and dropping the columns.
+/* obsolete.c - correlation columns of properties that a saga no longer has: finds sagas that only such columns
+ * identify, and drops the columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static const char *prefix_of(const pawl__sql_dialect *dialect)
     return dialect->correlation != NULL ? dialect->correlation : "Correlation_";
 }
 
-/* The property behind a column's name; empty: it is none of a correlation. */
+/* The property in the name of a correlation column; empty: it is another column. */
 static pawl_text property_of(const pawl__sql_dialect *dialect, pawl_text column)
 {
     const char *before = prefix_of(dialect);
@@ -46,9 +46,9 @@ pawl_text pawl__sql_obsolete(const pawl__sql_schema *schema, const pawl_saga_tab
     return has_property(schema->dialect, saga, property) ? (pawl_text){0} : property;
 }
 
-/* ---- Sagas out of reach ------------------------------------------------- */
+/* ---- Unreachable sagas ---------------------------------------------------- */
 
-/* A question about the table of one saga, and the words of its answer. */
+/* A query on the table of one saga, and the names for its error text. */
 typedef struct question {
     const pawl__sql_schema  *schema;
     const pawl__sql_catalog *catalog;
@@ -57,7 +57,7 @@ typedef struct question {
     char                     names[PAWL__REACH_NAMES_SIZE]; /* of obsolete properties */
 } question;
 
-/* "[Correlation_b] is null and ", of each column of the saga that is there. */
+/* "[Correlation_b] is null and ", for each current correlation column that exists. */
 static void append_own(question *q)
 {
     const pawl__sql_dialect *dialect = q->schema->dialect;
@@ -75,7 +75,7 @@ static void append_own(question *q)
     }
 }
 
-/* "([Correlation_a] is not null or ...)", of each obsolete column. */
+/* "([Correlation_a] is not null or ...)", for all obsolete columns. */
 static void append_obsolete(question *q)
 {
     const pawl__sql_found_column *columns = q->catalog->columns.items;
@@ -90,7 +90,7 @@ static void append_obsolete(question *q)
     }
 }
 
-/* Some databases limit rows behind an order alone. */
+/* Some databases accept a limit only after "order by". */
 void pawl__sql_end_count(pawl__sql_text *text, const pawl__sql_dialect *dialect)
 {
     if (dialect->limit != NULL)
@@ -100,8 +100,7 @@ void pawl__sql_end_count(pawl__sql_text *text, const pawl__sql_dialect *dialect)
     pawl__sql_appendf(text, "%d%s) sagas", PAWL__REACH_COUNT_MAX, rest);
 }
 
-/* The unique index of a column that is to be null finds such rows at once, and as a rule there
- * are none. */
+/* Fast: the unique index finds rows whose current column is null, and usually there are none. */
 static pawl_code count_rows(question *q, int64_t *count, pawl_error *error)
 {
     const pawl__sql_schema  *schema = q->schema;
@@ -125,7 +124,7 @@ pawl_code pawl__sql_unreached(const pawl__sql_schema *schema, const pawl__sql_ca
     question  q    = {.schema = schema, .catalog = catalog, .saga = saga};
     pawl_code code = PAWL_OK;
     *count         = 0;
-    if (saga->main.type != PAWL_VALUE_NONE) /* a saga without one is found by no value */
+    if (saga->main.type != PAWL_VALUE_NONE) /* else no value finds the saga anyway */
         code = count_rows(&q, count, why);
     if (code == PAWL_OK && *count != 0)
         (void)pawl__reach_refuse(saga, q.names, *count, why);
@@ -159,18 +158,8 @@ typedef struct purge {
     pawl_error             *error;
 } purge;
 
-/* Hands a finished statement on, and frees its text. */
-static pawl_code emit_text(const purge *p, pawl__sql_text *text)
-{
-    pawl_code code = text->is_failed ? pawl_error_set(p->error, PAWL_ENOMEM, "%s: out of memory",
-                                                      p->schema->dialect->name)
-                                     : p->emit(text->data, p->context, p->error);
-    pawl__sql_text_free(text);
-    return code;
-}
-
-/* SQLite drops no column that has an index, and PostgreSQL locks the table for it: what is counted
- * behind it no program that runs changes any more. Elsewhere the index goes with its column. */
+/* The index is dropped first: SQLite drops no indexed column, and on PostgreSQL this locks the table, so that the
+ * check of unreachable sagas that follows stays true. Elsewhere the index is dropped with its column. */
 static pawl_code drop_index(const purge *p, const pawl_saga_table *saga, pawl_text property)
 {
     const pawl__sql_dialect *dialect     = p->schema->dialect;
@@ -183,7 +172,7 @@ static pawl_code drop_index(const purge *p, const pawl_saga_table *saga, pawl_te
     pawl__sql_append_table(&text, dialect, "", pawl__sql_text_of(&name));
     text.is_failed |= name.is_failed;
     pawl__sql_text_free(&name);
-    return emit_text(p, &text);
+    return pawl__sql_emit_text(p->schema, &text, p->emit, p->context, p->error);
 }
 
 static pawl_code drop_column(const purge *p, const pawl_saga_table *saga, pawl_text column)
@@ -194,7 +183,7 @@ static pawl_code drop_column(const purge *p, const pawl_saga_table *saga, pawl_t
     pawl__sql_append_table(&text, dialect, "", saga->name);
     pawl__sql_append(&text, " drop column ");
     pawl__sql_append_name(&text, dialect, "", column);
-    return emit_text(p, &text);
+    return pawl__sql_emit_text(p->schema, &text, p->emit, p->context, p->error);
 }
 
 static pawl_code purge_saga(const purge *p, const pawl__sql_catalog *catalog,

@@ -1,5 +1,5 @@
-/* operations.h - the operations of store.h that are the same on every SQL
- * database. A driver's table names them; the task of each stands in pawl/store_driver.h.
+/* operations.h - the entries of pawl_store_ops that are the same on every SQL
+ * database, for the drivers' tables. pawl/store_driver.h specifies each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 #include "pawl/store_history.h"
 #include "store/sql/transaction.h"
 
-/* claim.c and load.c are for drivers that write by store/sql/commit.h, event_number for those whose commits overlap:
- * events get their positions behind them. */
+/* claim.c and load.c are for drivers that use store/sql/commit.h. event_number is for databases with concurrent
+ * commits, where events get their global positions after the commit. */
 #define ENTRY(name, ...) \
     pawl_code pawl__sql_##name(pawl_store *store, __VA_ARGS__, pawl_error *error);
 #include "store/core/entries.h"
@@ -19,33 +19,36 @@
 /* server.c: for drivers that have a pawl__sql_server, as is the wait. */
 void pawl__sql_interrupt(pawl_store *store);
 /* queue_stamp.c */
-/* For databases where a row lock is not seen by all: the claims of the rows as leases of this handle's
- * worker, in the open transaction. Rows that another worker has are left out. */
+/* For clusters, where a row lock is not visible on all nodes: writes the claims as leases of this handle's
+ * worker, in the open transaction. Removes rows that another worker has claimed. */
 pawl_code pawl__sql_queue_stamp(pawl_store *store, pawl_queue_rows *rows, pawl_error *error);
-/* Ends the claim of a row in the transaction that settles it; EGONE: another worker has the row. */
+/* Deletes the claim of a row in the transaction that settles the row; EGONE: another worker has it. */
 pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *settle,
                                   pawl_error *why);
-/* find.c: where one connection writes at a time, and an event's number is its position. */
+/* find.c: for databases with one writer at a time, where an event's number is its global position. */
 pawl_code pawl__sql_event_number_none(pawl_store *store, size_t count_max, int64_t *count,
                                       pawl_error *error);
-/* outbox.c: rows of one source come in the order (version, index), at the indexes that rows of that source have
- * among all: ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
+/* outbox.c: sorts the rows of each source (ordering key) by (version, index) among themselves; rows of other sources
+ * keep their positions: ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
 pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error);
 /* worker.c */
-/* The number of the worker's lock, made from its id, so that no other worker has it; odd: that of a second
- * connection is the one below. */
+/* The number of the worker's lock, computed from its id; odd, since the second connection's lock has the number
+ * below. */
 int64_t pawl__sql_worker_number(pawl_uuid worker);
-/* Frees what dead workers had leased; their rows stay. Inside a transaction. */
+/* Releases the leases of dead workers; their rows stay. Inside a transaction. */
 pawl_code pawl__sql_free_dead(pawl_store *store, pawl_error *error);
-/* Ends up to `count_max` dead workers not seen since `before`, and adds how many. Inside a
+/* Ends up to `count_max` dead workers not seen since `before`, and adds their number to `*count`. Inside a
  * transaction. */
 pawl_code pawl__sql_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,
                                  int64_t *count, bool *more, pawl_error *error);
+/* sweep.c: clears bodies of removed dead letters; `cleared`: their number. Inside a transaction. */
+pawl_code pawl__sql_sweep_bodies(pawl_store *store, const pawl_sweep *sweep, int64_t *cleared,
+                                 bool *more, pawl_error *error);
 /* lives.c */
 pawl_code pawl__sql_worker_crashed(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error);
 
-/* The part of a driver's table that is the generic store's, where the driver writes by
+/* Entries of pawl_store_ops for drivers that use
  * store/sql/commit.h. */
 #define PAWL__SQL_OPERATIONS                                                                    \
     .worker_open = pawl__sql_worker_open, .worker_close = pawl__sql_worker_close,               \

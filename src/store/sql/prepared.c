@@ -92,7 +92,7 @@ static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table 
 
 /* ---- Statements of a saga's table ---------------------------------------- */
 
-/* The table may be from before pawl. */
+/* Finds time columns of the less precise type that tables older than pawl have (is_coarse). */
 static pawl_code look_at_times(pawl__sql_session *session, pawl_saga_table *table,
                                pawl_error *error)
 {
@@ -189,7 +189,7 @@ pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statem
     return *code == PAWL_OK ? *place : NULL;
 }
 
-static void close_all(pawl__sql_session *session)
+void pawl__sql_close_statements(pawl__sql_session *session)
 {
     for (int i = 0; session->statements != NULL && i < session->store->family->statement_count; i++)
         free_statement(session, session->statements[i]);
@@ -207,7 +207,7 @@ static void close_all(pawl__sql_session *session)
 
 void pawl__sql_session_closed(pawl__sql_session *session)
 {
-    close_all(session);
+    pawl__sql_close_statements(session);
     pawl_free(session->spare);
     session->spare          = NULL;
     session->is_made        = false;

@@ -1,7 +1,7 @@
-/* print.c - scripts for people and for the clients of databases, line by line.
+/* print.c - prints schema scripts line by line, for people and for clients of databases.
  *
- * Comment lines end without a full stop and have no semicolon: sqlplus looks for the end of a
- * statement in them.
+ * Comment lines end without a full stop and have no semicolon, since sqlplus looks for the end of a statement in
+ * comments, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,8 @@ pawl_code pawl__sql_script_check(const pawl__sql_script *script, pawl_error *err
     if (code == PAWL_OK)
         code = check_schema(script, error);
     if (code == PAWL_OK)
-        code = pawl__sql_sagas_check(script->dialect, script->sagas, script->saga_count, error);
+        code = pawl__sql_sagas_check(script->dialect, script->prefix, script->sagas,
+                                     script->saga_count, error);
     return code;
 }
 
@@ -83,8 +84,8 @@ static pawl_code print_statement(const char *statement, void *context, pawl_erro
     return print_text(p, &text, error);
 }
 
-/* The names in it are those of sagas, or a catalog's: none of their characters is to end the line,
- * or to mean something to a client. */
+/* Prints a comment line. Characters in names (of sagas, or from a catalog) that would end the line, or that a client
+ * would interpret, become '?'. */
 static pawl_code print_comment(const printer *p, const char *begin, pawl_text note,
                                pawl_error *error)
 {
@@ -152,7 +153,7 @@ pawl_code pawl__sql_script_print(const pawl__sql_script *script, pawl_line_fn *l
         code = print_head(&p, script, error);
     if (code == PAWL_OK)
         code = pawl__sql_run_script(&what, print_statement, print_note, &p, error);
-    if (code == PAWL_OK) /* half a script is not to be committed */
+    if (code == PAWL_OK) /* after a failure nothing commits the half script */
         print_lines(&p, dialect.script_end);
     return code;
 }
@@ -169,9 +170,9 @@ pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
     return pawl__sql_script_print(&script, line, context, error);
 }
 
-/* ---- What apply would run ------------------------------------------------ */
+/* ---- The plan of an apply ------------------------------------------------- */
 
-/* A comment that memory is short for is left out: it changes no statement. */
+/* If memory is short, the comment is left out; the statements are complete. */
 void pawl__sql_plan_note(pawl_text line, void *context)
 {
     const pawl__sql_plan *plan = context;
@@ -201,7 +202,7 @@ void pawl__sql_plan_end(const pawl__sql_plan *plan)
 #define FILE_SAGA 50 /* sagas come between the shared tables and the version */
 #define FILE_LAST 99
 
-/* A byte that a name of a file may have on every system. */
+/* May file names have the byte on every system? */
 static bool is_plain(unsigned char c)
 {
     return isalnum(c) || c >= 0x80 || c == '_' || c == '-';

@@ -15,7 +15,8 @@ pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *
 {
     const char *scheme = session->store->base.scheme;
     if (!session->is_made || session->is_lost)
-        return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost before", scheme);
+        return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost earlier in this call",
+                              scheme);
     if (session->is_undone)
         return pawl_error_set(error, PAWL_EBUSY,
                               "%s: the server rolled the transaction back before", scheme);
@@ -53,7 +54,7 @@ bool pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code)
            !session->is_undone && session->why == PAWL_OK;
 }
 
-/* Handles on the same data have the same identity, by whatever name they reached the server. */
+/* Handles on the same database have the same identity, whatever host name or library they use. */
 static pawl_code identify(pawl__sql_remote *remote, pawl_error *error)
 {
     pawl_store *base = &remote->sql.base;
@@ -138,16 +139,16 @@ void pawl__sql_remote_close(pawl_store *store)
     pawl__sql_claims_free(&remote->claims);
 }
 
-/* The server may not have noticed that the second session is lost, whose transaction has the worker's row: a new one
- * of its number ends it. */
+/* The server may not have noticed that the second session is lost, and its open transaction still locks the worker's
+ * row. A new second session takes the same worker's lock, which ends the old one. */
 static void end_lost_side(pawl__sql_session *side)
 {
     if (side->is_made && side->is_lost && side->is_unsure)
         (void)pawl__sql_session_connect(side, NULL);
 }
 
-/* A lost connection took the row locks of the claims and the worker's lock with it, and what the handler has written:
- * until its transaction is given up, a new session would commit the rest alone. */
+/* A lost connection has ended the row locks of the claims, the worker's lock, and the handler's writes. While a
+ * handler transaction is open, there is no new session: it would commit only what the handler writes from now on. */
 pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(store);

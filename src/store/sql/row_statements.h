@@ -10,13 +10,13 @@
 
 #include "store/sql/statements.h"
 
-/* OUTBOX_ENABLE: MySQL sets one column after the other, so what is read of a row is set last. */
+/* OUTBOX_ENABLE: MySQL assigns columns one after another, so a column that others are computed from is set last. */
 
-/* WORKER_KEEP: two workers that end at once and only share the row of zeroes, as after an insert that
- * failed, would wait for each other where rows are locked. */
+/* WORKER_KEEP: locks the row of sums for writing at once. With a shared lock, as after a failed insert, two workers
+ * that end at the same time would deadlock. */
 
-/* EVENT_INSERT: of the first one (?12), without the event before there is no stream, which the column
- * refuses. A select that reads the table would have its rows copied to a temporary one first. */
+/* EVENT_INSERT: unless it is the first event (?12), the stream's name becomes null if the previous event is missing,
+ * and the column refuses null. `insert ... select` from the same table would copy rows to a temporary table. */
 
 #define PAWL__SQL_SET(number, member, column, ...) "[" #column "] = ?" #number
 #define PAWL__SQL_QUEUE_SETS PAWL__QUEUE_SETTLED(PAWL__SQL_SET, PAWL__SQL_SET, ", ")
@@ -27,10 +27,10 @@
     "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, " \
     "?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33"
 
-/* A settled timeout must have the owner, unless that is null, and the generation, unless it is 0. */
+/* A timeout that is settled must have this owner (null: any) and this generation (0: any). */
 #define PAWL__SQL_TIMEOUT_IS "and (?2 is null or [Owner] = ?2) and (?3 = 0 or [Generation] = ?3)"
 
-/* ..._TAKEN: whether the row is there that an insert says is there (pawl__sql_write.taken). */
+/* ..._TAKEN: is there a row with the key that an insert reported as duplicate (pawl__sql_write.taken)? */
 
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
@@ -80,7 +80,7 @@
       "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq] {limit:?3}")             \
     /* The inbox. */                                                                                  \
     X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
-                   "and [MessageId] between ?2 and ?3 {limit:?4}")                                    \
+                   "and [MessageId] between ?2 and ?3 {any:?4}")                                      \
     X(INBOX_AMONG, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
                    "and [MessageId] in (" PAWL__SQL_INBOX_IDS ")")                                    \
     X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
@@ -95,7 +95,7 @@
     X(TIMEOUT_DUE_ANY, PAWL__SQL_TIMEOUT_ROW                                                          \
       "where [Due] <= ?1 "                                                                            \
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] {limit:?3}")         \
-    /* The same inside the transaction that stamps them. */                                           \
+    /* The same, locked, in the transaction that stamps them. */                                      \
     X(TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_ROW                                                            \
       "{index:timeouts_due}where [Destination] = ?1 and [Due] <= ?2 "                                 \
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] {limit:?4}{skip}")   \
@@ -171,7 +171,9 @@
       "[Error]) select ?1, coalesce(max([Attempt]), 0) + 1, ?2, ?3, ?4, ?5 "                          \
       "from {outbox_attempts} where [OutboxId] = ?1")                                                 \
     X(OUTBOX_HOLD, "update {outbox} set [State] = 'held' where [Id] = ?1 "                            \
-                   "and [State] = 'pending'")                                                         \
+                   "and [State] = 'pending' and [Attempts] = 0")                                      \
+    X(OUTBOX_HOLD_KNOWN, "update {outbox} set [State] = 'held' where [Id] = ?1 and [Source] = ?2 "    \
+                         "and [State] = 'pending' and [Attempts] = 0")                                \
     X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} {index:outbox_pending}"                    \
                       "where [State] = 'pending' and [Attempts] = 0 and [Id] > ?1 order by [Id]")     \
     X(OUTBOX_RELEASE,                                                                                 \
@@ -258,6 +260,8 @@
       "?11, ?12, ?13, ?14) {ignore:[Endpoint], [MessageId]}")                                         \
     X(DEAD_TAKEN, "select 1 from {dead} where [Endpoint] = ?1 and [MessageId] = ?2{share}")           \
     X(DEAD_DELETE, "delete from {dead} where [Endpoint] = ?1 and [MessageId] = ?2")                   \
+    X(DEAD_DELETE_OF,                                                                                 \
+      "delete from {dead} where [Endpoint] = ?1 and [MessageId] = ?2 and [At] = ?3")                  \
     X(SUBSCRIPTION_ADD,                                                                               \
       "insert into {subscriptions} ([Type], [Queue]) values (?1, ?2) {ignore:[Type], [Queue]}")       \
     X(SUBSCRIPTION_TAKEN,                                                                             \

@@ -1,8 +1,8 @@
-/* run.c - the statements of a script, one after another.
+/* run.c - emits the statements of a schema script, one after another.
  *
- * Each is harmless when what it makes is there already (D26). Tables come one by one, each with its
- * columns that an earlier version lacks, its indexes and what only its database has; the version is
- * written behind all shared tables.
+ * Each statement may be repeated (D26). A table is followed by the columns that an earlier version lacks, by its
+ * indexes, and by extras of the database. The version is written after all shared tables; with `leaves_version`
+ * pawl__sql_run_version writes it later, since apply has more to do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +27,7 @@ static pawl_code no_memory(const script *s)
     return pawl_error_set(s->error, PAWL_ENOMEM, "out of memory for the schema's script");
 }
 
-/* Hands the statement in script->text over and begins the next one. `table` and `name` are as
- * a catalog has them. */
+/* Emits the statement in s->text, and clears the text. `table` and `name` are spelled as in a catalog. */
 static void finish(script *s, pawl__sql_act act, const pawl__sql_text *table,
                    const pawl__sql_text *name)
 {
@@ -79,7 +78,8 @@ static void run_extras(script *s, const pawl__sql_extra *extra, const char *tabl
     }
 }
 
-/* A dialect whose tables have their indexes inside never had one that it goes without. */
+/* Creates the index; drops one that the dialect does without. (With indexes_inside no version created such an
+ * index.) */
 static void create_index(script *s, const pawl__sql_table *table, const pawl__sql_index *index)
 {
     bool           is_left = !pawl__sql_has_index(s->dialect, index);
@@ -110,8 +110,8 @@ static void create_indexes(script *s, const pawl__sql_table *table)
     }
 }
 
-/* The steps of one table; NULL: indexes that went. A driver whose database cannot
- * say "if not exists" looks, and adds the columns before the script is run. */
+/* Emits the steps of one table; NULL: those that drop indexes. Without "add column if not exists" in the dialect,
+ * schema.c reads the catalog and adds the columns before the script. */
 static void run_steps(script *s, const pawl__sql_table *table)
 {
     for (size_t i = 0; i < pawl__sql_step_count; i++) {
@@ -132,7 +132,7 @@ static void run_steps(script *s, const pawl__sql_table *table)
     }
 }
 
-/* Columns that came to a dialect behind its first tables: a table that is there lacks them. */
+/* Adds the computed columns of later versions (is_late), which existing tables lack. */
 static void add_computed(script *s, const pawl__sql_table *table)
 {
     for (size_t i = 0; s->dialect->adds_columns && i < pawl__sql_computed_count; i++) {
@@ -160,7 +160,7 @@ static void write_version(script *s, const pawl__sql_table *table)
     if (!pawl__sql_guards(s->dialect, PAWL__SQL_MAKE_ROW))
         pawl__sql_expand(&s->text, s->dialect, prefix, " {keep:[Part]}");
     finish(s, PAWL__SQL_MAKE_ROW, &whole, NULL);
-    if (s->dialect->adds_columns) {
+    if (s->dialect->adds_columns || s->what->leaves_version) {
         pawl__sql_raise_version(&s->text, s->dialect, prefix);
         finish(s, PAWL__SQL_CHANGE, NULL, NULL);
     }
@@ -179,7 +179,7 @@ static void create_shared(script *s, const pawl__sql_table *table)
     run_extras(s, s->dialect->after_create, table->name);
     if (s->note != NULL)
         run_extras(s, s->dialect->in_scripts, table->name);
-    if (strcmp(table->name, "schema") == 0)
+    if (strcmp(table->name, "schema") == 0 && !s->what->leaves_version)
         write_version(s, table);
     pawl__sql_text_free(&whole);
 }
@@ -259,7 +259,8 @@ static void create_all(script *s)
             create_saga(s, s->what->sagas[i]);
 }
 
-/* Backwards: attempts refer to the outbox, and tables without their version are none. */
+/* In reverse order: outbox_attempts references the outbox, and without the version, which goes first, the tables
+ * cannot be opened. */
 static void drop_all(script *s)
 {
     for (size_t i = 0; i < s->what->saga_count; i++)
@@ -278,30 +279,21 @@ pawl_code pawl__sql_run_script(const pawl__sql_script *what, pawl__sql_emit_fn *
                                pawl__sql_emit_fn *note, void *context, pawl_error *error)
 {
     script s = {what, what->dialect, emit, note, context, error, {0}, PAWL_OK};
-    s.code   = pawl__sql_sagas_check(what->dialect, what->sagas, what->saga_count, error);
+    s.code =
+        pawl__sql_sagas_check(what->dialect, what->prefix, what->sagas, what->saga_count, error);
     if (s.code == PAWL_OK)
         (what->is_drop ? drop_all : create_all)(&s);
     pawl__sql_text_free(&s.text);
     return s.code;
 }
 
-pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
-                           const pawl_saga_table *const *sagas, size_t saga_count,
-                           pawl__sql_emit_fn *emit, void *context, pawl_error *error)
+pawl_code pawl__sql_run_version(const pawl__sql_script *what, pawl__sql_emit_fn *emit,
+                                void *context, pawl_error *error)
 {
-    pawl__sql_script what = {
-        .dialect = dialect, .prefix = prefix, .sagas = sagas, .saga_count = saga_count};
-    return pawl__sql_run_script(&what, emit, NULL, context, error);
-}
-
-pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
-                         const pawl_saga_table *const *sagas, size_t saga_count,
-                         pawl__sql_emit_fn *emit, void *context, pawl_error *error)
-{
-    pawl__sql_script what = {.dialect    = dialect,
-                             .prefix     = prefix,
-                             .sagas      = sagas,
-                             .saga_count = saga_count,
-                             .is_drop    = true};
-    return pawl__sql_run_script(&what, emit, NULL, context, error);
+    script s = {what, what->dialect, emit, NULL, context, error, {0}, PAWL_OK};
+    for (size_t t = 0; t < pawl__sql_table_count; t++)
+        if (strcmp(pawl__sql_tables[t].name, "schema") == 0)
+            write_version(&s, &pawl__sql_tables[t]);
+    pawl__sql_text_free(&s.text);
+    return s.code;
 }

@@ -1,4 +1,4 @@
-/* schema.c - the verbs of a schema, and the check at open.
+/* schema.c - the commands on a schema (apply, verify, plan, drop, print), and the check when a store is opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,10 @@
 #include "store/sql/saga_text.h"
 #include "store/sql/steps.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define PATIENCE_MS 500 /* lock timeout of the first try */
 
 static pawl_code no_memory(const pawl__sql_schema *schema, pawl_error *error)
 {
@@ -28,13 +31,14 @@ static pawl_code check_names(const pawl__sql_schema *schema, const pawl_schema_s
 {
     pawl_code code = pawl__sql_prefix_check(schema->dialect, schema->prefix, error);
     if (code == PAWL_OK)
-        code = pawl__sql_sagas_check(schema->dialect, spec->tables, spec->table_count, error);
+        code = pawl__sql_sagas_check(schema->dialect, schema->prefix, spec->tables,
+                                     spec->table_count, error);
     return code;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* The schema as one operation has found it. */
+/* The schema as one operation found it. */
 typedef struct schema_state {
     const pawl__sql_schema       *schema;
     const pawl_saga_table *const *sagas;
@@ -43,18 +47,30 @@ typedef struct schema_state {
     pawl_error                   *error;
     pawl__sql_catalog             catalog;
     bool                          is_purge;
-    int                           ahead;   /* versions by which the schema may be newer */
+    int                           ahead;   /* the schema may be newer by so many versions */
     int64_t                       version; /* 0 when there is no such table or row */
-    pawl__sql_emit_fn            *emit;    /* runs a statement, or says it; NULL: none is written */
+    pawl__sql_emit_fn            *emit;    /* runs or prints a statement; NULL: only reads */
     void                         *context;
 } schema_state;
+
+static schema_state state_of(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                             pawl__sql_emit_fn *emit, void *context, pawl_error *error)
+{
+    return (schema_state){.schema     = schema,
+                          .sagas      = spec->tables,
+                          .saga_count = spec->table_count,
+                          .is_purge   = spec->is_purge,
+                          .error      = error,
+                          .emit       = emit,
+                          .context    = context};
+}
 
 static pawl_text shared_name(const schema_state *l, const char *table)
 {
     return pawl_arena_printf(l->arena, "%s%s", l->schema->prefix, table);
 }
 
-/* The catalog of all tables; without the shared ones but that of the version. */
+/* Reads the catalog: the saga tables, and all shared tables; without `has_shared` only the table of the version. */
 static pawl_code read_catalog(schema_state *l, bool has_shared)
 {
     size_t     count = 0;
@@ -74,7 +90,7 @@ static pawl_code read_catalog(schema_state *l, bool has_shared)
     return pawl__sql_catalog_read(l->schema, names, count, l->arena, &l->catalog, l->error);
 }
 
-/* In two steps, the catalog first: a statement that fails may end a transaction. */
+/* Reads the table only if the catalog has it, since a failed statement may end the transaction. */
 static pawl_code read_version(schema_state *l)
 {
     const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &pawl__one_int,
@@ -141,7 +157,7 @@ static pawl_code find_correlation(const schema_state *l, const pawl_saga_table *
     return code;
 }
 
-/* The refusal of a column of another type says how many sagas it would be about. */
+/* Refuses a column of another type; the error says how many sagas the table has. */
 static pawl_code refuse_type(const schema_state *l, const pawl_saga_table *saga,
                              const pawl_correlation *correlation, const char *expected,
                              pawl_text found)
@@ -167,21 +183,6 @@ static pawl_code refuse_type(const schema_state *l, const pawl_saga_table *saga,
                           count >= PAWL__REACH_COUNT_MAX ? " or more" : "", count == 1 ? "" : "s");
 }
 
-static bool ends_in_bin(pawl_text collation)
-{
-    return collation.size > 4 && memcmp(collation.data + collation.size - 4, "_bin", 4) == 0;
-}
-
-/* MySQL compares by the column's collation, and only those that end so tell 'A' from 'a' (D20): a saga would be found
- * by the value of another one. */
-static bool is_caseless(const pawl__sql_dialect *dialect, pawl__sql_type type,
-                        const pawl__sql_found_column *column)
-{
-    return pawl__sql_is_bytewise(type) && dialect->collation != NULL &&
-           ends_in_bin(pawl_text_of(dialect->collation)) && column->collation.size > 0 &&
-           !ends_in_bin(column->collation);
-}
-
 /* A column of another type is an error (D28). */
 static pawl_code check_type(const schema_state *l, const pawl_saga_table *saga,
                             const pawl_correlation *correlation)
@@ -192,7 +193,7 @@ static pawl_code check_type(const schema_state *l, const pawl_saga_table *saga,
     pawl__sql_type    type = pawl__sql_correlation_type(correlation);
     pawl__sql_type_name(l->schema, type, expected);
     if (code == PAWL_OK && found.column != NULL &&
-        is_caseless(l->schema->dialect, type, found.column))
+        pawl__sql_is_caseless(l->schema->dialect, type, found.column))
         return pawl_error_set(
             l->error, PAWL_ESCHEMA,
             "table %.*s: column Correlation_%.*s: its collation %.*s takes 'A' and "
@@ -205,7 +206,7 @@ static pawl_code check_type(const schema_state *l, const pawl_saga_table *saga,
     return refuse_type(l, saga, correlation, expected, found.column->type);
 }
 
-/* A table of the saga's name that something else made: sagas would fail in it later. */
+/* Refuses a table that has the saga's name but was not made by pawl, before sagas fail in it. */
 static pawl_code check_columns(const schema_state *l, const pawl_saga_table *saga)
 {
     if (!pawl__sql_has_table(&l->catalog, saga->name))
@@ -234,8 +235,8 @@ static pawl_code check_types(const schema_state *l)
     return code;
 }
 
-/* A table without any right for the user stands in no catalog of MySQL and others: a statement on it tells that from one
- * that is missing. */
+/* The catalog of MySQL and others lists no table on which the user has no right. A statement on the table tells a
+ * denied one from a missing one. */
 static bool is_denied(const schema_state *l, int statement, const pawl_saga_table *saga)
 {
     const pawl__saga_change item  = {.table = saga};
@@ -292,13 +293,10 @@ pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
                                  const pawl_saga_table *const *sagas, size_t saga_count,
                                  pawl_error *error)
 {
-    schema_state     l    = {.schema     = schema,
-                             .sagas      = sagas,
-                             .saga_count = saga_count,
-                             .error      = error,
-                             .ahead      = PAWL__SQL_AHEAD};
-    pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
-    pawl_code        code = check_names(schema, &spec, error);
+    const pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
+    schema_state           l    = state_of(schema, &spec, NULL, NULL, error);
+    l.ahead                     = PAWL__SQL_AHEAD;
+    pawl_code code              = check_names(schema, &spec, error);
     if (code == PAWL_OK)
         code = read_state(&l, false);
     if (code == PAWL_OK && l.version < PAWL__SQL_SCHEMA_VERSION)
@@ -321,11 +319,10 @@ static pawl_code run_statement(const char *statement, void *context, pawl_error 
     return schema->ops->execute(schema->store, statement, error);
 }
 
-/* Runs what was written, or says it, and frees it. */
-static pawl_code run_text(const schema_state *l, pawl__sql_text *text)
+pawl_code pawl__sql_emit_text(const pawl__sql_schema *schema, pawl__sql_text *text,
+                              pawl__sql_emit_fn *emit, void *context, pawl_error *error)
 {
-    pawl_code code = text->is_failed ? no_memory(l->schema, l->error)
-                                     : l->emit(text->data, l->context, l->error);
+    pawl_code code = text->is_failed ? no_memory(schema, error) : emit(text->data, context, error);
     pawl__sql_text_free(text);
     return code;
 }
@@ -344,12 +341,12 @@ static pawl_code add_saga_columns(const schema_state *l, const pawl_saga_table *
         if (code != PAWL_OK || found.column != NULL)
             continue;
         pawl__sql_add_saga_column(&text, l->schema->dialect, saga, list[i]);
-        code = run_text(l, &text);
+        code = pawl__sql_emit_text(l->schema, &text, l->emit, l->context, l->error);
     }
     return code;
 }
 
-/* Adds the columns that an earlier version's table lacks; a table that is not there has them from the script. */
+/* Adds a column that a table of an earlier version lacks; the script makes missing tables with all columns. */
 static pawl_code run_step(const schema_state *l, const pawl__sql_step *step)
 {
     pawl__sql_text text  = {0};
@@ -360,11 +357,11 @@ static pawl_code run_step(const schema_state *l, const pawl__sql_step *step)
         pawl__sql_find_column(&l->catalog, table, pawl_text_of(step->name)) != NULL)
         return PAWL_OK;
     pawl__sql_run_step(&text, l->schema->dialect, l->schema->prefix, step);
-    return run_text(l, &text);
+    return pawl__sql_emit_text(l->schema, &text, l->emit, l->context, l->error);
 }
 
-/* The script makes tables, but adds nothing to one that is there where the database
- * cannot say "add column if not exists". */
+/* For databases without "add column if not exists": adds missing columns to existing tables, which the script leaves
+ * as they are. */
 static pawl_code add_columns(const schema_state *l)
 {
     pawl_code code = PAWL_OK;
@@ -376,95 +373,75 @@ static pawl_code add_columns(const schema_state *l)
     return code;
 }
 
-/* Gives the index of pending outbox rows its endpoint. The script makes a table with its indexes, and changes none that
- * is there. */
-static pawl_code widen_outbox_index(const schema_state *l)
-{
-    pawl__sql_text text  = {0};
-    pawl_text      table = shared_name(l, "outbox"), index = shared_name(l, "outbox_pending");
-    if (table.data == NULL || index.data == NULL)
-        return no_memory(l->schema, l->error);
-    const pawl__sql_found_index *found = pawl__sql_find_index(&l->catalog, table, index);
-    if (found == NULL || strstr(found->columns.data, "Endpoint") != NULL)
-        return PAWL_OK;
-    pawl__sql_expand(&text, l->schema->dialect, l->schema->prefix,
-                     l->schema->dialect->widen_outbox_index);
-    return run_text(l, &text);
-}
-
-static pawl_code raise_version(const schema_state *l)
-{
-    pawl__sql_text text = {0};
-    pawl__sql_raise_version(&text, l->schema->dialect, l->schema->prefix);
-    return run_text(l, &text);
-}
-
 static pawl_code make_all(schema_state *l)
 {
-    const pawl__sql_schema *schema  = l->schema;
-    bool                    is_left = !schema->dialect->adds_columns;
-    pawl_code               code    = read_state(l, true);
+    const pawl__sql_schema *schema = l->schema;
+    const pawl__sql_script  script = {.dialect        = schema->dialect,
+                                      .prefix         = schema->prefix,
+                                      .sagas          = l->sagas,
+                                      .saga_count     = l->saga_count,
+                                      .leaves_version = true};
+    pawl_code               code   = read_state(l, true);
     if (code == PAWL_OK)
         code = check_types(l);
     if (code == PAWL_OK)
         code = pawl__sql_check_reach(schema, &l->catalog, l->sagas, l->saga_count, l->error);
     if (code == PAWL_OK && schema->ops->prepare != NULL)
         code = schema->ops->prepare(schema->store, l->emit, l->context, l->error);
-    if (code == PAWL_OK && is_left)
+    if (code == PAWL_OK && !schema->dialect->adds_columns)
         code = add_columns(l);
     if (code == PAWL_OK)
-        code = pawl__sql_create(schema->dialect, schema->prefix, l->sagas, l->saga_count, l->emit,
-                                l->context, l->error);
-    if (code == PAWL_OK && schema->dialect->widen_outbox_index != NULL)
-        code = widen_outbox_index(l);
+        code = pawl__sql_run_script(&script, l->emit, NULL, l->context, l->error);
+    if (code == PAWL_OK && schema->dialect->indexes_inside)
+        code = pawl__sql_mend_indexes(schema, &l->catalog, l->emit, l->context, l->error);
     if (code == PAWL_OK && l->is_purge)
         code = pawl__sql_purge(schema, &l->catalog, l->sagas, l->saga_count, l->emit, l->context,
                                l->error);
-    return code == PAWL_OK && is_left ? raise_version(l) : code;
+    /* Last, so that no program opens unfinished tables where each statement commits by itself. */
+    if (code == PAWL_OK)
+        code = pawl__sql_run_version(&script, l->emit, l->context, l->error);
+    return code;
 }
 
-#define PATIENCE_MS 500
-
-static pawl_code make_once(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
-                           size_t saga_count, bool is_purge, int64_t patience_ms, pawl_error *error)
+/* `*has_begun`: the lock against other schema changes was taken; if not, waiting for it took the whole deadline. */
+static pawl_code make_once(const schema_state *asked, int64_t patience_ms, bool *has_begun)
 {
-    schema_state l    = {.schema     = schema,
-                         .sagas      = sagas,
-                         .saga_count = saga_count,
-                         .is_purge   = is_purge,
-                         .error      = error,
-                         .emit       = run_statement,
-                         .context    = (void *)schema};
-    pawl_code    code = schema->ops->begin(schema->store, error);
+    schema_state l    = *asked;
+    pawl_code    code = l.schema->ops->begin(l.schema->store, l.error);
+    *has_begun        = code == PAWL_OK;
     if (code != PAWL_OK)
         return code;
-    if (schema->ops->limit_waits != NULL)
-        code = schema->ops->limit_waits(schema->store, schema->prefix, patience_ms, error);
+    if (l.schema->ops->limit_waits != NULL)
+        code = l.schema->ops->limit_waits(l.schema, patience_ms, l.error);
     if (code == PAWL_OK)
         code = make_all(&l);
-    code = schema->ops->end(schema->store, code, error);
+    code = l.schema->ops->end(l.schema->store, code, l.error);
     pawl_arena_destroy(l.arena);
     return code;
 }
 
-static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
-                            size_t saga_count, bool is_purge, pawl_error *error)
+static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                            pawl_error *error)
 {
-    int64_t   ms   = PATIENCE_MS;
-    pawl_code code = make_once(schema, sagas, saga_count, is_purge, ms, error);
-    while (code == PAWL_EBUSY && schema->ops->rest != NULL && ms < schema->store->deadline_ms / 4 &&
-           schema->ops->rest(schema->store, ms, error) == PAWL_OK) {
+    const schema_state asked     = state_of(schema, spec, run_statement, (void *)schema, error);
+    bool               has_begun = false;
+    int64_t            ms        = PATIENCE_MS / 2;
+    pawl_code          code;
+    do { /* 3 * ms have passed at most; the pause and the next try take as long again */
         ms *= 2;
-        code = make_once(schema, sagas, saga_count, is_purge, ms, error);
-    }
-    if (code != PAWL_EBUSY || schema->ops->rest == NULL)
+        code = make_once(&asked, ms, &has_begun);
+    } while (code == PAWL_EBUSY && has_begun && schema->ops->rest != NULL &&
+             ms < schema->store->deadline_ms / 6 &&
+             schema->ops->rest(schema, ms, error) == PAWL_OK);
+    if (code != PAWL_EBUSY || !has_begun || schema->ops->rest == NULL)
         return code;
     return pawl_error_wrap(
         error, code,
         "%s: %s: programs at work, or another session (a dump, an open transaction: `pawl "
-        "doctor` names it), keep tables in use, nothing was changed; try again when no "
-        "handler takes long, or with a longer deadline",
-        schema->dialect->name, schema->given);
+        "doctor` names it), keep tables in use, %s; try again when no handler takes long, or with a "
+        "longer deadline",
+        schema->dialect->name, schema->given,
+        schema->dialect->indexes_inside ? "what was made stays" : "nothing was changed");
 }
 
 pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
@@ -474,13 +451,13 @@ pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_
         return PAWL_OK;
     pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
     pawl_code        code = check_names(schema, &spec, error);
-    return code == PAWL_OK ? make_alone(schema, sagas, saga_count, false, error) : code;
+    return code == PAWL_OK ? make_alone(schema, &spec, error) : code;
 }
 
 /* ---- The verbs ---------------------------------------------------------- */
 
 typedef struct differences {
-    size_t count;
+    size_t count, left;
     bool   has_relic;
     bool   has_obsolete;
 } differences;
@@ -488,11 +465,10 @@ typedef struct differences {
 static pawl_code compare(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                          pawl_line_fn *line, void *context, differences *found, pawl_error *error)
 {
-    schema_state l = {
-        .schema = schema, .sagas = spec->tables, .saga_count = spec->table_count, .error = error};
+    schema_state       l    = state_of(schema, spec, NULL, NULL, error);
     pawl__sql_verifier v    = {.schema = schema, .line = line, .context = context, .error = error};
     pawl_code          code = read_state(&l, true);
-    /* A plan that leaves such columns has nothing to say of them. */
+    /* A plan without purge does not mention obsolete columns. */
     v.says_obsolete = spec->is_purge || line != pawl__sql_plan_note;
     v.arena         = l.arena;
     v.catalog       = l.catalog;
@@ -500,7 +476,7 @@ static pawl_code compare(const pawl__sql_schema *schema, const pawl_schema_spec 
         code = pawl__sql_verify(&v, spec, l.version);
     if (code == PAWL_OK && schema->ops->verify_own != NULL)
         code = schema->ops->verify_own(&v);
-    *found = (differences){v.count, v.has_relic, v.has_obsolete};
+    *found = (differences){v.count, v.left, v.has_relic, v.has_obsolete};
     pawl_arena_destroy(l.arena);
     return code;
 }
@@ -514,10 +490,18 @@ static pawl_code verify(const pawl__sql_schema *schema, const pawl_schema_spec *
         return code;
     const char *application = spec->application != NULL ? spec->application : "APP";
     bool        is_named    = spec->table_count != 0;
-    return pawl_error_set(error, PAWL_ESCHEMA, "%s: %s: the schema has %zu difference%s; %s%s%s",
-                          schema->dialect->name, schema->given, found.count,
-                          found.count == 1 ? "" : "s", advice_of(schema).text,
-                          is_named ? " --app " : "", is_named ? application : "");
+    const char *these       = found.count == 1 ? "" : "s";
+    char        left[80]    = "";
+    if (found.left == found.count)
+        return pawl_error_set(error, PAWL_ESCHEMA,
+                              "%s: %s: the schema has %zu difference%s, " PAWL__SCHEMA_LEFT,
+                              schema->dialect->name, schema->given, found.count, these);
+    if (found.left != 0)
+        (void)snprintf(left, sizeof left, " (%zu of them have to be changed by SQL)", found.left);
+    return pawl_error_set(error, PAWL_ESCHEMA, "%s: %s: the schema has %zu difference%s; %s%s%s%s",
+                          schema->dialect->name, schema->given, found.count, these,
+                          advice_of(schema).text, is_named ? " --app " : "",
+                          is_named ? application : "", left);
 }
 
 static bool has_work(const pawl_schema_spec *spec, const differences *found)
@@ -525,31 +509,43 @@ static bool has_work(const pawl_schema_spec *spec, const differences *found)
     return found->count != 0 || found->has_relic || (spec->is_purge && found->has_obsolete);
 }
 
-/* Makes whatever verify misses, which is more than the version tells. Nothing to make, as
- * a rule: then no table is locked. */
+static void keep_first(pawl_text line, void *context)
+{
+    pawl_error *first = context;
+    if (first->text[0] == '\0')
+        pawl_error_set(first, PAWL_ESCHEMA, "%.*s", PAWL_TEXT_ARGS(line));
+}
+
+/* Makes everything that verify misses; the version alone does not show all of it. Usually nothing is missing, and no
+ * table is locked. Existing columns, keys and indexes are not changed: if they differ, the error says so. */
 static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                        pawl_error *error)
 {
     differences found;
-    pawl_code   code = compare(schema, spec, NULL, NULL, &found, error);
+    pawl_error  first = PAWL_ERROR_INIT;
+    pawl_code   code  = compare(schema, spec, NULL, NULL, &found, error);
     if (code != PAWL_OK || !has_work(spec, &found))
         return code;
-    return make_alone(schema, spec->tables, spec->table_count, spec->is_purge, error);
+    code = make_alone(schema, spec, error);
+    if (code == PAWL_OK)
+        code = compare(schema, spec, keep_first, &first, &found, error);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    return pawl_error_set(
+        error, PAWL_ESCHEMA,
+        "%s: %s: what was missing is made; %zu difference%s left that `pawl schema "
+        "apply` does not change, and `pawl schema verify` lists: %s",
+        schema->dialect->name, schema->given, found.count, found.count == 1 ? " is" : "s are",
+        first.text);
 }
 
-/* Waits for no lock and takes none. */
+/* Takes no lock, and waits for none. */
 static pawl_code plan(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_line_fn *line, void *context, pawl_error *error)
 {
     pawl__sql_plan said = {schema->dialect, line, context, false};
     differences    found;
-    schema_state   l    = {.schema     = schema,
-                           .sagas      = spec->tables,
-                           .saga_count = spec->table_count,
-                           .is_purge   = spec->is_purge,
-                           .error      = error,
-                           .emit       = pawl__sql_plan_statement,
-                           .context    = &said};
+    schema_state   l    = state_of(schema, spec, pawl__sql_plan_statement, &said, error);
     pawl_code      code = compare(schema, spec, pawl__sql_plan_note, &said, &found, error);
     if (code == PAWL_OK && has_work(spec, &found))
         code = make_all(&l);
@@ -559,18 +555,22 @@ static pawl_code plan(const pawl__sql_schema *schema, const pawl_schema_spec *sp
     return code;
 }
 
-/* A schema that a newer program made would be dropped in part only. */
+/* Refuses the schema of a newer program (read_state), of which it would drop only a part. */
 static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_error *error)
 {
-    schema_state l    = {.schema = schema, .error = error};
-    pawl_code    code = schema->ops->begin(schema->store, error);
+    const pawl__sql_script script = {.dialect    = schema->dialect,
+                                     .prefix     = schema->prefix,
+                                     .sagas      = spec->tables,
+                                     .saga_count = spec->table_count,
+                                     .is_drop    = true};
+    schema_state           l      = {.schema = schema, .error = error};
+    pawl_code              code   = schema->ops->begin(schema->store, error);
     if (code != PAWL_OK)
         return code;
     code = read_state(&l, false);
     if (code == PAWL_OK)
-        code = pawl__sql_drop(schema->dialect, schema->prefix, spec->tables, spec->table_count,
-                              run_statement, (void *)schema, error);
+        code = pawl__sql_run_script(&script, run_statement, NULL, (void *)schema, error);
     pawl_arena_destroy(l.arena);
     return schema->ops->end(schema->store, code, error);
 }

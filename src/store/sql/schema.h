@@ -4,8 +4,8 @@
  *     open     look, version; of the sagas' tables: types, whether all is there, and whether every
  *              row can be found
  *     apply    the comparison of verify; when something is missing: begin, look, version,
- *              prepare, columns that are missing, the script, when asked for the columns that
- *              are obsolete, the version, end
+ *              prepare, columns that are missing, the script, indexes that are missing, when asked
+ *              for the columns that are obsolete, the version, end
  *     plan     the comparison; then what apply does, each statement said in place of run
  *     verify   look, version, every difference
  *     drop     begin, version, the script backwards, end
@@ -70,6 +70,7 @@ const pawl__sql_found_index *pawl__sql_find_index(const pawl__sql_catalog *catal
 
 #define PAWL__SQL_TYPE_NAME_SIZE 40
 
+struct pawl__sql_schema;
 struct pawl__sql_verifier;
 
 typedef struct pawl__sql_schema_ops {
@@ -82,11 +83,11 @@ typedef struct pawl__sql_schema_ops {
      * said. */
     pawl_code (*end)(pawl_store *store, pawl_code code, pawl_error *error);
     /* Behind begin: from now on a table in other hands is waited for so long at most, since all who need
-     * it wait behind: PAWL_EBUSY then. NULL: nobody waits behind. */
-    pawl_code (*limit_waits)(pawl_store *store, const char *prefix, int64_t patience_ms,
+     * it wait behind: PAWL_EBUSY then. NULL: the wait ends with the call. */
+    pawl_code (*limit_waits)(const struct pawl__sql_schema *schema, int64_t patience_ms,
                              pawl_error *error);
     /* Lets the others work. NULL: as limit_waits. */
-    pawl_code (*rest)(pawl_store *store, int64_t ms, pawl_error *error);
+    pawl_code (*rest)(const struct pawl__sql_schema *schema, int64_t ms, pawl_error *error);
     /* Hands over the statements that come before a script that makes, for where it makes it. NULL:
      * none. */
     pawl_code (*prepare)(pawl_store *store, pawl__sql_emit_fn *emit, void *context,
@@ -148,11 +149,25 @@ pawl_code pawl__sql_check_reach(const pawl__sql_schema *schema, const pawl__sql_
                                 pawl_error *error);
 /* Ends "select count(*) from (select 1 as found from ...": no more rows than PAWL__REACH_COUNT_MAX are counted. */
 void pawl__sql_end_count(pawl__sql_text *text, const pawl__sql_dialect *dialect);
+/* schema.c: hands a finished statement to `emit`, which runs or prints it, and frees its text. */
+pawl_code pawl__sql_emit_text(const pawl__sql_schema *schema, pawl__sql_text *text,
+                              pawl__sql_emit_fn *emit, void *context, pawl_error *error);
 /* Drops the obsolete columns of the sagas' tables and their indexes (D30); a table of which rows
  * need them is refused. The catalog is that of before. */
 pawl_code pawl__sql_purge(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
                           const pawl_saga_table *const *sagas, size_t saga_count,
                           pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+
+/* ---- Indexes inside tables (mend_indexes.c) ------------------------------- */
+
+/* Makes the indexes that tables of the catalog lack, where the script makes them with their table alone, and gives the
+ * index of pending outbox rows its endpoint. Behind the script, which adds columns. */
+pawl_code pawl__sql_mend_indexes(const pawl__sql_schema *schema, const pawl__sql_catalog *catalog,
+                                 pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+
+/* Is it an outbox_pending without its endpoint? */
+bool pawl__sql_is_narrow(const pawl__sql_schema *schema, const pawl__sql_found_index *found);
+
 /* ---- The catalog (catalog.c) ---------------------------------------------- */
 
 pawl_code pawl__sql_catalog_read(const pawl__sql_schema *schema, const pawl_text *tables,
@@ -173,6 +188,7 @@ typedef struct pawl__sql_verifier {
     bool                    says_obsolete; /* a line for each such column */
     /* The result. */
     size_t count;      /* of differences */
+    size_t left;       /* differences among them that apply does not change */
     bool   has_relic;  /* an index that the dialect goes without is there: no difference, it does
                        * no harm but to the speed */
     bool has_obsolete; /* a column of a property that its saga has no more: no difference either */
@@ -191,5 +207,9 @@ bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected
 /* Whether it is a time from before pawl, or a text of an earlier version, which is taken as it is (D13, D19). */
 bool pawl__sql_is_old_type(const pawl__sql_dialect *dialect, pawl__sql_type type,
                            const pawl__sql_found_column *found);
+/* MySQL compares by the column's collation, and only those that end in _bin tell 'A' from 'a' (D20): a saga would be
+ * found by the value of another one. */
+bool pawl__sql_is_caseless(const pawl__sql_dialect *dialect, pawl__sql_type type,
+                           const pawl__sql_found_column *column);
 
 #endif

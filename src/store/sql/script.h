@@ -44,7 +44,8 @@ typedef struct pawl__sql_script {
     size_t                        saga_count;
     unsigned                      kinds; /* a bit for each; 0: all */
     bool                          is_drop;
-    const void                   *only; /* NULL, or written by pawl__sql_script_piece */
+    bool                          leaves_version; /* pawl__sql_run_version writes it */
+    const void                   *only;           /* NULL, or written by pawl__sql_script_piece */
 } pawl__sql_script;
 
 /* The names: of prefix and schema, of each table with its columns and indexes, and that no two saga

@@ -1,8 +1,8 @@
-/* server.c - news by polling: a wait checks whether rows came. A change in place (a retry, a timeout that is set anew)
- * shows in no number.
+/* server.c - waiting for new rows by polling, heartbeats, and repeating calls after a deadlock. See server.h.
  *
- * A check is one statement of four numbers, each the end of a primary key. The numbers are remembered
- * from one wait to the next: a commit between a claim that found nothing and the wait is not missed.
+ * A check is one statement that returns the largest keys of four tables. They are kept from one wait to the next, so
+ * that a commit between an empty claim and the wait is not missed. An update (a retry, a timeout set again) changes
+ * none of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,13 +27,13 @@ void pawl__sql_interrupt(pawl_store *store)
 
 /* ---- Heartbeats ---------------------------------------------------------- */
 
-/* The claims of a worker that died with its session are rows, which nobody else would free. */
+/* Releases the claims of dead workers, which are rows here: they do not end with the session. */
 static pawl_code free_dead(pawl_store *store, pawl_error *error)
 {
     pawl_code code = pawl__sql_stamp_begin(store, error);
     if (code == PAWL_OK)
         code = pawl__sql_stamp_end(store, pawl__sql_free_dead(store, error), error);
-    return code == PAWL_EBUSY ? PAWL_OK : code; /* another worker does the same */
+    return code == PAWL_EBUSY ? PAWL_OK : code; /* another worker does it */
 }
 
 static pawl_code beat_once(pawl_store *store, pawl_uuid worker, pawl_error *error)
@@ -42,7 +42,7 @@ static pawl_code beat_once(pawl_store *store, pawl_uuid worker, pawl_error *erro
     return pawl__sql_read_first(store, &asked, NULL, NULL, error);
 }
 
-/* Says that the worker lives, where no lock does and the last time is long ago. */
+/* Sends a heartbeat, if workers have no lock and the last one was sent at least BEAT_MS ago. */
 static pawl_code beat(pawl_store *store, pawl__sql_server *server, pawl_error *error)
 {
     int64_t now_ms = pawl__clock_ms();
@@ -60,7 +60,8 @@ pawl_code pawl__sql_worker_beat(pawl_store *store, const pawl_worker_id *workers
     pawl_code               code   = PAWL_OK;
     (void)now; /* the server's clock counts */
     if (!server->beats)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED, "%s: a worker lives by its session",
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "%s: workers hold a session lock and send no heartbeats",
                               store->scheme);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = beat_once(store, workers[i].uuid, error);
@@ -112,10 +113,11 @@ pawl_code pawl__sql_wait(pawl_store *store, int64_t microseconds, int wake_fd, p
                : code;
 }
 
-/* ---- Again --------------------------------------------------------------- */
+/* ---- Repeating calls ------------------------------------------------------- */
 
-/* Within a hold the handler's own statements were undone, too, which nobody can do again here. SQLite, whose
- * driver has neither a server nor `finish`, has no deadlocks: PAWL_EBUSY says that its lock was waited for in vain. */
+/* In a handler transaction a call is not repeated, since a deadlock also undoes the handler's own statements. On
+ * SQLite (neither server nor `finish`) it is not repeated either: there are no deadlocks, and PAWL_EBUSY means that a
+ * wait for the lock timed out. */
 pawl__sql_tries pawl__sql_tries_begin(pawl_store *store)
 {
     const pawl__sql_store *own = (const pawl__sql_store *)store;
@@ -124,9 +126,8 @@ pawl__sql_tries pawl__sql_tries_begin(pawl_store *store)
     return (pawl__sql_tries){.store = store, .begun_ms = pawl__clock_ms()};
 }
 
-/* A deadlock is told to one of its transactions, and a cluster tells it to whoever changed what another
- * node had changed: it is undone, and done again at once. A wait for a lock that took the
- * whole deadline is none of these. */
+/* PAWL_EBUSY: the server rolled the transaction back, after a deadlock or, on a cluster, a conflicting change on
+ * another node. The call is repeated at once, but not after a wait for a lock that took the whole deadline. */
 bool pawl__sql_again(pawl__sql_tries *tries, pawl_code code)
 {
     return code == PAWL_EBUSY && tries->store != NULL &&

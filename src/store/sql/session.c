@@ -1,5 +1,5 @@
-/* session.c - begin and end of a session's transaction; the second session; a change set in a
- * transaction of the application's own.
+/* session.c - begin and end of a session's transaction, switching to the second session, and a change set in the
+ * application's own transaction (enlist).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,13 +22,13 @@ static void note_end(pawl__sql_session *session)
         session->store->ops->ended(session);
 }
 
-/* A connection that cannot roll back is of no use any more: closed, it frees its locks. */
+/* If the rollback fails, the session counts as lost: `ready` closes it, which releases its locks. */
 void pawl__sql_session_undo(pawl__sql_session *session)
 {
     if (!session->in_transaction)
         return;
-    session->is_undone = false; /* the rollback of nothing is harmless */
-    /* A node of Galera says at a rollback, too, that it undid the transaction before. */
+    session->is_undone = false; /* a second rollback is harmless */
+    /* On Galera a rollback, too, may report that the node undid the transaction before: that is no failure. */
     if (!session->is_lost && PAWL__SQL_SAY(session, rollback, "", NULL) != PAWL_OK)
         session->is_lost |= !session->is_undone;
     session->is_undone      = false;
@@ -37,8 +37,9 @@ void pawl__sql_session_undo(pawl__sql_session *session)
     note_end(session);
 }
 
-/* The claims were taken before the mark: no other worker gets their messages until the handler's failure is
- * committed. Behind a transaction that its own SQL ended there is no mark. */
+/* Rolls back to the savepoint at the begin of the handler transaction, if claims exist: their row locks are older and
+ * stay, so no other worker gets the messages before the handler's failure is committed. If the handler's own SQL ended
+ * the transaction, there is no savepoint. */
 static bool goes_to_mark(pawl__sql_session *session)
 {
     const pawl__sql_remote *remote    = pawl__sql_remote_at(session);
@@ -60,15 +61,15 @@ void pawl__sql_session_rollback(pawl_store *store)
         pawl__sql_session_undo(session);
 }
 
-/* By a text, also where a library has transactions of its own, which would begin the next one by
- * themselves. On `main` it takes the row locks of the claims, too. */
+/* Sends a SQL text, also if the library has calls for transactions: these would make it begin the next one by itself.
+ * On `main` also locks the claimed rows again. */
 pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error)
 {
     pawl__sql_session *session = current(store);
     if (session->in_transaction && !session->is_undone)
         return PAWL_OK;
     pawl__sql_session_undo(session);
-    session->in_transaction = true; /* its begin is a part of it */
+    session->in_transaction = true; /* already while it is begun */
     pawl_code code          = PAWL__SQL_SAY(session, begin, "", error);
     if (code != PAWL_OK) {
         session->in_transaction = session->is_undone = false;
@@ -97,8 +98,8 @@ pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error)
     return code;
 }
 
-/* The server may have committed although its answer did not come. A commit that no synchronous standby confirmed is lost
- * if the server is: the commit of `resolve` waits for the same standby. */
+/* Without an answer the outcome is unknown. A commit that no synchronous standby confirmed counts as unknown, too: it
+ * is lost if the server fails. The commit of `resolve` then waits for that standby. */
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
     pawl__sql_session   *session = current(store);
@@ -162,7 +163,7 @@ void pawl__sql_back(pawl_store *store)
 
 /* ---- A transaction of the application's own -------------------------------- */
 
-static pawl_code check_database(pawl__sql_session *own, pawl_error *error)
+pawl_code pawl__sql_check_database(pawl__sql_session *own, pawl_error *error)
 {
     const pawl__sql_remote *remote = pawl__sql_remote_at(own);
     char                    database_id[PAWL__SQL_DATABASE_ID_SIZE];
@@ -175,13 +176,13 @@ static pawl_code check_database(pawl__sql_session *own, pawl_error *error)
     return code;
 }
 
-/* A savepoint that cannot be undone takes the caller's whole transaction with it: a commit of his
- * then makes nothing durable, where it would have made half of a change set. */
+/* If rolling back to the savepoint fails, the caller's whole transaction is rolled back: otherwise the caller could
+ * commit half a change set. */
 static pawl_code savepoint_end(pawl__sql_session *own, pawl_code code, pawl_error *error)
 {
     pawl_code ended = PAWL_OK;
     if (own->store->family->undoes_all)
-        own->is_undone = false; /* to the savepoint, which is there */
+        own->is_undone = false; /* rolling back to the savepoint is possible */
     if (code != PAWL_OK)
         ended = PAWL__SQL_SAY(own, undo, "pawl_enlist", NULL);
     if (ended == PAWL_OK)
@@ -197,9 +198,7 @@ static pawl_code savepoint_end(pawl__sql_session *own, pawl_code code, pawl_erro
 pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *changes,
                                    pawl_error *error)
 {
-    pawl_code code = check_database(own, error);
-    if (code == PAWL_OK)
-        code = PAWL__SQL_SAY(own, save, "pawl_enlist", error);
+    pawl_code code = PAWL__SQL_SAY(own, save, "pawl_enlist", error);
     if (code != PAWL_OK)
         return code;
     own->in_transaction = true;

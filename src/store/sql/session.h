@@ -1,16 +1,16 @@
-/* session.h - sessions: their statements, requests and writes, which are the same whichever library carries them;
- * and the handle of a server whose rows are locked, with its two sessions and their transactions.
+/* session.h - sessions (database connections) with their statements, requests and writes, for every client library; and
+ * the handle for a server with row locks, which has two sessions and their transactions.
  *
- *     open           as the handle is opened; `connect` of the driver makes a session
- *     ready          begins every operation: makes a lost session anew
+ *     open           when the handle is opened; the driver's `connect` makes a session
+ *     ready          before every operation: reconnects a lost session
  *     begin, write, commit or rollback
  *     close
  *
- * A claim is a row lock that a transaction of `main` has from queue_claim to the commit that settles
- * it. While that transaction is open, stamps, and commits that settle no claim, go over `side`.
+ * A claim is a row lock, held by a transaction of `main` from queue_claim to the commit that settles
+ * the row. While that transaction is open, stamps, and commits that settle no claim, use `side`.
  *
- * A family (family.h) has what servers of one kind say in their own words, by whatever library they are reached. A
- * file has the first part alone: one session, which has its own begin and commit.
+ * A family (family.h) has the SQL texts of one kind of server. Drivers of files use only the first part:
+ * one session, with its own begin and commit.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -27,7 +27,7 @@
 #include "store/sql/value.h"
 
 #define PAWL__SQL_FIELDS_MAX 40  /* of an item */
-#define PAWL__SQL_MARKERS_MAX 40 /* of a statement's text */
+#define PAWL__SQL_MARKERS_MAX 40 /* placeholders in a statement */
 #define PAWL__SQL_DATABASE_ID_SIZE 33
 #define PAWL__SQL_DATABASE_SIZE 260 /* of a database's name: 64 characters */
 
@@ -38,12 +38,12 @@ typedef struct pawl__sql_ahead  pawl__sql_ahead; /* ahead.h */
 
 /* Each driver's statement begins with it. */
 struct pawl__sql_prepared {
-    unsigned order[PAWL__SQL_MARKERS_MAX]; /* the number of the parameter at each marker */
+    unsigned order[PAWL__SQL_MARKERS_MAX]; /* the parameter's number for each placeholder */
     unsigned marker_count;
     unsigned column_count; /* 0: no rows */
     bool     is_made;
-    bool     ignores; /* a row whose key exists is left: the server says that it is there */
-    bool     merges;  /* the row is looked for, and inserted where there is none */
+    bool     ignores; /* an insert for which a duplicate key is no failure */
+    bool     merges;  /* MERGE: looks for the row, and inserts it if there is none */
 };
 
 /* The statements of one saga table. */
@@ -54,18 +54,20 @@ typedef struct pawl__sql_saga_cache {
     pawl__sql_prepared          *statements[pawl__sql_saga_statement_count];
 } pawl__sql_saga_cache;
 
-/* Prepares the statement, which is run with such fields, at its first use: of the shared ones, the family's own, or one of a saga's
- * table where `table` is not NULL. NULL: see the error. */
+/* Returns the statement, prepared at its first use; `fields`: its parameters. `table` NULL: a shared statement or one
+ * of the family, else a statement on this saga table. NULL: see the error. */
 pawl__sql_prepared *pawl__sql_prepared_of(pawl__sql_session *session, int statement,
                                           const pawl_saga_table  *table,
                                           const pawl__field_list *fields, pawl_code *code,
                                           pawl_error *error);
-/* The table as the session has looked at it, since one of its statements was prepared; else as it is given. */
+/* The session's copy of the table, with the column types found, if one of its statements was prepared; else `table`. */
 const pawl_saga_table *pawl__sql_saga_known(pawl__sql_session     *session,
                                             const pawl_saga_table *table);
 /* The template of the statement that pawl__sql_prepared_of finds. */
 const char *pawl__sql_template_of(const pawl__sql_session *session, int statement, bool is_saga);
-/* The end of a driver's `disconnect`: the statements are closed, the state is that of a new one. */
+/* Closes all statements; each is prepared again at its next use. */
+void pawl__sql_close_statements(pawl__sql_session *session);
+/* Last step of a driver's `disconnect`: closes the statements, resets the session's state. */
 void pawl__sql_session_closed(pawl__sql_session *session);
 
 /* ---- A session, and the handle ------------------------------------------- */
@@ -74,39 +76,39 @@ void pawl__sql_session_closed(pawl__sql_session *session);
 struct pawl__sql_session {
     pawl__sql_store *store;
     bool             is_made;
-    bool             is_callers; /* of an enlist: nothing watches its calls, its settings stay */
-    bool             is_lost;    /* nothing more is sent; `ready` makes it anew */
-    bool             is_undone;  /* the server undid the transaction: only a rollback may follow */
-    bool             in_transaction; /* a transaction was begun and has not ended */
-    bool             is_marked;      /* behind PAWL__SQL_MARK: a handler's, so far as is known */
-    size_t           packet_max;     /* the largest packet that the server takes; 0: not known */
-    int64_t          id;             /* of the session, by which it is ended */
-    int64_t          server;    /* a number of the server that it is on; MySQL and MariaDB alone */
-    pawl_code        why;       /* why the call under way was broken off, or PAWL_OK */
-    bool             is_null;   /* the last failure is that of a column that takes no null */
-    bool             is_unsure; /* the last failure, of a commit, does not say how that ended */
-    bool is_deferred;    /* the last failure, of a commit, is that of a deferred constraint */
-    bool is_unconfirmed; /* the last text, a commit, was done here, on no standby */
+    bool             is_callers;      /* of enlist: no deadlines, settings are not changed */
+    bool             is_lost;         /* nothing more is sent; `ready` reconnects */
+    bool             is_undone;       /* the server rolled back: only a rollback may follow */
+    bool             in_transaction;  /* a transaction was begun and has not ended */
+    bool             is_marked;       /* PAWL__SQL_MARK was set: a handler transaction */
+    size_t           packet_max;      /* the largest packet that the server takes; 0: not known */
+    int64_t          id;              /* the server's session id, to end it */
+    int64_t          server;          /* identifies the server; only MySQL and MariaDB */
+    pawl_code        why;             /* why the current call was aborted, or PAWL_OK */
+    bool             is_null;         /* last failure: null in a column that takes none */
+    bool             is_unsure;       /* last failure, of a commit: outcome not known */
+    bool             is_deferred;     /* last failure, of a commit: a deferred constraint */
+    bool             is_unconfirmed;  /* last commit is applied here, but no standby confirmed it */
     pawl__sql_prepared  **statements; /* by number; NULL: none yet */
     pawl__sql_saga_cache *sagas;
-    pawl__sql_request    *spare; /* ended, for the next */
+    pawl__sql_request    *spare; /* an ended request, kept for reuse */
     pawl__sql_ahead      *ahead; /* NULL: each answer is awaited */
 };
 
 /* The handle of each such driver begins with it. */
 struct pawl__sql_remote {
-    pawl__sql_store    sql; /* first; its connection is the one in use: main, or side */
+    pawl__sql_store    sql; /* first; its connection is the current one: main or side */
     pawl__sql_session *main;
-    pawl__sql_session *side;  /* made when it is needed first */
+    pawl__sql_session *side;  /* connected when first needed */
     const char        *given; /* the URL for people */
     pawl__sql_server   server;
     pawl__sql_claims   claims;
     int64_t            lock_number;  /* of the worker's session lock; 0: it has none */
-    bool               is_cluster;   /* a row lock is one node's, so claims are stamps */
-    bool               is_read_only; /* the server of the last session can only be read now */
-    int     rest_s;  /* a transaction that rests longer is ended, where the server can do that */
+    bool               is_cluster;   /* row locks are local to a node, so claims are stamps */
+    bool               is_read_only; /* the server of the last session is read-only now */
+    int     rest_s;  /* the server ends a transaction that is idle for longer, if it can */
     int64_t version; /* of the server; 0: not known */
-    /* Or the schema, where tables are in one. */
+    /* Name of the database, or of the schema if tables are in one. */
     char database[PAWL__SQL_DATABASE_SIZE];
     char database_id[PAWL__SQL_DATABASE_ID_SIZE];
 };
@@ -126,36 +128,36 @@ static inline pawl__sql_session *pawl__sql_session_of(pawl__sql_connection *conn
 
 /* ---- The handle (remote.c) ----------------------------------------------- */
 
-/* Before the URL is read. The family may be set later, until the first session is made. */
+/* Called before the URL is read. The family may be set later, before the first session is made. */
 pawl_code pawl__sql_remote_open(pawl_store *store, const pawl__sql_ops *ops,
                                 pawl__sql_session *main, pawl__sql_session *side,
                                 pawl_error *error);
-/* A goodbye of each session frees the locks of the claims. */
+/* Closes both sessions properly, which releases the locks of the claims. */
 void pawl__sql_remote_close(pawl_store *store);
-/* Makes `main` anew where it was lost. */
+/* Reconnects `main` if it was lost. */
 pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error);
-/* Makes a session by the driver's `connect`, with the identity of the store and the worker's lock. */
+/* Connects by the driver's `connect`; then sets the store's identity and takes the worker's lock. */
 pawl_code pawl__sql_session_connect(pawl__sql_session *session, pawl_error *error);
 /* PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
 pawl_code pawl__sql_session_check(const pawl__sql_session *session, pawl_error *error);
-/* The error of a call that was broken off: session->why. */
+/* Sets the error of an aborted call: session->why. */
 pawl_code pawl__sql_broken_off(const pawl__sql_session *session, pawl_error *error);
-/* The failure of a call as an error, and what it left as the session's state; a `number` of 0 is none. */
+/* Sets the error of a failed call, and the session's state from `left`; `number` 0: no error number. */
 pawl_code pawl__sql_session_failed(pawl__sql_session *session, pawl_code code, pawl__sql_left left,
                                    unsigned number, const char *text, pawl_error *error);
-/* The same of a write in a caller's transaction that only reads: his mistake, and the savepoint undoes it. */
+/* The same for a write in a caller's read-only transaction: the caller's mistake; the savepoint undoes it. */
 pawl_code pawl__sql_session_read_only(pawl__sql_session *session, pawl_error *error);
-/* Whether the transaction can go on behind that failure of a statement. */
+/* Can the transaction go on after this failure of a statement? */
 bool                    pawl__sql_may_go_on(const pawl__sql_session *session, pawl_code code);
 static inline pawl_code pawl__sql_query(pawl__sql_session *session, const char *text,
                                         pawl_error *error)
 {
     return session->store->ops->ask(session, text, NULL, NULL, error);
 }
-/* The one number that a text asks for; 0: null, or no row. */
+/* Runs a text that returns one number; 0: null, or no row. */
 pawl_code pawl__sql_ask_number(pawl__sql_session *session, const char *text, int64_t *number,
                                pawl_error *error);
-/* The one text; cut to `size`, ended by a NUL. */
+/* The same for one text, cut to `size` with its NUL. */
 pawl_code pawl__sql_ask_text(pawl__sql_session *session, const char *text, char *to, size_t size,
                              pawl_error *error);
 
@@ -169,18 +171,18 @@ void      pawl__sql_own_unlock(pawl_store *store);
 
 /* ---- Transactions (session.c) -------------------------------------------- */
 
-/* Begins a transaction where none is open. Row locks of claims that a rollback lost are taken again;
- * a row that another worker took meanwhile is no longer claimed. */
+/* Begins a transaction unless one is open. Takes row locks of claims again that a rollback released;
+ * a row that another worker has claimed meanwhile is no longer claimed. */
 pawl_code pawl__sql_session_begin(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_session_commit(pawl_store *store, bool *is_unknown, pawl_error *error);
-/* Of a handler's, goes back to its mark where that leaves claims their row locks. */
+/* In a handler transaction rolls back to its savepoint, if that keeps the row locks of claims. */
 void pawl__sql_session_rollback(pawl_store *store);
-/* The family's words for that; `which` is the offset of one in pawl__sql_words (family.h). */
+/* Sends a text of the family; `which` is its offset in pawl__sql_words (family.h). */
 pawl_code pawl__sql_say(pawl__sql_session *session, size_t which, const char *name,
                         pawl_error *error);
 #define PAWL__SQL_SAY(session, word, name, error) \
     pawl__sql_say((session), offsetof(pawl__sql_words, word), (name), (error))
-/* Of one session. Afterwards no transaction is open, whatever happened. */
+/* Rolls one session back. Afterwards it has no open transaction, even after a failure. */
 void pawl__sql_session_undo(pawl__sql_session *session);
 
 /* Of pawl__sql_lock_ops, behind its statements. */
@@ -197,33 +199,35 @@ void      pawl__sql_back(pawl_store *store);
 pawl_code pawl__sql_mark_open(pawl_store *store, pawl_error *error);
 pawl_code pawl__sql_is_open(pawl_store *store, bool *is_open, pawl_error *error);
 
-/* A change set inside a transaction of the application's own, within a savepoint. The caller has
- * looked at the session, which is made. */
+/* For enlist: checks that the application's connection is on the store's database. */
+pawl_code pawl__sql_check_database(pawl__sql_session *own, pawl_error *error);
+/* Writes a change set in the application's own transaction, within a savepoint. The caller has checked
+ * the session and its database. */
 pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *changes,
                                    pawl_error *error);
 
 /* ---- Writes (session_write.c, version_check.c) ------------------------------------- */
 
-/* Sets, as the driver makes them, and the rest one by one. */
+/* Writes items in sets if the driver can, the others one by one. */
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error);
-/* The same, and sagas whose versions are past wait for no lock. */
+/* The same; first checks the versions of sagas, so that an outdated one does not wait for a lock. */
 pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__sql_write *write,
                                   const void *const *items, size_t count, pawl__sql_fate *fates,
                                   size_t *failed, pawl_error *error);
-/* PAWL_EPERSIST: the count of a statement is not known, and so its effect is not; or that the call was ended, which
- * can take the count. */
+/* Sets PAWL_EPERSIST: the number of rows that a statement changed is not known, and so its effect is not. If the call
+ * was aborted, which may cause that, sets its error instead. */
 pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *error);
-/* Whether a unique key, or a column that takes no null, refused the row: an end of the item where
- * the write expects it, or where the statement leaves such rows. */
+/* Did a unique key, or a NOT NULL column, refuse the row? Sets the fate, if the write expects it or the statement
+ * ignores duplicates. */
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
                           const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate);
-/* Behind a refusal by a unique key: PAWL_EPERSIST, with the error's text behind it, where no row is there that has a key of
- * the item's. */
+/* After a refusal by a unique key: PAWL_EPERSIST, with the server's text, if no row has a key of the item. Then another
+ * row was refused, such as one that an application's trigger inserts. */
 pawl_code pawl__sql_check_taken(pawl__sql_session *session, const pawl__sql_write *write,
                                 const void *item, pawl_error *error);
-/* Around a write that may be refused; unless it is done it is undone. */
+/* A savepoint around a write that may be refused; `is_done` false undoes the write. */
 pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error);
 pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error);
 pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection,

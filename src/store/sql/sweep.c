@@ -1,4 +1,4 @@
-/* sweep.c - rows that are old, and leases of timeouts that are over.
+/* sweep.c - deletes old rows (retention), and releases expired leases of timeouts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ typedef struct old_rows {
 static const pawl__field_list by_age =
     PAWL__FIELDS(PAWL__AS_OF(old_rows, before, TIME), PAWL__AS_OF(old_rows, limit, INT));
 
-/* As many as were allowed: there may be more. */
+/* Sets `*more` if the limit was reached. */
 static pawl_code sweep_table(pawl_store *store, int statement, pawl_time before, size_t count_max,
                              int64_t *deleted, bool *more, pawl_error *error)
 {
@@ -27,7 +27,7 @@ static pawl_code sweep_table(pawl_store *store, int statement, pawl_time before,
     return code;
 }
 
-/* Rows whose times have no index: the statement that looks at a page, and the one that deletes what is old in it. */
+/* The statements for a table without an index on time: `look` reads a page, `sweep` deletes the old rows in it. */
 typedef struct paged {
     pawl_store             *store;
     int                     look, sweep;
@@ -62,8 +62,8 @@ static pawl_code sweep_pages(int64_t *place, paged it, pawl_time before, size_t 
     return pawl__old_sweep(place, &page, sweep_page, &it, deleted, more, error);
 }
 
-/* Marks stand in the order they were made, but for clocks that differ a little: among so many newer ones old ones are
- * looked for. */
+/* Deduplication records lie in the order of their times, except that clocks differ a little. So a sweep looks for old
+ * ones among this number of newer ones. */
 #define INBOX_LOOKS 9999
 
 static pawl_code sweep_inbox(pawl_store *store, const pawl_sweep *sweep, int64_t *deleted,
@@ -87,10 +87,11 @@ static pawl_code sweep_history(pawl_store *store, const pawl_sweep *sweep, int64
                        deleted, more, error);
 }
 
-/* Behind a full page without an old body the next sweep is soon enough. */
-static pawl_code sweep_bodies(pawl_store *store, const pawl_sweep *sweep, int64_t *cleared,
-                              bool *more, pawl_error *error)
+/* After a full page without an old body, the next page is left to the next sweep. */
+pawl_code pawl__sql_sweep_bodies(pawl_store *store, const pawl_sweep *sweep, int64_t *cleared,
+                                 bool *more, pawl_error *error)
 {
+    const pawl__sql_ops  *ops = pawl__sql_ops_of(store);
     pawl__bodies          page;
     const pawl__sql_asked asked = {PAWL__SQL_BODIES_PAGE, &pawl__bodies_range, &page,
                                    &pawl__bodies_found, sizeof page};
@@ -102,6 +103,8 @@ static pawl_code sweep_bodies(pawl_store *store, const pawl_sweep *sweep, int64_
         return pawl__sql_no_memory(store, "rows", error);
     pawl_code code    = pawl__sql_read_first(store, &asked, arena, &page, error);
     bool      is_full = pawl__bodies_is_full(&page);
+    if (code == PAWL_OK && page.count > 0 && ops->bodies_begin != NULL)
+        code = ops->bodies_begin(store, error);
     if (code == PAWL_OK && page.count > 0)
         code = pawl__sql_execute(store, &clear, cleared, error);
     if (code == PAWL_OK)
@@ -127,7 +130,7 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
     if (code == PAWL_OK && sweep->history_before != 0)
         code = sweep_history(store, sweep, &lines, more, error);
     if (code == PAWL_OK)
-        code = sweep_bodies(store, sweep, &bodies, more, error);
+        code = pawl__sql_sweep_bodies(store, sweep, &bodies, more, error);
     *count = marks + rows + lines + bodies;
     if (code == PAWL_OK)
         code = pawl__sql_worker_sweep(store, sweep->workers_before, sweep->count_max, count, more,
@@ -135,7 +138,7 @@ static pawl_code sweep_all(pawl_store *store, const pawl_sweep *sweep, int64_t *
     return code;
 }
 
-/* The place among the bodies stays where it was if their change was undone. */
+/* If the transaction fails, sets the cursor of the bodies back. */
 static pawl_code sweep_once(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                             pawl_error *error)
 {
@@ -160,7 +163,7 @@ pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *c
     return code;
 }
 
-/* ---- Leases that are over ----------------------------------------------- */
+/* ---- Expired leases ------------------------------------------------------- */
 
 static pawl_code reap_once(pawl_store *store, pawl_time now, int64_t *count, pawl_error *error)
 {

@@ -1,6 +1,6 @@
 /* tables.h - the shared tables and the saga tables, described once.
  *
- * The description makes the script (pawl__sql_create) and is what verify
+ * The description makes the script (pawl__sql_run_script) and is what verify
  * compares a database with.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,8 +12,8 @@
 #include "store/sql/dialect.h"
 #include "store/sql/script.h"
 
-/* Raised with every change to the tables below that this program cannot do
- * without; steps.c then has the step for a database of the version before. */
+/* Raised with every change to the tables below that this program
+ * needs; steps.c then has the step for databases of the previous version. */
 #define PAWL__SQL_SCHEMA_VERSION 5
 
 /* Names of saga tables and their columns. */
@@ -30,33 +30,33 @@ typedef struct pawl__sql_index {
     const char *columns; /* template */
     bool        is_unique;
     const char *where; /* template; NULL: every row */
-    /* Template: its columns where an index cannot leave rows out; NULL: as `columns`; empty: no
-     * index there. Without `columns` the index is only there. */
+    /* Template: its columns on databases without partial indexes; NULL: as `columns`; empty: no index on
+     * these. If `columns` is NULL, the index is only on these. */
     const char *every_row;
-    const char *only; /* the dialects that have it, each between blanks: " oracle "; NULL: all */
-    bool is_late;     /* came behind the first tables: made by itself in every dialect, as a table
-                            that is there may lack it */
+    const char *only; /* dialects that have it, each between blanks: " oracle "; NULL: all */
+    bool is_late;     /* added in a later version: made by a statement of its own in every dialect,
+                            since existing tables may lack it */
 } pawl__sql_index;
 
-/* A column whose value is null in the rows that an index is not about, for databases whose
- * indexes cannot leave rows out. Nothing writes it. */
+/* A computed column for databases without partial indexes: it is null in the rows that the index should leave
+ * out. */
 typedef struct pawl__sql_computed {
     const char    *table;
     const char    *name;
     pawl__sql_type type;
     const char    *value;   /* template */
     const char    *only;    /* as of pawl__sql_index */
-    bool           is_late; /* the dialect's first tables lack it: the script adds it to those */
+    bool           is_late; /* added in a later version: the script adds it to existing tables */
 } pawl__sql_computed;
 
 typedef struct pawl__sql_table {
     const char             *name; /* the prefix is put before it */
     pawl__sql_table_kind    kind;
-    const char             *about; /* its rows, for the reader of a script */
+    const char             *about; /* describes its rows, for readers of a script */
     const pawl__sql_column *columns;
     size_t                  column_count;
     const char             *constraints; /* template: keys; NULL when a SERIAL column is the key */
-    bool                    is_keyed;    /* small rows, found by their key alone */
+    bool                    is_keyed;    /* small rows, only found by their key */
     const pawl__sql_index  *indexes;
     size_t                  index_count;
 } pawl__sql_table;
@@ -73,17 +73,17 @@ extern const size_t           pawl__sql_saga_column_count;
 
 /* The column type of a correlation value. */
 pawl__sql_type pawl__sql_correlation_type(const pawl_correlation *correlation);
-/* As much of the property as stands in the name of its column. */
+/* The part of the property's name that is in the name of its column. */
 pawl_text pawl__sql_property_of(const pawl__sql_dialect *dialect,
                                 const pawl_correlation  *correlation);
 /* "Correlation_X", unquoted (D8, D9). */
 void pawl__sql_correlation_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                   const pawl_correlation *correlation);
-/* "Index_{table}_Correlation_X", unquoted; where a hash names it, the same everywhere, that of this
- * text (D10, D11); where indexes are a table's own "Index_Correlation_X" (D9). */
+/* "Index_{table}_Correlation_X", unquoted; on databases with hashed names a hash of this text (D10, D11); where each
+ * table has its own index names "Index_Correlation_X" (D9). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation);
-/* Both correlations of a table, those that it has. */
+/* Lists the correlations that the table has; returns their number. */
 size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2]);
 /* The prefix of the shared tables (D3). */
 pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
@@ -91,13 +91,14 @@ pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *p
 /* The names of table and columns (D3, D5). */
 pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                                pawl_error *error);
-/* Whether they are identifiers of the dialect, and two; part of the check. */
+/* Part of that check: are the names identifiers of the dialect, and different? */
 pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                               pawl_error *error);
-/* Whether the two are one name there: of tables, of columns. */
+/* Are the two names equal on this database? */
 bool pawl__sql_are_alike(const pawl__sql_dialect *dialect, pawl_text one, pawl_text other);
-/* pawl__sql_saga_check of each, and that no two of them have a table or an index of one name. */
-pawl_code pawl__sql_sagas_check(const pawl__sql_dialect      *dialect,
+/* pawl__sql_saga_check of each, and that no two of them have a table or an index of one name, and none that of a shared
+ * table, which begins with `prefix`. */
+pawl_code pawl__sql_sagas_check(const pawl__sql_dialect *dialect, const char *prefix,
                                 const pawl_saga_table *const *sagas, size_t count,
                                 pawl_error *error);
 
@@ -108,12 +109,12 @@ void pawl__sql_add_computed(pawl__sql_text *text, const pawl__sql_dialect *diale
                             const char *prefix, const pawl__sql_computed *column);
 /* Whether the dialect is one of these; NULL: all are. */
 bool pawl__sql_is_for(const pawl__sql_dialect *dialect, const char *only);
-/* Whether the dialect has it. The script drops one that an earlier version made. */
+/* Has the dialect this index? If not, the script drops one that an earlier version made. */
 bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
-/* The index that is the primary key where every table has one, or NULL: it has a key of its own. */
+/* The index used as primary key, on databases where every table needs one; NULL: the table has a key. */
 const pawl__sql_index *pawl__sql_key_index(const pawl__sql_dialect *dialect,
                                            const pawl__sql_table   *table);
-/* Its columns there, as a template; NULL: it has none. */
+/* The index's columns on this database, as a template; NULL: no such index. */
 const char *pawl__sql_index_columns(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
 void        pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                    const char *prefix, const pawl__sql_table *table,
@@ -125,29 +126,22 @@ void        pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dial
 void        pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                         const pawl_saga_table *table, const pawl_correlation *correlation);
 
-/* Whether the table, shared or of a saga, is one of the script. */
+/* Is the table, shared or of a saga, part of the script? */
 bool pawl__sql_script_has(const pawl__sql_script *what, pawl__sql_table_kind kind,
                           const void *table);
-/* Every statement of the script to `emit`, in an order that can be run; remarks on them to
- * `note`, which may be NULL. Stops at the first failure. */
+/* Calls `emit` for every statement of the script, in the order of execution, and `note` (may be NULL) for
+ * remarks on them. Stops at the first failure. */
 pawl_code pawl__sql_run_script(const pawl__sql_script *what, pawl__sql_emit_fn *emit,
                                pawl__sql_emit_fn *note, void *context, pawl_error *error);
-/* Every statement of the script that makes the shared tables and the saga
- * tables, in an order that can be run; stops at the first failure. */
-pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
-                           const pawl_saga_table *const *sagas, size_t saga_count,
-                           pawl__sql_emit_fn *emit, void *context, pawl_error *error);
-/* The same for removing them. */
-pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
-                         const pawl_saga_table *const *sagas, size_t saga_count,
-                         pawl__sql_emit_fn *emit, void *context, pawl_error *error);
-
+/* Emits the statement that writes or raises the version; for scripts with `leaves_version`. */
+pawl_code pawl__sql_run_version(const pawl__sql_script *what, pawl__sql_emit_fn *emit,
+                                void *context, pawl_error *error);
 /* pawl__sql_script_print of all tables. */
 pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                           const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                           pawl_error *error);
 
-/* Statements as a script that can be run, with the differences before it as comments. */
+/* Prints statements as an executable script, after the differences as comments. */
 typedef struct pawl__sql_plan {
     const pawl__sql_dialect *dialect;
     pawl_line_fn            *line; /* or NULL */

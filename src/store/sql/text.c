@@ -1,5 +1,4 @@
-/* text.c - texts of statements: growing, quoting, and writing a template in a
- * dialect.
+/* text.c - builds texts of statements: appends, quotes, and writes templates in a dialect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +75,7 @@ static void append_char(pawl__sql_text *text, char character)
     pawl__sql_append_text(text, (pawl_text){.data = &character, .size = 1});
 }
 
-/* A character of a name. */
+/* A character of a name, as the dialect spells it. */
 static char letter(const pawl__sql_dialect *dialect, char c)
 {
     return dialect->is_upper && c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
@@ -154,7 +153,7 @@ void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *diale
     pawl__sql_append_name(text, dialect, before, name);
 }
 
-/* The identifier in brackets that begins the piece; returns its closing bracket. */
+/* Appends the identifier in brackets at `open`; returns the closing bracket. */
 static const char *append_bracketed(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                     const char *open)
 {
@@ -167,10 +166,10 @@ static const char *append_bracketed(pawl__sql_text *text, const pawl__sql_dialec
 static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const char *digits);
 
-/* Without a word of the dialect's own: no function that looks for a text is known to all. */
+/* The default of dialect->has: no function that searches a text exists on all databases. */
 #define HAS "length(replace(%a, %b, '')) <> length(%a)"
 
-/* "[A], ?1" with the dialect's quotes. */
+/* Appends a list such as "[A], ?1" with the dialect's quotes and placeholders. */
 static void append_columns(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text list)
 {
     for (const char *at = list.data; at < list.data + list.size; at++) {
@@ -239,7 +238,7 @@ const char *pawl__sql_append_rows(pawl__sql_text *text, const char *insert, unsi
     return end;
 }
 
-/* Of "a|b" the second where an index cannot leave rows out. */
+/* {index:a|b}: b, if the dialect has no partial indexes, else a. */
 static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text index)
 {
@@ -255,7 +254,7 @@ static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
     pawl__sql_append(text, rest);
 }
 
-/* Of "a|b" the second; by the clock of the dialect, if it has one, where the first is 0. */
+/* {seen:a|b}: b. If the dialect has a clock: that, in rows where a is 0. */
 static void append_seen(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text token)
 {
     const char *bar     = memchr(token.data, '|', token.size);
@@ -272,7 +271,7 @@ static void append_seen(pawl__sql_text *text, const pawl__sql_dialect *dialect, 
     pawl__sql_append(text, " end");
 }
 
-/* Of "a|b" both, in the places of the pattern. */
+/* {bits:a|b} and {has:a|b}: puts a and b into the pattern. */
 static void append_both(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *pattern,
                         pawl_text token)
 {
@@ -294,7 +293,7 @@ static void append_limit(pawl__sql_text *text, const pawl__sql_dialect *dialect,
     pawl__sql_append(text, rest);
 }
 
-/* Between '{' and '}' stands a table, or a word of dialect.h. */
+/* Expands the text between '{' and '}': the name of a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
 {
@@ -399,7 +398,7 @@ static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *
     return count;
 }
 
-/* Returns the '}'. */
+/* Expands the token at `open`; returns its '}'. */
 static const char *expand_braces(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const char *prefix, const char *open)
 {
@@ -409,7 +408,7 @@ static const char *expand_braces(pawl__sql_text *text, const pawl__sql_dialect *
     return end;
 }
 
-/* A literal, of which only the empty one, and the names of tables, may be others in the dialect; returns its last quote. */
+/* Copies a literal; '' becomes the dialect's empty text, and names of tables are expanded. Returns its last quote. */
 static const char *expand_literal(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                   const char *prefix, const char *open)
 {
@@ -473,6 +472,8 @@ pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max
                                   "%s '%.*s' has a character that may not stand in a name at byte "
                                   "%zu: names are quoted for you, [ ] ` \" and NUL are refused",
                                   what, (int)name.size, name.data, i);
+    if (!pawl_text_is_valid(name, NULL))
+        return pawl_error_set(error, PAWL_EINVAL, "%s has bytes that are not UTF-8", what);
     static const char quote[] = "$pawl$"; /* around names in texts of statements */
     if (memmem(name.data, name.size, quote, sizeof quote - 1) != NULL)
         return pawl_error_set(error, PAWL_EINVAL, "%s '%.*s' has '%s' in it, which is refused",

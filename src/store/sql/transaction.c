@@ -1,4 +1,4 @@
-/* transaction.c - end of a transaction, stamps, holds.
+/* transaction.c - transactions for reads and for stamps, handler transactions, and the end of each. See transaction.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,7 @@ pawl_code pawl__sql_commit_round(pawl_store *store, pawl_error *error)
     ops->rollback(store);
     if (is_unknown)
         return pawl_error_set(error, PAWL_EUNKNOWN,
-                              "%s: the commit failed, and whether it is there all the same is not "
-                              "known: %s",
+                              "%s: the commit failed, and its outcome is not known: %s",
                               store->scheme, why.text);
     if (error != NULL)
         *error = why;
@@ -95,7 +94,7 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
     return code;
 }
 
-/* ---- Holds ---------------------------------------------------------------- */
+/* ---- Handler transactions -------------------------------------------------- */
 
 static void note_loss(pawl_store *store)
 {
@@ -121,7 +120,7 @@ pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *err
     return code;
 }
 
-/* In a child process it is the parent's. */
+/* After a fork the transaction belongs to the parent process: the child leaves it alone. */
 void pawl__sql_handler_transaction_end(pawl_store *store)
 {
     const pawl__sql_server *server = of(store)->server;

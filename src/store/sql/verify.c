@@ -1,4 +1,4 @@
-/* verify.c - the catalog and the description.
+/* verify.c - compares the catalog of a database with the description of the tables, and reports each difference.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ bool pawl__sql_has_table(const pawl__sql_catalog *catalog, pawl_text table)
     return false;
 }
 
-/* Names, or lists of them, as the catalog and as pawl writes them. */
+/* Are the names, or lists of names, equal? Case does not matter if the catalog has capitals. */
 static bool is_name(const pawl__sql_catalog *catalog, pawl_text found, pawl_text name)
 {
     return catalog->is_upper
@@ -100,18 +100,32 @@ bool pawl__sql_is_old_type(const pawl__sql_dialect *dialect, pawl__sql_type type
     return old != NULL && pawl__sql_is_type(found, old);
 }
 
-/* Not counted: sagas are found by it. */
+static bool ends_in_bin(pawl_text collation)
+{
+    return collation.size > 4 && memcmp(collation.data + collation.size - 4, "_bin", 4) == 0;
+}
+
+bool pawl__sql_is_caseless(const pawl__sql_dialect *dialect, pawl__sql_type type,
+                           const pawl__sql_found_column *column)
+{
+    return pawl__sql_is_bytewise(type) && dialect->collation != NULL &&
+           ends_in_bin(pawl_text_of(dialect->collation)) && column->collation.size > 0 &&
+           !ends_in_bin(column->collation);
+}
+
+/* A warning, not counted as a difference: sagas are found all the same. */
 static void note_old_type(pawl__sql_verifier *v, const pawl__sql_found_column *found,
                           pawl__sql_type type, const char *expected)
 {
     char text[600];
-    (void)snprintf(text, sizeof text, "warning: table %.*s: column %.*s is a %.*s, not %s: %s",
-                   PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(found->name),
-                   PAWL_TEXT_ARGS(found->type), expected,
-                   type == PAWL__SQL_KEY_TIME
-                       ? "values are cut to it before they are written and looked for, and two "
-                         "within a step of it are one"
-                       : "a text of more than 100 characters beyond U+FFFF may be refused");
+    (void)snprintf(
+        text, sizeof text, "warning: table %.*s: column %.*s is a %.*s, not %s: %s",
+        PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(found->name), PAWL_TEXT_ARGS(found->type),
+        expected,
+        type == PAWL__SQL_KEY_TIME
+            ? "values are rounded to its precision before they are written and searched, "
+              "and two that become equal are one"
+            : "a text of more than 100 characters beyond U+FFFF may be refused");
     if (v->line != NULL && v->says_obsolete)
         v->line(pawl_text_of(text), v->context);
 }
@@ -127,6 +141,7 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
                          PAWL_TEXT_ARGS(name));
         return;
     }
+    size_t before   = v->count;
     found->is_known = true;
     bool is_old     = pawl__sql_is_old_type(v->schema->dialect, type, found);
     if (is_old)
@@ -150,6 +165,7 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name),
                          is_nullable ? "null allowed" : "not null",
                          is_nullable ? "not null" : "null allowed");
+    v->left += v->count - before;
 }
 
 static void check_columns(pawl__sql_verifier *v, const pawl__sql_column *columns, size_t count)
@@ -158,9 +174,10 @@ static void check_columns(pawl__sql_verifier *v, const pawl__sql_column *columns
         check_column(v, pawl_text_of(columns[i].name), columns[i].type, columns[i].is_nullable);
 }
 
-/* Columns of others do no harm, unless every insert has to fill them. */
-static void check_strange_columns(pawl__sql_verifier *v)
+/* Unknown columns are accepted, unless every insert would have to fill them. */
+static void check_unknown_columns(pawl__sql_verifier *v)
 {
+    size_t before = v->count;
     for (size_t i = 0; i < v->catalog.columns.count; i++) {
         const pawl__sql_found_column *column =
             (const pawl__sql_found_column *)v->catalog.columns.items + i;
@@ -171,6 +188,7 @@ static void check_strange_columns(pawl__sql_verifier *v)
                              "no row can be inserted",
                              PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(column->name));
     }
+    v->left += v->count - before;
 }
 
 /* ---- Indexes ------------------------------------------------------------ */
@@ -195,8 +213,10 @@ static void check_index(pawl__sql_verifier *v, const expected_index *expected)
 {
     const pawl__sql_found_index *found =
         pawl__sql_find_index(&v->catalog, v->table, expected->name);
-    bool is_key = expected->name.size == 0;
+    bool   is_key = expected->name.size == 0;
+    size_t before = v->count;
     if (found == NULL) {
+        v->left += is_key;
         pawl__sql_report(v, "table %.*s: %s%.*s is missing", PAWL_TEXT_ARGS(v->table),
                          is_key ? "primary key" : "index ", PAWL_TEXT_ARGS(expected->name));
         return;
@@ -206,14 +226,16 @@ static void check_index(pawl__sql_verifier *v, const expected_index *expected)
                      found->is_unique ? "unique" : "not unique");
     if (!found->is_valid)
         report_index(v, expected, "valid", "not valid: its making was broken off; drop it");
+    bool is_narrow = pawl__sql_is_narrow(v->schema, found);
     if (!is_name(&v->catalog, found->columns, expected->columns))
         report_index(v, expected, expected->columns.data, found->columns.data);
     if (found->is_partial != expected->is_partial)
         report_index(v, expected, expected->is_partial ? "a condition" : "all rows",
                      found->is_partial ? "a condition" : "all rows");
+    v->left += is_narrow ? 0 : v->count - before;
 }
 
-/* A template as it stands in the catalog. */
+/* The template as a catalog would have it, in the arena. */
 static pawl_text expand(pawl__sql_verifier *v, const char *template_text)
 {
     pawl__sql_text text = {0};
@@ -224,7 +246,7 @@ static pawl_text expand(pawl__sql_verifier *v, const char *template_text)
     return is_whole ? copy : (pawl_text){0};
 }
 
-/* The columns of "primary key (...)", which stands first. */
+/* The columns of the primary key, which is the first of the constraints. */
 static pawl_text key_of(pawl__sql_verifier *v, const pawl__sql_table *table)
 {
     if (table->constraints == NULL && table->columns[0].type == PAWL__SQL_SERIAL)
@@ -280,7 +302,7 @@ static pawl_code check_shared(pawl__sql_verifier *v, const pawl__sql_table *tabl
     if (!begin_table(v, name))
         return PAWL_OK;
     check_columns(v, table->columns, table->column_count);
-    check_strange_columns(v);
+    check_unknown_columns(v);
     expected_index key = {.is_unique = true};
     if (v->schema->ops->has_keys)
         key.columns = key_of(v, table);
@@ -323,7 +345,7 @@ static pawl_code check_reach(pawl__sql_verifier *v, const pawl_saga_table *table
     return PAWL_OK;
 }
 
-/* Not counted: it stands in nobody's way, and programs of the phase before may need it. */
+/* Not counted as a difference: an obsolete column does no harm, and programs of the phase before may need it. */
 static void note_obsolete(pawl__sql_verifier *v, const pawl_saga_table *table)
 {
     const pawl__sql_found_column *columns = v->catalog.columns.items;
@@ -355,7 +377,7 @@ static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
     if (code == PAWL_OK)
         code = check_reach(v, table);
     note_obsolete(v, table);
-    check_strange_columns(v);
+    check_unknown_columns(v);
     if (v->schema->ops->has_keys)
         check_index(v, &(expected_index){.columns = expand(v, "[Id]"), .is_unique = true});
     return code;
@@ -363,7 +385,7 @@ static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-/* A missing table was said already. */
+/* A missing table was reported already. */
 static pawl_code check_version(pawl__sql_verifier *v, int64_t version)
 {
     pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->schema->prefix);

@@ -64,6 +64,7 @@ pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *e
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = join(store, error);
+    store->is_leaving   = false;
     if (code == PAWL_OK &&
         (code = pawl__book_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
         code = pawl_error_set(error, code, "sqlite: out of memory");
@@ -165,10 +166,13 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     return pawl__sql_stamp_end(&store->sql.base, code, error);
 }
 
+/* Comes first when a worker ends, and when its handle is closed. Of the transactions that follow, one waits for the
+ * lock and those behind it a moment: a stop, or a thread that tries again, would wait a deadline for each. */
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = PAWL_OK;
+    store->is_leaving   = true;
     if (store->book == NULL)
         return PAWL_OK;
     pawl__book_claim_end_all(store->book, store);

@@ -73,14 +73,17 @@ pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_er
     }
     if ((result & 0xFF) == SQLITE_ERROR && strncmp(text, "no such ", 8) == 0)
         code = PAWL_ESCHEMA;
-    int reason = db != NULL ? sqlite3_system_errno(db) : 0;
-    if ((result & 0xFF) == SQLITE_CANTOPEN && (reason == EMFILE || reason == ENFILE))
-        text = strerror(reason);
+    int         reason = db != NULL ? sqlite3_system_errno(db) : 0;
+    const char *why    = "";
+    if ((result & 0xFF) == SQLITE_CANTOPEN && reason != 0)
+        why = strerror(reason);
     if (is_full(db, result)) {
         code = PAWL_EFULL;
         text = "no space left for the file, or for what is beside it";
+        why  = "";
     }
-    return pawl_error_set(error, code, "sqlite: %s%s%s", what, what[0] != '\0' ? ": " : "", text);
+    return pawl_error_set(error, code, "sqlite: %s%s%s%s%s", what, what[0] != '\0' ? ": " : "",
+                          text, why[0] != '\0' ? ": " : "", why);
 }
 
 static sqlite3 *db_of(const pawl__sql_session *session)

@@ -16,26 +16,37 @@
 
 /* ---- Running a script --------------------------------------------------- */
 
-/* Whether apply would make the file: the folder is there and may be written. */
-static bool is_to_be_made(const char *path)
+/* A file that is missing would be made by apply; its folder must be there, and be writable. */
+static pawl_code check_missing(const char *path, bool *is_missing, pawl_error *error)
 {
-    char        folder[PAWL_URL_SIZE_MAX + 1];
-    const char *end = strrchr(path, '/');
-    (void)snprintf(folder, sizeof folder, "%.*s.", end != NULL ? (int)(end - path) + 1 : 0, path);
-    return access(path, F_OK) != 0 && errno == ENOENT && access(folder, W_OK | X_OK) == 0;
+    char        folder[PAWL_URL_SIZE_MAX + 1] = ".";
+    const char *end                           = strrchr(path, '/');
+    *is_missing                               = access(path, F_OK) != 0 && errno == ENOENT;
+    if (end != NULL)
+        (void)snprintf(folder, sizeof folder, "%.*s", end > path ? (int)(end - path) : 1, path);
+    if (!*is_missing || access(folder, W_OK | X_OK) == 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s cannot be made in folder %s: %s",
+                          path, folder, strerror(errno));
 }
 
 /* For a plan an empty database in memory stands for a file that is to be made. */
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
-    pawl__sqlite *store   = pawl__sqlite_of(base);
-    bool          is_made = verb == PAWL_SCHEMA_APPLY;
-    if (verb == PAWL_SCHEMA_PLAN && is_to_be_made(store->given_path)) {
+    pawl__sqlite *store      = pawl__sqlite_of(base);
+    bool          is_made    = verb == PAWL_SCHEMA_APPLY;
+    bool          is_missing = false;
+    pawl_code     code       = PAWL_OK;
+    if (verb == PAWL_SCHEMA_PLAN)
+        code = check_missing(store->given_path, &is_missing, error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_missing) {
         int result = sqlite3_open(":memory:", &store->connection.db);
         return result == SQLITE_OK ? PAWL_OK
                                    : pawl__sqlite_failed(store->connection.db, result, "", error);
     }
-    pawl_code code = pawl__sqlite_connect(store, is_made, error);
+    code = pawl__sqlite_connect(store, is_made, error);
     return code == PAWL_OK && is_made ? pawl__sqlite_use_wal(store, error) : code;
 }
 

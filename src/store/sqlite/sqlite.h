@@ -2,7 +2,7 @@
  *
  *     sqlite.c      the statements, the tables of operations
  *     open.c        URL, connection, settings, close
- *     request.c     the library as that of a session: binding, reading, error codes; request.h
+ *     request.c     statements for the generic store: binding, reading, error codes; request.h
  *     transaction.c begin, commit, stamps without a sync
  *     schema.c      print, apply, verify, drop
  *     lease.c       queue leases of processes
@@ -43,23 +43,25 @@ typedef struct pawl__sqlite {
     pawl__program_file     *file; /* entered when it was opened first */
     int                     busy_ms;
     int                     cache_mb;
-    int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
-    int                     may_make;    /* the URL allows that the file is made */
-    int64_t                 waited_us;   /* by the busy handler, in the lock it waits for now */
-    int                     log_mb;
-    int                     log_pages;      /* of that size */
-    int                     checkpoint_due; /* pages of the log */
-    bool                    is_checkpointing;
-    bool                    is_copied; /* the last checkpoint copied the whole log */
-    pthread_mutex_t         mutex;     /* guards connection.db against interrupt() */
-    bool           is_lost; /* the connection had to be closed; the next operation makes it */
+    int                     synchronous; /* the pragma's number: 0, 1, 2 */
+    int                     may_make;    /* the URL allows creating the file */
+    int64_t waited_us;  /* time that the busy handler has waited for the current lock */
+    bool    was_busy;   /* the last write transaction did not get the lock */
+    bool    is_leaving; /* the worker ends: after one timed-out wait, later ones are short */
+    int     log_mb;
+    int     log_pages;      /* of that size */
+    int     checkpoint_due; /* pages of the log */
+    bool    is_checkpointing;
+    bool    is_copied;     /* the last checkpoint copied the whole log */
+    pthread_mutex_t mutex; /* guards connection.db against interrupt() */
+    bool is_lost; /* the connection was closed after a failure; the next operation reopens it */
     atomic_bool    is_interrupted;
     int64_t        data_version;
     pawl__program *program; /* joined by the first that needs it */
     pawl__book    *book;
-    pawl_text      checked_queue; /* whose lease was looked at last in this transaction */
+    pawl_text      checked_queue; /* the queue whose lease this transaction checked last */
     int64_t        checked_epoch;
-    /* Rows that a commit of unknown outcome settled: theirs if it landed. */
+    /* Rows that a commit of unknown outcome settled: their claims end if it was applied. */
     int64_t *unsure;
     size_t   unsure_count;
 } pawl__sqlite;
@@ -69,20 +71,20 @@ static inline pawl__sqlite *pawl__sqlite_of(pawl_store *store)
     return (pawl__sqlite *)store;
 }
 
-/* Refuses when the file is not there any longer. A connection that was lost is made anew. */
+/* Refuses if the file no longer exists. Reopens a lost connection. */
 pawl_code pawl__sqlite_ready(pawl_store *base, pawl_error *error);
 /* PAWL_EUNREACHABLE when the file was deleted, moved or replaced since it was opened. */
 pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error);
-/* Makes a connection that was lost. */
+/* Reopens a lost connection. */
 pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error);
-/* Closes the connection, which ends its transaction and frees its locks. Needs no
- * memory; no request may be under way. */
+/* Closes the connection, which ends its transaction and frees its locks. Allocates nothing; no statement may be
+ * running. */
 void pawl__sqlite_lose(pawl__sqlite *store);
 
 /* open.c */
 pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_options *options,
                             pawl_error *error);
-/* Opens the file; `is_made`: makes it when it is missing. */
+/* Opens the file; `is_made`: creates a missing one. */
 pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *error);
 pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error);
 void      pawl__sqlite_close(pawl_store *base);
@@ -97,18 +99,19 @@ pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *erro
 pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error);
 void      pawl__sqlite_stamps_end(pawl_store *base);
 int       pawl__sqlite_busy(void *context, int count);
-/* Whether a statement was unfinished. Also before the connection is closed, which keeps its locks until then. */
+/* Resets unfinished statements, and returns whether there were any. Also called before the connection is closed, which
+ * otherwise keeps its locks. */
 bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text);
 
-/* checkpoint.c: from now on the connection's commits keep the log at its size. */
+/* checkpoint.c: from now on, commits of this connection keep the log at its configured size. */
 void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size);
-/* Outside a transaction that a full disk undid: the next commit may write at the log's beginning. */
+/* Called outside a transaction, after a full disk undid one: lets the next commit write at the log's beginning. */
 void pawl__sqlite_checkpoint_when_full(pawl__sqlite *store);
 
 /* wait.c */
 pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
 void      pawl__sqlite_interrupt(pawl_store *base);
-/* Whether another connection committed since it was asked last. */
+/* Has another connection committed since the last call? */
 pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_error *error);
 
 /* schema.c */
@@ -117,21 +120,20 @@ pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const paw
                               pawl_line_fn *line, void *context, pawl_error *error);
 
 /* lease.c */
-/* Takes or keeps this process's lease on the queue: its epoch. 0: another process has it, `holder`
- * says which. */
+/* Acquires or keeps this process's lease on the queue, and sets `epoch`. 0: another process, described by `holder`,
+ * has it. */
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
                                    int64_t *epoch, pawl_text *holder, pawl_error *error);
-/* Of the lease now, asked inside each commit that settles queue rows: another process that took it has
- * raised it. */
+/* The lease's current epoch, read in each commit that settles queue rows: a process that takes over the lease raises
+ * it. */
 pawl_code pawl__sqlite_lease_epoch(pawl__sqlite *store, pawl_text queue, int64_t *epoch,
                                    pawl_error *error);
 pawl_code pawl__sqlite_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
                                  pawl_error *error);
 pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *error);
-/* Claims of another handle of this process as this worker are free or this handle's. */
+/* Claims made by another handle of this process for the same worker are freed, or become this handle's. */
 pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error);
-/* Frees all claims of the handle, and the leases on queues that no handle of
- * this process claims from any longer. */
+/* Frees all claims of the handle, and the leases of queues from which no handle of this process claims any longer. */
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error);
 
 /* queue.c */
@@ -142,7 +144,7 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
                                    pawl_error *why);
 void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
                                       const bool *is_dropped, pawl_code code);
-/* The commit in doubt is no longer in doubt. */
+/* Ends the doubt about the last commit. */
 void pawl__sqlite_resolved(pawl_store *base, bool is_applied);
 
 /* diagnose.c */

@@ -1,8 +1,7 @@
-/* transaction.c - begin and end; transactions of stamps are without a sync.
+/* transaction.c - begins and ends transactions; those that only write claims do so without a sync.
  *
- * Write transactions begin with BEGIN IMMEDIATE, so that one that got the lock
- * cannot fail for it later. While a hold is open, everything runs inside it
- * and ends with it.
+ * Write transactions begin with BEGIN IMMEDIATE: once begun, they cannot fail for the lock. While a handler
+ * transaction is open, everything runs inside it and ends with it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +11,7 @@
 
 #define SYNCHRONOUS_NORMAL 1
 #define SLEEP_US_MAX 20000
+#define LEAVING_PART 20 /* of the whole wait, which was in vain: time for another's commit */
 #define CHECKPOINT_WAIT_US 50000 /* for readers of the log; nobody else may write meanwhile */
 
 /* Called while another connection has the lock; sleeps a little longer each
@@ -29,6 +29,8 @@ int pawl__sqlite_busy(void *context, int count)
         limit_us = CHECKPOINT_WAIT_US;
     if (count == 0)
         store->waited_us = 0;
+    if (store->is_leaving && store->was_busy)
+        limit_us /= LEAVING_PART;
     if (atomic_load(&store->is_interrupted) || store->waited_us >= limit_us)
         return 0;
     int64_t sleep_us = 200 + 400 * (int64_t)count;
@@ -62,9 +64,8 @@ bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text)
     return was_busy;
 }
 
-/* The statement was prepared as the connection was made, so that it runs without
- * memory. Where it does not all the same, the connection is closed: a transaction
- * that stays open would keep every other program from writing. */
+/* The statement was prepared when the connection was made, so it needs no memory. If it fails all the same, the
+ * connection is closed: an open transaction would block all other writers. */
 void pawl__sqlite_rollback(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
@@ -121,7 +122,10 @@ pawl_code pawl__sqlite_begin(pawl_store *base, pawl_error *error)
     if (code == PAWL_EDENIED && sqlite3_exec(store->connection.db, "pragma query_only = off", NULL,
                                              NULL, NULL) == SQLITE_OK)
         code = begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error);
-    return explain_busy(store, code, error);
+    code            = explain_busy(store, code, error);
+    store->was_busy = code == PAWL_EBUSY || code == PAWL_EINTERRUPTED;
+    store->is_leaving &= code != PAWL_OK;
+    return code;
 }
 
 pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
@@ -129,9 +133,8 @@ pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
     return begin(pawl__sqlite_of(base), PAWL__SQLITE_TRANSACTION_BEGIN_READ, error);
 }
 
-/* A log that could not be synced may have the transaction or not, and a crash would bring to light
- * which. Everything else that fails before its last frame is written is rolled back, also for a foreign key that was
- * deferred. */
+/* If the sync of the log fails, the transaction may be in the log or not; a crash would show which. All other failures
+ * come before its last frame is written, and roll it back, also a deferred foreign key's. */
 pawl_code pawl__sqlite_commit(pawl_store *base, bool *is_unknown, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
@@ -149,8 +152,8 @@ pawl_code pawl__sqlite_mark_open(pawl_store *base, pawl_error *error)
     return PAWL__SQL_SAY(&pawl__sqlite_of(base)->connection.session, save, PAWL__SQL_MARK, error);
 }
 
-/* Behind a transaction that the handler's own SQL ended, or that SQLite undid for a failed statement of it, there is no
- * mark, also when the handler began another one. */
+/* The savepoint is missing if the handler's own SQL ended the transaction, or SQLite undid it after a failed
+ * statement, even if the handler then began another one. */
 pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
@@ -165,7 +168,7 @@ pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *erro
 
 /* ---- Stamps ------------------------------------------------------------- */
 
-/* The setting takes effect as the statement is prepared, so it cannot be kept. */
+/* The setting takes effect while the statement is prepared, so a prepared statement cannot be kept. */
 pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);

@@ -1,7 +1,7 @@
-/* connection.c - connections to one of several hosts, and what went wrong with them.
+/* connection.c - connects to one of several hosts, and describes failures of connections.
  *
- * Every wait has an end: the connection and the login by timeouts of the library, a write that the server
- * does not read by TCP_USER_TIMEOUT, which also ends it where the library would wait for ever.
+ * Every wait is limited: connecting and login by time-outs of the library; a write that the server does not read by
+ * TCP_USER_TIMEOUT, as the library itself would wait forever.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,9 @@
 #include <time.h>
 
 #define CHANNEL_MAX 8
-#define FRAME_SIZE_MAX 131072
-#define GOODBYE_S 1 /* is waited for that long */
+#define EARLY_MAX \
+    PAWL_MILLISECONDS(50) /* the library's waits may end that much before their time */
+#define GOODBYE_S 1       /* is waited for that long */
 
 int64_t pawl__rabbitmq_now(void)
 {
@@ -153,8 +154,8 @@ static pawl_code refuse_login(const pawl__rabbitmq *self, const amqp_rpc_reply_t
     return fail_host(self, PAWL_EUNREACHABLE, "no login", says, "", error);
 }
 
-/* A server says connection.blocked, and that it cancels a consumer, only to those who say that they
- * understand it. */
+/* A server sends connection.blocked, and notices of cancelled consumers, only to clients that announce that they
+ * understand them. */
 static pawl_code login(pawl__rabbitmq *self, pawl_error *error)
 {
     const pawl__url   *parts = &self->url.parts;
@@ -173,9 +174,9 @@ static pawl_code login(pawl__rabbitmq *self, pawl_error *error)
                    .value.table = {.num_entries = 3, .entries = can}}}};
     amqp_table_t     table = {.num_entries = 2, .entries = about};
     amqp_rpc_reply_t reply = amqp_login_with_properties(
-        self->connection, parts->database, CHANNEL_MAX, FRAME_SIZE_MAX, self->url.heartbeat_s,
-        &table, AMQP_SASL_METHOD_PLAIN, parts->user != NULL ? parts->user : "",
-        parts->password != NULL ? parts->password : "");
+        self->connection, parts->database, CHANNEL_MAX, PAWL__RABBITMQ_FRAME_SIZE_MAX,
+        self->url.heartbeat_s, &table, AMQP_SASL_METHOD_PLAIN,
+        parts->user != NULL ? parts->user : "", parts->password != NULL ? parts->password : "");
     return reply.reply_type == AMQP_RESPONSE_NORMAL ? PAWL_OK : refuse_login(self, &reply, error);
 }
 
@@ -219,15 +220,17 @@ bool pawl__rabbitmq_is_stopping(const pawl__rabbitmq *self)
 pawl_code pawl__rabbitmq_connect(pawl__rabbitmq *self, pawl_error *error)
 {
     size_t    left = self->url.parts.host_count;
+    int64_t   end  = pawl__rabbitmq_now() + PAWL_SECONDS(self->url.connect_timeout_s) - EARLY_MAX;
     pawl_code code = PAWL_OK;
     do
         code = open_host(self, error);
-    while (code == PAWL_EUNREACHABLE && --left > 0 && !pawl__rabbitmq_is_stopping(self));
+    while (code == PAWL_EUNREACHABLE && --left > 0 && pawl__rabbitmq_now() < end &&
+           !pawl__rabbitmq_is_stopping(self));
     return code;
 }
 
-/* The host that failed is tried last from then on: a node that is cut off from the others answers, and does no
- * more than that. */
+/* The host that failed is tried last from then on: a node cut off from its cluster accepts connections but does
+ * nothing more. */
 void pawl__rabbitmq_disconnect(pawl__rabbitmq *self, bool is_whole)
 {
     struct timeval wait = {.tv_sec = GOODBYE_S};

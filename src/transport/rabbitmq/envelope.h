@@ -1,4 +1,4 @@
-/* envelope.h - a message as AMQP has it: where it goes, its properties and its headers.
+/* envelope.h - converts an outgoing message to AMQP: its exchange and routing key, properties and headers.
  * docs/INTEROP.md lists them.
  *
  * Threads: plain data. Tests: tests/unit/transport/test_rabbitmq_envelope.c
@@ -15,8 +15,8 @@
 #include <amqp_framing.h>
 #include <yyjson.h>
 
-/* Bytes that the properties of a message may have: AMQP sends them in one frame, of which 131072 are
- * agreed with the server. */
+#define PAWL__RABBITMQ_FRAME_SIZE_MAX 131072 /* requested; the server may lower it */
+/* Bytes that the properties of a message may have: AMQP sends them in one frame. */
 #define PAWL__RABBITMQ_PROPERTIES_SIZE_MAX 120000
 
 typedef struct pawl__envelope {
@@ -26,13 +26,13 @@ typedef struct pawl__envelope {
     amqp_bytes_t            body;
 } pawl__envelope;
 
-/* In the arena; texts of `url` and `item` are borrowed. `now` is the machine's time. Sets `*why`, else empty,
- * when AMQP cannot carry the message: it is rejected. PAWL_ENOMEM. */
+/* Makes the envelope in the arena; it points to texts of `url` and `item`. `now` is machine time. If AMQP cannot carry
+ * the message, `*why` says the reason, and the message is rejected; else it is empty. PAWL_ENOMEM. */
 pawl_code pawl__envelope_make(const pawl__rabbitmq_url *url, const pawl_delivery *item,
                               pawl_time now, pawl_arena *arena, pawl__envelope *envelope,
                               pawl_text *why);
 
-/* An allocator for yyjson that takes from the arena and frees nothing. */
+/* An allocator for yyjson that allocates from the arena, and whose free does nothing. */
 yyjson_alc pawl__rabbitmq_json_memory(pawl_arena *arena);
 
 static inline amqp_bytes_t pawl__amqp_bytes(pawl_text text)

@@ -1,4 +1,4 @@
-/* letter.c - reads properties and headers of a message that came.
+/* letter.c - reads the properties and headers of an incoming message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static pawl_text text_of(amqp_bytes_t bytes)
 
 /* ---- The time to be processed ------------------------------------------------------------------ */
 
-/* Reads a number of some digits, behind which `end` stands or nothing, and goes on behind it. */
+/* Reads a number that ends at `end` or at the text's end, and moves `text` behind it. */
 static bool take_number(pawl_text *text, char end, int64_t *number)
 {
     size_t size = 0;
@@ -34,7 +34,7 @@ static bool take_number(pawl_text *text, char end, int64_t *number)
 #define SPAN_DAYS_MAX \
     1000000 /* as much in hours: a producer may write any digits, and the sum has 64 bits */
 
-/* Digits behind the point of seconds; what is below a microsecond counts as one. */
+/* Reads the fraction of a second; digits below a microsecond round up to one. */
 static int64_t fraction_read(pawl_text digits)
 {
     int64_t unit = PAWL_SECONDS(1) / 10, fraction = 0;
@@ -88,7 +88,7 @@ static pawl_text real_text(double number, pawl_arena *arena)
     return text;
 }
 
-/* A header's value as a text; false: a table, a list or nothing, which no header of pawl's can be. */
+/* A header's value as text; false: a table, a list or nothing, which headers of pawl never are. */
 static bool value_text(const amqp_field_value_t *value, pawl_arena *arena, pawl_text *text)
 {
     switch (value->kind) {
@@ -124,7 +124,7 @@ static bool value_text(const amqp_field_value_t *value, pawl_arena *arena, pawl_
     }
 }
 
-/* The value of the first of these headers that is there and not empty; names end with NULL. */
+/* The value of the first header in `names` that is there and not empty; the list ends with NULL. */
 static pawl_text header_of(const amqp_table_t *headers, const char *const *names, pawl_arena *arena)
 {
     pawl_text text = {.data = "", .size = 0};
@@ -142,7 +142,7 @@ typedef struct header_writer {
     yyjson_mut_doc *document;
     yyjson_mut_val *root;
     pawl_arena     *arena;
-    bool            has_failed; /* for want of memory */
+    bool            has_failed; /* an allocation failed */
 } header_writer;
 
 static void write_header(header_writer *to, pawl_text name, pawl_text value)
@@ -158,14 +158,21 @@ static bool is_text(pawl_text text)
     return pawl_text_is_valid(text, &at);
 }
 
-/* A header that no store can keep is told of, and left out of what is kept. */
+/* Is the header ignored? An empty pawl.expires or pawl.reply_to gives way to the property. */
+static bool is_unsaid(pawl_text name, pawl_text value)
+{
+    return value.size == 0 && (pawl_text_equal(name, PAWL_TEXT(PAWL_HEADER_EXPIRES)) ||
+                               pawl_text_equal(name, PAWL_TEXT("pawl.reply_to")));
+}
+
+/* Writes a header. One that no store can keep is left out, and reported as the refusal. */
 static void write_entry(header_writer *to, const amqp_table_entry_t *entry, pawl_text *refusal)
 {
     pawl_text name = text_of(entry->key), value = {.data = "", .size = 0};
     if (!value_text(&entry->value, to->arena, &value))
         return;
     to->has_failed = to->has_failed || value.data == NULL;
-    if (to->has_failed)
+    if (to->has_failed || is_unsaid(name, value))
         return;
     if (is_text(name) && is_text(value)) {
         write_header(to, name, value);
@@ -176,8 +183,8 @@ static void write_entry(header_writer *to, const amqp_table_entry_t *entry, pawl
                              : PAWL_TEXT("the name of a header is no text in UTF-8");
 }
 
-/* The end of its time: when it was sent, and how long it may take, as NServiceBus and AMQP say it. False: one of
- * both is not said. */
+/* Computes the expiry time from the time of sending and the time to live, as NServiceBus and AMQP give them. False:
+ * one of the two is missing. */
 static bool find_expiry(const amqp_basic_properties_t *properties, const amqp_table_t *headers,
                         pawl_arena *arena, pawl_time *end)
 {
@@ -196,7 +203,7 @@ static bool find_expiry(const amqp_basic_properties_t *properties, const amqp_ta
     if (!has_sent && (properties->_flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0 &&
         properties->timestamp < (uint64_t)(PAWL_TIME_MAX / PAWL_SECONDS(1))) {
         *end     = PAWL_SECONDS((int64_t)properties->timestamp +
-                                1); /* the message was sent within that second */
+                                1); /* AMQP's timestamps have whole seconds: sent within this one */
         has_sent = true;
     }
     *end = pawl_time_add(*end, span);
@@ -219,7 +226,7 @@ static void write_expiry(header_writer *to, const amqp_basic_properties_t *prope
         write_header(to, PAWL_TEXT(PAWL_HEADER_EXPIRES), kept);
 }
 
-/* All headers as a JSON object, with `reply_to` as pawl.reply_to unless that is there. */
+/* Writes all headers as a JSON object, with `reply_to` as pawl.reply_to unless the header exists. */
 static pawl_code write_headers(const amqp_basic_properties_t *properties,
                                const amqp_table_t *headers, pawl_text reply_to, pawl_arena *arena,
                                pawl_taken *taken)
@@ -252,7 +259,7 @@ static pawl_code write_headers(const amqp_basic_properties_t *properties,
 
 /* ---- The message ------------------------------------------------------------------------------ */
 
-/* The property when it is there, else the headers. */
+/* The property if it is set, else a header. */
 static pawl_text first_of(const amqp_basic_properties_t *properties, amqp_flags_t flag,
                           amqp_bytes_t property, const amqp_table_t *headers,
                           const char *const *names, pawl_arena *arena)
@@ -262,7 +269,7 @@ static pawl_text first_of(const amqp_basic_properties_t *properties, amqp_flags_
     return header_of(headers, names, arena);
 }
 
-/* "Shop.Placed, Shop, Version=1.0;Shop.Event, Shop": the first class's full name. */
+/* The full name of the first class in "Shop.Placed, Shop, Version=1.0;Shop.Event, Shop". */
 static pawl_text class_of(pawl_text type)
 {
     size_t size = 0;
@@ -271,7 +278,7 @@ static pawl_text class_of(pawl_text type)
     return (pawl_text){.data = type.data, .size = size};
 }
 
-/* The id of a conversation: NServiceBus has one beside the correlation id, which names a message there. */
+/* The conversation's id. In NServiceBus it is a header of its own; its correlation id names a message. */
 static pawl_text conversation_of(const amqp_basic_properties_t *properties,
                                  const amqp_table_t *headers, pawl_arena *arena)
 {
@@ -283,14 +290,14 @@ static pawl_text conversation_of(const amqp_basic_properties_t *properties,
                                      properties->correlation_id, headers, last, arena);
 }
 
-/* Copies the text, which is of the connection's memory. */
+/* Copies a text that lies in the connection's memory. */
 static bool keep(pawl_arena *arena, pawl_text *text)
 {
     *text = pawl_arena_text(arena, *text);
     return text->data != NULL;
 }
 
-/* The time before which it must not be handled, as a route with delay=header says it. */
+/* Reads the due time that a route with delay=header sets. */
 static void read_due(const amqp_table_t *headers, pawl_arena *arena, pawl_taken *taken)
 {
     static const char *const dues[] = {"pawl.due", NULL};

@@ -1,9 +1,9 @@
-/* publish.c - messages go out one behind the other, and the server's answers settle them:
+/* publish.c - publishes messages without waiting in between; the server's answers settle them:
  *
  *     OPEN --published--> SENT --ack--------------------> DONE, delivered
  *                              --returned, then ack------> DONE, a transient failure
  *                              --nack--------------------> DONE, a transient failure
- *                              --connection or channel closed, or the end of time: nobody knows
+ *                              --connection or channel closed, or time over: unknown
  *                              --channel closed, as the route's exchange is missing or refused: no failure of the message
  *                              --the server is blocked, and stays so: the same, and no failure of the message
  *
@@ -14,6 +14,7 @@
  */
 #include "transport/rabbitmq/rabbitmq.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -22,7 +23,9 @@
 #include <sys/time.h>
 
 #define BLOCKED_WAIT PAWL_SECONDS(1)
-#define LOOK_COUNT 64 /* messages that go out between two looks at what came in */
+#define LOOK_COUNT 64     /* messages sent before incoming frames are read ... */
+#define LOOK_SIZE 65536   /* ... and bytes of their bodies, the last one's not counted */
+#define FRAME_OVERHEAD 20 /* bytes of a properties frame besides the properties */
 
 void pawl__piece_fail(pawl__piece *piece, pawl_attempt_outcome outcome, pawl_text why)
 {
@@ -71,8 +74,8 @@ static pawl_text returned_text(const pawl__piece *piece, pawl_arena *arena)
         (int)envelope->routing_key.len, (const char *)envelope->routing_key.bytes);
 }
 
-/* The header of a returned message: whose it is. Its queue may have been deleted since it was declared: the next try
- * declares all anew. */
+/* Finds the piece of a returned message by its header. Its queue may have been deleted since it was declared, so the
+ * next try declares everything again. */
 static void take_returned(pawl__rabbitmq *self, pawl__posting *posting, const amqp_frame_t *frame)
 {
     const amqp_basic_properties_t *properties = frame->payload.properties.decoded;
@@ -90,8 +93,8 @@ static void take_returned(pawl__rabbitmq *self, pawl__posting *posting, const am
     }
 }
 
-/* A server that is short of memory or disk may stay so for long: the rest of the call is cut short, so that other routes
- * go on. */
+/* A server short of memory or disk may stay blocked for long: the call's time is shortened, so that other routes are
+ * not held up. */
 static void set_blocked(pawl__rabbitmq *self, pawl__posting *posting,
                         const amqp_connection_blocked_t *blocked)
 {
@@ -106,8 +109,8 @@ static void set_blocked(pawl__rabbitmq *self, pawl__posting *posting,
                    (const char *)blocked->reason.bytes);
 }
 
-/* Is the exchange missing, or closed to the user, to which all messages of the route go? Of an exchange of each type another
- * may be well. */
+/* Did the channel close because the exchange of the whole route is missing or forbidden? If each type has an exchange,
+ * others may still work. */
 static bool is_of_route(const pawl__rabbitmq *self, const amqp_channel_close_t *closed)
 {
     return !self->url.is_per_type &&
@@ -151,7 +154,7 @@ static pawl_code take_frame(pawl__rabbitmq *self, pawl__posting *posting, const 
     if (frame->frame_type == AMQP_FRAME_METHOD)
         return take_method(self, posting, &frame->payload.method, error);
     if (frame->frame_type == AMQP_FRAME_HEADER)
-        take_returned(self, posting, frame); /* its body follows, and tells nothing */
+        take_returned(self, posting, frame); /* the body that follows is ignored */
     return PAWL_OK;
 }
 
@@ -166,7 +169,7 @@ static pawl_code lost(const pawl__rabbitmq *self, const pawl__posting *posting, 
         PAWL_TEXT_ARGS(address), amqp_error_string2(status));
 }
 
-/* Reads one frame; waits for it until `end`. `*is_there` is false when none came. */
+/* Reads one frame, waiting until `end`. `*is_there` is false when none came. */
 static pawl_code read_frame(pawl__rabbitmq *self, pawl__posting *posting, int64_t end,
                             bool *is_there, pawl_error *error)
 {
@@ -214,23 +217,71 @@ static pawl_code end_of_time(const pawl__rabbitmq *self, const pawl__posting *po
 
 /* ---- Publishing ------------------------------------------------------------------------------ */
 
+/* Checks that the properties fit into a frame, if the server agreed to smaller frames than requested. The library
+ * would notice that only after it has written part of the message, and the connection would be lost. */
+static pawl_code check_frame(pawl__rabbitmq *self, pawl__posting *posting, pawl__piece *piece,
+                             pawl_error *error)
+{
+    int frame_size = amqp_get_frame_max(self->connection);
+    if (frame_size == 0 || frame_size >= PAWL__RABBITMQ_FRAME_SIZE_MAX)
+        return PAWL_OK; /* the limit of the envelope is below it */
+    amqp_bytes_t frame = {.len   = (size_t)frame_size - FRAME_OVERHEAD,
+                          .bytes = pawl_allocate((size_t)frame_size)};
+    if (frame.bytes == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "rabbitmq: no memory for a frame");
+    if (amqp_encode_properties(AMQP_BASIC_CLASS, &piece->envelope.properties, frame) < 0) {
+        pawl_text address = pawl__rabbitmq_address(self, posting->arena);
+        pawl__piece_fail(piece, PAWL_ATTEMPT_REJECTED,
+                         pawl_arena_printf(posting->arena,
+                                           "its headers do not fit a frame of %d bytes, the "
+                                           "frame_max of RabbitMQ at %.*s",
+                                           frame_size, PAWL_TEXT_ARGS(address)));
+    }
+    pawl_free(frame.bytes);
+    return PAWL_OK;
+}
+
+/* When TCP_USER_TIMEOUT has ended a write, the server's connection.blocked and confirms may still be unread. */
+static pawl_code fail_write(pawl__rabbitmq *self, pawl__posting *posting, const pawl__piece *piece,
+                            int status, bool is_over, pawl_error *error)
+{
+    pawl_error ignored = PAWL_ERROR_INIT;
+    pawl_text  address = pawl__rabbitmq_address(self, posting->arena);
+    if (!is_over)
+        return lost(self, posting, status, error);
+    (void)read_frames(self, posting, &ignored);
+    if (self->is_blocked)
+        return end_of_time(self, posting, error);
+    return pawl_error_set(error, PAWL_ETIMEOUT,
+                          "rabbitmq: %.*s did not read a message with a body of %zu bytes within "
+                          "%d s; what was not confirmed goes out again under its id",
+                          PAWL_TEXT_ARGS(address), piece->envelope.body.len, self->url.timeout_s);
+}
+
 static pawl_code send_one(pawl__rabbitmq *self, pawl__posting *posting, pawl__piece *piece,
                           pawl_error *error)
 {
     pawl__envelope *envelope = &piece->envelope;
-    piece->tag               = ++self->tag; /* a message that fails on its way counts as sent */
+    int64_t         end      = pawl__rabbitmq_now() + PAWL_SECONDS(self->url.timeout_s);
+    pawl_code       code     = check_frame(self, posting, piece, error);
+    if (code != PAWL_OK || piece->state == PAWL__PIECE_DONE)
+        return code;
+    piece->tag = ++self->tag; /* also counted if the write fails half-way */
+    errno      = 0;
     int status = amqp_basic_publish(self->connection, PAWL__RABBITMQ_PUBLISHING, envelope->exchange,
                                     envelope->routing_key, self->url.is_mandatory, false,
                                     &envelope->properties, envelope->body);
-    if (status != AMQP_STATUS_OK)
-        return lost(self, posting, status, error);
+    if (status != AMQP_STATUS_OK) {
+        bool is_over = errno == ETIMEDOUT || pawl__rabbitmq_now() >= end;
+        return fail_write(self, posting, piece, status, is_over, error);
+    }
     piece->state         = PAWL__PIECE_SENT;
-    piece->item->outcome = PAWL_ATTEMPT_SUCCESS; /* unless it comes back */
+    piece->item->outcome = PAWL_ATTEMPT_SUCCESS; /* unless the server returns it */
     posting->sent_count++;
     return PAWL_OK;
 }
 
-/* A blocked server reads no more, so that nothing is sent until it does. */
+/* A blocked server does not read, so nothing is sent until it is unblocked. */
 static pawl_code wait_while_blocked(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
@@ -240,22 +291,28 @@ static pawl_code wait_while_blocked(pawl__rabbitmq *self, pawl__posting *posting
     return code == PAWL_OK && self->is_blocked ? end_of_time(self, posting, error) : code;
 }
 
-/* TCP_CORK: the library writes three pieces for each message, and without it each message is a packet, which costs
- * both sides more than all else of it. The system sends full packets meanwhile, and the rest when it ends. */
+/* TCP_CORK: the library makes three writes per message, which would otherwise be a packet each, the largest part of
+ * the cost. The system sends full packets meanwhile, and the rest when corking ends. */
 static void cork(const pawl__rabbitmq *self, int is_corked)
 {
     (void)setsockopt(amqp_get_sockfd(self->connection), IPPROTO_TCP, TCP_CORK, &is_corked,
                      sizeof is_corked);
 }
 
-static pawl_code send_some(pawl__rabbitmq *self, pawl__posting *posting, size_t first,
+/* Sends pieces from `*next` on, and sets `*next` behind the last one sent. */
+static pawl_code send_some(pawl__rabbitmq *self, pawl__posting *posting, size_t *next,
                            pawl_error *error)
 {
     pawl_code code = PAWL_OK;
+    size_t    end = *next + LOOK_COUNT, size = 0;
     cork(self, 1);
-    for (size_t i = first; i < posting->count && i < first + LOOK_COUNT && code == PAWL_OK; i++)
-        if (posting->pieces[i].state == PAWL__PIECE_OPEN)
-            code = send_one(self, posting, &posting->pieces[i], error);
+    for (; *next < posting->count && *next < end && size < LOOK_SIZE && code == PAWL_OK; ++*next) {
+        pawl__piece *piece = &posting->pieces[*next];
+        if (piece->state != PAWL__PIECE_OPEN)
+            continue;
+        code = send_one(self, posting, piece, error);
+        size += piece->envelope.body.len;
+    }
     cork(self, 0);
     return code;
 }
@@ -263,12 +320,13 @@ static pawl_code send_some(pawl__rabbitmq *self, pawl__posting *posting, size_t 
 static pawl_code send_all(pawl__rabbitmq *self, pawl__posting *posting, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; i < posting->count && code == PAWL_OK; i += LOOK_COUNT) {
+    size_t    next = 0;
+    while (next < posting->count && code == PAWL_OK) {
         code = read_frames(self, posting, error);
         if (code == PAWL_OK)
             code = wait_while_blocked(self, posting, error);
         if (code == PAWL_OK)
-            code = send_some(self, posting, i, error);
+            code = send_some(self, posting, &next, error);
     }
     return code;
 }

@@ -3,7 +3,8 @@
 -- Makes what is missing, and leaves rows as they are: it may be run again
 -- Each statement commits by itself. The next run makes what is missing. Two at once take turns
 set names utf8mb4;
-set session sql_mode = 'TRADITIONAL';
+set session sql_mode = 'TRADITIONAL', autocommit = 1;
+set session transaction read write;
 -- The second of two waits for the first. After a minute it ends with error 1242
 set @pawl = if(get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 60) = 1, 0,
     (select 1 union all select 2));

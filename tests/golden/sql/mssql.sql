@@ -422,6 +422,10 @@ select 1 from [dbo].[pawl_queue] where [Queue] = ? and [MessageId] = ?;
 select [Placed], [Seq] from [dbo].[pawl_queue] where [Queue] = ? and [Due] <= ? and [Attempts] = 0
 and [WaitingSince] = '1970-01-01' order by [Due], [Seq] offset 0 rows fetch next ? rows only;
 
+-- INBOX_RANGE
+select [MessageId] from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] between ? and ?
+order by (select null) offset 0 rows fetch next ? rows only;
+
 -- INBOX_AMONG
 select [MessageId] from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] in (?, ?, ?, ?, ?,
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -536,7 +540,12 @@ insert into [dbo].[pawl_outbox_attempts] ([OutboxId], [Attempt], [Outcome], [At]
 where [OutboxId] = ?;
 
 -- OUTBOX_HOLD
-update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [State] = 'pending';
+update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [State] = 'pending' and
+[Attempts] = 0;
+
+-- OUTBOX_HOLD_KNOWN
+update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [Source] = ? and [State] =
+'pending' and [Attempts] = 0;
 
 -- OUTBOX_SOURCES
 select [Id], [Source] from [dbo].[pawl_outbox] where [State] = 'pending' and [Attempts] = 0 and [Id]
@@ -652,6 +661,9 @@ select 1 from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] = ?;
 -- DEAD_DELETE
 delete from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] = ?;
 
+-- DEAD_DELETE_OF
+delete from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] = ? and [At] = ?;
+
 -- SUBSCRIPTION_ADD
 insert into [dbo].[pawl_subscriptions] ([Type], [Queue]) values (?, ?) ;
 
@@ -697,7 +709,7 @@ update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [A
 
 -- OUTBOX_SAME, for OUTBOX_SAME
 select 1 from [dbo].[pawl_outbox] where [DispatchId] = ? and [Type] = ? and [Body] = cast(? as
-varbinary(max));
+varbinary(max)) and datalength([Body]) = datalength(cast(? as varbinary(max)));
 
 -- WORKER_FOLD, for WORKER_FOLD
 update t set t.[Messages] = t.[Messages] + w.[Messages], t.[Timeouts] = t.[Timeouts] + w.[Timeouts],
@@ -718,10 +730,6 @@ substring(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?;
 
 -- LEASE_LOCK, for LEASE_LOCK
 select [Epoch] from [dbo].[pawl_leases] with (updlock, rowlock) where [Name] = ?;
-
--- INBOX_RANGE, for INBOX_RANGE
-select [MessageId] from [dbo].[pawl_inbox] where [Endpoint] = ? and [MessageId] between ? and ?
-order by [MessageId] offset 0 rows fetch next ? rows only;
 
 -- INBOX_SWEEP, for INBOX_SWEEP
 with old as (select top (?) [At] from [dbo].[pawl_inbox] with (readpast, rowlock, readcommittedlock)
@@ -779,10 +787,12 @@ delete from [dbo].[pawl_timeouts] where [Id] in (select [Id] from [dbo].[pawl_ti
 [dbo].[pawl_timeouts] where [SagaId] between ? and ? and [SagaId] is not null and [Name] = '');
 
 -- TIMEOUT_LIST, for TIMEOUT_LIST
-select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
-[CorrelationId], [Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination]
-= ? and [Due] >= ? and ([Due] > ? or convert(char(36), [Id]) > convert(char(36), cast(? as
-uniqueidentifier))) order by [Due], convert(char(36), [Id]) offset 0 rows fetch next ? rows only;
+select top (?) [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
+[CorrelationId], [Attempts], [Owner], [LeaseExpires] from (select top (?) with ties [Id],
+[Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers], [CorrelationId],
+[Attempts], [Owner], [LeaseExpires] from [dbo].[pawl_timeouts] where [Destination] = ? and [Due] >=
+? and ([Due] > ? or convert(char(36), [Id]) > convert(char(36), cast(? as uniqueidentifier))) order
+by [Due]) as t order by [Due], convert(char(36), [Id]);
 
 -- TIMEOUT_LIST_SAGA, for TIMEOUT_LIST_SAGA
 select [Id], [Generation], [SagaId], [SagaType], [Name], [Destination], [Due], [Headers],
@@ -1072,10 +1082,13 @@ quotename(name), ' set auto_update_statistics on') end from sys.databases where 
 db_id();
 
 -- doctor: read_only
-select cast(case when is_read_only = 0 then 0 else 2 end as bigint), case when is_read_only = 0 then
-'the database may be written' else 'the database can only be read' end, case when is_read_only = 0
-then '' else concat('alter database ', quotename(name), ' set read_write') end from sys.databases
-where database_id = db_id();
+select cast(case when cast(databasepropertyex(name, 'Updateability') as nvarchar(20)) = 'READ_WRITE'
+then 0 else 2 end as bigint), case when cast(databasepropertyex(name, 'Updateability') as
+nvarchar(20)) = 'READ_WRITE' then 'the database may be written' else case when is_read_only = 1 then
+'the database can only be read' else 'the database can only be read on this server: name the primary
+replica' end end, case when cast(databasepropertyex(name, 'Updateability') as nvarchar(20)) =
+'READ_WRITE' then '' else case when is_read_only = 1 then concat('alter database ', quotename(name),
+' set read_write') else '' end end from sys.databases where database_id = db_id();
 
 -- doctor: page_verify
 select cast(case when page_verify_option = 2 then 0 else 1 end as bigint), case when
@@ -1126,6 +1139,7 @@ concat('options of the session: ', @@options), '';
 -- FLUSH_DONE: 1 1
 -- QUEUE_CLAIM_MORE: 1 2 4 3
 -- OUTBOX_HOLD_BACK: 2 1
+-- OUTBOX_SAME: 1 2 3 3
 -- WORKER_FOLD: 2 1
 -- WORKER_KEEP: 1 1
 -- INBOX_SWEEP: 2 1
@@ -1135,7 +1149,7 @@ concat('options of the session: ', @@options), '';
 -- EVENT_INSERT: 12 2 1 2 1 2 3 4 5 6 7 8 9 10 11
 -- TIMEOUT_CANCEL: 1 2 2
 -- TIMEOUT_CANCEL_ALL: 1 1 1 1
--- TIMEOUT_LIST: 1 2 2 3 4
+-- TIMEOUT_LIST: 4 4 1 2 2 3
 -- TIMEOUT_LIST_SAGA: 1 1 1 1 2 2 3 4
 -- TIMEOUT_REARM_SAGA: 1 2 3 4 5 6 7 7
 -- HISTORY_FIND_SOURCE: 1 1 1 1 2 2 3 4

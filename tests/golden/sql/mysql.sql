@@ -577,7 +577,11 @@ select ?, coalesce(max(`Attempt`), 0) + 1, ?, ?, ?, ? from `pawl_outbox_attempts
 ?;
 
 -- OUTBOX_HOLD
-update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending';
+update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending' and `Attempts` = 0;
+
+-- OUTBOX_HOLD_KNOWN
+update `pawl_outbox` set `State` = 'held' where `Id` = ? and `Source` = ? and `State` = 'pending'
+and `Attempts` = 0;
 
 -- OUTBOX_SOURCES
 select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
@@ -693,6 +697,9 @@ select 1 from `pawl_dead` where `Endpoint` = ? and `MessageId` = ? lock in share
 
 -- DEAD_DELETE
 delete from `pawl_dead` where `Endpoint` = ? and `MessageId` = ?;
+
+-- DEAD_DELETE_OF
+delete from `pawl_dead` where `Endpoint` = ? and `MessageId` = ? and `At` = ?;
 
 -- SUBSCRIPTION_ADD
 insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) ;
@@ -945,9 +952,10 @@ set session wsrep_sync_wait = default;
 select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)), '', '';
 
 -- doctor: server
-select if(@@global.read_only or @@innodb_read_only, 2, 0), if(@@global.read_only or
-@@innodb_read_only, concat('this server may only be read (', version(), '): name the primary in the
-URL'), concat('version ', version())), '';
+select if((cast(@@global.read_only as char) not in ('0', 'OFF') or @@innodb_read_only), 2, 0),
+if((cast(@@global.read_only as char) not in ('0', 'OFF') or @@innodb_read_only), concat('this server
+may only be read (', version(), '): name the primary in the URL'), concat('version ', version())),
+'';
 
 -- doctor: innodb_flush_log_at_trx_commit
 select if(@@innodb_flush_log_at_trx_commit = 1, 0, 1), concat(@@innodb_flush_log_at_trx_commit,

@@ -561,7 +561,11 @@ select ?, coalesce(max("ATTEMPT"), 0) + 1, ?, ?, ?, ? from "PAWL_OUTBOX_ATTEMPTS
 ?;
 
 -- OUTBOX_HOLD
-update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "STATE" = 'pending';
+update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "STATE" = 'pending' and "ATTEMPTS" = 0;
+
+-- OUTBOX_HOLD_KNOWN
+update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "SOURCE" = ? and "STATE" = 'pending'
+and "ATTEMPTS" = 0;
 
 -- OUTBOX_SOURCES
 select "ID", "SOURCE" from "PAWL_OUTBOX" where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
@@ -687,6 +691,9 @@ select 1 from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" = ?;
 
 -- DEAD_DELETE
 delete from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" = ?;
+
+-- DEAD_DELETE_OF
+delete from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" = ? and "AT" = ?;
 
 -- SUBSCRIPTION_ADD
 insert into "PAWL_SUBSCRIPTIONS" ("TYPE", "QUEUE") values (?, ?) ;

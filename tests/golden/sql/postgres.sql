@@ -368,7 +368,7 @@ select count(*) from pg_catalog.pg_namespace where nspname = $1;
 
 -- SCHEMA_COLUMNS
 select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
-coalesce(l.collname::text, ''), a.attnotnull, a.atthasdef or a.attidentity <> '' from
+coalesce(l.collname::text, ''), a.attnotnull, (a.atthasdef or a.attidentity <> '') from
 pg_catalog.pg_namespace as s join pg_catalog.pg_class as c on c.relnamespace = s.oid and c.relkind
 in ('r', 'p') join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not
 a.attisdropped left join pg_catalog.pg_collation as l on l.oid = a.attcollation where s.nspname = $1
@@ -377,8 +377,8 @@ and c.relname = any ($2) order by c.relname, a.attnum;
 -- SCHEMA_INDEXES
 select c.relname::text, x.relname::text, (select coalesce(string_agg(pg_get_indexdef(i.indexrelid,
 n, false), ', ' order by n), '') from generate_series(1, i.indnkeyatts) as n), i.indisprimary,
-i.indisunique, i.indisvalid and i.indisready, i.indpred is not null from pg_catalog.pg_namespace as
-s join pg_catalog.pg_class as c on c.relnamespace = s.oid join pg_catalog.pg_index as i on
+i.indisunique, (i.indisvalid and i.indisready), (i.indpred is not null) from pg_catalog.pg_namespace
+as s join pg_catalog.pg_class as c on c.relnamespace = s.oid join pg_catalog.pg_index as i on
 i.indrelid = c.oid join pg_catalog.pg_class as x on x.oid = i.indexrelid where s.nspname = $1 and
 c.relname = any ($2) order by c.relname, x.relname;
 
@@ -907,6 +907,11 @@ select unnest($1), $3, $4, $5, unnest($2), '';
 -- OUTBOX_RELEASE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = any ($1);
 
+-- OUTBOX_HOLD_ROWS
+update "pawl_outbox" o set "State" = 'held' from unnest($1, $2) w (id, source) where o."Id" = any
+(array_append(null, w.id)) and o."Source" is not distinct from w.source and o."State" || '' =
+'pending' and o."Attempts" = 0;
+
 -- OUTBOX_HOLD
 with behind as materialized (select ctid as tid from "pawl_outbox" where "State" = 'pending' and
 "Attempts" = 0 and "Id" > $1 and "Id" > ((select jsonb_object_agg(k.source, k.after) from unnest($2,
@@ -1078,6 +1083,12 @@ select "Due" from "pawl_queue" where "Queue" = $1 and "Due" >= $2 and "Seq" <> a
 -- INBOX_KNOWN
 select k.n from unnest($2) with ordinality as k (id, n) cross join lateral (select from "pawl_inbox"
 where "Endpoint" = $1 and "MessageId" = k.id limit 1) as i;
+
+-- DEAD_DELETE_OF
+delete from "pawl_dead" as t using unnest($1, $2, $3) with ordinality as k (endpoint, id, at, n)
+cross join lateral (select o.ctid as tid, o."At" as at from "pawl_dead" as o where o."Endpoint" =
+k.endpoint and o."MessageId" = k.id offset 0) as f where t.ctid = f.tid and f.at = k.at returning
+k.n;
 
 -- INBOX_MARK
 insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select k.p1, k.p2, k.p3, k.p4

@@ -541,7 +541,11 @@ select ?1, coalesce(max("Attempt"), 0) + 1, ?2, ?3, ?4, ?5 from "pawl_outbox_att
 "OutboxId" = ?1;
 
 -- OUTBOX_HOLD
-update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending';
+update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending' and "Attempts" = 0;
+
+-- OUTBOX_HOLD_KNOWN
+update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "Source" = ?2 and "State" = 'pending'
+and "Attempts" = 0;
 
 -- OUTBOX_SOURCES
 select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
@@ -681,6 +685,9 @@ select 1 from "pawl_dead" where "Endpoint" = ?1 and "MessageId" = ?2;
 
 -- DEAD_DELETE
 delete from "pawl_dead" where "Endpoint" = ?1 and "MessageId" = ?2;
+
+-- DEAD_DELETE_OF
+delete from "pawl_dead" where "Endpoint" = ?1 and "MessageId" = ?2 and "At" = ?3;
 
 -- SUBSCRIPTION_ADD
 insert into "pawl_subscriptions" ("Type", "Queue") values (?1, ?2) on conflict ("Type", "Queue") do

@@ -142,10 +142,9 @@ TEST(days_by_chance_agree_with_zoneinfo)
     const char *said = getenv("PAWL_TEST_SEED");
     uint64_t    seed = said != NULL ? strtoull(said, NULL, 10) : (uint64_t)time(NULL);
     printf("seed: PAWL_TEST_SEED=%llu\n", (unsigned long long)seed);
-    char command[2000];
-    snprintf(command, sizeof command, "python3 '%s/tests/support/cron_times.py' %llu 40",
-             getenv("PAWL_SOURCE_DIR"), (unsigned long long)seed);
-    FILE *cases = popen(command, "r");
+    FILE *cases = popen(test_text("python3 '%s/tests/support/cron_times.py' %llu 40",
+                                  getenv("PAWL_SOURCE_DIR"), (unsigned long long)seed),
+                        "r");
     assert_non_null(cases);
     char  *line  = NULL;
     size_t room  = 0;

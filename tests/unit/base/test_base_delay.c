@@ -46,9 +46,7 @@ TEST(short_and_long_delays_keep_their_sign)
 
 TEST(the_help_has_the_figure)
 {
-    char text[40];
-    (void)snprintf(text, sizeof text, "+/- %d %% jitter", PAWL__JITTER_PERCENT);
-    assert_string_equal(PAWL__JITTER_TEXT, text);
+    assert_string_equal(PAWL__JITTER_TEXT, test_text("+/- %d %% jitter", PAWL__JITTER_PERCENT));
 }
 
 TEST(a_time_of_seconds_is_refused)

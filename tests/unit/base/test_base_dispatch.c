@@ -40,10 +40,10 @@ static void check_example(const char *line)
 TEST(o5_the_documents_examples_hold)
 {
     const char *root = getenv("PAWL_SOURCE_DIR");
-    char        path[1000], line[1000];
+    char        line[1000];
     size_t      count = 0;
-    snprintf(path, sizeof path, "%s/docs/dispatch-ids.md", root != NULL ? root : ".");
-    FILE *file = fopen(path, "r");
+    const char *path  = test_text("%s/docs/dispatch-ids.md", root != NULL ? root : ".");
+    FILE       *file  = fopen(path, "r");
     if (file == NULL)
         fail_msg("%s cannot be read", path);
     while (fgets(line, sizeof line, file) != NULL) {

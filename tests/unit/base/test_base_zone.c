@@ -74,9 +74,7 @@ static file_text a_zone(const char *rule)
 
 static void write_file(const char *name, const file_text *file)
 {
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "wb");
+    FILE *out = fopen(test_text("%s/%s", folder, name), "wb");
     assert_non_null(out);
     assert_int_equal(fwrite(file->data, 1, file->size, out), file->size);
     assert_int_equal(fclose(out), 0);
@@ -276,9 +274,7 @@ TEST(a_large_file_is_not_read)
         put_header(&file, '2', 0, 0, 1, letters);
         put_type(&file, 3600);
         write_file("Made/Up", &file);
-        char path[200];
-        snprintf(path, sizeof path, "%s/Made/Up", folder);
-        FILE *out = fopen(path, "r+b");
+        FILE *out = fopen(test_text("%s/Made/Up", folder), "r+b");
         assert_non_null(out);
         assert_int_equal(fseek(out, (long)file.size + letters, SEEK_SET), 0);
         assert_int_equal(fwrite(rule, 1, 7, out), 7);
@@ -416,21 +412,16 @@ TEST(a_rule_goes_on_for_ever)
 static int make_folder(void **state)
 {
     (void)state;
-    char path[200];
     if (mkdtemp(folder) == NULL)
         return 1;
-    snprintf(path, sizeof path, "%s/Made", folder);
-    return mkdir(path, 0700);
+    return mkdir(test_text("%s/Made", folder), 0700);
 }
 
 static int remove_folder(void **state)
 {
     (void)state;
-    char path[200];
-    snprintf(path, sizeof path, "%s/Made/Up", folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/Made", folder);
-    rmdir(path);
+    unlink(test_text("%s/Made/Up", folder));
+    rmdir(test_text("%s/Made", folder));
     return rmdir(folder);
 }
 

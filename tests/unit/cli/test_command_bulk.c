@@ -58,13 +58,12 @@ TEST(the_end_of_the_process_is_the_end_of_its_run)
  * interrupted. */
 TEST(a_signal_ends_a_wait_for_input)
 {
-    char        path[40];
     int         ends[2];
     pawl__input input;
     pawl_text   line;
     pawl_error  error = PAWL_ERROR_INIT;
     assert_int_equal(pipe(ends), 0);
-    (void)snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    const char *path = test_text("/dev/fd/%d", ends[0]);
     assert_int_equal(write(ends[1], "{}\n{", 4), 4);
     must(pawl__input_open(&input, path, &error));
     must(pawl__input_line(&input, &line, &error));

@@ -45,12 +45,8 @@ static int be(const char *what)
 /* Where the time was over before the process took signals, on a busy machine, it has twice as long. */
 static pawl__child_result run_for(const char *what, int64_t time_max)
 {
-    static const char *const variables[] = {NULL};
-    pawl__child_result       result      = {.exit_code = -99};
-    for (pawl__child child = {.words    = &what,
-                             .count     = 1,
-                             .variables = variables,
-                             .time_max  = time_max};
+    pawl__child_result result = {.exit_code = -99};
+    for (pawl__child child = {.words = &what, .count = 1, .store = "memory:", .time_max = time_max};
          result.out.size == 0 && child.time_max < LONG_S * INT64_C(1000); child.time_max *= 2)
         must(pawl__child_run(&child, test_arena(), &result, world_error()));
     assert_true(pawl_text_equal(result.out, PAWL_TEXT("{\"done\":3}\n")));
@@ -87,11 +83,11 @@ TEST(a_verb_that_goes_on_all_the_same_is_killed)
 
 TEST(drivers_that_were_loaded_are_loaded_by_the_verb)
 {
-    static const char *const quick = "quick", *const none[] = {NULL};
-    static char        load[] = "--load", path[] = "./driver.so";
-    char *const        words[] = {load, path};
-    const pawl__child  child   = {.words = &quick, .count = 1, .variables = none};
-    pawl__child_result result;
+    static const char *const quick  = "quick";
+    static char              load[] = "--load", path[] = "./driver.so";
+    char *const              words[] = {load, path};
+    const pawl__child        child   = {.words = &quick, .count = 1, .store = "memory:"};
+    pawl__child_result       result;
     pawl__child_loads(words, COUNT(words));
     must(pawl__child_run(&child, test_arena(), &result, world_error()));
     pawl__child_loads(NULL, 0);

@@ -380,9 +380,7 @@ static void check_word(pawl_text word, const char *text)
 {
     char  said[100] = "";
     FILE *shell     = NULL;
-    char  line[200];
-    (void)snprintf(line, sizeof line, "printf '[%%s]' %.*s", PAWL_TEXT_ARGS(word));
-    shell = popen(line, "r");
+    shell           = popen(test_text("printf '[%%s]' %.*s", PAWL_TEXT_ARGS(word)), "r");
     assert_non_null(shell);
     size_t size = fread(said, 1, sizeof said - 1, shell);
     assert_int_equal(pclose(shell), 0);

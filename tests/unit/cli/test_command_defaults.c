@@ -17,9 +17,7 @@ int command_main(int argc, char **argv);
  * shows none. Lines of actions and of --json stand elsewhere. */
 static void shown_default(const char *page, const char *option, char *text, size_t size)
 {
-    char head[100];
-    snprintf(head, sizeof head, "\n  --%s ", option);
-    const char *line = strstr(page, head);
+    const char *line = strstr(page, test_text("\n  --%s ", option));
     assert_non_null(line);
     size_t      line_size = strcspn(line + 1, "\n") + 1;
     const char *at        = strstr(line, "default ");

@@ -127,21 +127,19 @@ TEST(a_failing_projection_is_the_worst)
 /* OPERATING.md has this very picture, indented. */
 TEST(the_page_has_the_picture)
 {
-    char        path[4096], page[128 * 1024];
+    char        page[128 * 1024];
     const char *folder = getenv("PAWL_SOURCE_DIR");
     if (folder == NULL)
         skip();
-    snprintf(path, sizeof path, "%s/docs/OPERATING.md", folder);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(test_text("%s/docs/OPERATING.md", folder), "r");
     assert_non_null(file);
     size_t size = fread(page, 1, sizeof page - 1, file);
     fclose(file);
     page[size] = '\0';
     for (const char *line = drawn, *end; *line != '\0'; line = end + 1) {
-        char indented[100];
         end = strchr(line, '\n');
-        snprintf(indented, sizeof indented, "\n%s%.*s\n", end > line ? "    " : "",
-                 (int)(end - line), line);
+        const char *indented =
+            test_text("\n%s%.*s\n", end > line ? "    " : "", (int)(end - line), line);
         if (strstr(page, indented) == NULL)
             fail_msg("the page has not: %s", indented);
     }

@@ -9,9 +9,8 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define ORDER(F) F(INT32, number)
-PAWL_RECORD(order, ORDER);
-PAWL_RECORD(parcel, ORDER);
+PAWL_RECORD(order, A_NUMBER);
+PAWL_RECORD(parcel, A_NUMBER);
 
 static world_log seen, heard;
 static int       refusals; /* by the sink, of its next calls */
@@ -81,7 +80,6 @@ static void post_parcels(world *it, int32_t first, int32_t count)
 /* Messages that it sent then have not arrived: they go again, as they were. */
 ON_ALL_STORES(e25_a_known_message_sends_what_is_left_as_it_was, const char *url)
 {
-    char   expected[200];
     world *it = open_world(url);
     refusals  = 1;
     post_order(it, "m", 1);
@@ -96,7 +94,7 @@ ON_ALL_STORES(e25_a_known_message_sends_what_is_left_as_it_was, const char *url)
     assert_int_equal(world_queue(it, "near").count, 1);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_PENDING).count, 1);
     world_go_both(it, PAWL_MINUTES(1));
-    snprintf(expected, sizeof expected, "!%s %s ", id, id);
+    const char *expected = test_text("!%s %s ", id, id);
     assert_string_equal(heard.text, expected);
     /* All has arrived: nothing is sent. */
     post_order(it, "m", 3);

@@ -13,8 +13,7 @@
     F(INT32, number) \
     F(TEXT, shop)
 PAWL_RECORD(sale, SALE);
-#define VISITOR(F) F(INT32, number)
-PAWL_RECORD(visitor, VISITOR);
+PAWL_RECORD(visitor, A_NUMBER);
 #define BOOKED(F) F(INT32, count)
 PAWL_RECORD(booked, BOOKED);
 
@@ -34,11 +33,9 @@ static struct {
 static pawl_code write_numbers(pawl_context *ctx, const sale *sales, size_t count)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; i < count && code == PAWL_OK; i++) {
-        char sql[100];
-        snprintf(sql, sizeof sql, "insert into {own_rows} values (%d)", sales[i].number);
-        code = native_in(ctx, plan.url, sql);
-    }
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code = native_in(ctx, plan.url,
+                         test_text("insert into {own_rows} values (%d)", sales[i].number));
     return code;
 }
 

@@ -7,11 +7,10 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define ASK(F) F(TEXT, name)
-PAWL_RECORD(ask, ASK);
-PAWL_RECORD(seek, ASK);
-PAWL_RECORD(gather, ASK);
-PAWL_RECORD(other, ASK);
+PAWL_RECORD(ask, A_NAME);
+PAWL_RECORD(seek, A_NAME);
+PAWL_RECORD(gather, A_NAME);
+PAWL_RECORD(other, A_NAME);
 #define DESK_STATE(F) \
     F(TEXT, name)     \
     F(INT32, count)
@@ -154,10 +153,9 @@ ON_ALL_STORES(a_retry_class_is_no_answer, const char *url)
     world *it   = world_begin(url, &application, NULL, NULL);
     for (size_t i = 0; i < COUNT(classes); i++)
         for (place here = HANDLER; here < PLACE_COUNT; here++) {
-            char name[20];
-            (void)snprintf(name, sizeof name, "d-%zu-%d", i, (int)here);
-            answer  = (int)classes[i].is;
-            because = here == HANDLER ? "the card is blocked" : NULL;
+            const char *name = test_text("d-%zu-%d", i, (int)here);
+            answer           = (int)classes[i].is;
+            because          = here == HANDLER ? "the card is blocked" : NULL;
             play_at(it, here, name);
             pawl_dead_rows rows = world_dead(it);
             assert_int_equal(rows.count, ++dead);

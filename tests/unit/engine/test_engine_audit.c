@@ -61,12 +61,9 @@ static pawl_code on_late(pawl_context *ctx, desk_state *state)
 }
 PAWL_TIMEOUT_HANDLER(on_late, desk_state);
 
-static const pawl_saga talk = {
-    .name        = "Talk",
-    .state       = PAWL_RECORD_OF(desk_state),
-    .correlation = "how",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "how", .starts = true},
-                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_saga talk = SAGA_OF(
+    "Talk", desk_state, "how", {.handle = PAWL_HANDLE(on_begin), .key = "how", .starts = true},
+    {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 static const pawl_endpoint_spec desk        = {.name     = "desk",
                                                .sagas    = PAWL_SAGAS(&talk),
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
@@ -106,8 +103,7 @@ static pawl_queue_rows copies(world *it)
 
 static void has_header(const pawl_message *message, const char *name, const char *value)
 {
-    char part[200];
-    snprintf(part, sizeof part, "\"%s\":\"%s\"", name, value);
+    const char *part = test_text("\"%s\":\"%s\"", name, value);
     if (!world_says(message->headers, part))
         fail_msg("%s is not in %.*s", part, PAWL_TEXT_ARGS(message->headers));
 }
@@ -142,19 +138,14 @@ ON_ALL_STORES(a_handled_message_is_copied_as_it_was, const char *url)
 
 ON_ALL_STORES(all_of_a_batch_are_copied_beside_what_they_send, const char *url)
 {
-    char   id[20];
     world *it = open_audited(url, "#audits");
-    for (int i = 0; i < 12; i++) {
-        snprintf(id, sizeof id, "m-%d", i);
-        post(it, "desk", id, i % 3 == 0 ? "send" : "well", NULL);
-    }
+    for (int i = 0; i < 12; i++)
+        post(it, "desk", test_text("m-%d", i), i % 3 == 0 ? "send" : "well", NULL);
     world_drain(it);
     assert_int_equal(copies(it).count, 12);
     assert_int_equal(world_queue(it, "out").count, 4);
-    for (size_t i = 0; i < 12; i++) {
-        snprintf(id, sizeof id, "m-%d", (int)i);
-        has_header(&copies(it).items[i].message, "pawl.audit.id", id);
-    }
+    for (size_t i = 0; i < 12; i++)
+        has_header(&copies(it).items[i].message, "pawl.audit.id", test_text("m-%d", (int)i));
 }
 
 ON_ALL_STORES(of_what_is_not_handled_there_is_no_copy, const char *url)
@@ -320,11 +311,11 @@ ON_STORES(a_transport_gets_copies_under_the_ids_of_their_messages, const char *u
 
 ON_ALL_STORES(copies_go_to_another_store, const char *url)
 {
-    char away[PAWL_URL_SIZE_MAX], address[PAWL_URL_SIZE_MAX + 10];
+    char away[PAWL_URL_SIZE_MAX];
     scenario_url_like(url, away, sizeof away);
     world *there = world_begin(away, &application, "other", &(pawl_endpoint_options){.workers = 1});
-    snprintf(address, sizeof address, "%s#desk", away); /* its own name, of another store */
-    world *it = open_audited(url, address);
+    const char *address = test_text("%s#desk", away); /* its own name, of another store */
+    world      *it      = open_audited(url, address);
     post(it, "desk", "m-1", "well", NULL);
     world_drain(it);
     assert_int_equal(world_queue(there, "desk").count, 1);

@@ -10,8 +10,7 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define WORK(F) F(TEXT, name)
-PAWL_RECORD(work, WORK);
+PAWL_RECORD(work, A_NAME);
 
 static world_log seen;
 static bool      has_bad;  /* of the units that ran since the last commit, one is */
@@ -147,11 +146,8 @@ ON_ALL_STORES(e7_slow_handlers_leave_messages_to_other_workers, const char *url)
 static pawl_endpoint *open_with_many(world **it, const char *url)
 {
     pawl_endpoint *endpoint = open_with_time(it, url, PAWL_SECONDS(4));
-    for (int i = 0; i < 100; i++) {
-        char id[8];
-        (void)snprintf(id, sizeof id, "%d", i);
-        post_work(*it, id, "a");
-    }
+    for (int i = 0; i < 100; i++)
+        post_work(*it, test_text("%d", i), "a");
     return endpoint;
 }
 

@@ -12,10 +12,8 @@
 
 #define CHARGE(F) F(TEXT, how)
 PAWL_RECORD(charge, CHARGE);
-#define LAMP_STATE(F) F(TEXT, name)
-PAWL_RECORD(lamp_state, LAMP_STATE);
-#define LIGHT(F) F(TEXT, name)
-PAWL_RECORD(light, LIGHT);
+PAWL_RECORD(lamp_state, A_NAME);
+PAWL_RECORD(light, A_NAME);
 
 static world_log seen;
 static bool      is_open;
@@ -49,11 +47,10 @@ static pawl_code on_off(pawl_context *ctx, lamp_state *lamp)
 PAWL_TIMEOUT_HANDLER(on_off, lamp_state);
 
 /* A saga and a process that answer, as of a timeout, the one who sent the message that set it. */
-#define CHIME_STATE(F) F(TEXT, name)
-PAWL_RECORD(bell_state, CHIME_STATE);
-PAWL_RECORD(clock_state, CHIME_STATE);
-PAWL_RECORD(ring, CHIME_STATE);
-PAWL_RECORD(rang, CHIME_STATE);
+PAWL_RECORD(bell_state, A_NAME);
+PAWL_RECORD(clock_state, A_NAME);
+PAWL_RECORD(ring, A_NAME);
+PAWL_RECORD(rang, A_NAME);
 
 static pawl_code on_ring(pawl_context *ctx, bell_state *bell, const ring *message)
 {
@@ -85,24 +82,18 @@ static pawl_code on_clock_later(pawl_context *ctx, const clock_state *clock)
 }
 PAWL_PROCESS_TIMEOUT_HANDLER(on_clock_later, clock_state);
 
-static const pawl_saga bell = {
-    .name        = "Bell",
-    .state       = PAWL_RECORD_OF(bell_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_ring), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_bell_later), .timeout = "later"})};
+static const pawl_saga bell = SAGA_OF(
+    "Bell", bell_state, "name", {.handle = PAWL_HANDLE(on_ring), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_bell_later), .timeout = "later"});
 static const pawl_process wall_clock = {
     .name  = "Clock",
     .state = PAWL_RECORD_OF(clock_state),
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_clock_ring), .key = "name", .starts = true},
                      {.handle = PAWL_HANDLE(on_clock_later), .timeout = "later"})};
 
-static const pawl_saga lamp = {
-    .name        = "Lamp",
-    .state       = PAWL_RECORD_OF(lamp_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_light), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_off), .timeout = "off"})};
+static const pawl_saga lamp = SAGA_OF(
+    "Lamp", lamp_state, "name", {.handle = PAWL_HANDLE(on_light), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_off), .timeout = "off"});
 
 static const pawl_endpoint_spec billing     = {.name      = "billing",
                                                .sagas     = PAWL_SAGAS(&lamp, &bell),
@@ -237,6 +228,30 @@ ON_ALL_STORES(e34_a_retried_timeout_finds_its_saga, const char *url)
     must(retry(it, it->store, letters.items[0].message.id, world_error()));
     world_drain(it);
     assert_string_equal(seen.text, "off ");
+    assert_int_equal(world_dead(it).count, 0);
+}
+
+/* Any sender may write the headers and the body of a timeout's letter: its message is handled, and no timeout of the saga
+ * that it names is set. */
+ON_ALL_STORES(e34_a_message_with_a_timeouts_headers_is_retried_as_a_message, const char *url)
+{
+    static const char       id[]      = "22222222-2222-4222-8222-222222222221";
+    const pawl_header       headers[] = {{PAWL_HEADER_SAGA, "Lamp"},
+                                         {PAWL_HEADER_SAGA_ID, "22222222-2222-4222-8222-222222222229"},
+                                         {NULL, NULL}};
+    world                  *it        = begin(url);
+    const pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
+                                         .due = world_now(it)};
+    must(pawl_sender_send_json(it->sender, "billing", &options, "charge", PAWL_TEXT("{}"),
+                               world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+    world_drain(it);
+    assert_int_equal(world_dead(it).count, 1);
+    must(retry(it, it->store, pawl_text_of(id), world_error()));
+    assert_int_equal(world_timeouts(it).count, 0);
+    is_open = true;
+    world_drain(it);
+    assert_string_equal(seen.text, "charge ");
     assert_int_equal(world_dead(it).count, 0);
 }
 

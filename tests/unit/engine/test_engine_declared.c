@@ -10,9 +10,8 @@
 #define HOW(F)    \
     F(TEXT, name) \
     F(TEXT, how)
-#define NAMED(F) F(TEXT, name)
-PAWL_RECORD(answer, NAMED);
-PAWL_RECORD(other, NAMED);
+PAWL_RECORD(answer, A_NAME);
+PAWL_RECORD(other, A_NAME);
 PAWL_RECORD(held, HOW); /* a row with a list, one without any, one with an empty one */
 PAWL_RECORD(loose, HOW);
 PAWL_RECORD(silent, HOW);
@@ -112,30 +111,28 @@ static pawl_code on_late(pawl_context *ctx, order *state)
 }
 PAWL_TIMEOUT_HANDLER(on_late, order);
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place),
-                            .key    = "name",
-                            .starts = true,
-                            .does   = PAWL_DOES(PAWL_SETS("late"), PAWL_SETS("later"))},
-                           {.handle    = PAWL_HANDLE(on_change),
-                            .key       = "name",
-                            .not_found = PAWL_NOT_FOUND_CALL,
-                            .missing   = PAWL_HANDLE(on_lost),
-                            .does      = PAWL_DOES_NOTHING},
-                           {.handle = PAWL_HANDLE(on_late), .timeout = "late", .does = PAWL_DOES_NOTHING},
-                           {.handle  = PAWL_HANDLE(on_late),
-                            .timeout = "later",
-                            .does    = PAWL_DOES(PAWL_SENDS(other, "out"))})};
+static const pawl_saga order_saga =
+    SAGA_OF("Order", order, "name",
+            {.handle = PAWL_HANDLE(on_place),
+             .key    = "name",
+             .starts = true,
+             .does   = PAWL_DOES(PAWL_SETS("late"), PAWL_SETS("later"))},
+            {.handle    = PAWL_HANDLE(on_change),
+             .key       = "name",
+             .not_found = PAWL_NOT_FOUND_CALL,
+             .missing   = PAWL_HANDLE(on_lost),
+             .does      = PAWL_DOES_NOTHING},
+            {.handle = PAWL_HANDLE(on_late), .timeout = "late", .does = PAWL_DOES_NOTHING},
+            {.handle  = PAWL_HANDLE(on_late),
+             .timeout = "later",
+             .does    = PAWL_DOES(PAWL_SENDS(other, "out"))});
 
 /* ---- Aggregators, an entity, projections ------------------------------------------ */
 
-PAWL_RECORD(piece, NAMED);
-PAWL_RECORD(tally, NAMED);
-PAWL_RECORD(count_up, NAMED);
-PAWL_RECORD(counted, NAMED);
+PAWL_RECORD(piece, A_NAME);
+PAWL_RECORD(tally, A_NAME);
+PAWL_RECORD(count_up, A_NAME);
+PAWL_RECORD(counted, A_NAME);
 
 static pawl_code on_pieces(pawl_context *ctx, const piece *items, size_t count)
 {

@@ -77,22 +77,17 @@ static pawl_code on_close_meter(pawl_context *ctx, meter *state, const close_met
 }
 PAWL_HANDLER(on_close_meter, meter, close_meter);
 
-static const pawl_saga account_saga = {
-    .name        = "Account",
-    .state       = PAWL_RECORD_OF(account),
-    .correlation = "owner",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_open_account), .key = "owner", .starts = true},
-                           {.handle = PAWL_HANDLE(on_charge), .key = "owner"},
-                           {.handle = PAWL_HANDLE(on_monthly), .timeout = "monthly"})};
-static const pawl_saga meter_saga = {
-    .name        = "Meter",
-    .state       = PAWL_RECORD_OF(meter),
-    .correlation = "read",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin_meter), .key = "read", .starts = true},
-                           {.handle    = PAWL_HANDLE(on_close_meter),
-                            .key       = "read",
-                            .find      = find_meter,
-                            .not_found = PAWL_NOT_FOUND_DEAD})};
+static const pawl_saga account_saga =
+    SAGA_OF("Account", account, "owner",
+            {.handle = PAWL_HANDLE(on_open_account), .key = "owner", .starts = true},
+            {.handle = PAWL_HANDLE(on_charge), .key = "owner"},
+            {.handle = PAWL_HANDLE(on_monthly), .timeout = "monthly"});
+static const pawl_saga meter_saga = SAGA_OF(
+    "Meter", meter, "read", {.handle = PAWL_HANDLE(on_begin_meter), .key = "read", .starts = true},
+    {.handle    = PAWL_HANDLE(on_close_meter),
+     .key       = "read",
+     .find      = find_meter,
+     .not_found = PAWL_NOT_FOUND_DEAD});
 static const pawl_endpoint_spec till        = {.name  = "till",
                                                .sagas = PAWL_SAGAS(&account_saga, &meter_saga)};
 static const pawl_application   application = APPLICATION("disagree", &till);

@@ -9,14 +9,12 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define BASKET(F) F(TEXT, name)
-PAWL_RECORD(basket, BASKET);
+PAWL_RECORD(basket, A_NAME);
 #define FILL(F)   \
     F(TEXT, name) \
     F(TEXT, how)
 PAWL_RECORD(fill, FILL);
-#define FILLED(F) F(TEXT, name)
-PAWL_RECORD(filled, FILLED);
+PAWL_RECORD(filled, A_NAME);
 
 static pawl_code on_fill(pawl_context *ctx, basket *state, const fill *message)
 {
@@ -38,11 +36,8 @@ static pawl_code on_fill(pawl_context *ctx, basket *state, const fill *message)
 }
 PAWL_HANDLER(on_fill, basket, fill);
 
-static const pawl_saga basket_saga = {
-    .name        = "Basket",
-    .state       = PAWL_RECORD_OF(basket),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true})};
+static const pawl_saga basket_saga = SAGA_OF(
+    "Basket", basket, "name", {.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true});
 
 static const pawl_endpoint_spec market = {.name = "market", .sagas = PAWL_SAGAS(&basket_saga)};
 

@@ -11,8 +11,7 @@
     F(INT64, number)     \
     F(INT64, count)
 PAWL_RECORD(account_state, ACCOUNT_STATE);
-#define OPEN_ACCOUNT(F) F(INT32, number)
-PAWL_RECORD(open_account, OPEN_ACCOUNT);
+PAWL_RECORD(open_account, A_NUMBER);
 #define CREDIT(F) F(TEXT, number)
 PAWL_RECORD(credit, CREDIT);
 
@@ -56,12 +55,10 @@ static pawl_code on_credit(pawl_context *ctx, account_state *account, const cred
 }
 PAWL_HANDLER(on_credit, account_state, credit);
 
-static const pawl_saga account_saga = {
-    .name        = "Account",
-    .state       = PAWL_RECORD_OF(account_state),
-    .correlation = "number",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_open_account), .key = "number", .starts = true},
-                  {.handle = PAWL_HANDLE(on_credit), .key = "number"})};
+static const pawl_saga account_saga =
+    SAGA_OF("Account", account_state, "number",
+            {.handle = PAWL_HANDLE(on_open_account), .key = "number", .starts = true},
+            {.handle = PAWL_HANDLE(on_credit), .key = "number"});
 
 static pawl_code on_plug(pawl_context *ctx, device_state *device, const plug *message)
 {
@@ -71,11 +68,9 @@ static pawl_code on_plug(pawl_context *ctx, device_state *device, const plug *me
 }
 PAWL_HANDLER(on_plug, device_state, plug);
 
-static const pawl_saga device_saga = {
-    .name        = "Device",
-    .state       = PAWL_RECORD_OF(device_state),
-    .correlation = "device",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_plug), .key = "device", .starts = true})};
+static const pawl_saga device_saga =
+    SAGA_OF("Device", device_state, "device",
+            {.handle = PAWL_HANDLE(on_plug), .key = "device", .starts = true});
 
 static pawl_code on_visit_event(pawl_context *ctx, visit_state *visit, const visit_event *message)
 {
@@ -95,12 +90,9 @@ static pawl_code on_visit_begun(pawl_context *ctx, visit_state *visit, const vis
 }
 PAWL_HANDLER(on_visit_begun, visit_state, visit_begun);
 
-static const pawl_saga visit_saga = {
-    .name        = "Visit",
-    .state       = PAWL_RECORD_OF(visit_state),
-    .correlation = "visit",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit_event), .key = "visit"},
-                           {.handle = PAWL_HANDLE(on_visit_begun), .key = "visit", .starts = true})};
+static const pawl_saga visit_saga =
+    SAGA_OF("Visit", visit_state, "visit", {.handle = PAWL_HANDLE(on_visit_event), .key = "visit"},
+            {.handle = PAWL_HANDLE(on_visit_begun), .key = "visit", .starts = true});
 
 static pawl_code on_be_lonely(pawl_context *ctx, lonely_state *lonely, const be_lonely *message)
 {
@@ -154,16 +146,12 @@ STAYS(stay_over);
 STAYS(stay_anew);
 STAYS(move_in);
 
-static const pawl_saga stay_saga = {
-    .name        = "Stay",
-    .state       = PAWL_RECORD_OF(stay_state),
-    .correlation = "room",
-    .on          = PAWL_ON(
-                 {.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true},
-                 {.handle = PAWL_HANDLE(on_stay_on), .key = "room", .not_found = PAWL_NOT_FOUND_DEAD},
-                 {.handle = PAWL_HANDLE(on_stay_over), .key = "room"},
-                 {.handle = PAWL_HANDLE(on_stay_anew), .key = "room", .starts = true},
-                 {.handle = PAWL_HANDLE(on_move_in), .key = "from"})};
+static const pawl_saga stay_saga = SAGA_OF(
+    "Stay", stay_state, "room", {.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true},
+    {.handle = PAWL_HANDLE(on_stay_on), .key = "room", .not_found = PAWL_NOT_FOUND_DEAD},
+    {.handle = PAWL_HANDLE(on_stay_over), .key = "room"},
+    {.handle = PAWL_HANDLE(on_stay_anew), .key = "room", .starts = true},
+    {.handle = PAWL_HANDLE(on_move_in), .key = "from"});
 
 static const pawl_endpoint_spec desk = {
     .name     = "desk",

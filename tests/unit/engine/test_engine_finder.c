@@ -120,15 +120,11 @@ static pawl_code on_donate(pawl_context *ctx, book_state *book, const donate *me
 }
 PAWL_HANDLER(on_donate, book_state, donate);
 
-static const pawl_saga book_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book_state),
-    .correlation = "isbn",
-    .on          = PAWL_ON(
-                 {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                 {.handle = PAWL_HANDLE(on_lend), .find = find_first},
-                 {.handle = PAWL_HANDLE(on_burn), .find = find_first},
-                 {.handle = PAWL_HANDLE(on_donate), .key = "isbn", .find = find_nothing, .starts = true})};
+static const pawl_saga book_saga = SAGA_OF(
+    "Book", book_state, "isbn", {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+    {.handle = PAWL_HANDLE(on_lend), .find = find_first},
+    {.handle = PAWL_HANDLE(on_burn), .find = find_first},
+    {.handle = PAWL_HANDLE(on_donate), .key = "isbn", .find = find_nothing, .starts = true});
 
 /* A saga without a correlation property. */
 #define REMARK_STATE(F) F(INT32, count)
@@ -276,16 +272,16 @@ static pawl_code find_in_sqlite(pawl_context *ctx, const char *title, pawl_saga_
 /* The URL of the world names its schema, which the connection does not search. */
 static pawl_code find_in_postgres(pawl_context *ctx, const char *title, pawl_saga_id *id)
 {
-    char        sql[200];
     const char *values[] = {title};
     const char *schema   = strstr(around->url, "schema=");
     assert_non_null(schema);
     schema += strlen("schema=");
-    snprintf(sql, sizeof sql,
-             "select \"Id\" from \"%.*s\".\"library_Book\" where \"Data\"->>'title' = $1",
-             (int)strcspn(schema, "&"), schema);
-    PGresult *result = PQexecParams(pawl_postgres(ctx), sql, 1, NULL, values, NULL, NULL, 0);
-    pawl_code code   = PAWL_OK;
+    PGresult *result = PQexecParams(
+        pawl_postgres(ctx),
+        test_text("select \"Id\" from \"%.*s\".\"library_Book\" where \"Data\"->>'title' = $1",
+                  (int)strcspn(schema, "&"), schema),
+        1, NULL, values, NULL, NULL, 0);
+    pawl_code code = PAWL_OK;
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         code = pawl_fail(ctx, PAWL_EPERSIST, "%s", PQerrorMessage(pawl_postgres(ctx)));
     else
@@ -310,12 +306,9 @@ static pawl_code find_by_title(pawl_context *ctx, const void *message, pawl_saga
 #endif
 }
 
-static const pawl_saga searched_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book_state),
-    .correlation = "isbn",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                           {.handle = PAWL_HANDLE(on_lend), .find = find_by_title, .own_sql = true})};
+static const pawl_saga searched_saga = SAGA_OF(
+    "Book", book_state, "isbn", {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+    {.handle = PAWL_HANDLE(on_lend), .find = find_by_title, .own_sql = true});
 static const pawl_endpoint_spec searched_library = {.name  = "library",
                                                     .sagas = PAWL_SAGAS(&searched_saga)};
 static const pawl_application   searched         = APPLICATION("search", &searched_library);

@@ -12,12 +12,10 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define CARD(F) F(INT32, number)
-PAWL_RECORD(card, CARD);
-#define COIN(F) F(INT32, number)
-PAWL_RECORD(coin, COIN);
-PAWL_RECORD(stamp, COIN);
-PAWL_RECORD(token, COIN);
+PAWL_RECORD(card, A_NUMBER);
+PAWL_RECORD(coin, A_NUMBER);
+PAWL_RECORD(stamp, A_NUMBER);
+PAWL_RECORD(token, A_NUMBER);
 
 static world_log seen;
 static int       failures;           /* of the next calls */
@@ -241,6 +239,22 @@ ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has, const char *url)
     assert_int_equal(world_stats(it).counters.flushes, 1); /* the refused one was taken back */
 }
 
+/* The next check, long before that of the minute. */
+ON_ALL_STORES(e36_a_check_flushes_what_a_refused_flush_left, const char *url)
+{
+    pawl_leased_batch_release release = {.partition = PAWL_TEXT("Coins"), .session = other_session};
+    pawl_changes              changes = {ONE_UNIT, .now = WORLD_START,
+                                         .leased_batch_release = {.items = &release, .count = 1}};
+    world                    *it      = open_world(url);
+    meanwhile                         = lease_one;
+    post_coins(it, 1, 2);
+    world_drain(it);
+    assert_string_equal(seen.text, "coins@0:2,1,2 ");
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    world_go_machine(it, PAWL_SECONDS(10));
+    assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,1,2 ");
+}
+
 /* Two partitions are full and flushed by one commit; either of them is refused. */
 ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has, const char *url)
 {
@@ -366,6 +380,26 @@ ON_ALL_STORES(e20_a_backlog_is_not_counted_for_each_piece, const char *url)
     hook_set(NULL, NULL);
     assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:4,5,6,7,8 cards@60:4,9,10,11,12 ");
     assert_int_equal(counted, 2);
+}
+
+/* A crash left Stamps full. The check every ten seconds counts no partition, that of each minute each of them: Stamps twice,
+ * as its flush may have left some. */
+ON_ALL_STORES(e18_full_partitions_are_looked_for_each_minute, const char *url)
+{
+    int    counted = 0;
+    world *it      = open_world(hook_url(url));
+    world_drain(it);
+    add_row(it, "Coins", "1", "coin", 0);
+    add_row(it, "Stamps", "2", "stamp", 0);
+    add_row(it, "Stamps", "3", "stamp", 0);
+    hook_set(note_count, &counted);
+    world_go_machine(it, PAWL_SECONDS(50));
+    assert_int_equal(counted, 0);
+    world_go_machine(it, PAWL_SECONDS(10));
+    hook_set(NULL, NULL);
+    assert_int_equal(world_aggregated(it, "Stamps", "stamp").all, 0);
+    assert_int_equal(world_aggregated(it, "Coins", "coin").all, 1);
+    assert_int_equal(counted, 3);
 }
 
 /* Behind the piece that was handed over in the end. */

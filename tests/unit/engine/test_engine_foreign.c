@@ -15,10 +15,8 @@
 PAWL_RECORD(lamp_state, LAMP_STATE);
 #define SWITCH_ON(F) F(TEXT, lamp)
 PAWL_RECORD(switch_on, SWITCH_ON);
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-#define REMIND(F) F(INT32, number)
-PAWL_RECORD(remind, REMIND);
+PAWL_RECORD(ping, A_NUMBER);
+PAWL_RECORD(remind, A_NUMBER);
 
 static world_log seen;
 
@@ -61,12 +59,10 @@ static pawl_code note_filter(pawl_context *ctx, const pawl_message *message, voi
     return PAWL_DISCARD;
 }
 
-static const pawl_saga lamp_saga = {
-    .name        = "Lamp",
-    .state       = PAWL_RECORD_OF(lamp_state),
-    .correlation = "lamp",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
-                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
+static const pawl_saga lamp_saga =
+    SAGA_OF("Lamp", lamp_state, "lamp",
+            {.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
+            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
 
 /* One without timeouts, one with, one that is sent to. */
 static const pawl_endpoint_spec plain       = {.name     = "plain",

@@ -222,7 +222,7 @@ static void go_with(const char *url, const pawl_application *program, const char
 
 ON_ALL_STORES(s26_reader_and_writer_are_used_for_each_load_and_save, const char *url)
 {
-    char about[200], id[PAWL_UUID_TEXT_SIZE + 1];
+    char id[PAWL_UUID_TEXT_SIZE + 1];
     begin(url);
     world *it = open_with(url, &sealed_1);
     for (int i = 0; i < 3; i++) {
@@ -236,8 +236,7 @@ ON_ALL_STORES(s26_reader_and_writer_are_used_for_each_load_and_save, const char 
     }
     assert_string_equal(seen.text, "1 2 3 ");
     pawl_uuid_format(row_of(it, "a").id.uuid, id);
-    snprintf(about, sizeof about, "Deal %s 1", id);
-    assert_string_equal(keys.about, about);
+    assert_string_equal(keys.about, test_text("Deal %s 1", id));
     /* pawl_endpoint_saga gives the record's JSON. */
     assert_string_equal(world_saga_text(it, "Deal", "a", NULL), "{\"name\":\"a\",\"steps\":3," RFC);
 }
@@ -366,14 +365,14 @@ ON_ALL_STORES(s26_s27_what_the_reader_has_no_version_of_waits, const char *url)
 
 ON_ALL_STORES(s26_s27_what_the_reader_cannot_decode_is_a_dead_letter, const char *url)
 {
-    char says[200], id[PAWL_UUID_TEXT_SIZE + 1];
+    char id[PAWL_UUID_TEXT_SIZE + 1];
     begin_sealed(url);
     world *it = open_failing(url, &sealed_1, PAWL_EDECODE);
     assert_int_equal(world_dead(it).count, 1);
     pawl_uuid_format(row_of(it, "a").id.uuid, id);
-    snprintf(says, sizeof says,
-             "saga Deal %s of version 1: the format's reader: the seal is broken", id);
-    assert_true(world_says(world_dead(it).items[0].error, says));
+    assert_true(world_says(
+        world_dead(it).items[0].error,
+        test_text("saga Deal %s of version 1: the format's reader: the seal is broken", id)));
     mend(it, 0, "");
 }
 

@@ -30,10 +30,8 @@ PAWL_RECORD(to_right, TO_RIGHT);
     F(TEXT, left)  \
     F(TEXT, right)
 PAWL_RECORD(to_both, TO_BOTH);
-#define TO_FAR(F) F(INT32, number)
-PAWL_RECORD(to_far, TO_FAR);
-#define BULK(F) F(INT32, number)
-PAWL_RECORD(bulk, BULK);
+PAWL_RECORD(to_far, A_NUMBER);
+PAWL_RECORD(bulk, A_NUMBER);
 #define RESULT(F) F(TEXT, of)
 PAWL_RECORD(result, RESULT);
 
@@ -101,18 +99,13 @@ static pawl_code on_bulk(pawl_context *ctx, const bulk *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_bulk, bulk);
 
-static const pawl_saga left_saga = {
-    .name        = "Left",
-    .state       = PAWL_RECORD_OF(left_state),
-    .correlation = "left",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_to_left), .key = "left", .starts = true},
-                           {.handle = PAWL_HANDLE(on_both_left), .key = "left"})};
-static const pawl_saga right_saga = {
-    .name        = "Right",
-    .state       = PAWL_RECORD_OF(right_state),
-    .correlation = "right",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_to_right), .key = "right", .starts = true},
-                           {.handle = PAWL_HANDLE(on_both_right), .key = "right"})};
+static const pawl_saga left_saga = SAGA_OF(
+    "Left", left_state, "left", {.handle = PAWL_HANDLE(on_to_left), .key = "left", .starts = true},
+    {.handle = PAWL_HANDLE(on_both_left), .key = "left"});
+static const pawl_saga right_saga =
+    SAGA_OF("Right", right_state, "right",
+            {.handle = PAWL_HANDLE(on_to_right), .key = "right", .starts = true},
+            {.handle = PAWL_HANDLE(on_both_right), .key = "right"});
 static const pawl_aggregator bulks = {.name = "Bulks", .handle = PAWL_HANDLE(on_bulk), .size = 50};
 
 static const pawl_endpoint_spec hands = {.name        = "hands",

@@ -76,12 +76,9 @@ static int count_of(const char *text, const char *part)
 
 static void expect_attempts(const char *history, int count)
 {
-    char part[40];
     assert_int_equal(count_of(history, "{\"attempt\":"), count);
-    for (int i = 1; i <= count; i++) {
-        snprintf(part, sizeof part, "{\"attempt\":%d,", i);
-        assert_int_equal(count_of(history, part), 1);
-    }
+    for (int i = 1; i <= count; i++)
+        assert_int_equal(count_of(history, test_text("{\"attempt\":%d,", i)), 1);
 }
 
 /* Two runs at each of three deliveries, each with its time, code and text. */
@@ -131,11 +128,10 @@ ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it, const char *url)
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 3);
     for (size_t i = 0; i < 3; i++) {
-        char text[2000], part[100];
-        snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(dead.items[i].history));
+        const char *text = test_text("%.*s", PAWL_TEXT_ARGS(dead.items[i].history));
         expect_attempts(text, 1);
-        snprintf(part, sizeof part, "\"code\":\"%.*s\"", PAWL_TEXT_ARGS(dead.items[i].code));
-        assert_int_equal(count_of(text, part), 1);
+        assert_int_equal(
+            count_of(text, test_text("\"code\":\"%.*s\"", PAWL_TEXT_ARGS(dead.items[i].code))), 1);
         assert_int_equal(count_of(text, "\"at\":\"2026-01-01T09:00:00.000000Z\""), 1);
     }
 }
@@ -143,7 +139,6 @@ ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it, const char *url)
 /* The first ones and the last ones. */
 ON_STORES(e26_a_long_history_keeps_its_ends, const char *url)
 {
-    char   part[40];
     world *it = open_world(url, &application,
                            (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 49});
     world_post(it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
@@ -151,10 +146,8 @@ ON_STORES(e26_a_long_history_keeps_its_ends, const char *url)
     const char *history = dead_history(it);
     assert_int_equal(runs, 50);
     assert_int_equal(count_of(history, "{\"attempt\":"), 32);
-    for (int i = 1; i <= 50; i++) {
-        snprintf(part, sizeof part, "{\"attempt\":%d,", i);
-        assert_int_equal(count_of(history, part), i <= 8 || i > 26);
-    }
+    for (int i = 1; i <= 50; i++)
+        assert_int_equal(count_of(history, test_text("{\"attempt\":%d,", i)), i <= 8 || i > 26);
 }
 
 /* Runs that were rolled back with their own SQL are counted, too. */
@@ -193,11 +186,8 @@ ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told, const char *url)
     hook_set(NULL, NULL);
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
-    for (size_t i = 0; i < 2; i++) {
-        char text[4000];
-        snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(dead.items[i].history));
-        expect_attempts(text, 4);
-    }
+    for (size_t i = 0; i < 2; i++)
+        expect_attempts(test_text("%.*s", PAWL_TEXT_ARGS(dead.items[i].history)), 4);
 }
 
 /* The history goes with the message. */

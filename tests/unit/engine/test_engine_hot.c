@@ -210,14 +210,12 @@ ON_STORES(a_conflict_on_a_hot_saga_keeps_it_hot, const char *url)
 
 static void conflict_on_many(world *it, int first, int count)
 {
-    char name[20];
     for (int round = 0; round < 2; round++) {
         hot_meddlings = round * count;
-        for (int i = first; i < first + count; i++) {
-            snprintf(name, sizeof name, "n%d", i);
-            world_post(it, NULL,
-                       PAWL_MESSAGE(bump, .name = pawl_text_of(name), .number = 5000 + i));
-        }
+        for (int i = first; i < first + count; i++)
+            world_post(
+                it, NULL,
+                PAWL_MESSAGE(bump, .name = pawl_text_of(test_text("n%d", i)), .number = 5000 + i));
         pawl_step step = world_drain(it);
         assert_int_equal(step.handled, count);
         assert_int_equal(step.refused, round * count);

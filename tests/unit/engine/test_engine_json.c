@@ -255,11 +255,8 @@ static pawl_code on_draw(pawl_context *ctx, plan *state, const draw *message)
 }
 PAWL_HANDLER(on_draw, plan, draw);
 
-static const pawl_saga plan_saga = {
-    .name        = "Plan",
-    .state       = PAWL_RECORD_OF(plan),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_draw), .key = "name", .starts = true})};
+static const pawl_saga plan_saga =
+    SAGA_OF("Plan", plan, "name", {.handle = PAWL_HANDLE(on_draw), .key = "name", .starts = true});
 static const pawl_endpoint_spec office = {.name = "office", .sagas = PAWL_SAGAS(&plan_saga)};
 static const pawl_application   office_application = APPLICATION("office", &office);
 

@@ -56,10 +56,8 @@ static const pawl_entity box_entity = {.name  = "Box",
 
 #define PILE(F) F(TEXT, pile)
 PAWL_RECORD(heap, PILE);
-#define PILE_UP(F) F(TEXT, name)
-PAWL_RECORD(pile_up, PILE_UP);
-#define PILED(F) F(TEXT, name)
-PAWL_RECORD(piled, PILED);
+PAWL_RECORD(pile_up, A_NAME);
+PAWL_RECORD(piled, A_NAME);
 
 static pawl_code on_pile_up(pawl_context *ctx, const heap *state, const pile_up *command)
 {

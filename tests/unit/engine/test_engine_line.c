@@ -102,18 +102,12 @@ static pawl_code on_toll(pawl_context *ctx, const toll *message)
 PAWL_MESSAGE_HANDLER(on_toll, toll);
 
 static const pawl_aggregator tolls = {.name = "Tolls", .handle = PAWL_HANDLE(on_tolls), .size = 9};
-static const pawl_saga       trip_saga = {
-          .name        = "Trip",
-          .state       = PAWL_RECORD_OF(trip_state),
-          .correlation = "trip",
-          .on          = PAWL_ON({.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
-                                 {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
-                                 {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"})};
-static const pawl_saga guide_saga = {
-    .name        = "Guide",
-    .state       = PAWL_RECORD_OF(guide_state),
-    .correlation = "trip",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_guide), .key = "trip", .starts = true})};
+static const pawl_saga       trip_saga = SAGA_OF(
+          "Trip", trip_state, "trip", {.handle = PAWL_HANDLE(on_book), .key = "trip", .starts = true},
+          {.handle = PAWL_HANDLE(on_ask), .key = "trip"},
+          {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"});
+static const pawl_saga guide_saga = SAGA_OF(
+    "Guide", guide_state, "trip", {.handle = PAWL_HANDLE(on_guide), .key = "trip", .starts = true});
 static const pawl_endpoint_spec office      = {.name     = "office",
                                                .sagas    = PAWL_SAGAS(&trip_saga),
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_told)})};
@@ -175,15 +169,12 @@ static const char *told_lines(world *it)
 
 static void expect_text(pawl_text actual, const char *expected)
 {
-    char text[2000];
-    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(actual));
-    assert_string_equal(text, expected);
+    assert_string_equal(test_text("%.*s", PAWL_TEXT_ARGS(actual)), expected);
 }
 
 static void expect_part(pawl_text actual, const char *part)
 {
-    char text[2000];
-    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(actual));
+    const char *text = test_text("%.*s", PAWL_TEXT_ARGS(actual));
     if (strstr(text, part) == NULL)
         fail_msg("'%s' has no '%s'", text, part);
 }
@@ -202,7 +193,7 @@ ON_ALL_STORES(nothing_is_written_without_the_option, const char *url)
 
 ON_ALL_STORES(a_line_says_what_came_and_what_left, const char *url)
 {
-    char   source[100], id[PAWL_UUID_TEXT_SIZE + 1];
+    char   id[PAWL_UUID_TEXT_SIZE + 1];
     world *it = open_kept(url, &application, (pawl_endpoint_options){.immediate_retries = -1});
     post(it, "m-1", "");
     world_drain(it);
@@ -212,7 +203,7 @@ ON_ALL_STORES(a_line_says_what_came_and_what_left, const char *url)
     pawl_timeout_rows         due  = world_timeouts(it);
     assert_int_equal(due.count, 1);
     pawl_uuid_format(due.items[0].saga_id.uuid, id);
-    snprintf(source, sizeof source, "Trip/%s", id);
+    const char *source = test_text("Trip/%s", id);
     expect_text(line->endpoint, "office");
     expect_text(line->source, source);
     expect_text(line->message_id, "m-1");

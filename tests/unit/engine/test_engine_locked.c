@@ -31,14 +31,10 @@ PAWL_RECORD(book, BOOK);
     F(TEXT, name) \
     F(INT32, count)
 PAWL_RECORD(card, CARD);
-#define PUT_IN(F) F(TEXT, name)
-PAWL_RECORD(put_in, PUT_IN);
-#define LEND(F) F(TEXT, name)
-PAWL_RECORD(lend, LEND);
-#define MARK(F) F(TEXT, name)
-PAWL_RECORD(mark, MARK);
-#define PLAIN(F) F(INT32, number)
-PAWL_RECORD(plain, PLAIN);
+PAWL_RECORD(put_in, A_NAME);
+PAWL_RECORD(lend, A_NAME);
+PAWL_RECORD(mark, A_NAME);
+PAWL_RECORD(plain, A_NUMBER);
 
 static world_log seen;
 static int       lend_failures;
@@ -92,11 +88,8 @@ static const pawl_saga books = {
     .correlation = "name",
     .on =
         PAWL_ON({.handle = PAWL_HANDLE(on_lend), .key = "name", .starts = true, .own_sql = true})};
-static const pawl_saga cards = {
-    .name        = "Card",
-    .state       = PAWL_RECORD_OF(card),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_mark), .key = "name", .starts = true})};
+static const pawl_saga cards =
+    SAGA_OF("Card", card, "name", {.handle = PAWL_HANDLE(on_mark), .key = "name", .starts = true});
 
 static const pawl_endpoint_spec library     = {.name     = "library",
                                                .sagas    = PAWL_SAGAS(&safes, &books, &cards),

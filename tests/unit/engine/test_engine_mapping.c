@@ -13,8 +13,7 @@
     F(TEXT, name)      \
     F(INT32, count)
 PAWL_RECORD(place_state, PLACE_STATE);
-#define OPEN_PLACE(F) F(TEXT, name)
-PAWL_RECORD(open_place, OPEN_PLACE);
+PAWL_RECORD(open_place, A_NAME);
 
 /* Pieces that move leave one place; pieces that move home are counted where they arrive, too. */
 #define MOVE(F)     \
@@ -51,15 +50,13 @@ COUNTS(move_home);
 COUNTS(send_to);
 COUNTS(visit);
 
-static const pawl_saga place_saga = {
-    .name        = "Place",
-    .state       = PAWL_RECORD_OF(place_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_open_place), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_move), .key = "from"},
-                           {.handle = PAWL_HANDLE(on_move_home), .key = "onward"},
-                           {.handle = PAWL_HANDLE(on_send_to), .key = "to.town"},
-                           {.handle = PAWL_HANDLE(on_visit), .key = "name"})};
+static const pawl_saga place_saga =
+    SAGA_OF("Place", place_state, "name",
+            {.handle = PAWL_HANDLE(on_open_place), .key = "name", .starts = true},
+            {.handle = PAWL_HANDLE(on_move), .key = "from"},
+            {.handle = PAWL_HANDLE(on_move_home), .key = "onward"},
+            {.handle = PAWL_HANDLE(on_send_to), .key = "to.town"},
+            {.handle = PAWL_HANDLE(on_visit), .key = "name"});
 
 static const pawl_endpoint_spec map         = {.name = "map", .sagas = PAWL_SAGAS(&place_saga)};
 static const pawl_application   application = APPLICATION("mapping", &map);

@@ -25,10 +25,8 @@ PAWL_RECORD(numbers, NUMBERS);
     F(TEXT, name) \
     F(TEXT, where)
 PAWL_RECORD(seek, SEEK);
-#define PIECE(F) F(TEXT, name)
-PAWL_RECORD(piece, PIECE);
-#define BOTH(F) F(TEXT, name)
-PAWL_RECORD(both, BOTH);
+PAWL_RECORD(piece, A_NAME);
+PAWL_RECORD(both, A_NAME);
 #define NOTE(F) F(TEXT, text)
 PAWL_RECORD(note, NOTE);
 #define BOX(F)      \
@@ -161,19 +159,14 @@ static pawl_code on_pieces(pawl_context *ctx, const piece *messages, size_t coun
 }
 PAWL_BATCH_HANDLER(on_pieces, piece);
 
-static const pawl_saga box_saga = {
-    .name        = "Box",
-    .state       = PAWL_RECORD_OF(box),
-    .correlation = "name",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_seek), .key = "name", .find = find_box, .starts = true},
-                  {.handle = PAWL_HANDLE(on_both_box), .key = "name", .starts = true},
-                  {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
-static const pawl_saga crate_saga = {
-    .name        = "Crate",
-    .state       = PAWL_RECORD_OF(crate),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_both_crate), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_fall), .timeout = "fall"})};
+static const pawl_saga box_saga =
+    SAGA_OF("Box", box, "name",
+            {.handle = PAWL_HANDLE(on_seek), .key = "name", .find = find_box, .starts = true},
+            {.handle = PAWL_HANDLE(on_both_box), .key = "name", .starts = true},
+            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
+static const pawl_saga crate_saga = SAGA_OF(
+    "Crate", crate, "name", {.handle = PAWL_HANDLE(on_both_crate), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_fall), .timeout = "fall"});
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .size = 1, .attempts_max = 2};
 
@@ -223,9 +216,7 @@ static void assert_dead(world *it, int32_t attempts)
 
 static void post_numbered(world *it, const char *name, size_t number, const char *where)
 {
-    char id[40];
-    snprintf(id, sizeof id, "%s-%zu", name, number);
-    post_work(it, id, where);
+    post_work(it, test_text("%s-%zu", name, number), where);
 }
 
 ON_ALL_STORES(e26_an_answer_of_no_memory_is_one_messages_failure, const char *url)
@@ -453,9 +444,8 @@ static int count_of(world *it, const char *saga, const char *name)
 ON_ALL_STORES(e24_nothing_of_a_unit_is_kept_twice, const char *url)
 {
     for (long n = 1;; n++) {
-        char   id[20];
-        world *it = open_world(url, (pawl_endpoint_options){0});
-        snprintf(id, sizeof id, "%ld", n);
+        world      *it = open_world(url, (pawl_endpoint_options){0});
+        const char *id = test_text("%ld", n);
         world_post(it, NULL, PAWL_MESSAGE(both, .name = pawl_text_of(id)));
         world_drain(it);
         world_post(it, NULL, PAWL_MESSAGE(both, .name = pawl_text_of(id)));

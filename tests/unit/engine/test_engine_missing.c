@@ -10,18 +10,12 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define CASE_STATE(F) F(TEXT, name)
-PAWL_RECORD(case_state, CASE_STATE);
-#define OPEN_CASE(F) F(TEXT, name)
-PAWL_RECORD(open_case, OPEN_CASE);
-#define NOTE(F) F(TEXT, name)
-PAWL_RECORD(note, NOTE);
-#define APPEAL(F) F(TEXT, name)
-PAWL_RECORD(appeal, APPEAL);
-#define ASK(F) F(TEXT, name)
-PAWL_RECORD(ask, ASK);
-#define CLOSE_CASE(F) F(TEXT, name)
-PAWL_RECORD(close_case, CLOSE_CASE);
+PAWL_RECORD(case_state, A_NAME);
+PAWL_RECORD(open_case, A_NAME);
+PAWL_RECORD(note, A_NAME);
+PAWL_RECORD(appeal, A_NAME);
+PAWL_RECORD(ask, A_NAME);
+PAWL_RECORD(close_case, A_NAME);
 
 static world_log seen;
 static int       failures; /* of the next calls of on_ask_in_vain */

@@ -23,10 +23,8 @@
     F(TEXT, name) \
     F(TEXT, to)
 PAWL_RECORD(work, WORK);
-#define NOTICE(F) F(INT32, number)
-PAWL_RECORD(notice, NOTICE);
-#define PLAIN(F) F(INT32, number)
-PAWL_RECORD(plain, PLAIN);
+PAWL_RECORD(notice, A_NUMBER);
+PAWL_RECORD(plain, A_NUMBER);
 
 static int         fails;           /* so many runs fail */
 static int         runs;            /* of the handler */

@@ -60,13 +60,10 @@ static pawl_code on_page(pawl_context *ctx, book *state, const page *message)
 }
 PAWL_HANDLER(on_page, book, page);
 
-static const pawl_saga book_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book),
-    .correlation = "key",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin_book), .key = "key", .starts = true},
-                           {.handle = PAWL_HANDLE(on_page), .key = "key", .starts = true},
-                           {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"})};
+static const pawl_saga book_saga = SAGA_OF(
+    "Book", book, "key", {.handle = PAWL_HANDLE(on_begin_book), .key = "key", .starts = true},
+    {.handle = PAWL_HANDLE(on_page), .key = "key", .starts = true},
+    {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"});
 static const pawl_endpoint_spec desk = {
     .name     = "desk",
     .sagas    = PAWL_SAGAS(&book_saga),
@@ -91,9 +88,8 @@ static world *open_world(const char *url)
 
 static void post(world *it, const char *key, int number)
 {
-    char id[40];
-    (void)snprintf(id, sizeof id, "%s%d", key, number);
-    world_post(it, id, PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number));
+    world_post(it, test_text("%s%d", key, number),
+               PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number));
 }
 
 static void let_fail(int number, int times)
@@ -194,11 +190,10 @@ static void play_cut(world *it, int fails, int cuts)
     let_fail(fails, 1);
     cutting = cuts;
     for (int i = 1; i <= 6; i++) {
-        char made[40];
         (void)snprintf(key, sizeof key, "%s%d", keys[i % 3], play);
-        (void)snprintf(made, sizeof made, "%s-%d", key, i);
+        const char *made = test_text("%s-%d", key, i);
         if (i == fails)
-            memcpy(id, made, sizeof id);
+            (void)snprintf(id, sizeof id, "%s", made);
         world_post_at(it, made, world_now(it) + PAWL_SECONDS(i),
                       PAWL_MESSAGE(book, .key = pawl_text_of(key), .number = i));
     }
@@ -372,16 +367,11 @@ static pawl_code on_sheet_of_folder(pawl_context *ctx, folder *state, const shee
 }
 PAWL_HANDLER(on_sheet_of_folder, folder, sheet);
 
-static const pawl_saga sheet_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book),
-    .correlation = "key",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_sheet), .key = "key", .starts = true})};
-static const pawl_saga folder_saga = {
-    .name        = "Folder",
-    .state       = PAWL_RECORD_OF(folder),
-    .correlation = "id",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_sheet_of_folder), .key = "key", .starts = true})};
+static const pawl_saga sheet_saga =
+    SAGA_OF("Book", book, "key", {.handle = PAWL_HANDLE(on_sheet), .key = "key", .starts = true});
+static const pawl_saga folder_saga =
+    SAGA_OF("Folder", folder, "id",
+            {.handle = PAWL_HANDLE(on_sheet_of_folder), .key = "key", .starts = true});
 static const pawl_endpoint_spec sheet_desk  = {.name = "desk", .sagas = PAWL_SAGAS(&sheet_saga)};
 static const pawl_endpoint_spec folder_desk = {.name = "desk", .sagas = PAWL_SAGAS(&folder_saga)};
 static const pawl_application   sheets      = APPLICATION("order", &sheet_desk);
@@ -393,12 +383,11 @@ static void play_newer(const char *url, const pawl_application *of, const char *
 {
     const pawl_endpoint_options options = {.ordered = ordered};
     static int                  play;
-    char                        first[20], second[20];
     world_forget(&seen);
-    failures = 0;
-    (void)snprintf(first, sizeof first, "first%d", ++play);
-    (void)snprintf(second, sizeof second, "second%d", play);
-    world *it = world_begin(url, of, NULL, &options);
+    failures           = 0;
+    const char *first  = test_text("first%d", ++play);
+    const char *second = test_text("second%d", play);
+    world      *it     = world_begin(url, of, NULL, &options);
     world_post(it, first, PAWL_MESSAGE(newer_sheet, .key = pawl_text_of(newer), .number = 1));
     world_post(it, second, PAWL_MESSAGE(sheet, .key = pawl_text_of(known), .number = 2));
     world_drain(it);

@@ -83,12 +83,9 @@ static const pawl_saga entry_saga = {
     .is_pessimistic = true,
     .on             = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true})};
 
-static const pawl_saga book_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book),
-    .correlation = "key",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_book), .key = "key", .starts = true},
-                           {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"})};
+static const pawl_saga book_saga =
+    SAGA_OF("Book", book, "key", {.handle = PAWL_HANDLE(on_book), .key = "key", .starts = true},
+            {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"});
 static const pawl_endpoint_spec desk = {
     .name     = "desk",
     .sagas    = PAWL_SAGAS(&book_saga, &entry_saga),
@@ -111,9 +108,7 @@ static world *open_world(const char *url, int batch_messages, int fails)
 /* Sent `seconds` after the start. */
 static void post(world *it, const char *key, int number, int64_t seconds)
 {
-    char id[40];
-    (void)snprintf(id, sizeof id, "%s%d", key, number);
-    world_post_at(it, id, WORLD_START + PAWL_SECONDS(seconds),
+    world_post_at(it, test_text("%s%d", key, number), WORLD_START + PAWL_SECONDS(seconds),
                   PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number));
 }
 
@@ -194,9 +189,7 @@ ON_ALL_STORES_AND_ODBC(e34_the_oldest_of_the_rest_follows_a_head_that_was_taken_
 
 static void post_entry(world *it, int number, int64_t seconds)
 {
-    char id[40];
-    (void)snprintf(id, sizeof id, "a%d", number);
-    world_post_at(it, id, WORLD_START + PAWL_SECONDS(seconds),
+    world_post_at(it, test_text("a%d", number), WORLD_START + PAWL_SECONDS(seconds),
                   PAWL_MESSAGE(entry, .key = PAWL_TEXT("a"), .number = number));
 }
 
@@ -463,11 +456,8 @@ ON_ALL_STORES(e34_messages_that_were_taken_away_hold_nobody_back, const char *ur
         post(it, i == 3 ? "b" : "a", i, 0);
     world_drain(it);
     expect("a1! b3 ");
-    for (int i = 4; i < 104; i++) {
-        char id[8];
-        (void)snprintf(id, sizeof id, "a%d", i);
-        discard(it, id);
-    }
+    for (int i = 4; i < 104; i++)
+        discard(it, test_text("a%d", i));
     pawl_clock_set(it->business, WORLD_START + PAWL_HOURS(1));
     for (int i = 0; i < 3; i++)
         world_step(it);

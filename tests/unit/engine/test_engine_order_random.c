@@ -77,12 +77,9 @@ static pawl_code on_alarm(pawl_context *ctx, track *state)
 }
 PAWL_TIMEOUT_HANDLER(on_alarm, track);
 
-static const pawl_saga track_saga = {
-    .name        = "Track",
-    .state       = PAWL_RECORD_OF(track),
-    .correlation = "key",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true},
-                           {.handle = PAWL_HANDLE(on_alarm), .timeout = "alarm"})};
+static const pawl_saga track_saga =
+    SAGA_OF("Track", track, "key", {.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true},
+            {.handle = PAWL_HANDLE(on_alarm), .timeout = "alarm"});
 static const pawl_endpoint_spec desk = {
     .name    = "desk",
     .sagas   = PAWL_SAGAS(&track_saga),

@@ -15,11 +15,10 @@ static world_log seen;
     F(INT64, steps)
 PAWL_RECORD(order, ORDER);
 PAWL_RECORD(full_order, ORDER);
-#define NAMED(F) F(TEXT, name)
-PAWL_RECORD(place, NAMED);
-PAWL_RECORD(go_on, NAMED);
-PAWL_RECORD(done, NAMED);
-PAWL_RECORD(fill, NAMED);
+PAWL_RECORD(place, A_NAME);
+PAWL_RECORD(go_on, A_NAME);
+PAWL_RECORD(done, A_NAME);
+PAWL_RECORD(fill, A_NAME);
 
 static void note(pawl_context *ctx)
 {
@@ -73,8 +72,8 @@ static pawl_code on_done(pawl_context *ctx, const done *message)
 PAWL_MESSAGE_HANDLER(on_done, done);
 
 PAWL_RECORD(tally, ORDER);
-PAWL_RECORD(count_up, NAMED);
-PAWL_RECORD(counted, NAMED);
+PAWL_RECORD(count_up, A_NAME);
+PAWL_RECORD(counted, A_NAME);
 
 /* An entity has no metadata either. */
 static pawl_code on_count_up(pawl_context *ctx, const tally *state, const count_up *message)
@@ -98,13 +97,10 @@ static const pawl_entity tally_entity = {
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_count_up), .key = "name"}),
     .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_counted))};
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
-                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_saga order_saga = SAGA_OF(
+    "Order", order, "name", {.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_go_on), .key = "name"},
+    {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 static const pawl_saga full_saga = {
     .name            = "Full",
     .state           = PAWL_RECORD_OF(full_order),

@@ -12,10 +12,8 @@
     F(TEXT, name)     \
     F(INT32, count)
 PAWL_RECORD(trip_state, TRIP_STATE);
-#define STEP(F) F(TEXT, name)
-PAWL_RECORD(step, STEP);
-#define PING(F) F(TEXT, name)
-PAWL_RECORD(ping, PING);
+PAWL_RECORD(step, A_NAME);
+PAWL_RECORD(ping, A_NAME);
 
 static world_log seen;
 

@@ -14,8 +14,7 @@
 PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE(F) F(TEXT, order_id)
 PAWL_RECORD(place, PLACE);
-#define PART(F) F(INT32, number)
-PAWL_RECORD(part, PART);
+PAWL_RECORD(part, A_NUMBER);
 
 static world_log seen;
 
@@ -43,12 +42,10 @@ static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_parts, part);
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order_state),
-    .correlation = "order_id",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
-                           {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"})};
+static const pawl_saga order_saga =
+    SAGA_OF("Order", order_state, "order_id",
+            {.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+            {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"});
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .period = PAWL_MINUTES(30), .max = 50};
 static const pawl_endpoint_spec desk = {

@@ -139,8 +139,7 @@ ON_ALL_STORES(an_entity_cannot_be_completed, const char *url)
  * though there is none. The ids are of version 5. */
 static void redeliver(world *it, int number)
 {
-    char id[40];
-    snprintf(id, sizeof id, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", number);
+    const char   *id       = test_text("%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", number);
     pawl_changes  changes  = {ONE_UNIT, .now = world_now(it)};
     pawl_dead_set forget   = {.is_remove = true,
                               .endpoint  = PAWL_TEXT("bank"),

@@ -42,10 +42,9 @@ PAWL_ENTITY_HANDLER(on_work, desk, work);
 
 static pawl_code on_work_sql(pawl_context *ctx, const desk *state, const work_sql *command)
 {
-    char sql[200];
     world_note(&seen, "sql(%d)", (int)state->jobs);
-    snprintf(sql, sizeof sql, "insert into {own_rows} values (%d)", (int)state->jobs);
-    pawl_code code = native_in(ctx, here, sql);
+    pawl_code code =
+        native_in(ctx, here, test_text("insert into {own_rows} values (%d)", (int)state->jobs));
     if (code == PAWL_OK)
         code = pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
     return code == PAWL_OK && text_is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "no")
@@ -101,8 +100,7 @@ static pawl_code start_case(pawl_context *ctx, const begin *message, const char 
 static pawl_code on_begin(pawl_context *ctx, const case_state *state, const begin *message)
 {
     (void)state;
-    char how[20];
-    snprintf(how, sizeof how, "%.*s", PAWL_TEXT_ARGS(message->how));
+    const char *how = test_text("%.*s", PAWL_TEXT_ARGS(message->how));
     return start_case(ctx, message, how);
 }
 PAWL_PROCESS_HANDLER(on_begin, case_state, begin);

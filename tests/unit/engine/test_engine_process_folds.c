@@ -70,9 +70,7 @@ static void post_reading(world *it, const char *id)
 static void post_dispatches(world *it, int first, int count)
 {
     for (int i = first; i < first + count; i++) {
-        char id[40];
-        snprintf(id, sizeof id, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", i);
-        post_reading(it, id);
+        post_reading(it, test_text("%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", i));
         world_drain(it);
         world_go_both(it, PAWL_SECONDS(1));
     }

@@ -12,10 +12,8 @@
 
 #define THING(F) F(INT32, count)
 PAWL_RECORD(thing, THING);
-#define INNER(F) F(TEXT, name)
-PAWL_RECORD(inner, INNER);
-#define BY_NAME(F) F(TEXT, name)
-PAWL_RECORD(by_name, BY_NAME);
+PAWL_RECORD(inner, A_NAME);
+PAWL_RECORD(by_name, A_NAME);
 #define BY_NUMBER(F) F(INT64, number)
 PAWL_RECORD(by_number, BY_NUMBER);
 #define BY_ACCOUNT(F) F(INT64, account, .required = true)
@@ -28,8 +26,7 @@ PAWL_RECORD(by_uuid, BY_UUID);
 PAWL_RECORD(by_inner, BY_INNER);
 #define NOTHING(F) F(INT32, nothing)
 PAWL_RECORD(counted, NOTHING);
-#define WATCH(F) F(TEXT, name)
-PAWL_RECORD(watch, WATCH);
+PAWL_RECORD(watch, A_NAME);
 
 static world_log seen;
 
@@ -211,12 +208,12 @@ static void expect_dead(world *it, const char *says)
 
 ON_ALL_STORES(a_stream_has_at_most_200_bytes, const char *url)
 {
-    char   longest[195 + 1], stream[210];
+    char   longest[195 + 1];
     world *it = open_world(url);
     /* In characters it is shorter: bytes count. */
     for (size_t i = 0; i < 194; i += 2)
         memcpy(longest + i, "\xc3\xbc", 3);
-    snprintf(stream, sizeof stream, "Thing/%s", longest);
+    const char *stream = test_text("Thing/%s", longest);
     assert_int_equal(strlen(stream), PAWL_STREAM_SIZE_MAX);
     world_post(it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
     world_drain(it);

@@ -398,9 +398,8 @@ ON_ALL_STORES_IN_TIME(folds_change_no_state, const char *url)
     static const pawl_application *const programs[] = {&old, &folding};
     static const char *const expected  = "a+1=1 a+1=2 a+2=4 a+3=7 a+5=12 a+8=20 a+13=33 ";
     static const int         amounts[] = {1, 1, 2, 3, 5, 8, 13};
-    char                     other[1000], scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
-    assert_true(scenario_url(scheme, other, sizeof other));
+    char                     other[1000];
+    assert_true(scenario_url(test_text("%.*s", (int)strcspn(url, ":"), url), other, sizeof other));
     for (int i = 0; i < 2; i++) {
         world *it = open_program(i == 0 ? url : other, programs[i], -1);
         for (int j = 0; j < 7; j++) {

@@ -399,9 +399,9 @@ static const pawl_record *record_of(kind is)
 /* In the name of its sender. */
 static void post_one(play *p, size_t number, const post *one)
 {
-    char              id[40], badges[2][40];
+    char              badges[2][40];
     const pawl_header headers[] = {{"pawl.reply_to", queues[1 + one->sender]}, {NULL, NULL}};
-    snprintf(id, sizeof id, "m-%zu", number);
+    const char       *id        = test_text("m-%zu", number);
     snprintf(badges[0], sizeof badges[0], "badge-%d", (int)one->what.number);
     snprintf(badges[1], sizeof badges[1], "badge-%d", (int)one->sought);
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = one->due, .id = id};

@@ -166,11 +166,8 @@ static const pawl_saga counter_saga = {
                             {.handle = PAWL_HANDLE(on_both), .key = "name", .starts = true},
                             {.handle = PAWL_HANDLE(on_seek), .key = "name", .transitional_key = "badge"},
                             {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
-static const pawl_saga box_saga = {
-    .name        = "Box",
-    .state       = PAWL_RECORD_OF(box),
-    .correlation = "name",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_both_box), .key = "box_name", .starts = true})};
+static const pawl_saga box_saga = SAGA_OF(
+    "Box", box, "name", {.handle = PAWL_HANDLE(on_both_box), .key = "box_name", .starts = true});
 static const pawl_aggregator collected = {
     .name = "Collected", .handle = PAWL_HANDLE(on_collected), .size = 3, .attempts_max = 2};
 static const pawl_endpoint_spec desk = {

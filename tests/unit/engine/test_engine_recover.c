@@ -5,6 +5,7 @@
  */
 #include "support/world.h"
 
+#include "support/fault_store.h"
 #include "support/hook.h"
 
 #include <unistd.h>
@@ -15,12 +16,9 @@
     F(TEXT, name)     \
     F(INT32, count)
 PAWL_RECORD(case_state, CASE_STATE);
-#define OPEN_CASE(F) F(TEXT, name)
-PAWL_RECORD(open_case, OPEN_CASE);
-#define ADD_TO_CASE(F) F(TEXT, name)
-PAWL_RECORD(add_to_case, ADD_TO_CASE);
-#define SEEK_CASE(F) F(TEXT, name)
-PAWL_RECORD(seek_case, SEEK_CASE);
+PAWL_RECORD(open_case, A_NAME);
+PAWL_RECORD(add_to_case, A_NAME);
+PAWL_RECORD(seek_case, A_NAME);
 #define ATTEMPT(F) F(TEXT, how)
 PAWL_RECORD(attempt, ATTEMPT);
 #define OTHER(F) F(TEXT, how)
@@ -70,17 +68,14 @@ static pawl_code on_seek_case(pawl_context *ctx, case_state *the_case, const see
 }
 PAWL_HANDLER(on_seek_case, case_state, seek_case);
 
-static const pawl_saga case_saga = {
-    .name        = "Case",
-    .state       = PAWL_RECORD_OF(case_state),
-    .correlation = "name",
-    .on          = PAWL_ON(
-                 {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
-                 {.handle = PAWL_HANDLE(on_add_to_case), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
-                 {.handle    = PAWL_HANDLE(on_seek_case),
-                  .key       = "name",
-                  .find      = find_case,
-                  .not_found = PAWL_NOT_FOUND_DEAD})};
+static const pawl_saga case_saga = SAGA_OF(
+    "Case", case_state, "name",
+    {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_add_to_case), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
+    {.handle    = PAWL_HANDLE(on_seek_case),
+     .key       = "name",
+     .find      = find_case,
+     .not_found = PAWL_NOT_FOUND_DEAD});
 
 static pawl_code on_attempt(pawl_context *ctx, const attempt *message)
 {
@@ -352,6 +347,32 @@ ON_ALL_STORES(e28_an_unknown_type_is_dead, const char *url)
     world_drain(it);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "'other' is handled by no worker"));
+}
+
+/* A step with messages of a type that no handler here is for; returns how often it read the live workers. */
+static long lists_of_step(world *it, const char *ids)
+{
+    for (size_t i = 0; i < 20; i++) {
+        char id[] = {ids[0], (char)('a' + i), '\0'};
+        world_post_json(it, id, "other", "{}");
+    }
+    fault_plan_set(NULL);
+    (void)world_step(it);
+    return fault_counts_now().by_op[fault_op_worker_list];
+}
+
+/* The same list for all messages of a step, whether they are dead or wait for a newer program. */
+ON_ALL_STORES(e28_a_step_reads_the_live_workers_once, const char *url)
+{
+    fault_bind("counted", url);
+    world *it = open_world("fault:counted", (pawl_endpoint_options){0});
+    assert_int_equal(lists_of_step(it, "a"), 1);
+    assert_int_equal(world_dead(it).count, 20);
+    world *newer = world_begin("fault:counted", &tomorrow, NULL, NULL);
+    assert_int_equal(lists_of_step(it, "b"), 1);
+    assert_int_equal(world_dead(it).count, 20);
+    assert_int_equal(world_queue(it, "office").count, 20);
+    world_close(newer);
 }
 
 ON_ALL_STORES(e28_a_type_that_another_worker_knows_is_put_back, const char *url)

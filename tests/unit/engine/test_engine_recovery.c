@@ -14,8 +14,7 @@ PAWL_RECORD(sql_job, JOB);
     F(TEXT, name)      \
     F(INT32, count)
 PAWL_RECORD(visit_state, VISIT_STATE);
-#define VISIT(F) F(TEXT, name)
-PAWL_RECORD(visit, VISIT);
+PAWL_RECORD(visit, A_NAME);
 
 static pawl_code  answer;
 static int        runs;
@@ -76,12 +75,9 @@ static pawl_code on_leave(pawl_context *ctx, visit_state *state)
 }
 PAWL_TIMEOUT_HANDLER(on_leave, visit_state);
 
-static const pawl_saga visit_saga = {
-    .name        = "Visit",
-    .state       = PAWL_RECORD_OF(visit_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"})};
+static const pawl_saga visit_saga = SAGA_OF(
+    "Visit", visit_state, "name", {.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"});
 static const pawl_endpoint_spec office = {
     .name     = "office",
     .sagas    = PAWL_SAGAS(&visit_saga),
@@ -294,7 +290,6 @@ ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history, const c
     post(it, "charge", "a");
     world_drain(it);
     for (int i = 1; i <= 2; i++) {
-        char            attempt[40];
         pawl_queue_rows rows = world_queue(it, "office");
         pawl_time_format(rows.items[0].due, due);
         snprintf(line, sizeof line,
@@ -303,8 +298,7 @@ ON_ALL_STORES(e37_each_delayed_retry_is_a_line_and_stays_in_the_history, const c
                  i, due);
         if (strstr(lines.text, line) == NULL)
             fail_msg("'%s' is not in '%s'", line, lines.text);
-        snprintf(attempt, sizeof attempt, "\"attempt\":%d", i);
-        assert_true(world_says(rows.items[0].history, attempt));
+        assert_true(world_says(rows.items[0].history, test_text("\"attempt\":%d", i)));
         assert_true(world_says(rows.items[0].history, "EUNREACHABLE"));
         world_go(it, rows.items[0].due - world_now(it));
     }
@@ -404,8 +398,7 @@ ON_STORES(e37_after_its_budget_a_conflict_has_its_row, const char *url)
 /* A message whose SQL takes pawl's right to write away: it fails, and the one behind it does not. */
 static void forbid(world *it, const char *sql, size_t number)
 {
-    char id[20];
-    snprintf(id, sizeof id, "%zu", number);
+    const char *id = test_text("%zu", number);
     world_post(it, NULL, PAWL_MESSAGE(sql_job, .how = pawl_text_of(sql)));
     world_post(it, id, PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
     world_drain(it);

@@ -59,12 +59,10 @@ static pawl_code on_scan(pawl_context *ctx, parcel *state, const scan *message)
 }
 PAWL_HANDLER(on_scan, parcel, scan);
 
-static const pawl_saga saga_a = {
-    .name        = "Parcel",
-    .state       = PAWL_RECORD_OF(parcel),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_enter_old), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_scan_old), .key = "number"})};
+static const pawl_saga saga_a =
+    SAGA_OF("Parcel", parcel, "number",
+            {.handle = PAWL_HANDLE(on_enter_old), .key = "number", .starts = true},
+            {.handle = PAWL_HANDLE(on_scan_old), .key = "number"});
 
 static const pawl_saga saga_ab = {
     .name         = "Parcel",
@@ -78,12 +76,10 @@ static const pawl_saga saga_ab = {
                  .starts           = true},
                 {.handle = PAWL_HANDLE(on_scan), .key = "number", .transitional_key = "barcode"})};
 
-static const pawl_saga saga_b = {
-    .name        = "Parcel",
-    .state       = PAWL_RECORD_OF(parcel),
-    .correlation = "barcode",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_enter), .key = "barcode", .starts = true},
-                           {.handle = PAWL_HANDLE(on_scan), .key = "barcode"})};
+static const pawl_saga saga_b =
+    SAGA_OF("Parcel", parcel, "barcode",
+            {.handle = PAWL_HANDLE(on_enter), .key = "barcode", .starts = true},
+            {.handle = PAWL_HANDLE(on_scan), .key = "barcode"});
 
 static const pawl_endpoint_spec depot_a  = {.name = "depot", .sagas = PAWL_SAGAS(&saga_a)};
 static const pawl_endpoint_spec depot_ab = {.name = "depot", .sagas = PAWL_SAGAS(&saga_ab)};
@@ -298,15 +294,19 @@ static pawl_code purge(const char *url, const pawl_application *program, pawl_er
 
 static bool has_column(const char *url, const char *table, const char *column)
 {
-    char  sql[200], text[2000];
+    char  text[2000];
     void *native = native_open(url);
-    snprintf(sql, sizeof sql, "select count(\"%s\") from {\"%s\"}", column, table);
-    bool is_there = native_try(url, native, sql, text, sizeof text);
+    bool  is_there =
+        native_try(url, native, test_text("select count(\"%s\") from {\"%s\"}", column, table),
+                   text, sizeof text);
     native_close(url, native);
     /* SQLite takes a name in quotes that is no column for a text. */
-    snprintf(sql, sizeof sql, "select count(*) from pragma_table_info('%s') where name = '%s'",
-             table, column);
-    return strncmp(url, "sqlite:", 7) == 0 ? native_number(url, sql) == 1 : is_there;
+    return strncmp(url, "sqlite:", 7) == 0
+               ? native_number(
+                     url,
+                     test_text("select count(*) from pragma_table_info('%s') where name = '%s'",
+                               table, column)) == 1
+               : is_there;
 }
 
 /* An application's own columns and tables stay, whatever their names begin with. */

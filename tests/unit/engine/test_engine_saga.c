@@ -102,19 +102,16 @@ static pawl_code on_late(pawl_context *ctx, order_state *order)
 }
 PAWL_TIMEOUT_HANDLER(on_late, order_state);
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order_state),
-    .correlation = "order_id",
-    .on          = PAWL_ON(
-                 {.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
-                 {.handle = PAWL_HANDLE(on_pay), .key = "order_ref"},
-                 {.handle = PAWL_HANDLE(on_refund), .key = "order_ref", .not_found = PAWL_NOT_FOUND_DEAD},
-                 {.handle    = PAWL_HANDLE(on_ask),
-                  .key       = "order_ref",
-                  .not_found = PAWL_NOT_FOUND_CALL,
-                  .missing   = PAWL_HANDLE(on_ask_missing)},
-                 {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_saga order_saga = SAGA_OF(
+    "Order", order_state, "order_id",
+    {.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+    {.handle = PAWL_HANDLE(on_pay), .key = "order_ref"},
+    {.handle = PAWL_HANDLE(on_refund), .key = "order_ref", .not_found = PAWL_NOT_FOUND_DEAD},
+    {.handle    = PAWL_HANDLE(on_ask),
+     .key       = "order_ref",
+     .not_found = PAWL_NOT_FOUND_CALL,
+     .missing   = PAWL_HANDLE(on_ask_missing)},
+    {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
 static const pawl_endpoint_spec shop = {.name = "shop", .sagas = PAWL_SAGAS(&order_saga)};
 

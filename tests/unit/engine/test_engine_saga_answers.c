@@ -149,25 +149,18 @@ static pawl_code on_hush(pawl_context *ctx, quiet_state *state, const hush *mess
 }
 PAWL_HANDLER(on_hush, quiet_state, hush);
 
-static const pawl_saga trip_saga = {
-    .name        = "Trip",
-    .state       = PAWL_RECORD_OF(trip),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_go), .key = "number"},
-                           {.handle = PAWL_HANDLE(on_end), .key = "number"},
-                           {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)})};
-static const pawl_saga trips_saga = {
-    .name        = "Trips",
-    .state       = PAWL_RECORD_OF(trips_state),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin_too), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_rejected_too), .not_found = PAWL_NOT_FOUND_DEAD})};
-static const pawl_saga quiet_saga = {
-    .name        = "Quiet",
-    .state       = PAWL_RECORD_OF(quiet_state),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_hush), .key = "number", .starts = true})};
+static const pawl_saga trip_saga = SAGA_OF(
+    "Trip", trip, "number", {.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
+    {.handle = PAWL_HANDLE(on_go), .key = "number"},
+    {.handle = PAWL_HANDLE(on_end), .key = "number"}, {.handle = PAWL_HANDLE(on_accepted)},
+    {.handle = PAWL_HANDLE(on_rejected)});
+static const pawl_saga trips_saga =
+    SAGA_OF("Trips", trips_state, "number",
+            {.handle = PAWL_HANDLE(on_begin_too), .key = "number", .starts = true},
+            {.handle = PAWL_HANDLE(on_rejected_too), .not_found = PAWL_NOT_FOUND_DEAD});
+static const pawl_saga quiet_saga =
+    SAGA_OF("Quiet", quiet_state, "number",
+            {.handle = PAWL_HANDLE(on_hush), .key = "number", .starts = true});
 
 static const pawl_endpoint_spec desks  = {.name = "desks", .entities = PAWL_ENTITIES(&desk_entity)};
 static const pawl_endpoint_spec trips  = {.name = "trips", .sagas = PAWL_SAGAS(&trip_saga)};
@@ -352,9 +345,9 @@ ON_ALL_STORES(answers_come_to_an_ordered_endpoint, const char *url)
 
 ON_ALL_STORES(answers_come_from_another_store, const char *url)
 {
-    char target[1000], scheme[20];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
-    assert_true(scenario_url(scheme, target, sizeof target));
+    char target[1000];
+    assert_true(
+        scenario_url(test_text("%.*s", (int)strcspn(url, ":"), url), target, sizeof target));
     const pawl_route there[2] = {{.name = "desks", .url = target}, {.name = NULL}};
     const pawl_route back[2]  = {{.name = "trips", .url = url}, {.name = NULL}};
     world_forget(&seen);

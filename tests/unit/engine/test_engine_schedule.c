@@ -14,8 +14,7 @@
 
 /* ---- The applications ------------------------------------------------------ */
 
-#define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK);
+PAWL_RECORD(task, A_NUMBER);
 #define REPORT(F)    \
     F(INT32, number) \
     F(TEXT, kind)
@@ -461,14 +460,12 @@ ON_ALL_STORES(a_row_with_two_plans_is_tried_again, const char *url)
 /* A message that no store takes, since its type has a byte too many. */
 static void spoil_type(world *it)
 {
-    char headers[500], type[PAWL_NAME_SIZE_MAX + 2];
+    char type[PAWL_NAME_SIZE_MAX + 2];
     memset(type, 't', sizeof type);
     type[sizeof type - 1] = '\0';
-    snprintf(headers, sizeof headers,
-             "{\"pawl.schedule.type\":\"%s\",\"pawl.schedule.body\":\"{}\","
-             "\"pawl.schedule.every\":\"60000000\"}",
-             type);
-    spoil_row(it, headers);
+    spoil_row(it, test_text("{\"pawl.schedule.type\":\"%s\",\"pawl.schedule.body\":\"{}\","
+                            "\"pawl.schedule.every\":\"60000000\"}",
+                            type));
     assert_non_null(strstr(lines.last, "schedule office/e: "));
     assert_non_null(strstr(lines.last, "; tried again in a minute"));
 }

@@ -6,8 +6,7 @@
 
 #include "pawl/store_schedule.h"
 
-#define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK);
+PAWL_RECORD(task, A_NUMBER);
 
 static world_log seen;
 

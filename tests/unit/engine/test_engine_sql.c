@@ -26,14 +26,12 @@ PAWL_RECORD(lend, LEND);
     F(TEXT, name)     \
     F(INT32, count)
 PAWL_RECORD(safe_state, SAFE_STATE);
-#define PUT_IN(F) F(TEXT, name)
-PAWL_RECORD(put_in, PUT_IN);
+PAWL_RECORD(put_in, A_NAME);
 #define WRITE_ROW(F) \
     F(INT32, number) \
     F(TEXT, how)
 PAWL_RECORD(write_row, WRITE_ROW);
-#define PLAIN(F) F(INT32, number)
-PAWL_RECORD(plain, PLAIN);
+PAWL_RECORD(plain, A_NUMBER);
 
 static world_log    seen;
 static int          fails;
@@ -68,13 +66,9 @@ static pawl_code on_lend(pawl_context *ctx, book_state *book, const lend *messag
 }
 PAWL_HANDLER(on_lend, book_state, lend);
 
-static const pawl_saga book_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book_state),
-    .correlation = "isbn",
-    .on          = PAWL_ON(
-                 {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
-                 {.handle = PAWL_HANDLE(on_lend), .key = "isbn", .find = find_book, .starts = true})};
+static const pawl_saga book_saga = SAGA_OF(
+    "Book", book_state, "isbn", {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+    {.handle = PAWL_HANDLE(on_lend), .key = "isbn", .find = find_book, .starts = true});
 
 /* Finds the safe with a lock, as another worker does for its message; it waits for a moment only. */
 static pawl_store *another;
@@ -233,9 +227,8 @@ static bool is_filtered; /* the filters write rows, too */
 /* The row of what runs beside the handler. */
 static pawl_code write_beside(pawl_context *ctx, void *name)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "insert into {own_rows} values (7, '%s')", (const char *)name);
-    return native_in(ctx, here, sql);
+    return native_in(ctx, here,
+                     test_text("insert into {own_rows} values (7, '%s')", (const char *)name));
 }
 
 static pawl_code filter_before(pawl_context *ctx, const pawl_message *message, void *context)
@@ -252,9 +245,8 @@ static pawl_code filter_after(pawl_context *ctx, const pawl_message *message, vo
 
 static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "insert into {own_rows} values (%d, '%.*s')", message->number,
-             PAWL_TEXT_ARGS(pawl_message_in_flight(ctx)->id));
+    const char *sql = test_text("insert into {own_rows} values (%d, '%.*s')", message->number,
+                                PAWL_TEXT_ARGS(pawl_message_in_flight(ctx)->id));
     world_note(&seen, "write%d", message->number);
     if (pawl_text_equal(message->how, PAWL_TEXT("ask")))
         ask_for_each(ctx);
@@ -310,9 +302,7 @@ static const pawl_application with_sql = {
 /* Rows that a second connection sees. */
 static int64_t count_rows(const char *url, const char *condition)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "select count(*) from {own_rows} where %s", condition);
-    return native_number(url, sql);
+    return native_number(url, test_text("select count(*) from {own_rows} where %s", condition));
 }
 
 static void make_table(const char *url)

@@ -17,10 +17,8 @@
 
 #define HIT(F) F(TEXT, answer)
 PAWL_RECORD(hit, HIT);
-#define QUIET(F) F(INT32, number)
-PAWL_RECORD(quiet, QUIET);
-#define OTHER(F) F(INT32, number)
-PAWL_RECORD(other, OTHER);
+PAWL_RECORD(quiet, A_NUMBER);
+PAWL_RECORD(other, A_NUMBER);
 
 static struct {
     world       it;

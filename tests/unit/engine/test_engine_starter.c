@@ -19,12 +19,10 @@ PAWL_RECORD(open_room, NAMED);
 PAWL_RECORD_WITH(open_suite, NAMED, .base = PAWL_RECORD_OF(open_room));
 PAWL_RECORD(enter_room, NAMED);
 PAWL_RECORD(leave_room, NAMED);
-#define TOUR_STATE(F) F(TEXT, name)
-PAWL_RECORD(tour_state, TOUR_STATE);
-#define OF_TOUR(F) F(TEXT, name)
-PAWL_RECORD(begin_tour, OF_TOUR);
-PAWL_RECORD(join_tour, OF_TOUR);
-PAWL_RECORD(tour_begun, OF_TOUR);
+PAWL_RECORD(tour_state, A_NAME);
+PAWL_RECORD(begin_tour, A_NAME);
+PAWL_RECORD(join_tour, A_NAME);
+PAWL_RECORD(tour_begun, A_NAME);
 
 static world_log seen;
 static int       failures; /* of the next starters */
@@ -309,12 +307,9 @@ ON_ALL_STORES_IN_TIME(e3_a_retried_message_that_begins_nothing_is_none, const ch
 /* More starters wait for their retry than are read: one of the others may be the message's own. */
 ON_ALL_STORES_IN_TIME(e3_of_too_many_starters_one_may_be_meant, const char *url)
 {
-    char   name[20];
     world *it = open_world(url, 260);
-    for (int i = 0; i < 260; i++) {
-        snprintf(name, sizeof name, "r%d", i);
-        post_open(it, name, i + 1);
-    }
+    for (int i = 0; i < 260; i++)
+        post_open(it, test_text("r%d", i), i + 1);
     world_drain(it);
     post_enter(it, "e", "none");
     post_enter(it, "f", "r259");

@@ -111,14 +111,11 @@ static pawl_code on_b(pawl_context *ctx, lamp_state *lamp)
 }
 PAWL_TIMEOUT_HANDLER(on_b, lamp_state);
 
-static const pawl_saga lamp_saga = {
-    .name        = "Lamp",
-    .state       = PAWL_RECORD_OF(lamp_state),
-    .correlation = "lamp",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
-                           {.handle = PAWL_HANDLE(on_touch), .key = "lamp"},
-                           {.handle = PAWL_HANDLE(on_a), .timeout = "a"},
-                           {.handle = PAWL_HANDLE(on_b), .timeout = "b"})};
+static const pawl_saga lamp_saga = SAGA_OF(
+    "Lamp", lamp_state, "lamp",
+    {.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
+    {.handle = PAWL_HANDLE(on_touch), .key = "lamp"}, {.handle = PAWL_HANDLE(on_a), .timeout = "a"},
+    {.handle = PAWL_HANDLE(on_b), .timeout = "b"});
 
 static const pawl_endpoint_spec house = {.name = "house", .sagas = PAWL_SAGAS(&lamp_saga)};
 
@@ -357,11 +354,8 @@ ON_ALL_STORES(many_timeouts_in_order_of_their_due_times, const char *url)
     world_drain(it);
     world_forget(&seen);
     touch_at(it, 110, "l0", "");
-    for (int i = 0; i < 20; i++) {
-        char text[40];
-        snprintf(text, sizeof text, i == 10 ? "a%d touch110 " : "a%d ", 100 + i);
-        strcat(expected, text);
-    }
+    for (int i = 0; i < 20; i++)
+        strcat(expected, test_text(i == 10 ? "a%d touch110 " : "a%d ", 100 + i));
     world_go(it, PAWL_MINUTES(5));
     assert_string_equal(seen.text, expected);
 }
@@ -370,13 +364,10 @@ ON_ALL_STORES(many_timeouts_in_order_of_their_due_times, const char *url)
  * that time waits for all. */
 ON_ALL_STORES(a_message_waits_for_all_timeouts_of_its_time, const char *url)
 {
-    char   lamp[16];
     world *it =
         open_world_with(url, (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
-    for (int i = 0; i < 5; i++) {
-        snprintf(lamp, sizeof lamp, "l%d", i);
-        on_at(it, 0, lamp, "+a:60", "");
-    }
+    for (int i = 0; i < 5; i++)
+        on_at(it, 0, test_text("l%d", i), "+a:60", "");
     world_drain(it);
     world_forget(&seen);
     touch_at(it, 60, "l0", "");

@@ -23,8 +23,7 @@ PAWL_RECORD(visit, VISIT);
 PAWL_RECORD(walk, VISIT);
 PAWL_RECORD(party, VISIT); /* in the house and in the garden */
 
-#define FLOWER(F) F(INT32, number)
-PAWL_RECORD(flower, FLOWER);
+PAWL_RECORD(flower, A_NUMBER);
 
 static world_log seen;
 static world    *around; /* another worker meddles in the next visit or ring; NULL: nobody does */
@@ -119,19 +118,13 @@ static pawl_code on_flowers(pawl_context *ctx, const flower *messages, size_t co
 }
 PAWL_BATCH_HANDLER(on_flowers, flower);
 
-static const pawl_saga house_saga = {
-    .name        = "House",
-    .state       = PAWL_RECORD_OF(house),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_party_inside), .key = "name"},
-                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
-static const pawl_saga garden_saga = {
-    .name        = "Garden",
-    .state       = PAWL_RECORD_OF(garden),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_walk), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_party_outside), .key = "name"})};
+static const pawl_saga house_saga = SAGA_OF(
+    "House", house, "name", {.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_party_inside), .key = "name"},
+    {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
+static const pawl_saga garden_saga = SAGA_OF(
+    "Garden", garden, "name", {.handle = PAWL_HANDLE(on_walk), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_party_outside), .key = "name"});
 static const pawl_aggregator flowers = {
     .name = "Flowers", .handle = PAWL_HANDLE(on_flowers), .period = PAWL_SECONDS(60)};
 

@@ -19,8 +19,7 @@ PAWL_RECORD_WITH(parcel, PARCEL, .version = 2);
     F(INT64, pieces)
 PAWL_RECORD(old_state, PARCEL_STATE);
 PAWL_RECORD(new_state, PARCEL_STATE);
-#define STAMP(F) F(TEXT, name)
-PAWL_RECORD(stamp, STAMP);
+PAWL_RECORD(stamp, A_NAME);
 
 #define TRACKER(program, of_state, of_message)                                                    \
     static pawl_code program##_on_parcel(pawl_context *ctx, of_state *state,                      \

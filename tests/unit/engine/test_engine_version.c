@@ -9,8 +9,7 @@
 
 static world_log seen;
 
-#define TURN(F) F(TEXT, name)
-PAWL_RECORD(turn, TURN);
+PAWL_RECORD(turn, A_NAME);
 
 /* ---- A program of yesterday --------------------------------------------------- */
 

@@ -98,8 +98,7 @@ TEST(o23_a_unit_has_a_span_of_its_own)
 
 /* ---- Through an endpoint -------------------------------------------------------- */
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
+PAWL_RECORD(ping, A_NUMBER);
 
 /* To "own" with headers: with a trace of its own, then with a state of it, then with others. */
 static pawl_code on_ping(pawl_context *ctx, const ping *message)

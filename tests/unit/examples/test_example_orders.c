@@ -221,8 +221,7 @@ CASE(too_little_money_is_a_dead_letter)
 static void paid_orders(pawl_test *test, int first, int last, const char *warehouse)
 {
     for (int i = first; i <= last; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "o-%d", i);
+        const char *id = test_text("o-%d", i);
         place(test, id, warehouse);
         pay(test, id, 4200);
     }

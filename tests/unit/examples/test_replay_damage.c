@@ -116,12 +116,10 @@ TEST(pieces_make_no_difference)
     if (code != PAWL_OK)
         fail_msg("%s", error.text);
     assert_int_equal(log.event_count, ROWS);
-    for (int i = 0; i < ROWS; i++) {
-        char expected[200];
-        snprintf(expected, sizeof expected, "case %d|a \"%d\", \r\nb|g|2020-01-01T00:00:%02d.%06dZ",
-                 i, i, i / 60, i % 60);
-        assert_string_equal(event_text(&log, (size_t)i), expected);
-    }
+    for (int i = 0; i < ROWS; i++)
+        assert_string_equal(event_text(&log, (size_t)i),
+                            test_text("case %d|a \"%d\", \r\nb|g|2020-01-01T00:00:%02d.%06dZ", i, i,
+                                      i / 60, i % 60));
     assert_true(seen.calls > 5);
     assert_true(seen.total > 0 && seen.done == seen.total);
     replay_log_free(&log);

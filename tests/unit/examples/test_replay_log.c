@@ -170,8 +170,7 @@ TEST(long_values_are_refused)
         write_log(text, strlen(text));
         assert_refused(NULL, "line 2: the case id has 201 characters, over the 200 allowed");
     }
-    snprintf(text, sizeof text, HEADER "%s,x,g,2020-01-01T00:00:00Z\n", ids[2]);
-    fingerprint_of(text);
+    fingerprint_of(test_text(HEADER "%s,x,g,2020-01-01T00:00:00Z\n", ids[2]));
     snprintf(text, sizeof text, HEADER "a,x,%s,2020-01-01T00:00:00Z\n", ids[0]);
     write_log(text, strlen(text));
     assert_refused(NULL, "line 2: the group has 201 bytes, over the 200 allowed");

@@ -189,12 +189,9 @@ ON_MODULE_AND_STORES(o23_queues_beyond_the_limit_are_one, const char *url)
 {
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START};
     observed         *p       = observed_open(url, served, (pawl_endpoint_options){0});
-    for (int i = 0; i < PAWL__NAMES_SHOWN + 2; i++) {
-        char name[20];
-        snprintf(name, sizeof name, "queue%04d", i);
-        must(pawl_sender_send_json(p->it.sender, name, &options, "x", PAWL_TEXT("{}"),
-                                   world_error()));
-    }
+    for (int i = 0; i < PAWL__NAMES_SHOWN + 2; i++)
+        must(pawl_sender_send_json(p->it.sender, test_text("queue%04d", i), &options, "x",
+                                   PAWL_TEXT("{}"), world_error()));
     must(pawl_sender_commit(p->it.sender, world_error()));
     const exposition *page = observed_metrics(p);
     assert_true(exposition_has(page, READY("queue0099")));
@@ -566,11 +563,10 @@ ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share, const char *url)
 /* A file can be moved. */
 ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, const char *url, "sqlite")
 {
-    char        away[1000];
     const char *path = url + strlen("sqlite:");
     assert_null(strchr(path, '?'));
-    snprintf(away, sizeof away, "%s.away", path);
-    observed *p = observed_open(url, served, (pawl_endpoint_options){0});
+    const char *away = test_text("%s.away", path);
+    observed   *p    = observed_open(url, served, (pawl_endpoint_options){0});
     assert_true(exposition_has(observed_metrics(p), "pawl_outbox_pending"));
     assert_int_equal(rename(path, away), 0);
     const exposition *page = observed_metrics(p);

@@ -89,13 +89,12 @@ static void expect_refusal(const char *url, const pawl_observe_options *observe,
 /* Tests in memory alone are about sockets: the store only lives. */
 ON_STORE(o23_a_port_that_is_taken_is_named, const char *url, "memory")
 {
-    char                 says[200];
     pawl_observe_options other = PAWL_OBSERVE_OPTIONS_INIT;
     observed *p = observed_open(url, (pawl_observe_options){.port = PAWL_OBSERVE_PORT_ANY},
                                 (pawl_endpoint_options){0});
     other.port  = pawl_endpoint_observe_port(p->it.endpoint);
-    snprintf(says, sizeof says, "cannot listen on 127.0.0.1 port %d: ", other.port);
-    expect_refusal(url, &other, PAWL_ECONFIG, says);
+    expect_refusal(url, &other, PAWL_ECONFIG,
+                   test_text("cannot listen on 127.0.0.1 port %d: ", other.port));
     other.address = "nowhere.example";
     expect_refusal(url, &other, PAWL_ECONFIG, "'nowhere.example' is no numeric address");
 }
@@ -251,16 +250,16 @@ ON_STORE(o23_what_a_collector_rejects_shows_in_the_metrics, const char *url, "me
 /* The collector takes the connection and says nothing: an end does not wait for it for long. */
 ON_STORE(o23_a_silent_collector_holds_nobody_up, const char *url, "memory")
 {
-    char               otlp[100];
     struct sockaddr_in at   = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t          size = sizeof at;
     int                fd   = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
     assert_int_equal(listen(fd, 8), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
-    snprintf(otlp, sizeof otlp, "http://127.0.0.1:%d", ntohs(at.sin_port));
     observed *p = observed_open(
-        url, (pawl_observe_options){.otlp = otlp, .otlp_period = PAWL_MILLISECONDS(1)},
+        url,
+        (pawl_observe_options){.otlp        = test_text("http://127.0.0.1:%d", ntohs(at.sin_port)),
+                               .otlp_period = PAWL_MILLISECONDS(1)},
         (pawl_endpoint_options){0});
     world_quiet();
     struct pollfd caller = {.fd = fd, .events = POLLIN};

@@ -237,7 +237,7 @@ TEST(o23_what_is_sent_again_and_when)
         snprintf(expected, sizeof expected, "it answers with status %d", rows[i].status);
         if (rows[i].pause > 0)
             snprintf(expected, sizeof expected,
-                     "it answers with status %d and is left alone for %d s", rows[i].status,
+                     "it answers with status %d; the next attempt is in %d s", rows[i].status,
                      rows[i].pause);
         send_a_trace(&it, rows[i].status, "{}", rows[i].retry_after);
         if (it.outcome != rows[i].outcome || strcmp(it.why, expected) != 0 ||
@@ -256,7 +256,7 @@ TEST(o23_a_pause_until_a_date)
     assert_true(strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&end, &parts)));
     send_a_trace(&it, 503, "{}", date);
     assert_int_equal(
-        sscanf(it.why, "it answers with status 503 and is left alone for %d s", &seconds), 1);
+        sscanf(it.why, "it answers with status 503; the next attempt is in %d s", &seconds), 1);
     assert_in_range(seconds, 250 - WAIT_SECONDS, 250);
 }
 

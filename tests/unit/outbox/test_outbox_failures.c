@@ -127,11 +127,10 @@ static void check_row(world *it, int64_t id, const view *expected)
 /* Runs the command and prints what it says. */
 static int run_command(const char *url, const char *words, char *text, size_t size)
 {
-    char        line[3000];
-    const char *folder = getenv("PAWL_BUILD_DIR");
-    snprintf(line, sizeof line, "%s/pawl outbox %s --store '%s' 2>&1",
-             folder != NULL ? folder : ".", words, url);
-    FILE *command = popen(line, "r");
+    const char *folder  = getenv("PAWL_BUILD_DIR");
+    FILE       *command = popen(
+              test_text("%s/pawl outbox %s --store '%s' 2>&1", folder != NULL ? folder : ".", words, url),
+              "r");
     assert_non_null(command);
     size_t used = fread(text, 1, size - 1, command);
     text[used]  = '\0';
@@ -173,15 +172,14 @@ static void check_object(const char *text, const view *expected)
 
 static void check_view(world *it, const char *url, int64_t id, const view *expected)
 {
-    char text[6000], words[80];
+    char text[6000];
     check_row(it, id, expected);
     if (strncmp(url, "memory:", 7) == 0)
         return;
-    snprintf(words, sizeof words, "show %" PRId64, id);
-    assert_int_equal(run_command(url, words, text, sizeof text), 0);
+    assert_int_equal(run_command(url, test_text("show %" PRId64, id), text, sizeof text), 0);
     says(text, expected->state);
-    snprintf(words, sizeof words, "show %" PRId64 " --json", id);
-    assert_int_equal(run_command(url, words, text, sizeof text), 0);
+    assert_int_equal(run_command(url, test_text("show %" PRId64 " --json", id), text, sizeof text),
+                     0);
     check_object(text, expected);
 }
 
@@ -363,13 +361,14 @@ static void drop_connection(world *first, const char *url)
 {
 #ifdef PAWL_HAVE_POSTGRES
     if (strncmp(url, "postgres:", 9) == 0) {
-        char    sql[200];
         PGconn *pg = raw_open("public");
-        snprintf(sql, sizeof sql,
-                 "select count(pg_terminate_backend(pid, 60000) or null) from pg_stat_activity "
-                 "where application_name = 'the_first_%ld'",
-                 (long)getpid());
-        assert_true(raw_number(pg, sql) > 0); /* the sessions are gone */
+        assert_true(
+            raw_number(
+                pg,
+                test_text(
+                    "select count(pg_terminate_backend(pid, 60000) or null) from pg_stat_activity "
+                    "where application_name = 'the_first_%ld'",
+                    (long)getpid())) > 0); /* the sessions are gone */
         PQfinish(pg);
         return;
     }

@@ -12,8 +12,7 @@
     F(TEXT, name)     \
     F(INT32, steps)
 PAWL_RECORD(flow_state, FLOW_STATE);
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(note, A_NUMBER);
 
 /* "note7 note8 ": the notes that arrived. */
 static world_log seen;

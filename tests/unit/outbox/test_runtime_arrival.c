@@ -92,13 +92,12 @@ static void check_clock(void)
 
 static void open_machines(machines *it, const char *url)
 {
-    char scheme[20];
     check_clock();
     asked_delay = 0;
     world_forget(&seen);
     snprintf(it->here, sizeof it->here, "%s", url);
-    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
-    assert_true(scenario_url(scheme, it->there, sizeof it->there));
+    assert_true(
+        scenario_url(test_text("%.*s", (int)strcspn(url, ":"), url), it->there, sizeof it->there));
     world_hold(it->here);
     world_hold(it->there);
     it->routes[0] = (pawl_route){.name = "far", .url = it->there, .queue = "notes"};
@@ -119,8 +118,7 @@ static void post(machines *it, int number)
 {
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = number + 1};
     pawl_sender      *sender  = NULL;
-    char              name[20];
-    snprintf(name, sizeof name, "f%d", number % SAGAS);
+    const char       *name    = test_text("f%d", number % SAGAS);
     must(pawl_sender_open(it->here, NULL, &sender, world_error()));
     must(pawl_sender_send(sender, "source", &options,
                           PAWL_MESSAGE(call, .name = pawl_text_of(name), .number = number),

@@ -125,11 +125,8 @@ static void advance_flow(world *it, const char *name, int32_t number, const char
 
 static void advance_flows(world *it, int first, int count)
 {
-    char name[20];
-    for (int i = first; i < first + count; i++) {
-        snprintf(name, sizeof name, "f%d", i);
-        advance_flow(it, name, i, "a");
-    }
+    for (int i = first; i < first + count; i++)
+        advance_flow(it, test_text("f%d", i), i, "a");
 }
 
 /* Steps that a lease outlasts, so that what is known of rows is kept. */
@@ -219,13 +216,12 @@ ON_ALL_STORES(a_route_that_is_away_is_tried_now_and_then, const char *url)
 
 static void insert(world *it, const char *to, int64_t version)
 {
-    char            body[30];
-    pawl_outbox_row row = {.dispatch_id = {{{(uint8_t)version}}},
-                           .source      = PAWL_TEXT("Flow/s"),
-                           .version     = version,
-                           .endpoint    = PAWL_TEXT("source"),
-                           .destination = pawl_text_of(to)};
-    snprintf(body, sizeof body, "{\"number\":%d}", (int)version);
+    pawl_outbox_row row  = {.dispatch_id = {{{(uint8_t)version}}},
+                            .source      = PAWL_TEXT("Flow/s"),
+                            .version     = version,
+                            .endpoint    = PAWL_TEXT("source"),
+                            .destination = pawl_text_of(to)};
+    const char     *body = test_text("{\"number\":%d}", (int)version);
     row.message =
         (pawl_message){.id = PAWL_TEXT("m"), .type = PAWL_TEXT("note"), .body = pawl_text_of(body)};
     must(pawl_store_outbox_insert(it->store, &row, pawl_clock_now(it->machine), world_error()));

@@ -148,11 +148,11 @@ ON_ALL_STORES(o8_routes_and_leaders_come_and_go_at_random, const char *url)
     uint64_t    first = given != NULL ? strtoull(given, NULL, 10) : 1;
     uint64_t    last  = first + (strncmp(url, "memory:", 7) == 0 ? 299 : given == NULL);
     for (uint64_t seed = first; seed <= last; seed++) {
-        char own[1000], scheme[20];
+        char own[1000];
         memset(&r, 0, sizeof r);
         pawl_random_seed(&r.random, seed);
-        snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-        assert_true(scenario_url(scheme, own, sizeof own));
+        assert_true(
+            scenario_url(test_text("%.*s", (int)(strchr(url, ':') - url), url), own, sizeof own));
         print_message("%sPAWL_TEST_SEED=%llu build/tests/unit/test_runtime_away_random%s",
                       seed == first ? "" : "\r", (unsigned long long)seed,
                       seed == last ? "\n" : "");

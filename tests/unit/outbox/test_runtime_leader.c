@@ -7,8 +7,7 @@
 
 #include "runtime/outbox/dispatcher.h"
 
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(note, A_NUMBER);
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {

@@ -20,16 +20,14 @@
     F(INT32, count)  \
     F(TEXT, to)
 PAWL_RECORD(advance, ADVANCE);
-#define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL);
+PAWL_RECORD(call, A_NUMBER);
 
 static pawl_saga_id flow_id;
 
 static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *message)
 {
-    char to[40];
-    snprintf(to, sizeof to, "%.*s", PAWL_TEXT_ARGS(message->to));
-    flow_id = pawl_saga_id_in_flight(ctx);
+    const char *to = test_text("%.*s", PAWL_TEXT_ARGS(message->to));
+    flow_id        = pawl_saga_id_in_flight(ctx);
     flow->steps++;
     for (int32_t i = 0; i < message->count; i++)
         pawl_send(ctx, to, PAWL_MESSAGE(note, .number = message->number + i));
@@ -163,7 +161,7 @@ static void assert_id(pawl_dispatch_id expected, pawl_text id)
 /* Three units of one new saga in a batch: the index runs through all. */
 ON_ALL_STORES(o5_ids_come_from_source_version_and_index, const char *url)
 {
-    char  id[PAWL_UUID_TEXT_SIZE + 1], flow[60];
+    char  id[PAWL_UUID_TEXT_SIZE + 1];
     pair *both = open_pair(url, (pawl_endpoint_options){0});
     advance_flow(both, "f", 1, 2, "far");
     advance_flow(both, "f", 3, 1, "far");
@@ -176,7 +174,7 @@ ON_ALL_STORES(o5_ids_come_from_source_version_and_index, const char *url)
     pawl_queue_rows rows = arrived(both, "notes");
     pawl_text       none = {.data = "", .size = 0};
     pawl_uuid_format(flow_id.uuid, id);
-    snprintf(flow, sizeof flow, "Flow/%s", id);
+    const char *flow = test_text("Flow/%s", id);
     for (int32_t i = 0; i < 4; i++)
         assert_id(pawl__dispatch_id(PAWL_TEXT("source"), pawl_text_of(flow), none, 1, i),
                   rows.items[i].message.id);
@@ -295,6 +293,31 @@ ON_ALL_STORES(o14_later_rows_of_the_source_wait, const char *url)
     assert_arrived(both, "notes", "60 1 2 3 4 ");
     assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 0);
     assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 0);
+}
+
+/* A commit holds rows of its own claim alone, whatever waits behind them; those are held as they are claimed. */
+ON_ALL_STORES(o14_a_failed_row_touches_no_row_beyond_its_claim, const char *url)
+{
+    pair *both = open_pair(
+        url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(10), .outbox_batch = 2});
+    size_t tried = 0;
+    failing      = 1;
+    advance_flow(both, "f", 1, 5, "far");
+    for (int i = 0; tried == 0; i++) {
+        assert_in_range(i, 0, 20);
+        world_step(&both->it);
+        pawl_outbox_rows rows = world_outbox(&both->it, PAWL_OUTBOX_PENDING);
+        for (size_t j = 0; j < rows.count; j++)
+            tried += rows.items[j].attempts > 0;
+    }
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 1);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_PENDING).count, 4);
+    world_drain(&both->it);
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 4);
+    assert_arrived(both, "notes", "");
+    world_go_machine(&both->it, PAWL_MINUTES(1));
+    assert_arrived(both, "notes", "1 2 3 4 5 ");
+    assert_int_equal(world_outbox(&both->it, PAWL_OUTBOX_BLOCKED).count, 0);
 }
 
 /* A row may be held with nothing before it: the leader looks once a minute. */

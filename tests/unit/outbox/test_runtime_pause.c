@@ -62,9 +62,8 @@ static struct {
 
 static pawl_dispatch_id id_of(int which, int number)
 {
-    char name[20];
-    snprintf(name, sizeof name, "Flow/%d", which);
-    return pawl_dispatch_id_make(PAWL_TEXT("source"), pawl_text_of(name), number + 1, 0);
+    return pawl_dispatch_id_make(PAWL_TEXT("source"), pawl_text_of(test_text("Flow/%d", which)),
+                                 number + 1, 0);
 }
 
 static pawl_outbox_row row_of(int which, int number)
@@ -334,11 +333,9 @@ static void check_all(void)
         for (int number = 0; number < ROWS; number++)
             check_row(which, number);
     assert_int_equal(queued.count, ROWS);
-    for (int i = 0; i < ROWS; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "%d-%d", SOURCES, i);
-        assert_true(pawl_text_equal(queued.items[i].message.id, pawl_text_of(id)));
-    }
+    for (int i = 0; i < ROWS; i++)
+        assert_true(pawl_text_equal(queued.items[i].message.id,
+                                    pawl_text_of(test_text("%d-%d", SOURCES, i))));
 }
 
 /* False when there is no k-th call any more. */
@@ -375,10 +372,10 @@ static bool run(const char *url, stop what, int k)
 /* Every place; on a server, whose calls take longer, one of seven. */
 static void run_all(const char *url, stop what)
 {
-    char own[1000], scheme[20];
-    int  k = 0, step = server_is(url) ? 7 : 1, runs = 0;
-    bool is_met;
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
+    char        own[1000];
+    int         k = 0, step = server_is(url) ? 7 : 1, runs = 0;
+    bool        is_met;
+    const char *scheme = test_text("%.*s", (int)(strchr(url, ':') - url), url);
     do {
         assert_true(scenario_url(scheme, own, sizeof own));
         is_met = run(own, what, k += step);

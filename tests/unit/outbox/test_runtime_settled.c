@@ -20,8 +20,7 @@ static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *
 }
 PAWL_HANDLER(on_advance, flow_state, advance);
 
-#define TELL(F) F(INT32, number)
-PAWL_RECORD(tell, TELL);
+PAWL_RECORD(tell, A_NUMBER);
 
 #define HERE 100 /* tells of such numbers go to a queue of this store */
 

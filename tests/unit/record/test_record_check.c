@@ -26,9 +26,8 @@ PAWL_RECORD_WITH(placed, ADDRESS, .type = "Shop.Placed", .base = PAWL_RECORD_OF(
 static pawl_record_fn *const functions[] = {PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing)};
 static pawl_enum_fn *const   enums[]     = {PAWL_ENUM_OF(color)};
 
-STATE_TEST(macros_make_descriptors, void **state)
+TEST(macros_make_descriptors)
 {
-    (void)state;
     const pawl_record *record = functions[0]();
     assert_string_equal(record->name, "placed");
     assert_string_equal(pawl_record_type(record), "Shop.Placed");
@@ -55,9 +54,8 @@ static void messages_are_two_arguments(const pawl_record *record, const void *me
         assert_string_equal(((const address *)message)->city.data, city);
 }
 
-STATE_TEST(macros_make_messages, void **state)
+TEST(macros_make_messages)
 {
-    (void)state;
     address       there  = {.city = PAWL_TEXT("Ulm")};
     const address always = {.city = PAWL_TEXT("Bonn")};
     messages_are_two_arguments(PAWL_MESSAGE(nothing), "nothing", NULL);
@@ -67,9 +65,8 @@ STATE_TEST(macros_make_messages, void **state)
     messages_are_two_arguments(PAWL_MESSAGE_OF(address, &always), "address", "Bonn");
 }
 
-STATE_TEST(good_records_pass, void **state)
+TEST(good_records_pass)
 {
-    (void)state;
     static pawl_record_fn *const good[] = {
         PAWL_RECORD_OF(sample), PAWL_RECORD_OF(order),   PAWL_RECORD_OF(node),
         PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing),
@@ -86,9 +83,8 @@ static void refused(const pawl_record *record, const char *text)
     assert_string_equal(error.text, text);
 }
 
-STATE_TEST(bad_heads_are_refused, void **state)
+TEST(bad_heads_are_refused)
 {
-    (void)state;
     pawl_record record = *PAWL_RECORD_OF(address)();
     refused(NULL, "record without a name");
     record.version = -1;
@@ -157,9 +153,8 @@ static const pawl_enum *unnamed_enum(void)
 }
 
 /* Of a time, one or an optional one. */
-STATE_TEST(d17_an_offset_is_a_times, void **state)
+TEST(d17_an_offset_is_a_times)
 {
-    (void)state;
     const pawl_record *record = PAWL_RECORD_OF(sample)();
     for (size_t i = 0; i < record->field_count; i++) {
         pawl_field  field     = record->fields[i];
@@ -178,12 +173,10 @@ STATE_TEST(d17_an_offset_is_a_times, void **state)
     }
 }
 
-STATE_TEST(bad_fields_are_refused, void **state)
+TEST(bad_fields_are_refused)
 {
-    (void)state;
-    char outside[100];
-    snprintf(outside, sizeof outside,
-             "record address: field zip: does not lie in the struct of %zu bytes", sizeof(address));
+    const char *outside = test_text(
+        "record address: field zip: does not lie in the struct of %zu bytes", sizeof(address));
     const pawl_field zip   = *pawl_record_field(PAWL_RECORD_OF(address)(), "zip");
     pawl_field       field = zip;
     field.json             = "city";
@@ -235,9 +228,8 @@ static const pawl_record *endless(void)
     return &record;
 }
 
-STATE_TEST(bases_that_lead_back_are_refused, void **state)
+TEST(bases_that_lead_back_are_refused)
 {
-    (void)state;
     refused(endless(), "record endless: more than 16 base types, or one that leads back");
 }
 
@@ -253,9 +245,8 @@ static const pawl_record *base_of_base(void)
     return &second_base;
 }
 
-STATE_TEST(names_and_versions_of_base_types_are_checked, void **state)
+TEST(names_and_versions_of_base_types_are_checked)
 {
-    (void)state;
     pawl_record record = *PAWL_RECORD_OF(address)();
     first_base = second_base = record;
     record.base              = base_of_all;
@@ -311,46 +302,45 @@ DEEP(14, deep_13)
 DEEP(15, deep_14)
 DEEP(16, deep_15)
 
-STATE_TEST(deep_nesting_is_refused, void **state)
+TEST(deep_nesting_is_refused)
 {
-    (void)state;
     /* order_line holds an address: deep_15 leads 16 deep. */
     assert_int_equal(pawl_record_check(deep_15(), NULL), PAWL_OK);
     refused(deep_16(), "record address: nested 17 deep, the limit is 16");
 }
 
-STATE_TEST(upcasts_lead_to_the_current_version, void **state)
+TEST(upcasts_lead_to_the_current_version)
 {
     pawl_error         error  = PAWL_ERROR_INIT;
     const pawl_record *record = PAWL_RECORD_OF(placed)();
     pawl_text          json;
-    must(pawl_record_upcast(record, 3, PAWL_TEXT("{}"), *state, &json, world_error()));
+    must(pawl_record_upcast(record, 3, PAWL_TEXT("{}"), shared, &json, world_error()));
     assert_string_equal(json.data, "{}");
-    must(pawl_record_upcast(record, 2, PAWL_TEXT("{}"), *state, &json, world_error()));
+    must(pawl_record_upcast(record, 2, PAWL_TEXT("{}"), shared, &json, world_error()));
     assert_string_equal(json.data, "[2,{}]");
-    assert_int_equal(pawl_record_upcast(record, 1, PAWL_TEXT("{}"), *state, &json, &error),
+    assert_int_equal(pawl_record_upcast(record, 1, PAWL_TEXT("{}"), shared, &json, &error),
                      PAWL_EDECODE);
     assert_string_equal(error.text, "Shop.Placed: upcast from version 1 to 3: too old");
-    assert_int_equal(pawl_record_upcast(record, 4, PAWL_TEXT("{}"), *state, &json, &error),
+    assert_int_equal(pawl_record_upcast(record, 4, PAWL_TEXT("{}"), shared, &json, &error),
                      PAWL_EVERSION);
     assert_string_equal(error.text,
                         "Shop.Placed of version 4: this program has version 3 and no way back");
     assert_int_equal(
-        pawl_record_upcast(PAWL_RECORD_OF(order)(), 0, PAWL_TEXT("{}"), *state, &json, &error),
+        pawl_record_upcast(PAWL_RECORD_OF(order)(), 0, PAWL_TEXT("{}"), shared, &json, &error),
         PAWL_EVERSION);
     assert_string_equal(
         error.text, "order of version 0: this program has version 1 and no upcast from older ones");
 }
 
 /* Codes of handlers would be taken for those of a message: PAWL_DISCARD loses it. */
-STATE_TEST(an_upcast_answers_no_code_of_handlers, void **state)
+TEST(an_upcast_answers_no_code_of_handlers)
 {
     pawl_text  json;
     pawl_error error = PAWL_ERROR_INIT;
     for (int code = PAWL_RETRY; code <= PAWL_DISCARD; code++) {
         upcast_code = (pawl_code)code;
         assert_int_equal(
-            pawl_record_upcast(PAWL_RECORD_OF(placed)(), 2, PAWL_TEXT("{}"), *state, &json, &error),
+            pawl_record_upcast(PAWL_RECORD_OF(placed)(), 2, PAWL_TEXT("{}"), shared, &json, &error),
             PAWL_ECONFIG);
     }
     upcast_code = PAWL_OK;
@@ -416,9 +406,8 @@ static pawl_record copy_sample(pawl_field fields[64])
     return copy;
 }
 
-STATE_TEST(descriptors_of_one_type_are_alike, void **state)
+TEST(descriptors_of_one_type_are_alike)
 {
-    (void)state;
     pawl_field  fields[64];
     pawl_record other = copy_sample(fields);
     twin(PAWL_OK, &other);
@@ -454,16 +443,10 @@ STATE_TEST(descriptors_of_one_type_are_alike, void **state)
 #define SWAPPED(F) F(TEXT, street, .json = "Street") F(INT32, zip) F(TEXT, city)
 PAWL_RECORD_WITH(swapped, SWAPPED, .type = "address");
 
-STATE_TEST(descriptors_within_are_alike_too, void **state)
+TEST(descriptors_within_are_alike_too)
 {
-    (void)state;
     pawl_field  fields[64];
     pawl_record other                                             = copy_sample(fields);
     ((pawl_field *)pawl_record_field(&other, "o_record"))->record = PAWL_RECORD_OF(swapped);
     twin(PAWL_ECONFIG, &other);
-}
-
-int main(void)
-{
-    return tests_run(arena_set_up, arena_tear_down);
 }

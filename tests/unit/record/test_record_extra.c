@@ -5,20 +5,20 @@
  */
 #include "unit/record/test_record_sample.h"
 
-static void load(pawl_arena *arena, const char *json, order *out)
+static void load(const char *json, order *out)
 {
     must(pawl_record_decode(PAWL_RECORD_OF(order)(), pawl_text_of(json), PAWL_DECODE_KEEP_EXTRA,
-                            arena, out, world_error()));
+                            shared, out, world_error()));
 }
 
-static void saves_as(pawl_arena *arena, const order *in, const char *json)
+static void saves_as(const order *in, const char *json)
 {
     pawl_text text;
-    must(pawl_record_encode(PAWL_MESSAGE_OF(order, in), 0, arena, &text, world_error()));
+    must(pawl_record_encode(PAWL_MESSAGE_OF(order, in), 0, shared, &text, world_error()));
     assert_string_equal(text.data, json);
 }
 
-STATE_TEST(survive_everywhere, void **state)
+TEST(survive_everywhere)
 {
     const char *json =
         "{\"order_id\":\"o\",\"home\":{\"city\":\"Ulm\",\"floor\":3},"
@@ -26,30 +26,29 @@ STATE_TEST(survive_everywhere, void **state)
         "\"lines\":[{\"sku\":\"a\",\"color\":\"red\"},{\"sku\":\"b\",\"origin\":{\"x\":1}}],"
         "\"since\":\"2020\",\"tags\":[\"a\",{\"b\":[]}]}";
     order out;
-    load(*state, json, &out);
+    load(json, &out);
     assert_string_equal(out.pawl_extra.data, "\"since\":\"2020\",\"tags\":[\"a\",{\"b\":[]}]");
     assert_string_equal(out.home.pawl_extra.data, "\"floor\":3");
     assert_string_equal(out.work->pawl_extra.data, "\"lift\":true");
     assert_string_equal(out.lines.items[0].pawl_extra.data, "\"color\":\"red\"");
-    saves_as(*state, &out, json);
+    saves_as(&out, json);
 }
 
-STATE_TEST(go_with_their_item, void **state)
+TEST(go_with_their_item)
 {
     order out;
-    load(*state,
-         "{\"order_id\":\"o\",\"lines\":[{\"sku\":\"a\",\"x\":1},{\"sku\":\"b\",\"x\":2},"
+    load("{\"order_id\":\"o\",\"lines\":[{\"sku\":\"a\",\"x\":1},{\"sku\":\"b\",\"x\":2},"
          "{\"sku\":\"c\",\"x\":3}]}",
          &out);
     order_line first   = out.lines.items[0];
     out.lines.items[0] = out.lines.items[2];
     out.lines.items[1] = first;
     out.lines.count    = 2;
-    saves_as(*state, &out,
+    saves_as(&out,
              "{\"order_id\":\"o\",\"lines\":[{\"sku\":\"c\",\"x\":3},{\"sku\":\"a\",\"x\":1}]}");
 }
 
-STATE_TEST(keep_their_values, void **state)
+TEST(keep_their_values)
 {
     const char *json =
         "{\"order_id\":\"o\",\"big\":18446744073709551615,"
@@ -58,41 +57,41 @@ STATE_TEST(keep_their_values, void **state)
         "\"real\":0.1,\"price\":12345678901234567.89,\"exact\":0.10,"
         "\"none\":-0,\"power\":1E+03,\"text\":\"\xC3\xA4\\\"\\\\\\n\",\"k\\\"ey\":null}";
     order out;
-    load(*state, json, &out);
-    saves_as(*state, &out, json);
+    load(json, &out);
+    saves_as(&out, json);
 }
 
-STATE_TEST(are_not_read_unless_asked, void **state)
+TEST(are_not_read_unless_asked)
 {
     order out;
     must(pawl_record_decode(PAWL_RECORD_OF(order)(),
-                            PAWL_TEXT("{\"order_id\":\"o\",\"x\":1,\"home\":{\"y\":1}}"), 0, *state,
+                            PAWL_TEXT("{\"order_id\":\"o\",\"x\":1,\"home\":{\"y\":1}}"), 0, shared,
                             &out, world_error()));
-    saves_as(*state, &out, "{\"order_id\":\"o\"}");
+    saves_as(&out, "{\"order_id\":\"o\"}");
 }
 
-STATE_TEST(give_way_to_a_field_of_the_same_name, void **state)
+TEST(give_way_to_a_field_of_the_same_name)
 {
     order out = {.order_id   = PAWL_TEXT("o"),
                  .pawl_extra = PAWL_TEXT("\"Note\":\"old\",\"x\":1,\"order_id\":5")};
-    saves_as(*state, &out, "{\"order_id\":\"o\",\"x\":1}");
+    saves_as(&out, "{\"order_id\":\"o\",\"x\":1}");
 }
 
-STATE_TEST(cannot_smuggle_in_a_second_object, void **state)
+TEST(cannot_smuggle_in_a_second_object)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_text  text;
     order      out = {.pawl_extra = PAWL_TEXT("\"x\":1},{\"y\":2")};
-    assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, *state, &text, &error),
+    assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, shared, &text, &error),
                      PAWL_EINVAL);
     assert_memory_equal(error.text, "order: pawl_extra: no JSON at byte", 34);
     out.pawl_extra = (pawl_text){.data = NULL, .size = 5};
-    assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, *state, &text, &error),
+    assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, shared, &text, &error),
                      PAWL_EINVAL);
     assert_string_equal(error.text, "order: pawl_extra of 5 bytes without data");
 }
 
-STATE_TEST(with_nul_are_refused, void **state)
+TEST(with_nul_are_refused)
 {
     static const char *const texts[] = {
         "{\"order_id\":\"o\",\"home\":{\"x\":{\"y\":[\"a\\u0000\"]}}}",
@@ -102,21 +101,16 @@ STATE_TEST(with_nul_are_refused, void **state)
         pawl_error error = PAWL_ERROR_INIT;
         order      out;
         assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(order)(), pawl_text_of(texts[i]),
-                                            PAWL_DECODE_KEEP_EXTRA, *state, &out, &error),
+                                            PAWL_DECODE_KEEP_EXTRA, shared, &out, &error),
                          PAWL_EDECODE);
         assert_string_equal(error.text, "home: NUL in the unknown member \"x\"");
     }
 }
 
-STATE_TEST(keep_an_otherwise_empty_record, void **state)
+TEST(keep_an_otherwise_empty_record)
 {
     const char *json = "{\"order_id\":\"o\",\"home\":{\"only\":1}}";
     order       out;
-    load(*state, json, &out);
-    saves_as(*state, &out, json);
-}
-
-int main(void)
-{
-    return tests_run(arena_set_up, arena_tear_down);
+    load(json, &out);
+    saves_as(&out, json);
 }

@@ -14,61 +14,46 @@ PAWL_RECORD(card, CARD);
     F(RECORD, hidden, card, .secret = true)
 PAWL_RECORD(wallet, WALLET);
 
-static void becomes(pawl_arena *arena, const char *json, const char *wanted)
+static void becomes(const char *json, const char *wanted)
 {
     pawl_error error  = PAWL_ERROR_INIT;
     pawl_text  masked = {.data = NULL};
     pawl_code  code =
-        pawl_record_mask(PAWL_RECORD_OF(wallet)(), pawl_text_of(json), arena, &masked, &error);
+        pawl_record_mask(PAWL_RECORD_OF(wallet)(), pawl_text_of(json), shared, &masked, &error);
     if (code != PAWL_OK)
         fail_msg("%s", error.text);
     assert_string_equal(masked.data, wanted);
     assert_int_equal(masked.size, strlen(wanted));
 }
 
-static int setup(void **state)
+TEST(secret_members_are_masked_at_any_depth)
 {
-    *state = pawl_arena_create(0);
-    return *state == NULL;
-}
-
-static int teardown(void **state)
-{
-    pawl_arena_destroy(*state);
-    return 0;
-}
-
-TESTS(secret_members_are_masked_at_any_depth, void **state,
-      cmocka_unit_test_setup_teardown(secret_members_are_masked_at_any_depth, setup, teardown))
-{
-    becomes(*state, "{\"count\":3,\"words\":[\"a\"]}", "{\"count\":3,\"words\":[\"a\"]}");
-    becomes(*state, "{\"first\":{\"holder\":\"h\",\"Number\":\"1\"}}",
+    becomes("{\"count\":3,\"words\":[\"a\"]}", "{\"count\":3,\"words\":[\"a\"]}");
+    becomes("{\"first\":{\"holder\":\"h\",\"Number\":\"1\"}}",
             "{\"first\":{\"holder\":\"h\",\"Number\":\"***\"}}");
-    becomes(*state, "{\"others\":[{\"Number\":\"1\"},{\"holder\":\"h\",\"Number\":null},null]}",
+    becomes("{\"others\":[{\"Number\":\"1\"},{\"holder\":\"h\",\"Number\":null},null]}",
             "{\"others\":[{\"Number\":\"***\"},{\"holder\":\"h\",\"Number\":null},null]}");
-    becomes(*state, "{\"hidden\":{\"holder\":\"h\"}}", "{\"hidden\":\"***\"}");
-    becomes(*state, "{\"count\":123456789012345678901234567890}",
+    becomes("{\"hidden\":{\"holder\":\"h\"}}", "{\"hidden\":\"***\"}");
+    becomes("{\"count\":123456789012345678901234567890}",
             "{\"count\":123456789012345678901234567890}");
-    becomes(*state, "{\"count\":[0.10]}", "{\"count\":[0.10]}");
+    becomes("{\"count\":[0.10]}", "{\"count\":[0.10]}");
 }
 
-TESTS(what_the_record_does_not_know_is_masked, void **state,
-      cmocka_unit_test_setup_teardown(what_the_record_does_not_know_is_masked, setup, teardown))
+TEST(what_the_record_does_not_know_is_masked)
 {
-    becomes(*state, "{\"number\":\"1\",\"card\":{\"Number\":\"1\"},\"gone\":null}",
+    becomes("{\"number\":\"1\",\"card\":{\"Number\":\"1\"},\"gone\":null}",
             "{\"number\":\"***\",\"card\":\"***\",\"gone\":null}");
-    becomes(*state, "{\"first\":[{\"holder\":\"h\"}],\"others\":{\"x\":1}}",
+    becomes("{\"first\":[{\"holder\":\"h\"}],\"others\":{\"x\":1}}",
             "{\"first\":\"***\",\"others\":{\"x\":\"***\"}}");
-    becomes(*state, "[1]", "\"***\"");
-    becomes(*state, "null", "null");
+    becomes("[1]", "\"***\"");
+    becomes("null", "null");
 }
 
-TESTS(no_json_is_refused, void **state,
-      cmocka_unit_test_setup_teardown(no_json_is_refused, setup, teardown))
+TEST(no_json_is_refused)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_text  masked;
     assert_int_equal(
-        pawl_record_mask(PAWL_RECORD_OF(wallet)(), PAWL_TEXT("{"), *state, &masked, &error),
+        pawl_record_mask(PAWL_RECORD_OF(wallet)(), PAWL_TEXT("{"), shared, &masked, &error),
         PAWL_EDECODE);
 }

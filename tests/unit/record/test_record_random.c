@@ -179,9 +179,9 @@ static pawl_text encode(pawl_arena *arena, const sample *in)
     return json;
 }
 
-STATE_TEST(structs_come_back, void **state)
+TEST(structs_come_back)
 {
-    pawl_arena *arena = *state;
+    pawl_arena *arena = shared;
     for (int round = 0; round < ROUNDS; round++) {
         pawl_error error = PAWL_ERROR_INIT;
         sample     in    = any_sample(arena);
@@ -200,10 +200,10 @@ STATE_TEST(structs_come_back, void **state)
 }
 
 /* Damaged JSON is refused or read; what is read can be written again. */
-STATE_TEST(damage_does_no_harm, void **state)
+TEST(damage_does_no_harm)
 {
     static const char bytes[] = "{}[]\",:0129.eE-+ntfu\\\0\x01\xC3\xFFx";
-    pawl_arena       *arena   = *state;
+    pawl_arena       *arena   = shared;
     int               refused = 0;
     for (int round = 0; round < ROUNDS * 4; round++) {
         sample    in = any_sample(arena);
@@ -231,5 +231,5 @@ int main(int count, char **arguments)
     seed = count > 1 ? strtoull(arguments[1], NULL, 10) : (uint64_t)time(NULL);
     printf("seed %" PRIu64 "\n", seed);
     pawl_random_seed(&source, seed);
-    return tests_run(arena_set_up, arena_tear_down);
+    return tests_run(NULL, NULL);
 }

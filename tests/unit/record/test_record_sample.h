@@ -86,16 +86,12 @@ PAWL_RECORD(node, NODE);
 #define NOTHING(F)
 PAWL_RECORD(nothing, NOTHING);
 
-static inline int arena_set_up(void **state)
-{
-    *state = pawl_arena_create(0);
-    return *state == NULL;
-}
+/* Of all tests of a program. */
+static pawl_arena *shared;
 
-static inline int arena_tear_down(void **state)
+__attribute__((constructor)) static void make_arena(void)
 {
-    pawl_arena_destroy(*state);
-    return 0;
+    shared = pawl_arena_create(0);
 }
 
 #endif

@@ -19,11 +19,12 @@
 PAWL_RECORD(ball, BALL);
 
 /* The run that a handler stops; what the program heard of it. */
-static pawl_run  *running;
-static atomic_int hits;
-static world_log  seen;
-static int        stop_signal; /* the handler raises it; 0: it calls pawl_run_stop */
-static pawl_code  answer;
+static pawl_run   *running;
+static atomic_int  hits;
+static world_log   seen;
+static int         stop_signal; /* the handler raises it; 0: it calls pawl_run_stop */
+static pawl_code   answer;
+static const char *signal_at; /* as this endpoint is created a signal comes; NULL: none */
 
 static pawl_code on_ping(pawl_context *ctx, const ball *message)
 {
@@ -58,6 +59,8 @@ static pawl_code configure(void *context, const char *endpoint, pawl_endpoint_op
     assert_ptr_equal(context, &seen);
     world_note(&seen, "%s", endpoint);
     options->workers = 2;
+    if (signal_at != NULL && strcmp(endpoint, signal_at) == 0)
+        raise(SIGTERM);
     return strcmp(endpoint, "pong") == 0 && answer != PAWL_OK
                ? pawl_error_set(error, answer, "no options of %s", endpoint)
                : PAWL_OK;
@@ -148,6 +151,21 @@ ON_STORE(a_signal_stops_them_and_is_as_before_then, const char *url, "memory")
         signal(signals[i], SIG_DFL);
     }
     stop_signal = 0;
+}
+
+/* No further endpoint is created, and none runs. */
+ON_STORE(e29_a_signal_while_endpoints_are_created_stops_the_run, const char *url, "memory")
+{
+    pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
+    signal_at                = "ping";
+    must(run(url, &options, world_error()));
+    assert_string_equal(seen.text, "ping ");
+    signal_at = "pong";
+    must(run(url, &options, world_error()));
+    assert_string_equal(seen.text, "ping pong ");
+    signal_at = NULL;
+    must(run(url, &options, world_error())); /* the signals are free again */
+    assert_string_equal(seen.text, "ping pong created started stopped ");
 }
 
 static void stop_by_hand(int number)

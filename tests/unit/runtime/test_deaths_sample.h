@@ -11,8 +11,7 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define LOAD(F) F(INT32, number)
-PAWL_RECORD(load, LOAD);
+PAWL_RECORD(load, A_NUMBER);
 
 static world_log seen;
 static world    *around;  /* the handler looks at its own row; NULL: it does not */
@@ -24,9 +23,8 @@ static pawl_uuid process; /* of the worker that dies; zeros: nobody will note it
 static pawl_code on_load(pawl_context *ctx, const load *message)
 {
     const char *mark = "", *by = "";
-    char        body[40];
     (void)ctx;
-    snprintf(body, sizeof body, "\"number\":%d", message->number);
+    const char     *body = test_text("\"number\":%d", message->number);
     pawl_queue_rows rows = {.count = 0};
     if (around != NULL)
         rows = world_queue(around, "dock");
@@ -46,10 +44,8 @@ static pawl_code on_load(pawl_context *ctx, const load *message)
 PAWL_MESSAGE_HANDLER(on_load, load);
 
 /* Loads are late ten seconds after the ship. */
-#define SHIP_STATE(F) F(TEXT, name)
-PAWL_RECORD(ship_state, SHIP_STATE);
-#define DOCKED(F) F(TEXT, name)
-PAWL_RECORD(docked, DOCKED);
+PAWL_RECORD(ship_state, A_NAME);
+PAWL_RECORD(docked, A_NAME);
 
 static pawl_code on_docked(pawl_context *ctx, ship_state *ship, const docked *message)
 {
@@ -77,12 +73,9 @@ static pawl_code on_late(pawl_context *ctx, ship_state *ship)
 }
 PAWL_TIMEOUT_HANDLER(on_late, ship_state);
 
-static const pawl_saga ship = {
-    .name        = "Ship",
-    .state       = PAWL_RECORD_OF(ship_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_saga ship = SAGA_OF(
+    "Ship", ship_state, "name", {.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
 static const pawl_endpoint_spec dock        = {.name     = "dock",
                                                .sagas    = PAWL_SAGAS(&ship),

@@ -14,10 +14,8 @@
     F(INT32, number)    \
     F(INT32, count)
 PAWL_RECORD(letter_state, LETTER_STATE);
-#define OPENING(F) F(INT32, number)
-PAWL_RECORD(opening, OPENING);
-#define REPLY(F) F(INT32, number)
-PAWL_RECORD(reply, REPLY);
+PAWL_RECORD(opening, A_NUMBER);
+PAWL_RECORD(reply, A_NUMBER);
 
 static atomic_int runs;
 static world     *meddler; /* the mark of message 77 is written while its handler runs */
@@ -64,12 +62,10 @@ static inline pawl_code on_reply(pawl_context *ctx, letter_state *state, const r
 }
 PAWL_HANDLER(on_reply, letter_state, reply);
 
-static const pawl_saga talk = {
-    .name        = "Talk",
-    .state       = PAWL_RECORD_OF(letter_state),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_opening), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_reply), .key = "number"})};
+static const pawl_saga talk =
+    SAGA_OF("Talk", letter_state, "number",
+            {.handle = PAWL_HANDLE(on_opening), .key = "number", .starts = true},
+            {.handle = PAWL_HANDLE(on_reply), .key = "number"});
 static const pawl_endpoint_spec direct_reader      = {.name  = "reader",
                                                       .sagas = PAWL_SAGAS(&talk),
                                                       .handlers =

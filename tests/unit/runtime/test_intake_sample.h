@@ -17,8 +17,7 @@
 
 /* ---- The application -------------------------------------------------------------- */
 
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(note, A_NUMBER);
 
 static world_log happened;
 static int       failures_left;

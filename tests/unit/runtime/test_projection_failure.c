@@ -30,12 +30,10 @@ ON_ALL_STORES(an_event_that_fails_holds_up_what_follows, const char *url)
     /* Doubling: 1, 2, 4 ... 32, then each minute. */
     int64_t delay = PAWL_SECONDS(1);
     for (int attempts = 1; attempts < 12; attempts++) {
-        char expected[40];
         (void)world_go_machine(it, delay - 1);
         expect_seen("");
         (void)world_go_machine(it, 1);
-        snprintf(expected, sizeof expected, "fail(3,%d)", attempts);
-        expect_seen(expected);
+        expect_seen(test_text("fail(3,%d)", attempts));
         delay = delay * 2 < PAWL_MINUTES(1) ? delay * 2 : PAWL_MINUTES(1);
     }
     assert_int_equal(world_dead(it).count, 0);
@@ -268,11 +266,9 @@ ON_ALL_STORES(one_that_is_rebuilt_sends_what_is_new, const char *url)
     assert_int_equal(position_of(it, "projection/names"), last_position(it));
     pawl_queue_rows rows = world_queue(it, "far");
     assert_int_equal(rows.count, 4);
-    for (int i = 0; i < 4; i++) {
-        char body[40];
-        snprintf(body, sizeof body, "\"number\":%d,", i < 3 ? i + 1 : 14);
-        assert_true(world_says(rows.items[i].message.body, body));
-    }
+    for (int i = 0; i < 4; i++)
+        assert_true(world_says(rows.items[i].message.body,
+                               test_text("\"number\":%d,", i < 3 ? i + 1 : 14)));
 }
 
 /* Somebody has written another message under the id of what the event sends. */
@@ -325,9 +321,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
     bool is_met = true;
     for (long n = 1; is_met; n++) {
         fault_plan fault = {.kind = kind, .op = op, .n = n, .code = code};
-        char       inner[1000];
-        snprintf(inner, sizeof inner, "%s-%d-%ld", url, (int)kind, n);
-        fault_bind("projection", inner);
+        fault_bind("projection", test_text("%s-%d-%ld", url, (int)kind, n));
         world *it  = begin("fault:projection", &small_application);
         plan.sends = plan.publishes = true;
         append_many(it, "A/1", 1, 7);
@@ -556,10 +550,8 @@ ON_ALL_STORES(whatever_happens_each_event_counts_once, const char *url)
     plan.sends    = true;
     plan.code     = PAWL_REJECT;
     for (int i = 0; i < 300; i++) {
-        char stream[20];
-        int  which = (int)pawl_random_below(&random, 4);
-        snprintf(stream, sizeof stream, "A/%d", which);
-        append(keeper, stream, ++versions[which], ++number);
+        int which = (int)pawl_random_below(&random, 4);
+        append(keeper, test_text("A/%d", which), ++versions[which], ++number);
         plan.number = number - (int)pawl_random_below(&random, 5);
         plan.fails  = pawl_random_below(&random, 6) == 0;
         switch (pawl_random_below(&random, 8)) {
@@ -587,9 +579,6 @@ ON_ALL_STORES(whatever_happens_each_event_counts_once, const char *url)
     pawl_queue_rows rows   = world_queue(keeper, "out");
     assert_int_equal(events.count, 300);
     assert_int_equal(rows.count, 300);
-    for (int i = 0; i < 300; i++) {
-        char body[40];
-        snprintf(body, sizeof body, "\"number\":%d,", i + 1);
-        assert_true(world_says(rows.items[i].message.body, body));
-    }
+    for (int i = 0; i < 300; i++)
+        assert_true(world_says(rows.items[i].message.body, test_text("\"number\":%d,", i + 1)));
 }

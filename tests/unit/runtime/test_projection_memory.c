@@ -26,8 +26,7 @@ PAWL_RECORD(fill, FILL);
 PAWL_RECORD(filled, FILLED);
 #define NOTE(F) F(TEXT, text)
 PAWL_RECORD(note, NOTE);
-#define PART(F) F(TEXT, name)
-PAWL_RECORD(part, PART);
+PAWL_RECORD(part, A_NAME);
 
 static world_log seen;
 static int32_t   bad_litres;     /* .apply has no memory for so many */
@@ -92,8 +91,7 @@ static const pawl_endpoint_spec shelf = {.name = "shelf", .aggregators = PAWL_AG
 static const pawl_application   shelves = APPLICATION("shelves", &shelf);
 
 /* A saga whose state was called otherwise. */
-#define OLD_JOB(F) F(TEXT, name)
-PAWL_RECORD_WITH(old_job, OLD_JOB, .type = "job");
+PAWL_RECORD_WITH(old_job, A_NAME, .type = "job");
 #define JOB(F)    \
     F(TEXT, name) \
     F(INT32, count)
@@ -122,16 +120,10 @@ static pawl_code on_fill_job(pawl_context *ctx, job *state, const fill *message)
 }
 PAWL_HANDLER(on_fill_job, job, fill);
 
-static const pawl_saga old_jobs = {
-    .name        = "Job",
-    .state       = PAWL_RECORD_OF(old_job),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_fill_old), .key = "name", .starts = true})};
-static const pawl_saga jobs = {
-    .name        = "Job",
-    .state       = PAWL_RECORD_OF(job),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_fill_job), .key = "name", .starts = true})};
+static const pawl_saga old_jobs = SAGA_OF(
+    "Job", old_job, "name", {.handle = PAWL_HANDLE(on_fill_old), .key = "name", .starts = true});
+static const pawl_saga jobs = SAGA_OF(
+    "Job", job, "name", {.handle = PAWL_HANDLE(on_fill_job), .key = "name", .starts = true});
 static const pawl_endpoint_spec old_bench = {.name = "bench", .sagas = PAWL_SAGAS(&old_jobs)};
 static const pawl_endpoint_spec bench     = {.name = "bench", .sagas = PAWL_SAGAS(&jobs)};
 static const pawl_application   yesterday = APPLICATION("jobs", &old_bench);
@@ -327,11 +319,8 @@ ON_ALL_STORES(a_shortage_makes_fewer_partitions_a_commit, const char *url)
 {
     world *it = open_world(hook_url(url), &shelves,
                            (pawl_endpoint_options){.no_service = true, .immediate_retries = -1});
-    for (int i = 0; i < 8; i++) {
-        char name[20];
-        snprintf(name, sizeof name, "p%d", i);
-        world_post(it, NULL, PAWL_MESSAGE(part, .name = pawl_text_of(name)));
-    }
+    for (int i = 0; i < 8; i++)
+        world_post(it, NULL, PAWL_MESSAGE(part, .name = pawl_text_of(test_text("p%d", i))));
     world_drain(it);
     shortage.burden_max = 3;
     pawl_clock_set(it->business, WORLD_START + PAWL_SECONDS(1));

@@ -15,8 +15,7 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define NOTED(F) F(INT32, number)
-PAWL_RECORD(noted, NOTED);
+PAWL_RECORD(noted, A_NUMBER);
 
 static world_log seen;
 
@@ -35,14 +34,13 @@ static atomic_int tries;
 static pawl_code on_counted(pawl_context *ctx, const noted *event)
 {
     const pawl_event_row *row = pawl_event_in_flight(ctx);
-    char                  sql[300];
-    snprintf(sql, sizeof sql,
-             "insert into \"%s\".counted (stream, version, number, position) "
-             "values ('%.*s', %lld, %d, %lld)",
-             (const char *)pawl_user(ctx), PAWL_TEXT_ARGS(row->stream), (long long)row->version,
-             (int)event->number, (long long)row->position);
-    PGresult *result = PQexec(pawl_postgres(ctx), sql);
-    bool      is_ok  = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PGresult             *result =
+        PQexec(pawl_postgres(ctx),
+               test_text("insert into \"%s\".counted (stream, version, number, position) "
+                         "values ('%.*s', %lld, %d, %lld)",
+                         (const char *)pawl_user(ctx), PAWL_TEXT_ARGS(row->stream),
+                         (long long)row->version, (int)event->number, (long long)row->position));
+    bool is_ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
     if (!is_ok)
         return pawl_fail(ctx, PAWL_REJECT, "%s", PQerrorMessage(pawl_postgres(ctx)));
@@ -67,9 +65,8 @@ static const pawl_application   application = APPLICATION("projecting", &plain, 
 
 static pawl_code append(pawl_store *store, const char *stream, int64_t version, int number)
 {
-    char       json[40];
-    pawl_error error = PAWL_ERROR_INIT;
-    snprintf(json, sizeof json, "{\"number\":%d}", number);
+    pawl_error        error  = PAWL_ERROR_INIT;
+    const char       *json   = test_text("{\"number\":%d}", number);
     pawl_event_append append = {.stream   = pawl_text_of(stream),
                                 .version  = version,
                                 .is_first = true,
@@ -89,13 +86,12 @@ static pawl_code append(pawl_store *store, const char *stream, int64_t version, 
 /* In whatever transaction the session has open. */
 static void append_raw(PGconn *pg, const char *stream, int version, int number)
 {
-    char sql[600];
-    snprintf(sql, sizeof sql,
-             "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
-             "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
-             "values ('%s', %d, 'noted', 1, 'raw', 'talk', '', now(), '', '{\"number\":%d}')",
-             stream, version, number);
-    raw_run(pg, sql);
+    raw_run(pg,
+            test_text(
+                "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
+                "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
+                "values ('%s', %d, 'noted', 1, 'raw', 'talk', '', now(), '', '{\"number\":%d}')",
+                stream, version, number));
 }
 
 static world *open_plain(ground *p)
@@ -179,19 +175,17 @@ typedef struct writer {
 
 static int64_t version_of(PGconn *pg, const char *stream)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "select coalesce(max(\"Version\"), 0) from pawl_events where \"Stream\" = '%s'",
-             stream);
-    return raw_number(pg, sql);
+    return raw_number(
+        pg,
+        test_text("select coalesce(max(\"Version\"), 0) from pawl_events where \"Stream\" = '%s'",
+                  stream));
 }
 
 /* A transaction with a stream of its own that stays open for a while. */
 static void append_late(PGconn *pg, const writer *self, int i, pawl_random *random)
 {
-    char            stream[40];
     struct timespec moment = {0, (long)pawl_random_below(random, 20) * 1000000};
-    snprintf(stream, sizeof stream, "L%d/%d", self->number, i);
+    const char     *stream = test_text("L%d/%d", self->number, i);
     raw_run(pg, "begin");
     append_raw(pg, stream, 1, i);
     nanosleep(&moment, NULL);
@@ -212,8 +206,7 @@ static void *write_events(void *argument)
     pawl_random_seed(&random, self->seed);
     must(pawl_store_open(self->p->url, NULL, &store, world_error()));
     for (int i = 0; i < EVENTS; i++) {
-        char stream[40];
-        snprintf(stream, sizeof stream, "S/%d", (int)pawl_random_below(&random, STREAMS));
+        const char *stream = test_text("S/%d", (int)pawl_random_below(&random, STREAMS));
         if (pawl_random_below(&random, 5) == 0)
             append_late(pg, self, i, &random);
         else if (append(store, stream, version_of(pg, stream) + 1, i) == PAWL_OK)

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/fault_store.h"
+#include "support/hook.h"
 #include "unit/runtime/test_projection_sample.h"
 
 #include "runtime/projection/projection.h"
@@ -121,6 +122,98 @@ ON_STORES(o20_a_reader_that_lost_its_lease_counts_tries_anew, const char *url)
         test_now(&first);
         scenario_forget(ground);
     }
+}
+
+/* The worker whose lease was over commits the event that the other one waits for, and whose rows refuse it each time. */
+ON_ALL_STORES(o20_an_event_that_another_committed_is_not_tried_again, const char *url)
+{
+    open_two(url);
+    plan.fails  = -1;
+    plan.number = 2;
+    plan.code   = PAWL_REJECT;
+    append_many(it, "A/1", 1, 3);
+    run(first);
+    expect_seen("A/1.1=1 fail(2,0) fail(2,0)");
+    pass(PAWL_SECONDS(1));
+    run(first);
+    expect_seen("fail(2,1)");
+    const pawl_event_rows all = numbered_events(it);
+    must(pawl_store_checkpoint_set(it->store, PAWL_TEXT("projection/names"), all.items[0].position,
+                                   all.items[2].position, world_now(it), world_error()));
+    pass(PAWL_SECONDS(2));
+    run(first);
+    expect_seen("");
+    append_many(it, "A/1", 4, 2);
+    plan.number = 5;
+    pass(PAWL_SECONDS(30));
+    run(first);
+    expect_seen("A/1.4=4 fail(5,0) fail(5,0)");
+}
+
+/* ---- An operator ------------------------------------------------------------------ */
+
+static struct {
+    pawl_store *reader; /* another process */
+    int         moves;  /* of the checkpoint, before the operator's next commits */
+    int64_t     by;
+} busy;
+
+static pawl_code read_on(hook_point point, void *context)
+{
+    int64_t   position = 0;
+    pawl_text name     = PAWL_TEXT("projection/names");
+    (void)context;
+    if (point != HOOK_BEFORE_COMMIT || busy.moves == 0)
+        return PAWL_OK;
+    busy.moves--;
+    must(pawl_store_checkpoint_get(busy.reader, name, &position, world_error()));
+    must(pawl_store_checkpoint_set(busy.reader, name, position, position + busy.by, 0,
+                                   world_error()));
+    return PAWL_OK;
+}
+
+static void close_busy(void *context)
+{
+    (void)context;
+    hook_set(NULL, NULL);
+    pawl_store_close(busy.reader);
+}
+
+static pawl_code rebuild_busy(int moves, bool while_read, int64_t *count)
+{
+    const pawl_projection_rebuild request = {
+        .name = PAWL_TEXT("names"), .from = 2, .while_read = while_read, .by = PAWL_TEXT("ada")};
+    pawl_error error = PAWL_ERROR_INIT;
+    busy.moves       = moves;
+    return pawl_store_projection_rebuild(it->store, &request, world_now(it), count, &error);
+}
+
+/* The worker commits between the operator's read of the checkpoint and the commit, again and again. */
+ON_ALL_STORES(o20_a_projection_is_rebuilt_while_it_moves, const char *url)
+{
+    int64_t count = 0, position = 0;
+    it      = world_begin(hook_url(url), &application, NULL,
+                          &(pawl_endpoint_options){.no_service = true});
+    busy.by = 1;
+    must(pawl_store_open(url, NULL, &busy.reader, world_error()));
+    test_later(close_busy, &busy);
+    must(pawl_store_checkpoint_set(busy.reader, PAWL_TEXT("projection/names"), 0, 100, 0,
+                                   world_error()));
+    hook_set(read_on, NULL);
+    assert_int_equal(rebuild_busy(1, false, &count), PAWL_ECONFLICT);
+    assert_int_equal(position_of(it, "projection/names"), 101);
+    assert_int_equal(rebuild_busy(20, true, &count), PAWL_OK);
+    assert_int_equal(busy.moves, 0);
+    assert_int_equal(count, 120);
+    assert_int_equal(position_of(it, "projection/names"), 1);
+    must(pawl_store_projection_action_count(it->store, PAWL_TEXT("names"), &position,
+                                            world_error()));
+    assert_int_equal(position, 1);
+    /* The checkpoint moves all the time. */
+    must(pawl_store_checkpoint_set(busy.reader, PAWL_TEXT("projection/names"), 1, 100, 0,
+                                   world_error()));
+    assert_int_equal(rebuild_busy(1000, true, &count), PAWL_ECONFLICT);
+    assert_true(busy.moves > 900);
 }
 
 /* ---- A clock that is set back ------------------------------------------------------- */

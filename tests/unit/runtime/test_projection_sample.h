@@ -17,8 +17,7 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define NOTED(F) F(INT32, number)
-PAWL_RECORD(noted, NOTED);
+PAWL_RECORD(noted, A_NUMBER);
 #define NOTICE(F)    \
     F(INT32, number) \
     F(INT64, position)
@@ -69,9 +68,8 @@ static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
 /* A row of the test's own, on the store of the plan. */
 static inline void write_row(pawl_context *ctx, int number)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "insert into {own_rows} values (%d)", number);
-    assert_int_equal(native_in(ctx, plan.url, sql), PAWL_OK);
+    assert_int_equal(
+        native_in(ctx, plan.url, test_text("insert into {own_rows} values (%d)", number)), PAWL_OK);
 }
 
 static pawl_code on_noted(pawl_context *ctx, const noted *event)
@@ -205,9 +203,7 @@ static inline void append_as(world *it, const char *stream, int64_t version, con
 
 static inline void append(world *it, const char *stream, int64_t version, int number)
 {
-    char json[40];
-    snprintf(json, sizeof json, "{\"number\":%d}", number);
-    append_as(it, stream, version, "noted", 1, json);
+    append_as(it, stream, version, "noted", 1, test_text("{\"number\":%d}", number));
 }
 
 /* Numbers 1 to `count` on one stream, from version `first` on. */
@@ -248,9 +244,7 @@ static inline int64_t last_position(world *it)
 
 static inline void expect_seen(const char *text)
 {
-    char expected[1000];
-    snprintf(expected, sizeof expected, "%s%s", text, text[0] != '\0' ? " " : "");
-    assert_string_equal(seen.text, expected);
+    assert_string_equal(seen.text, test_text("%s%s", text, text[0] != '\0' ? " " : ""));
     world_forget(&seen);
 }
 
@@ -262,11 +256,11 @@ static inline void expect_sent_once(world *it, const char *endpoint)
     pawl_queue_rows rows   = world_queue(it, "out");
     assert_int_equal(rows.count, events.count);
     for (size_t i = 0; i < rows.count; i++) {
-        char             id[PAWL_UUID_TEXT_SIZE + 1], body[100];
+        char             id[PAWL_UUID_TEXT_SIZE + 1];
         pawl_dispatch_id made = pawl_dispatch_id_make(
             pawl_text_of(endpoint), PAWL_TEXT("projection/names"), events.items[i].position, 0);
         pawl_uuid_format(made.uuid, id);
-        snprintf(body, sizeof body, "\"position\":%lld", (long long)events.items[i].position);
+        const char *body = test_text("\"position\":%lld", (long long)events.items[i].position);
         assert_true(pawl_text_equal(rows.items[i].message.id, pawl_text_of(id)));
         assert_true(world_says(rows.items[i].message.body, body));
         assert_true(pawl_text_equal(rows.items[i].message.causation_id, PAWL_TEXT("cause")));

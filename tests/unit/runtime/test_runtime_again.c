@@ -12,8 +12,7 @@
     F(TEXT, name)      \
     F(INT32, count)
 PAWL_RECORD(visit_state, VISIT_STATE);
-#define VISIT(F) F(TEXT, name)
-PAWL_RECORD(visit, VISIT);
+PAWL_RECORD(visit, A_NAME);
 #define TOLD(F) F(TEXT, of)
 PAWL_RECORD(told, TOLD);
 
@@ -54,8 +53,7 @@ static pawl_code on_visit(pawl_context *ctx, visit_state *state, const visit *me
 }
 PAWL_HANDLER(on_visit, visit_state, visit);
 
-#define WAKE(F) F(TEXT, name)
-PAWL_RECORD(wake, WAKE);
+PAWL_RECORD(wake, A_NAME);
 static pawl_code on_wake(pawl_context *ctx, visit_state *state, const wake *message)
 {
     (void)state, (void)message;
@@ -69,13 +67,10 @@ static pawl_code on_due(pawl_context *ctx, visit_state *state)
 }
 PAWL_TIMEOUT_HANDLER(on_due, visit_state);
 
-static const pawl_saga visits = {
-    .name        = "Visit",
-    .state       = PAWL_RECORD_OF(visit_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_wake), .key = "name"},
-                           {.handle = PAWL_HANDLE(on_due), .timeout = "due"})};
+static const pawl_saga visits = SAGA_OF(
+    "Visit", visit_state, "name", {.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_wake), .key = "name"},
+    {.handle = PAWL_HANDLE(on_due), .timeout = "due"});
 static const pawl_endpoint_spec house = {.name = "house", .sagas = PAWL_SAGAS(&visits)};
 static const pawl_application   again = APPLICATION("again", &house);
 
@@ -84,12 +79,10 @@ static const pawl_application   again = APPLICATION("again", &house);
 /* A message with all that it may have with it. */
 static void post_caused(world *it, const char *id, const char *name, pawl_time due)
 {
-    char body[60];
-    snprintf(body, sizeof body, "{\"name\":\"%s\"}", name);
     MUST_COMMIT(it->store, queue_send, WORLD_START, .queue = PAWL_TEXT("house"),
                 .message = {.id             = pawl_text_of(id),
                             .type           = PAWL_TEXT("visit"),
-                            .body           = pawl_text_of(body),
+                            .body           = pawl_text_of(test_text("{\"name\":\"%s\"}", name)),
                             .headers        = PAWL_TEXT("{\"colour\":\"red\"}"),
                             .correlation_id = PAWL_TEXT("the whole story"),
                             .causation_id   = PAWL_TEXT("what came before it")},
@@ -107,8 +100,7 @@ static size_t count_told(world *it, const char *name, const char *cause)
 {
     pawl_queue_rows rows = world_queue(it, "out");
     size_t          sent = 0;
-    char            part[60];
-    snprintf(part, sizeof part, "\"%s\"", name);
+    const char     *part = test_text("\"%s\"", name);
     for (size_t i = 0; i < rows.count; i++) {
         const pawl_message *message = &rows.items[i].message;
         bool                is_its  = world_says(message->body, part);

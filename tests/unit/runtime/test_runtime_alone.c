@@ -15,16 +15,15 @@
 
 /* ---- The application ----------------------------------------------------------------- */
 
-#define NUMBERED(F) F(INT32, number)
-PAWL_RECORD(alone, NUMBERED);
-PAWL_RECORD(bad, NUMBERED);
-PAWL_RECORD(order, NUMBERED);
-PAWL_RECORD_WITH(gift, NUMBERED, .base = PAWL_RECORD_OF(order));
+PAWL_RECORD(alone, A_NUMBER);
+PAWL_RECORD(bad, A_NUMBER);
+PAWL_RECORD(order, A_NUMBER);
+PAWL_RECORD_WITH(gift, A_NUMBER, .base = PAWL_RECORD_OF(order));
 #define PUT(F)   \
     F(TEXT, box) \
     F(INT64, number)
 PAWL_RECORD(put, PUT);
-PAWL_RECORD(was_put, NUMBERED);
+PAWL_RECORD(was_put, A_NUMBER);
 #define BOX(F) F(INT64, count)
 PAWL_RECORD(box, BOX);
 

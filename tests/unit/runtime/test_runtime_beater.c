@@ -11,8 +11,7 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
+PAWL_RECORD(ping, A_NUMBER);
 
 static atomic_int handled;
 

@@ -16,14 +16,11 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define WORK_STATE(F) F(TEXT, name)
-PAWL_RECORD(work_state, WORK_STATE);
+PAWL_RECORD(work_state, A_NAME);
 #define WORK(F) F(TEXT, how)
 PAWL_RECORD(work, WORK);
-#define ALARM(F) F(TEXT, name)
-PAWL_RECORD(alarm_set, ALARM);
-#define PIECE(F) F(INT32, number)
-PAWL_RECORD(piece, PIECE);
+PAWL_RECORD(alarm_set, A_NAME);
+PAWL_RECORD(piece, A_NUMBER);
 
 static atomic_bool is_down; /* what "ask" depends on */
 static atomic_int  runs;
@@ -75,12 +72,10 @@ static pawl_code on_pieces(pawl_context *ctx, const piece *messages, size_t coun
 }
 PAWL_BATCH_HANDLER(on_pieces, piece);
 
-static const pawl_saga alarm_saga = {
-    .name        = "Alarm",
-    .state       = PAWL_RECORD_OF(work_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_alarm_set), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
+static const pawl_saga alarm_saga =
+    SAGA_OF("Alarm", work_state, "name",
+            {.handle = PAWL_HANDLE(on_alarm_set), .key = "name", .starts = true},
+            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .period = PAWL_SECONDS(2)};
 static const pawl_endpoint_spec working     = {.name        = "working",
@@ -259,12 +254,9 @@ ON_STORES(a_failure_that_ends_as_a_letter_counts, const char *url)
 
 ON_STORES(failing_timeouts_open_it_too, const char *url)
 {
-    char   name[16];
     world *it = open_world(url, half_of_ten);
-    for (int i = 0; i < 8; i++) {
-        snprintf(name, sizeof name, "a%d", i);
-        world_post(it, NULL, PAWL_MESSAGE(alarm_set, .name = pawl_text_of(name)));
-    }
+    for (int i = 0; i < 8; i++)
+        world_post(it, NULL, PAWL_MESSAGE(alarm_set, .name = pawl_text_of(test_text("a%d", i))));
     world_drain(it);
     world_go_both(it, PAWL_SECONDS(1));
     assert_int_equal(alarms, 5); /* eight that went well, then five of the last ten */

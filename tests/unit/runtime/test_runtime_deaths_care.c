@@ -23,11 +23,8 @@ static world *open_of(const char *url, int32_t batch, const char *ordered)
 
 static void post(world *it, int first, int last)
 {
-    char id[20];
-    for (int i = first; i <= last; i++) {
-        snprintf(id, sizeof id, "m-%d", i);
-        world_post(it, id, PAWL_MESSAGE(load, .number = i));
-    }
+    for (int i = first; i <= last; i++)
+        world_post(it, test_text("m-%d", i), PAWL_MESSAGE(load, .number = i));
 }
 
 static int count_marked(char mark)

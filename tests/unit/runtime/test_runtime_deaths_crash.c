@@ -18,12 +18,9 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define LOAD(F) F(INT32, number)
-PAWL_RECORD(load, LOAD);
-#define SHIP(F) F(INT32, number)
-PAWL_RECORD(ship, SHIP);
-#define DONE(F) F(INT32, number)
-PAWL_RECORD(done, DONE);
+PAWL_RECORD(load, A_NUMBER);
+PAWL_RECORD(ship, A_NUMBER);
+PAWL_RECORD(done, A_NUMBER);
 
 /* A life ends at a number: each that meets it, or the one of this index. */
 typedef struct blow {
@@ -62,12 +59,9 @@ static pawl_code on_late(pawl_context *ctx, ship *state)
 }
 PAWL_TIMEOUT_HANDLER(on_late, ship);
 
-static const pawl_saga ships = {
-    .name        = "Ship",
-    .state       = PAWL_RECORD_OF(ship),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_ship), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_saga ships = SAGA_OF(
+    "Ship", ship, "number", {.handle = PAWL_HANDLE(on_ship), .key = "number", .starts = true},
+    {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
 static const pawl_endpoint_spec dock        = {.name     = "dock",
                                                .sagas    = PAWL_SAGAS(&ships),

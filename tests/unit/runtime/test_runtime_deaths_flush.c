@@ -13,8 +13,7 @@
     F(INT32, number) \
     F(TEXT, colour)
 PAWL_RECORD(crate, CRATE);
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(note, A_NUMBER);
 
 static world_log  seen;
 static world     *around; /* the handler looks at its own stamp; NULL: it does not */
@@ -30,11 +29,10 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
 {
     pawl_event_rows rows = {.count = 0};
     pawl_text       name = messages[0].colour;
-    char            stream[60];
     (void)ctx;
-    snprintf(stream, sizeof stream, PAWL_ISOLATED_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name));
     if (around != NULL)
-        rows = world_events(around, stream);
+        rows = world_events(around,
+                            test_text(PAWL_ISOLATED_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name)));
     bool is_stamped =
         rows.count > 0 && world_says(rows.items[rows.count - 1].event.body, "in flight, isolated");
     world_note(&seen, "%.*s%zu%s", PAWL_TEXT_ARGS(name), count, is_stamped ? "!" : "");
@@ -86,9 +84,9 @@ static world *open_world(const char *url, int32_t crashes_max)
 static void fill(pawl_store *store, const char *colour)
 {
     pawl_aggregator_add adds[3];
-    char                name[40], ids[3][40], body[60];
-    snprintf(name, sizeof name, "crates/%s", colour);
-    snprintf(body, sizeof body, "{\"number\":1,\"colour\":\"%s\"}", colour);
+    char                ids[3][40];
+    const char         *name = test_text("crates/%s", colour);
+    const char         *body = test_text("{\"number\":1,\"colour\":\"%s\"}", colour);
     for (int i = 0; i < 3; i++) {
         snprintf(ids[i], sizeof ids[i], "%s-%d", colour, i);
         adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("crates"),
@@ -209,7 +207,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none, const char *
     assert_null(strstr(lines.text, "crash 1 of it"));
     world_forget(&seen);
     fill(it->store, "red"); /* care is over */
-    world_go_both(it, PAWL_SECONDS(11));
+    world_go_both(it, PAWL_SECONDS(61));
     assert_string_equal(seen.text, "red3 ");
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "test_direct_sample.h"
+#include "test_picky_sample.h"
 
 #include "support/fault_memory.h"
 #include "support/fault_store.h"
@@ -132,6 +133,79 @@ ON_ALL_STORES(e34_copies_are_handled_once, const char *url)
     assert_int_equal(count_rows(r, "out"), 2);
     assert_int_equal(atomic_load(&runs), 2);
     assert_int_equal(count_rows(r, "reader"), 0);
+}
+
+/* The first one is offered, in flight, and given back. Its mark would drop it. */
+ON_ALL_STORES(e34_an_unreadable_second_one_drops_no_message_in_flight, const char *url)
+{
+    pawl__deliveries hand;
+    reading         *r       = open_direct(url, &(pawl_endpoint_options){.batch_messages = 4});
+    pawl__offers    *offers  = &r->it.endpoint->offers;
+    pawl_text        refusal = PAWL_TEXT("it has no type");
+    put_note(1);
+    put("m-1", "", "{}")->refusal = refusal;
+    put("m-2", "", "{}")->refusal = refusal;
+    takes_in(r, 3);
+    assert_int_equal(count_settled(), 2);
+    assert_true(pawl__offers_take(offers, 1, &hand));
+    put("m-1", "", "{}")->refusal = refusal;
+    takes_in(r, 1);
+    assert_int_equal(count_settled(), 3);
+    assert_false(world_is_marked(&r->it, "m-1"));
+    pawl__offers_give(offers, &hand);
+    put("m-1", "", "{}")->refusal = refusal;
+    takes_in(r, 1);
+    assert_int_equal(count_rows(r, "reader"), 1);
+    assert_int_equal(count_settled(), 5);
+    world_drain(&r->it);
+    assert_int_equal(count_rows(r, "out"), 1);
+    assert_int_equal(world_dead(&r->it).count, 1);
+    put("m-1", "", "{}")->refusal = refusal; /* behind its mark */
+    takes_in(r, 1);
+    assert_int_equal(world_dead(&r->it).count, 1);
+}
+
+/* Its handler runs: with neither row nor letter nothing would have it once the handler fails. */
+static void is_dead_in_flight(reading *r, pawl__deliveries *hand)
+{
+    assert_int_equal(count_settled(), 1);
+    assert_true(world_is_marked(&r->it, "m-2"));
+    assert_int_equal(world_dead(&r->it).count, 1);
+    assert_string_equal(world_dead(&r->it).items[0].message.id.data, "m-2");
+    pawl__offers_forget(&r->it.endpoint->offers);
+    pawl__offers_give(&r->it.endpoint->offers, hand);
+    assert_null(r->it.endpoint->offers.batches);
+}
+
+static reading *open_picky(const char *url, pawl__deliveries *hand)
+{
+    reading *r = open_direct(url, &(pawl_endpoint_options){.batch_messages = 2});
+    takes_in(r, 0);
+    make_picky(r);
+    put_note(2);
+    takes_in(r, 1);
+    assert_true(pawl__offers_take(&r->it.endpoint->offers, 1, hand));
+    return r;
+}
+
+ON_ALL_STORES(e34_a_row_that_is_refused_at_the_end_is_no_second_one_of_itself, const char *url)
+{
+    pawl__deliveries hand;
+    pawl_taken       item;
+    reading         *r    = open_picky(url, &hand);
+    pawl_takings     left = {.items = &item};
+    left.count = pawl__offers_collect(&r->it.endpoint->offers, PAWL__DELIVERY_IN_FLIGHT, &item);
+    must(pawl__intake_store(r->inbound, &left, world_error()));
+    is_dead_in_flight(r, &hand);
+}
+
+ON_ALL_STORES(e34_a_refused_copy_of_a_lost_connection_is_no_second_one, const char *url)
+{
+    pawl__deliveries hand;
+    reading         *r = open_picky(url, &hand);
+    pawl__intake_lose(r->inbound);
+    takes_in(r, 1);
+    is_dead_in_flight(r, &hand);
 }
 
 /* Another process handles a copy meanwhile: the commit of this one is refused at the mark. The others of the batch stand. */

@@ -5,8 +5,7 @@
 #include "runtime/runtime.h"
 #include "support/world.h"
 
-#define NEWS(F) F(INT32, number)
-PAWL_RECORD(news, NEWS);
+PAWL_RECORD(news, A_NUMBER);
 
 static world_log seen;
 static pawl_code answer;
@@ -58,6 +57,37 @@ ON_STORES(a_message_is_dropped_when_its_time_is_over, const char *url)
     assert_true(world_is_marked(it, "later"));
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_stats(it).inbox, 4);
+    assert_int_equal(atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_EXPIRED]), 2);
+}
+
+static void post_json(world *it, const char *id, const char *type, const char *body)
+{
+    char              text[PAWL_TIME_TEXT_SIZE + 1];
+    const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, in_10_s(it, text)}, {NULL, NULL}};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
+                                   .due = pawl_time_add(world_now(it), PAWL_SECONDS(20))};
+    must(pawl_sender_send_json(it->sender, "desk", &options, type, pawl_text_of(body),
+                               world_error()));
+    must(pawl_sender_commit(it->sender, world_error()));
+}
+
+/* Neither a type that nobody handles nor a body that cannot be decoded makes a dead letter of it. A copy of a handled one is
+ * a second one, and not counted. */
+ON_STORES(it_is_dropped_whatever_it_is, const char *url)
+{
+    answer = PAWL_OK;
+    world_forget(&seen);
+    world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
+    post(it, "handled", 1, "2030-01-01T00:00:00Z", 0);
+    world_drain(it);
+    post_json(it, "unknown", "nobodys", "{}");
+    post_json(it, "odd", "news", "{\"number\":\"no number\"}");
+    post_json(it, "handled", "nobodys", "{}");
+    world_go(it, PAWL_SECONDS(20));
+    assert_string_equal(seen.text, "news1 ");
+    assert_true(world_is_marked(it, "unknown"));
+    assert_true(world_is_marked(it, "odd"));
+    assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_EXPIRED]), 2);
 }
 

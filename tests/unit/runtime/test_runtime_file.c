@@ -7,8 +7,7 @@
 
 #include <unistd.h>
 
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(note, A_NUMBER);
 
 static int handled;
 
@@ -48,12 +47,10 @@ ON_STORE(a_file_that_is_gone_is_waited_for_not_made, const char *url, "sqlite")
     const char           *path     = strchr(url, ':') + 1;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
-    char                  away[1100];
-    snprintf(away, sizeof away, "%.*s-away", (int)strcspn(path, "?"), path);
-    char here[1000];
-    snprintf(here, sizeof here, "%.*s", (int)strcspn(path, "?"), path);
-    handled       = 0;
-    options.store = url;
+    const char           *away     = test_text("%.*s-away", (int)strcspn(path, "?"), path);
+    const char           *here     = test_text("%.*s", (int)strcspn(path, "?"), path);
+    handled                        = 0;
+    options.store                  = url;
     must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     send_note(url);
     expect_step(endpoint, PAWL_OK);
@@ -85,11 +82,10 @@ ON_STORE(a_route_to_a_file_that_is_not_there_makes_none_at_the_start, const char
 {
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
-    char                  far[1000];
-    snprintf(far, sizeof far, "%.*s-far", (int)strcspn(url, "?"), url);
-    options.store  = url;
-    options.routes = PAWL_ROUTES({.name = "far", .url = far},
-                                 {.name = "away", .url = "sqlite:/nowhere/at/all.db"});
+    const char           *far      = test_text("%.*s-far", (int)strcspn(url, "?"), url);
+    options.store                  = url;
+    options.routes                 = PAWL_ROUTES({.name = "far", .url = far},
+                                                 {.name = "away", .url = "sqlite:/nowhere/at/all.db"});
     must(pawl_endpoint_create(&application, NULL, &options, &endpoint, world_error()));
     assert_int_equal(access(strchr(far, ':') + 1, F_OK), -1);
     pawl_endpoint_destroy(endpoint);

@@ -8,6 +8,7 @@
 #include "support/world.h"
 
 #include "runtime/runtime.h"
+#include "runtime/worker/worker.h"
 
 #include <sched.h>
 
@@ -15,10 +16,9 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define CARD(F) F(INT32, number)
-PAWL_RECORD(card, CARD);
-PAWL_RECORD(coin, CARD);
-PAWL_RECORD(stamp, CARD);
+PAWL_RECORD(card, A_NUMBER);
+PAWL_RECORD(coin, A_NUMBER);
+PAWL_RECORD(stamp, A_NUMBER);
 
 static int flushes;
 static int failures;                  /* of the next calls */
@@ -107,8 +107,7 @@ static void add_rows(world *it, const char *partition, const char *type, size_t 
     static int number;
     bool       is_card = strcmp(type, "card") == 0;
     for (size_t i = 0; i < count; i++) {
-        char id[20];
-        snprintf(id, sizeof id, "r%d", number++);
+        const char *id = test_text("r%d", number++);
         MUST_COMMIT(it->store, aggregator_add, WORLD_START, .name = pawl_text_of(partition),
                     .partition = pawl_text_of(partition), .key = pawl_text_of(id),
                     .message = {.id   = pawl_text_of(id),
@@ -376,6 +375,54 @@ ON_ALL_STORES(e20_a_partition_that_another_flushes_is_looked_at_each_second, con
     assert_true(step.next_due > pawl__business_now(endpoint) - PAWL_SECONDS(1));
     assert_int_equal(flushes, 0);
     pawl_endpoint_destroy(endpoint);
+}
+
+static void step_another_worker(pawl_endpoint *endpoint)
+{
+    pawl__worker *worker = NULL;
+    pawl_step     step   = PAWL_STEP_INIT;
+    must(pawl__worker_create(endpoint, &worker, world_error()));
+    must(pawl__worker_step(worker, &step, world_error()));
+    pawl__worker_leave(worker);
+    pawl__worker_destroy(worker);
+}
+
+/* Of an endpoint's workers the first one counts what the partitions hold. */
+ON_ALL_STORES(e36_partitions_are_counted_once_for_all_workers_at_a_start, const char *url)
+{
+    world *it = open_world(url);
+    add_rows(it, "Coins", "coin", 1);
+    add_rows(it, "Stamps", "stamp", 1);
+    counted                 = 0;
+    pawl_endpoint *endpoint = open_timed(hook_url(url));
+    hook_set(note_count, NULL);
+    step_of(endpoint);
+    step_another_worker(endpoint);
+    step_another_worker(endpoint);
+    hook_set(NULL, NULL);
+    assert_int_equal(counted, 2);
+    pawl_endpoint_destroy(endpoint);
+}
+
+static pawl_code lose_count(hook_point point, void *context)
+{
+    (void)context;
+    return point == HOOK_BEFORE_COUNT ? PAWL_ELOST : PAWL_OK;
+}
+
+/* The handle is lost between the commit that fills a partition and the flush: the next step hands it over. */
+ON_ALL_STORES(e36_a_partition_that_a_lost_handle_left_full_is_handed_over, const char *url)
+{
+    world *it = open_world(hook_url(url));
+    world_post(it, NULL, PAWL_MESSAGE(coin, .number = 1));
+    world_drain(it);
+    world_post(it, NULL, PAWL_MESSAGE(coin, .number = 2));
+    hook_set(lose_count, NULL);
+    assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, NULL), PAWL_ELOST);
+    hook_set(NULL, NULL);
+    assert_int_equal(flushes, 0);
+    step_of(it->endpoint);
+    assert_int_equal(flushes, 1);
 }
 
 /* Two workers share the pieces of a period, and the other one dies in its piece of three: they are handed over when its

@@ -10,8 +10,7 @@
 #include "runtime/runtime.h"
 #include "support/world.h"
 
-#define TICK(F) F(INT32, number)
-PAWL_RECORD(tick, TICK);
+PAWL_RECORD(tick, A_NUMBER);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {

@@ -18,8 +18,7 @@
     F(TEXT, name)        \
     F(INT32, count)
 PAWL_RECORD(counter_state, COUNTER_STATE);
-#define BUMP(F) F(TEXT, name)
-PAWL_RECORD(bump, BUMP);
+PAWL_RECORD(bump, A_NAME);
 
 static atomic_int  handled, meddlings;
 static const char *store_url;
@@ -39,11 +38,9 @@ static pawl_code on_bump(pawl_context *ctx, counter_state *counter, const bump *
 }
 PAWL_HANDLER(on_bump, counter_state, bump);
 
-static const pawl_saga counter_saga = {
-    .name        = "Counter",
-    .state       = PAWL_RECORD_OF(counter_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true})};
+static const pawl_saga counter_saga =
+    SAGA_OF("Counter", counter_state, "name",
+            {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true});
 static const pawl_endpoint_spec counting = {.name = "counting", .sagas = PAWL_SAGAS(&counter_saga)};
 static const pawl_application   application = APPLICATION("hot_threads", &counting);
 

@@ -29,10 +29,8 @@
 PAWL_RECORD(order_state, ORDER_STATE);
 #define PLACE_ORDER(F) F(TEXT, order_id)
 PAWL_RECORD(place_order, PLACE_ORDER);
-#define PART(F) F(INT32, number)
-PAWL_RECORD(part, PART);
-#define LINE(F) F(INT32, number)
-PAWL_RECORD(line, LINE);
+PAWL_RECORD(part, A_NUMBER);
+PAWL_RECORD(line, A_NUMBER);
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
     (void)order, (void)message;
@@ -61,12 +59,10 @@ static pawl_code on_lines(pawl_context *ctx, const line *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_lines, line);
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order_state),
-    .correlation = "order_id",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
-                  {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"})};
+static const pawl_saga order_saga =
+    SAGA_OF("Order", order_state, "order_id",
+            {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
+            {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"});
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .size = 50, .max = 50};
 static const pawl_aggregator lines_of = {
@@ -251,24 +247,21 @@ static void idle_until(pawl_time time)
 
 static int64_t count_of(ground *p, const char *condition)
 {
-    char sql[600];
-    snprintf(sql, sizeof sql,
-             "select coalesce(sum(s.calls), 0) from public.pg_stat_statements as s "
-             "join pg_roles as r on r.oid = s.userid where r.rolname = '%s' and %s",
-             p->schema, condition);
-    return raw_number(p->pg, sql);
+    return raw_number(
+        p->pg, test_text("select coalesce(sum(s.calls), 0) from public.pg_stat_statements as s "
+                         "join pg_roles as r on r.oid = s.userid where r.rolname = '%s' and %s",
+                         p->schema, condition));
 }
 
 static void show_statements(ground *p)
 {
-    char      sql[600];
     PGresult *result;
-    snprintf(sql, sizeof sql,
-             "select s.calls, left(regexp_replace(s.query, '\\s+', ' ', 'g'), 150) "
-             "from public.pg_stat_statements as s join pg_roles as r on r.oid = s.userid "
-             "where r.rolname = '%s' order by 1 desc limit 25",
-             p->schema);
-    result = PQexec(p->pg, sql);
+    result = PQexec(
+        p->pg,
+        test_text("select s.calls, left(regexp_replace(s.query, '\\s+', ' ', 'g'), 150) "
+                  "from public.pg_stat_statements as s join pg_roles as r on r.oid = s.userid "
+                  "where r.rolname = '%s' order by 1 desc limit 25",
+                  p->schema));
     for (int i = 0; i < PQntuples(result); i++)
         print_message("%8s  %s\n", PQgetvalue(result, i, 0), PQgetvalue(result, i, 1));
     PQclear(result);
@@ -309,10 +302,8 @@ static counts measure(ground *p)
 
 static void make_role(ground *p)
 {
-    char sql[300];
     raw_run(p->pg, "create extension if not exists pg_stat_statements schema public");
-    snprintf(sql, sizeof sql, "create role %s superuser", p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("create role %s superuser", p->schema));
     /* A server that does not track statements tracks these: where it keeps those of others,
      * too, it forgets some of them all the time. */
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url),
@@ -321,9 +312,7 @@ static void make_role(ground *p)
 
 static void drop_role(ground *p)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql, "drop owned by %s cascade; drop role %s", p->schema, p->schema);
-    raw_run(p->pg, sql);
+    raw_run(p->pg, test_text("drop owned by %s cascade; drop role %s", p->schema, p->schema));
 }
 
 /* Marks and messages for later lie there, as they do in real tables. */

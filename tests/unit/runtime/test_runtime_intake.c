@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "test_intake_sample.h"
+#include "test_picky_sample.h"
 
 #include "pawl/store_queue.h"
 #include "support/fault_store.h"
@@ -152,6 +153,27 @@ ON_ALL_STORES(copies_in_one_take_are_one, const char *url)
     dead_says(r, 0, "m-2", "it has no type");
 }
 
+/* Its mark would drop the first message of the id, which has none before it is handled. */
+ON_ALL_STORES(e34_an_unreadable_second_one_drops_no_message_that_waits, const char *url)
+{
+    reading *r    = open_reading(url, &(pawl_endpoint_options){.immediate_retries = -1});
+    failures_left = 1;
+    put("m-1", "note", "{\"number\":1}");
+    put("m-1", "", "{}")->refusal = PAWL_TEXT("it has no type"); /* in one take */
+    put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type");
+    put("m-2", "note", "{\"number\":2}"); /* the letter came first */
+    takes_in(r, 4);
+    world_step(&r->it);
+    assert_int_equal(world_queue(&r->it, "reader").items[0].attempts, 1);
+    put("m-1", "", "{}")->refusal = PAWL_TEXT("it has no type"); /* while the row waits */
+    takes_in(r, 1);
+    assert_int_equal(count_settled(), 5);
+    assert_false(world_is_marked(&r->it, "m-1"));
+    world_go_both(&r->it, PAWL_MINUTES(60));
+    assert_string_equal(happened.text, "note(1) ");
+    dead_says(r, 0, "m-2", "it has no type");
+}
+
 ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once, const char *url)
 {
     static char long_id[PAWL_MESSAGE_ID_SIZE_MAX + 2], long_type[PAWL_NAME_SIZE_MAX + 2];
@@ -165,6 +187,7 @@ ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once, const char *url)
     put("m-3", "note", "{}")->message.headers        = pawl_text_of(long_headers);
     put("m-4", "note", "{}")->message.correlation_id = pawl_text_of(long_id);
     put("m-5", "note", "{}")->message.causation_id   = pawl_text_of("\xff");
+    broker.letters[4].taken.message.headers          = PAWL_TEXT("{\"pawl.saga_id\":\"\"}");
     put("m-6", "note", "no JSON");
     takes_in(r, 6);
     assert_int_equal(count_settled(), 6);
@@ -175,20 +198,21 @@ ON_ALL_STORES(e28_what_no_store_takes_is_dead_at_once, const char *url)
     for (size_t i = 0; i < dead.count; i++)
         if (strcmp(dead.items[i].message.id.data, "m-3") == 0)
             assert_true(world_says(dead.items[i].error, "message.headers: it has 65537 bytes"));
+        else if (strcmp(dead.items[i].message.id.data, "m-5") == 0)
+            assert_string_equal(dead.items[i].message.causation_id.data, "m-5");
     assert_string_equal(happened.text, "");
 }
 
 /* As many as may be unacknowledged at once, and good ones behind them, while rows are made at once and by way of the workers. */
 ON_ALL_STORES(e28_a_body_over_the_limit_is_a_letter_without_it, const char *url)
 {
-    char  why[100];
     char *large = malloc(PAWL_BODY_SIZE_MAX + 2);
     assert_non_null(large);
     memset(large, 'x', PAWL_BODY_SIZE_MAX + 1);
     large[PAWL_BODY_SIZE_MAX + 1] = '\0';
-    snprintf(why, sizeof why, "its body has %d bytes, the limit is %d", PAWL_BODY_SIZE_MAX + 1,
-             PAWL_BODY_SIZE_MAX);
-    reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
+    const char *why = test_text("its body has %d bytes, the limit is %d", PAWL_BODY_SIZE_MAX + 1,
+                                PAWL_BODY_SIZE_MAX);
+    reading    *r   = open_reading(url, &(pawl_endpoint_options){.batch_messages = 2});
     for (int is_direct = 0; is_direct < 2; is_direct++) {
         static const char *const ids[] = {"m-1", "m-2", "m-3", "m-4"};
         broker.count                   = 0;
@@ -295,13 +319,11 @@ ON_STORES(without_an_id_each_is_handled_and_that_is_told_once, const char *url)
 ON_STORES(when_the_store_is_away_nothing_is_taken, const char *url)
 {
     size_t      count = 0;
-    char        other[1000];
     const char *there = NULL;
     reading    *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-1", "note", "{\"number\":1}");
-    there = r->it.endpoint->settings.store;
-    snprintf(other, sizeof other, "sqlite:/nowhere/at/all.db");
-    r->it.endpoint->settings.store = other;
+    there                          = r->it.endpoint->settings.store;
+    r->it.endpoint->settings.store = "sqlite:/nowhere/at/all.db";
     assert_int_not_equal(step(r, &count), PAWL_OK);
     assert_int_not_equal(step(r, &count), PAWL_OK);
     assert_int_equal(broker.takes, 0);
@@ -314,30 +336,13 @@ ON_STORES(when_the_store_is_away_nothing_is_taken, const char *url)
 
 /* ---- What a store does not take --------------------------------------------------------- */
 
-static pawl_store_ops        picky;
-static const pawl_store_ops *behind_picky;
-
-/* As a server whose packets are smaller than a body: m-2 is too large for it, with its neighbours, too. */
-static pawl_code commit_small(pawl_store *store, const pawl_changes *changes,
-                              pawl_refusals *refused, pawl_error *error)
-{
-    assert_null(broker.call->waits);
-    for (size_t i = 0; i < changes->queue_send.count; i++)
-        if (pawl_text_equal(changes->queue_send.items[i].message.id, PAWL_TEXT("m-2")))
-            return pawl_error_set(error, PAWL_ELIMIT, "a packet of 9 MB");
-    return behind_picky->commit(store, changes, refused, error);
-}
-
 /* RabbitMQ drops what was returned too often, with what was taken beside it. */
 ON_STORES(e28_a_message_that_this_store_does_not_take_is_dead_and_others_go_on, const char *url)
 {
     reading *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     put("m-0", "note", "{\"number\":0}");
     takes_in(r, 1);
-    behind_picky           = r->inbound->store->ops;
-    picky                  = *behind_picky;
-    picky.commit           = commit_small;
-    r->inbound->store->ops = &picky;
+    make_picky(r);
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "note", "{\"number\":2}");
     put("", "note", "{\"number\":3}");
@@ -445,11 +450,9 @@ ON_STORES(e27_a_store_that_is_full_behind_a_refused_row_is_asked_for_its_letter,
     size_t   count = 0;
     reading *r     = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     takes_in(r, 0);
-    behind_picky           = r->inbound->store->ops;
-    picky                  = *behind_picky;
-    picky.commit           = commit_small_until_full;
-    r->inbound->store->ops = &picky;
-    commits_left           = 3; /* all, m-1, m-2 */
+    make_picky(r);
+    picky.commit = commit_small_until_full;
+    commits_left = 3; /* all, m-1, m-2 */
     put("m-1", "note", "{\"number\":1}");
     put("m-2", "note", "{\"number\":2}");
     put("m-3", "note", "{\"number\":3}");

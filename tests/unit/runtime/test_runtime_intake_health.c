@@ -13,9 +13,7 @@
 
 static double metric(observed *p, const char *name)
 {
-    char labelled[100];
-    snprintf(labelled, sizeof labelled, "%s{endpoint=\"reader\"}", name);
-    return exposition_value(observed_metrics(p), labelled);
+    return exposition_value(observed_metrics(p), test_text("%s{endpoint=\"reader\"}", name));
 }
 
 static reading *observe_reading(observed *p, const char *url)

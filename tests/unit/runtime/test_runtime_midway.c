@@ -9,12 +9,11 @@
 
 /* ---- The application -------------------------------------------------------------- */
 
-#define WORK(F) F(INT32, number)
-PAWL_RECORD(slow_work, WORK);
-PAWL_RECORD(abroad, WORK);
-PAWL_RECORD(notice, WORK);
-PAWL_RECORD(begin, WORK);
-PAWL_RECORD(shift, WORK);
+PAWL_RECORD(slow_work, A_NUMBER);
+PAWL_RECORD(abroad, A_NUMBER);
+PAWL_RECORD(notice, A_NUMBER);
+PAWL_RECORD(begin, A_NUMBER);
+PAWL_RECORD(shift, A_NUMBER);
 
 static atomic_int runs; /* of the handlers behind the gate */
 static bool       fails;
@@ -52,13 +51,10 @@ static pawl_code on_due(pawl_context *ctx, shift *state)
 }
 PAWL_TIMEOUT_HANDLER(on_due, shift);
 
-static const pawl_saga shift_saga = {
-    .name        = "Shift",
-    .state       = PAWL_RECORD_OF(shift),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_due), .timeout = "first"},
-                           {.handle = PAWL_HANDLE(on_due), .timeout = "second"})};
+static const pawl_saga shift_saga = SAGA_OF(
+    "Shift", shift, "number", {.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
+    {.handle = PAWL_HANDLE(on_due), .timeout = "first"},
+    {.handle = PAWL_HANDLE(on_due), .timeout = "second"});
 
 static const pawl_endpoint_spec mill = {
     .name     = "mill",

@@ -5,10 +5,8 @@
  */
 #include "support/world.h"
 
-#define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL);
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
+PAWL_RECORD(call, A_NUMBER);
+PAWL_RECORD(note, A_NUMBER);
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {

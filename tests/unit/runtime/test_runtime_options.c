@@ -171,11 +171,9 @@ TEST(what_is_not_for_the_table_is_refused)
     static const char *const     names[] = {"store",       "mode",       "system_prefix",
                                             "saga_prefix", "business",   "machine",
                                             "seed",        "no_service", "observe"};
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        char text[200];
-        snprintf(text, sizeof text, "endpoint works: option %s in the endpoint's table", names[i]);
-        refuse(with(bad[i]), text);
-    }
+    for (size_t i = 0; i < COUNT(bad); i++)
+        refuse(with(bad[i]),
+               test_text("endpoint works: option %s in the endpoint's table", names[i]));
     pawl_clock_destroy(clock);
 }
 
@@ -238,12 +236,11 @@ TEST(an_order_by_a_property_that_nothing_has_is_said)
 {
     static const char *const orders[] = {"property:n", "property:m", "property:n.m"};
     for (size_t i = 0; i < COUNT(orders); i++) {
-        char              text[200];
         static test_lines lines;
         test_listen(&lines, PAWL_LOG_WARNING, NULL);
         test_now(open_test(with(PAWL_OPTIONS(.ordered = orders[i])), NULL));
-        snprintf(text, sizeof text, "endpoint works: option ordered is '%s', and no", orders[i]);
-        assert_true((strstr(lines.text, text) != NULL) == (i > 0));
+        assert_true((strstr(lines.text, test_text("endpoint works: option ordered is '%s', and no",
+                                                  orders[i])) != NULL) == (i > 0));
         world_quiet();
     }
 }

@@ -44,11 +44,8 @@ static pawl_code on_entry(pawl_context *ctx, track *state, const entry *message)
 }
 PAWL_HANDLER(on_entry, track, entry);
 
-static const pawl_saga track_saga = {
-    .name        = "Track",
-    .state       = PAWL_RECORD_OF(track),
-    .correlation = "key",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true})};
+static const pawl_saga track_saga =
+    SAGA_OF("Track", track, "key", {.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true});
 static const pawl_endpoint_spec desk = {
     .name  = "desk",
     .sagas = PAWL_SAGAS(&track_saga),

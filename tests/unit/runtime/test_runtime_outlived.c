@@ -20,12 +20,10 @@
     F(INT32, number) \
     F(INT32, lane)
 PAWL_RECORD(task, TASK);
-#define JOB(F) F(INT32, number)
-PAWL_RECORD(job, JOB);
+PAWL_RECORD(job, A_NUMBER);
 #define BOOK(F) F(INT32, number) F(INT32, rings)
 PAWL_RECORD(book, BOOK);
-#define ITEM(F) F(INT32, number)
-PAWL_RECORD(item, ITEM);
+PAWL_RECORD(item, A_NUMBER);
 
 static struct {
     world   it;
@@ -122,12 +120,9 @@ static pawl_code on_items(pawl_context *ctx, const item *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_items, item);
 
-static const pawl_saga books = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_job), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_bell), .timeout = "bell"})};
+static const pawl_saga books = SAGA_OF(
+    "Book", book, "number", {.handle = PAWL_HANDLE(on_job), .key = "number", .starts = true},
+    {.handle = PAWL_HANDLE(on_bell), .timeout = "bell"});
 static const pawl_aggregator items = {
     .name = "Items", .handle = PAWL_HANDLE(on_items), .size = 2, .max = 2};
 static const pawl_endpoint_spec works       = {.name        = "works",
@@ -156,16 +151,12 @@ static void begin(const char *url, const pawl_endpoint_options *options)
 
 static void post(int number)
 {
-    char id[20];
-    (void)snprintf(id, sizeof id, "t-%d", number);
-    world_post(&t.it, id, PAWL_MESSAGE(task, .number = number));
+    world_post(&t.it, test_text("t-%d", number), PAWL_MESSAGE(task, .number = number));
 }
 
 static bool is_handled(int number)
 {
-    char id[20];
-    (void)snprintf(id, sizeof id, "t-%d", number);
-    return world_is_marked(&t.it, id);
+    return world_is_marked(&t.it, test_text("t-%d", number));
 }
 
 /* Steps until nothing is due, over the losses; how many there were. */

@@ -18,13 +18,12 @@
     F(TEXT, name)        \
     F(INT32, count)
 PAWL_RECORD(counter_state, COUNTER_STATE);
-#define BUMP(F) F(TEXT, name)
 PAWL_RECORD(other_state, COUNTER_STATE);
-PAWL_RECORD(bump, BUMP);
-PAWL_RECORD(found, BUMP);
-PAWL_RECORD(own, BUMP);
-PAWL_RECORD(both, BUMP);
-PAWL_RECORD(piece, BUMP);
+PAWL_RECORD(bump, A_NAME);
+PAWL_RECORD(found, A_NAME);
+PAWL_RECORD(own, A_NAME);
+PAWL_RECORD(both, A_NAME);
+PAWL_RECORD(piece, A_NAME);
 
 static world_log     seen;
 static world         it;
@@ -106,20 +105,15 @@ static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
 }
 PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
 
-static const pawl_saga counter_saga = {
-    .name        = "Counter",
-    .state       = PAWL_RECORD_OF(counter_state),
-    .correlation = "name",
-    .on          = PAWL_ON(
-                 {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
-                 {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter, .starts = true},
-                 {.handle = PAWL_HANDLE(on_both), .key = "name"},
-                 {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
-static const pawl_saga other_saga = {
-    .name        = "Other",
-    .state       = PAWL_RECORD_OF(other_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_both_too), .key = "name", .starts = true})};
+static const pawl_saga counter_saga =
+    SAGA_OF("Counter", counter_state, "name",
+            {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+            {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter, .starts = true},
+            {.handle = PAWL_HANDLE(on_both), .key = "name"},
+            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
+static const pawl_saga other_saga =
+    SAGA_OF("Other", other_state, "name",
+            {.handle = PAWL_HANDLE(on_both_too), .key = "name", .starts = true});
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .size = 1};
 static const pawl_endpoint_spec desk        = {.name        = "desk",
@@ -127,12 +121,10 @@ static const pawl_endpoint_spec desk        = {.name        = "desk",
                                                .aggregators = PAWL_AGGREGATORS(&pieces)};
 static const pawl_application   application = APPLICATION("owners", &desk);
 
-static const pawl_saga counter_saga_of_sql = {
-    .name        = "Counter",
-    .state       = PAWL_RECORD_OF(counter_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_own), .key = "name", .starts = true, .own_sql = true})};
+static const pawl_saga counter_saga_of_sql =
+    SAGA_OF("Counter", counter_state, "name",
+            {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+            {.handle = PAWL_HANDLE(on_own), .key = "name", .starts = true, .own_sql = true});
 static const pawl_endpoint_spec desk_of_sql        = {.name  = "desk",
                                                       .sagas = PAWL_SAGAS(&counter_saga_of_sql)};
 static const pawl_application   application_of_sql = APPLICATION("owners", &desk_of_sql);

@@ -34,12 +34,10 @@ static pawl_code on_payment(pawl_context *ctx, order_state *order)
 }
 PAWL_TIMEOUT_HANDLER(on_payment, order_state);
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order_state),
-    .correlation = "order_id",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
-                  {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"})};
+static const pawl_saga order_saga =
+    SAGA_OF("Order", order_state, "order_id",
+            {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
+            {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"});
 static const pawl_endpoint_spec orders      = {.name = "orders", .sagas = PAWL_SAGAS(&order_saga)};
 static const pawl_application   application = APPLICATION("waking", &plain, &orders);
 
@@ -49,13 +47,12 @@ static const pawl_application   application = APPLICATION("waking", &plain, &ord
  * sleepers share. The lock's number is in no table: all of the database are seen. */
 static void wait_for_sleepers(ground *p, int wanted)
 {
-    patience left = patience_of(THREAD_SECONDS);
-    char     sql[500];
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_locks as l join pg_stat_activity as a on a.pid = l.pid "
-             "where l.locktype = 'advisory' and l.mode = 'ShareLock' and l.granted "
-             "and a.state = 'idle' and a.application_name = '%s'",
-             p->schema);
+    patience    left = patience_of(THREAD_SECONDS);
+    const char *sql =
+        test_text("select count(*) from pg_locks as l join pg_stat_activity as a on a.pid = l.pid "
+                  "where l.locktype = 'advisory' and l.mode = 'ShareLock' and l.granted "
+                  "and a.state = 'idle' and a.application_name = '%s'",
+                  p->schema);
     while (raw_number(p->pg, sql) != wanted)
         patience_wait(&left, "%d workers do not sleep", wanted);
 }
@@ -173,13 +170,12 @@ static void begin_unreachable(ground *p, int64_t delay, int64_t delay_max)
 /* The alarm stands, and both sessions are from after that time, in microseconds. */
 static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
 {
-    char            sql[300];
     patience        left = patience_of(THREAD_SECONDS);
     pawl_alarm_rows rows = {.count = 0};
-    snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where application_name = '%s' "
-             "and extract(epoch from backend_start) * 1000000 > %lld",
-             p->schema, (long long)after);
+    const char     *sql =
+        test_text("select count(*) from pg_stat_activity where application_name = '%s' "
+                  "and extract(epoch from backend_start) * 1000000 > %lld",
+                  p->schema, (long long)after);
     for (;;) {
         ok(p, pawl_store_alarms(store, p->arena, &rows, &p->error));
         if (rows.count == 1 && raw_number(p->pg, sql) == 2)
@@ -192,12 +188,11 @@ static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
  * stands; else it raises it anew. */
 ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
 {
-    char        sql[300];
     pawl_store *store = put_row(p);
-    snprintf(sql, sizeof sql,
-             "select count(pg_terminate_backend(pid)) from pg_stat_activity where "
-             "application_name = '%s'",
-             p->schema);
+    const char *sql =
+        test_text("select count(pg_terminate_backend(pid)) from pg_stat_activity where "
+                  "application_name = '%s'",
+                  p->schema);
     begin_unreachable(p, PAWL_MILLISECONDS(100), PAWL_SECONDS(1));
     wait_for_alarm(p, store, 0);
     for (int i = 0; i < 3; i++) {
@@ -211,14 +206,12 @@ ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
 /* While a route is away no claim takes its rows off the outbox, whose rows would wake the service again and again. */
 ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
 {
-    char            sql[300];
     patience        left  = patience_of(THREAD_SECONDS);
     pawl_alarm_rows rows  = {.count = 0};
     pawl_store     *store = put_row(p);
-    snprintf(sql, sizeof sql,
-             "select sum(extract(epoch from state_change) * 1000000)::bigint "
-             "from pg_stat_activity where application_name = '%s'",
-             p->schema);
+    const char *sql = test_text("select sum(extract(epoch from state_change) * 1000000)::bigint "
+                                "from pg_stat_activity where application_name = '%s'",
+                                p->schema);
     begin_unreachable(p, PAWL_MINUTES(1), PAWL_MINUTES(1));
     while (rows.count == 0) {
         patience_wait(&left, "no alarm stands");
@@ -238,7 +231,6 @@ ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
 /* Nobody calls there. */
 ON_GROUND(behind_a_pooler_workers_poll, ground *p)
 {
-    char        url[1200];
     const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
     if (pooler == NULL || pooler[0] == '\0') {
         if (!server_may_be_missing("pgbouncer"))
@@ -248,9 +240,10 @@ ON_GROUND(behind_a_pooler_workers_poll, ground *p)
     }
     world_make_tables(p->url, &application);
     atomic_store(&ping_count, 0);
-    snprintf(url, sizeof url, "%s%cschema=%s", pooler, strchr(pooler, '?') != NULL ? '&' : '?',
-             p->schema);
-    runner_begin(&application, "plain", url, (pawl_endpoint_options){.workers = 2});
+    runner_begin(
+        &application, "plain",
+        test_text("%s%cschema=%s", pooler, strchr(pooler, '?') != NULL ? '&' : '?', p->schema),
+        (pawl_endpoint_options){.workers = 2});
     for (int i = 1; i <= 3; i++) {
         raw_run(p->pg, "select pawl_send('plain', 'ping', '{\"number\":1}')");
         wait_for_count(&ping_count, i);

@@ -4,8 +4,7 @@
  */
 #include "support/world.h"
 
-#define TICK(F) F(INT32, number)
-PAWL_RECORD(tick, TICK);
+PAWL_RECORD(tick, A_NUMBER);
 
 static pawl_code on_tick(pawl_context *ctx, const tick *message)
 {

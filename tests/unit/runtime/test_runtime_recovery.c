@@ -79,10 +79,8 @@ static void refuse(const pawl_recovery *table, const pawl_recovery *over, const 
 /* Refuses one row, which is the second of the table. */
 static void refuse_row(pawl_recovery row, const char *why)
 {
-    char                text[300];
     const pawl_recovery rows[] = {{.code = PAWL_EFULL, .delayed = 1}, row, {.type = NULL}};
-    snprintf(text, sizeof text, "option recovery in the endpoint's table, row 2: %s", why);
-    refuse(rows, NULL, text);
+    refuse(rows, NULL, test_text("option recovery in the endpoint's table, row 2: %s", why));
 }
 
 TEST(e37_a_bad_row_is_refused_by_its_number)

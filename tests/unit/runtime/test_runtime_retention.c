@@ -11,10 +11,8 @@
 
 #include "runtime/retention/retention.h"
 
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
-#define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL);
+PAWL_RECORD(note, A_NUMBER);
+PAWL_RECORD(call, A_NUMBER);
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {
@@ -433,12 +431,11 @@ static bool is_marked(pawl_store *store, const char *id)
 /* Minute by minute; of a name, a record that is old comes before each. */
 static long count_sweeps(world *it, const char *old)
 {
-    char id[20];
     fault_plan_set(NULL);
     for (int i = 0; i < 10; i++) {
-        (void)snprintf(id, sizeof id, "%s%d", old != NULL ? old : "", i);
         if (old != NULL)
-            mark(it->store, 1, id, pawl_clock_now(it->machine) - PAWL_DAYS(8));
+            mark(it->store, 1, test_text("%s%d", old != NULL ? old : "", i),
+                 pawl_clock_now(it->machine) - PAWL_DAYS(8));
         world_go_machine(it, PAWL_MINUTES(1));
     }
     return fault_counts_now().by_op[fault_op_sweep];

@@ -18,8 +18,7 @@ PAWL_RECORD(pay, PAY);
 PAWL_RECORD(happened, HAPPENED);
 #define BROKE(F) F(TEXT, what)
 PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened));
-#define JOB(F) F(TEXT, name)
-PAWL_RECORD(job, JOB);
+PAWL_RECORD(job, A_NAME);
 PAWL_RECORD_WITH(place_in_haste, PLACE, .base = PAWL_RECORD_OF(place));
 /* Its nearest base type is handled by the menders, the next one by the audit. */
 PAWL_RECORD_WITH(mend, BROKE, .base = PAWL_RECORD_OF(happened));
@@ -67,12 +66,10 @@ static pawl_code on_mend(pawl_context *ctx, const mend *message)
 }
 PAWL_MESSAGE_HANDLER(on_mend, mend);
 
-static const pawl_saga order_saga = {
-    .name        = "Order",
-    .state       = PAWL_RECORD_OF(order_state),
-    .correlation = "order_id",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
-                           {.handle = PAWL_HANDLE(on_pay), .key = "order_id"})};
+static const pawl_saga order_saga =
+    SAGA_OF("Order", order_state, "order_id",
+            {.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+            {.handle = PAWL_HANDLE(on_pay), .key = "order_id"});
 static const pawl_endpoint_spec shop = {
     .name = "shop", .queue = "shop.in", .sagas = PAWL_SAGAS(&order_saga)};
 static const pawl_endpoint_spec audit = {

@@ -10,14 +10,10 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define PING(F) F(INT32, number)
-PAWL_RECORD(ping, PING);
-#define COIN(F) F(INT32, number)
-PAWL_RECORD(coin, COIN);
-#define BELL_STATE(F) F(TEXT, name)
-PAWL_RECORD(bell_state, BELL_STATE);
-#define SET_BELL(F) F(TEXT, name)
-PAWL_RECORD(set_bell, SET_BELL);
+PAWL_RECORD(ping, A_NUMBER);
+PAWL_RECORD(coin, A_NUMBER);
+PAWL_RECORD(bell_state, A_NAME);
+PAWL_RECORD(set_bell, A_NAME);
 
 static world_log seen;
 
@@ -52,12 +48,9 @@ static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_coins, coin);
 
-static const pawl_saga bell = {
-    .name        = "Bell",
-    .state       = PAWL_RECORD_OF(bell_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_set_bell), .key = "name", .starts = true},
-                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
+static const pawl_saga bell = SAGA_OF(
+    "Bell", bell_state, "name", {.handle = PAWL_HANDLE(on_set_bell), .key = "name", .starts = true},
+    {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
 static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
 static const pawl_endpoint_spec hall        = {.name        = "hall",
                                                .sagas       = PAWL_SAGAS(&bell),

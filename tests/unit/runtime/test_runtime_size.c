@@ -70,13 +70,10 @@ static pawl_code on_reading(pawl_context *ctx, book *state)
 }
 PAWL_TIMEOUT_HANDLER(on_reading, book);
 
-static const pawl_saga book_saga = {
-    .name        = "Book",
-    .state       = PAWL_RECORD_OF(book),
-    .correlation = "book_id",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_page), .key = "book_id", .starts = true},
-                           {.handle = PAWL_HANDLE(on_note), .key = "book_id"},
-                           {.handle = PAWL_HANDLE(on_reading), .timeout = "reading"})};
+static const pawl_saga book_saga = SAGA_OF(
+    "Book", book, "book_id", {.handle = PAWL_HANDLE(on_page), .key = "book_id", .starts = true},
+    {.handle = PAWL_HANDLE(on_note), .key = "book_id"},
+    {.handle = PAWL_HANDLE(on_reading), .timeout = "reading"});
 static const pawl_endpoint_spec reader      = {.name = "reader", .sagas = PAWL_SAGAS(&book_saga)};
 static const pawl_application   application = APPLICATION("books", &reader);
 

@@ -97,11 +97,10 @@ static bool name_node(void)
 {
     const char *cluster = getenv("PAWL_TEST_GALERA");
     const char *comma   = cluster != NULL ? strchr(cluster, ',') : NULL;
-    char        url[200];
     if (comma == NULL)
         return false;
-    (void)snprintf(url, sizeof url, "%.*s/test", (int)(comma - cluster), cluster);
-    return setenv("PAWL_TEST_MARIADB", url, 1) == 0;
+    return setenv("PAWL_TEST_MARIADB", test_text("%.*s/test", (int)(comma - cluster), cluster),
+                  1) == 0;
 }
 
 /* In a process of its own, as the database of a server is made once for a process and kept for its later scenarios. */

@@ -8,8 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TURN(F) F(INT32, number)
-PAWL_RECORD(turn, TURN);
+PAWL_RECORD(turn, A_NUMBER);
 
 static world *around;
 static int    turns;

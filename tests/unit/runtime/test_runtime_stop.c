@@ -10,24 +10,15 @@
 
 /* ---- The application -------------------------------------------------------------- */
 
-#define STUBBORN(F) F(INT32, number)
-PAWL_RECORD(stubborn, STUBBORN);
-#define DONE(F) F(INT32, number)
-PAWL_RECORD(done_note, DONE);
-#define LATCH(F) F(INT32, number)
-PAWL_RECORD(latch, LATCH);
-#define WATCHED(F) F(INT32, number)
-PAWL_RECORD(watched, WATCHED);
-#define FOUND(F) F(INT32, number)
-PAWL_RECORD(found, FOUND);
-#define PILE(F) F(INT32, number)
-PAWL_RECORD(pile, PILE);
-#define LATE(F) F(INT32, number)
-PAWL_RECORD(late, LATE);
-#define OWN(F) F(INT32, number)
-PAWL_RECORD(own, OWN);
-#define ABROAD(F) F(INT32, number)
-PAWL_RECORD(abroad, ABROAD);
+PAWL_RECORD(stubborn, A_NUMBER);
+PAWL_RECORD(done_note, A_NUMBER);
+PAWL_RECORD(latch, A_NUMBER);
+PAWL_RECORD(watched, A_NUMBER);
+PAWL_RECORD(found, A_NUMBER);
+PAWL_RECORD(pile, A_NUMBER);
+PAWL_RECORD(late, A_NUMBER);
+PAWL_RECORD(own, A_NUMBER);
+PAWL_RECORD(abroad, A_NUMBER);
 
 static atomic_int sent_now_code, after_calls;
 
@@ -126,12 +117,9 @@ static pawl_code after(pawl_context *ctx, const pawl_message *message, void *con
     return PAWL_OK;
 }
 
-static const pawl_saga latch_saga = {
-    .name        = "Latch",
-    .state       = PAWL_RECORD_OF(latch),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_latch), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_found), .find = find})};
+static const pawl_saga latch_saga = SAGA_OF(
+    "Latch", latch, "number", {.handle = PAWL_HANDLE(on_latch), .key = "number", .starts = true},
+    {.handle = PAWL_HANDLE(on_found), .find = find});
 static const pawl_aggregator piles = {.name = "Piles", .handle = PAWL_HANDLE(on_pile), .size = 1};
 
 static const pawl_endpoint_spec holding = {

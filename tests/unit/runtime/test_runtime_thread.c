@@ -21,16 +21,12 @@
     F(INT32, number)     \
     F(INT32, count)
 PAWL_RECORD(counter_state, COUNTER_STATE);
-#define COUNT_UP(F) F(INT32, number)
-PAWL_RECORD(count_up, COUNT_UP);
-#define PART(F) F(INT32, number)
-PAWL_RECORD(part, PART);
-#define SLOW(F) F(INT32, number)
-PAWL_RECORD(slow, SLOW);
+PAWL_RECORD(count_up, A_NUMBER);
+PAWL_RECORD(part, A_NUMBER);
+PAWL_RECORD(slow, A_NUMBER);
 #define FORWARD(F) F(TEXT, to)
 PAWL_RECORD(forward, FORWARD);
-#define ALARM(F) F(INT32, number)
-PAWL_RECORD(alarm_set, ALARM);
+PAWL_RECORD(alarm_set, A_NUMBER);
 
 static atomic_int handled, flushes, odd_flushes, started;
 
@@ -137,13 +133,11 @@ static pawl_code on_forward(pawl_context *ctx, const forward *message)
 }
 PAWL_MESSAGE_HANDLER(on_forward, forward);
 
-static const pawl_saga counter_saga = {
-    .name        = "Counter",
-    .state       = PAWL_RECORD_OF(counter_state),
-    .correlation = "number",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_count_up), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_alarm), .key = "number", .starts = true},
-                           {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"})};
+static const pawl_saga counter_saga =
+    SAGA_OF("Counter", counter_state, "number",
+            {.handle = PAWL_HANDLE(on_count_up), .key = "number", .starts = true},
+            {.handle = PAWL_HANDLE(on_alarm), .key = "number", .starts = true},
+            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .size = 50, .max = 50};
 
@@ -516,9 +510,9 @@ ON_ALL_STORES(the_service_delivers_to_another_store, const char *url)
     runner       it;
     looker       look, far;
     pawl_sender *sender = NULL;
-    char         scheme[20], target[1000];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    assert_true(scenario_url(scheme, target, sizeof target));
+    char         target[1000];
+    assert_true(
+        scenario_url(test_text("%.*s", (int)(strchr(url, ':') - url), url), target, sizeof target));
     const pawl_route routes[] = {{.name = "abroad", .url = target}, {.name = NULL}};
     open_looker(&look, url);
     open_looker(&far, target);
@@ -554,9 +548,9 @@ ON_STORES(a_row_of_the_outbox_wakes_the_service, const char *url)
     looker       far;
     pawl_sender *sender = NULL;
     pawl_clock  *still  = pawl_clock_create(WORLD_START);
-    char         scheme[20], target[1000];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    assert_true(scenario_url(scheme, target, sizeof target));
+    char         target[1000];
+    assert_true(
+        scenario_url(test_text("%.*s", (int)(strchr(url, ':') - url), url), target, sizeof target));
     const pawl_route routes[] = {{.name = "abroad", .url = target}, {.name = NULL}};
     open_looker(&far, target);
     start(&it, url, "counting",

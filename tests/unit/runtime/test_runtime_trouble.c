@@ -80,7 +80,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
     if (count > 0 && atomic_load(&lost_commits) > 0) {
         atomic_fetch_sub(&lost_commits, 1);
         atomic_store(&away_count, 1); /* nor is it there again at once */
-        return pawl_error_set(error, PAWL_ELOST, "the server went away");
+        return pawl_error_set(error, (pawl_code)atomic_load(&away_code), "the server went away");
     }
     pawl_code code = inner->commit(store, changes, refused, error);
     if (code == PAWL_OK)
@@ -307,6 +307,24 @@ TEST(a_server_never_reached_is_not_waited_for)
     assert_string_equal(it.error.text, "the server is away");
     assert_int_equal(atomic_load(&met_count), 1);
     pawl_store_close(store);
+}
+
+/* The endpoint's first batch meets it, and the next opening does. */
+TEST(a_server_that_goes_away_behind_the_first_claim_is_waited_for)
+{
+    static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_EDENIED};
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        runner it;
+        use_driver(codes[i]);
+        pawl_store *store = keep_store();
+        send_ping();
+        atomic_store(&lost_commits, 1);
+        start(&it);
+        wait_for_count(&settled, 1);
+        runner_close(&it);
+        assert_int_equal(atomic_load(&met_count), 1);
+        pawl_store_close(store);
+    }
 }
 
 TEST(what_does_not_pass_ends_it)

@@ -13,8 +13,7 @@
 
 /* ---- The application ------------------------------------------------------- */
 
-#define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK);
+PAWL_RECORD(task, A_NUMBER);
 
 static world_log seen;
 
@@ -240,7 +239,7 @@ ON_ALL_STORES(each_mistake_is_named, const char *url)
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_store_schedule_add(it->store, &hourly, NONE, NONE, 0, &error),
                      PAWL_EINVAL);
-    assert_string_equal(error.text, "schedule office/h: say who does it");
+    assert_string_equal(error.text, "schedule office/h: the name of the operator is empty");
     char      reason[PAWL_ERROR_TEXT_SIZE_MAX];
     pawl_text longest = {.data = memset(reason, 'r', sizeof reason), .size = sizeof reason - 3};
     assert_int_equal(pawl_store_schedule_add(it->store, &hourly, BY, longest, 0, &error),

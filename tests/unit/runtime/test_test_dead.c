@@ -111,6 +111,19 @@ TEST(the_endpoint_is_named_when_two_gave_a_message_up)
     assert_string_equal(paid, "-6 -7 ");
 }
 
+TEST(a_letter_is_settled_by_its_own_id)
+{
+    pawl_test *test  = open_bills();
+    pawl_error error = PAWL_ERROR_INIT;
+    deliver(test, "shop", "b-1", -5);
+    assert_int_equal(pawl_test_dead_discard(test, NULL, "", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "no id of a message is given");
+    assert_int_equal(pawl_test_dead_discard(test, "shop", NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_dead_retry(test, NULL, NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_dead_edit(test, NULL, "", "{\"cents\":5}", NULL), PAWL_EINVAL);
+    assert_int_equal(letters_of(test, "shop"), 1);
+}
+
 static void say_nothing(pawl_log_level level, const char *text, void *context)
 {
     (void)level, (void)text, (void)context;

@@ -64,12 +64,9 @@ static pawl_code on_back(pawl_context *ctx, game_state *game)
 }
 PAWL_TIMEOUT_HANDLER(on_back, game_state);
 
-static const pawl_saga game_saga = {
-    .name        = "GameSaga",
-    .state       = PAWL_RECORD_OF(game_state),
-    .correlation = "game",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_ball), .key = "game", .starts = true},
-                           {.handle = PAWL_HANDLE(on_back), .timeout = "back"})};
+static const pawl_saga game_saga = SAGA_OF(
+    "GameSaga", game_state, "game", {.handle = PAWL_HANDLE(on_ball), .key = "game", .starts = true},
+    {.handle = PAWL_HANDLE(on_back), .timeout = "back"});
 
 static pawl_code on_return(pawl_context *ctx, const ball *message)
 {

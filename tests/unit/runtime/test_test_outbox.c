@@ -42,12 +42,9 @@ static pawl_code on_late(pawl_context *ctx, job_state *state)
 }
 PAWL_TIMEOUT_HANDLER(on_late, job_state);
 
-static const pawl_saga jobs = {
-    .name        = "Job",
-    .state       = PAWL_RECORD_OF(job_state),
-    .correlation = "job",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_begin), .key = "job", .starts = true},
-                           {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_saga jobs = SAGA_OF(
+    "Job", job_state, "job", {.handle = PAWL_HANDLE(on_begin), .key = "job", .starts = true},
+    {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
 static const pawl_endpoint_spec desk        = {.name = "desk", .sagas = PAWL_SAGAS(&jobs)};
 static const pawl_application   application = APPLICATION("desk", &desk);

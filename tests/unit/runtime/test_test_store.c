@@ -31,10 +31,9 @@ static char ground[1000]; /* URL of the store, for native_in */
 
 static pawl_code on_stay(pawl_context *ctx, room *state, const stay *message)
 {
-    char sql[200];
-    state->nights = message->nights;
-    snprintf(sql, sizeof sql, "insert into {let_rooms} values ('%.*s', %d)",
-             PAWL_TEXT_ARGS(message->room), (int)message->nights);
+    state->nights   = message->nights;
+    const char *sql = test_text("insert into {let_rooms} values ('%.*s', %d)",
+                                PAWL_TEXT_ARGS(message->room), (int)message->nights);
     pawl_timeout(ctx, "leave", PAWL_DAYS(message->nights));
     return native_in(ctx, ground, sql);
 }
@@ -47,12 +46,10 @@ static pawl_code on_leave(pawl_context *ctx, room *state)
 }
 PAWL_TIMEOUT_HANDLER(on_leave, room);
 
-static const pawl_saga room_saga = {
-    .name        = "Room",
-    .state       = PAWL_RECORD_OF(room),
-    .correlation = "room",
-    .on = PAWL_ON({.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true, .own_sql = true},
-                  {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"})};
+static const pawl_saga room_saga =
+    SAGA_OF("Room", room, "room",
+            {.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true, .own_sql = true},
+            {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"});
 static const pawl_endpoint_spec hotel_endpoint = {.name = "hotel", .sagas = PAWL_SAGAS(&room_saga)};
 static const pawl_application   hotel          = APPLICATION("hotel", &hotel_endpoint);
 
@@ -64,11 +61,8 @@ static pawl_code on_plain_stay(pawl_context *ctx, room *state, const stay *messa
 }
 PAWL_HANDLER(on_plain_stay, room, stay);
 
-static const pawl_saga plain_saga = {
-    .name        = "Room",
-    .state       = PAWL_RECORD_OF(room),
-    .correlation = "room",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_plain_stay), .key = "room", .starts = true})};
+static const pawl_saga plain_saga = SAGA_OF(
+    "Room", room, "room", {.handle = PAWL_HANDLE(on_plain_stay), .key = "room", .starts = true});
 static const pawl_endpoint_spec inn_endpoint = {.name = "inn", .sagas = PAWL_SAGAS(&plain_saga)};
 static const pawl_application   inn          = APPLICATION("inn", &inn_endpoint);
 
@@ -237,11 +231,9 @@ static int64_t schema_version(const char *url)
 /* MySQL has names without quotes. */
 static void set_schema_version(const char *url, int64_t version)
 {
-    char        update[100];
     const char *quote = *url == 'm' ? "" : "\"";
-    snprintf(update, sizeof update, "update {pawl_schema} set %sVersion%s = %d", quote, quote,
-             (int)version);
-    native_exec(url, update);
+    native_exec(url,
+                test_text("update {pawl_schema} set %sVersion%s = %d", quote, quote, (int)version));
 }
 
 /* Tables of an older version are not upgraded before they are refused. */
@@ -252,8 +244,7 @@ ON_SQL_STORES(tables_of_another_version_are_left_alone, const char *url)
     must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
     int64_t known = schema_version(url);
     for (size_t i = 0; i < COUNT(others); i++) {
-        char text[100];
-        snprintf(text, sizeof text, "its tables are of schema %d and not", (int)known + others[i]);
+        const char *text = test_text("its tables are of schema %d and not", (int)known + others[i]);
         set_schema_version(url, known + others[i]);
         refuse(&hotel, &options, PAWL_ECONFIG, text);
         assert_int_equal(schema_version(url), known + others[i]);
@@ -387,13 +378,12 @@ ON_STORE(a_file_of_its_own_is_gone_in_the_end, const char *url, "sqlite")
 ON_STORE(a_file_that_is_kept_is_there, const char *url, "sqlite")
 {
     (void)url;
-    char              kept[1000];
     pawl_test_options options = on_store(PAWL_TEST_SQLITE);
     options.is_kept           = true;
     use_folder(folder);
     pawl_test *test = open_test(&inn, &options);
     stay_in(test, "1", 1);
-    snprintf(kept, sizeof kept, "sqlite:%s", pawl_test_file(test));
+    const char *kept = test_text("sqlite:%s", pawl_test_file(test));
     test_now(test);
     assert_int_equal(native_number(kept, "select count(*) from \"inn_Room\""), 1);
     scenario_forget(kept);
@@ -528,11 +518,11 @@ ON_STORE(older_options_are_taken, const char *url, "memory")
 ON_STORE(what_stays_is_logged, const char *url, "sqlite")
 {
     static test_lines lines;
-    char              path[1100], aside[1200];
+    char              aside[1200];
     pawl_test_options options = on_store(url);
     pawl_test        *test    = open_test(&inn, &options);
     test_listen(&lines, PAWL_LOG_WARNING, NULL);
-    snprintf(path, sizeof path, "%s", strchr(url, ':') + 1);
+    const char *path = test_text("%s", strchr(url, ':') + 1);
     snprintf(aside, sizeof aside, "%s.aside", path);
     assert_int_equal(rename(path, aside), 0);
     test_now(test);

@@ -183,11 +183,8 @@ static void has(findings *all, const char *start, const char *words)
 static void has_both(findings *all, const char *reason, const char *member, const char *words)
 {
     static const char *const kinds[] = {"message", "event"};
-    for (size_t i = 0; i < COUNT(kinds); i++) {
-        char start[100];
-        snprintf(start, sizeof start, "%s %s %s :", reason, kinds[i], member);
-        has(all, start, words);
-    }
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        has(all, test_text("%s %s %s :", reason, kinds[i], member), words);
 }
 
 static void has_no_more(const findings *all)

@@ -231,12 +231,11 @@ TEST(an_absent_entry_is_named)
 {
     pawl_store *store = called_open("called:");
     for (size_t i = 0; i < COUNT(calls); i++) {
-        char text[80];
         called_fill(&called_ops);
         memset((char *)&called_ops + calls[i].offset, 0, sizeof called_ops.commit);
-        snprintf(text, sizeof text, "driver 'called' has no %s", calls[i].entry);
         if (strcmp(calls[i].name, "wait") != 0)
-            expect(i, store, PAWL_EUNSUPPORTED, text);
+            expect(i, store, PAWL_EUNSUPPORTED,
+                   test_text("driver 'called' has no %s", calls[i].entry));
     }
     assert_int_equal(called.calls, 0);
 }
@@ -245,12 +244,10 @@ TEST(rows_that_a_driver_cannot_find_are_named)
 {
     pawl_store *store = called_open("called:");
     called.code       = PAWL_EUNSUPPORTED;
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        char text[80];
-        snprintf(text, sizeof text, "driver 'called' has no %s", calls[i].name);
+    for (size_t i = 0; i < COUNT(calls); i++)
         if (strcmp(calls[i].entry, "find") == 0)
-            expect(i, store, PAWL_EUNSUPPORTED, text);
-    }
+            expect(i, store, PAWL_EUNSUPPORTED,
+                   test_text("driver 'called' has no %s", calls[i].name));
 }
 
 TEST(without_a_connection_no_entry_is_asked)

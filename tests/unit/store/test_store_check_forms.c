@@ -222,7 +222,6 @@ TEST_BETWEEN(every_text_counts_in_the_size_of_all, reset, NULL)
 {
     const size_t    limit = (size_t)256 * 1024 * 1024;
     pawl_queue_send sends[16];
-    char            text[100];
     pawl_error      error = PAWL_ERROR_INIT;
     for (size_t i = 0; i < COUNT(texts); i++)
         put(&texts[i], long_bytes, i + 1);
@@ -233,9 +232,9 @@ TEST_BETWEEN(every_text_counts_in_the_size_of_all, reset, NULL)
     set.changes.queue_send.items = sends;
     set.changes.queue_send.count = COUNT(sends);
     assert_int_equal(pawl_changes_check(&set.changes, &error), PAWL_ELIMIT);
-    snprintf(text, sizeof text, "change set: its texts have %zu bytes, limit 268435456",
-             size_of_all());
-    assert_string_equal(error.text, text);
+    assert_string_equal(
+        error.text,
+        test_text("change set: its texts have %zu bytes, limit 268435456", size_of_all()));
     sends[0].message.body.size -= size_of_all() - limit;
     assert_int_equal(pawl_changes_check(&set.changes, NULL), PAWL_OK);
     sends[0].message.body.size++;
@@ -507,10 +506,9 @@ TEST_BETWEEN(every_change_is_of_a_unit_and_a_group_of_the_set, reset, NULL)
 TEST_BETWEEN(changes_at_null_are_refused, reset, NULL)
 {
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
-        char       text[80];
-        pawl_error error = PAWL_ERROR_INIT;
-        snprintf(text, sizeof text, "%s: 2 changes at NULL",
-                 pawl_change_kind_name((pawl_change_kind)kind));
+        pawl_error  error = PAWL_ERROR_INIT;
+        const char *text =
+            test_text("%s: 2 changes at NULL", pawl_change_kind_name((pawl_change_kind)kind));
         memset(good_items(&set, (pawl_change_kind)kind), 0, sizeof(void *));
         assert_int_equal(pawl_changes_check(&set.changes, &error), PAWL_EINVAL);
         assert_string_equal(error.text, text);

@@ -175,9 +175,8 @@ TEST(o32_the_refusals_are_those_of_a_commit_that_landed)
         assert_int_equal(f->error.code,
                          trials[i].answer == PAWL_OK ? f->error.code : trials[i].answer);
         for (size_t j = 0; j < refused.count; j++) {
-            char text[40];
-            snprintf(text, sizeof text, "row %zu is gone", j);
-            assert_true(pawl_text_equal(refused.items[j].text, pawl_text_of(text)));
+            assert_true(pawl_text_equal(refused.items[j].text,
+                                        pawl_text_of(test_text("row %zu is gone", j))));
             assert_int_equal(refused.items[j].kind, pawl_change_saga_update);
             assert_int_equal(refused.items[j].unit, j);
             assert_int_equal(refused.items[j].group, j + 10);

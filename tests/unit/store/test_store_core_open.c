@@ -216,11 +216,10 @@ TEST_BETWEEN(options_of_another_version_are_read_to_their_end, reset, NULL)
     assert_string_equal(fake.prefix, "pawl_");
     assert_int_equal(fake.options.options_size, sizeof(pawl_store_options));
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        char text[120];
-        snprintf(text, sizeof text,
-                 "options of a store: their size is %zu bytes, the limit is %zu; begin with "
-                 "PAWL_STORE_OPTIONS_INIT",
-                 wrong[i], sizeof given);
+        const char *text =
+            test_text("options of a store: their size is %zu bytes, the limit is %zu; begin with "
+                      "PAWL_STORE_OPTIONS_INIT",
+                      wrong[i], sizeof given);
         given.options_size = wrong[i];
         is_refused(&given, PAWL_EINVAL, text);
     }
@@ -368,12 +367,11 @@ TEST_BETWEEN(what_no_schema_can_be_reaches_no_driver, reset, NULL)
         PAWL_EINVAL);
     static const int verbs[] = {-1, PAWL_SCHEMA_PLAN + 1};
     for (size_t i = 0; i < COUNT(verbs); i++) {
-        char text[60];
         assert_int_equal(
             pawl_store_schema("kept:", (pawl_schema_verb)verbs[i], NULL, keep_line, &lines, &error),
             PAWL_EINVAL);
-        snprintf(text, sizeof text, "schema of a store: verb %d is unknown", verbs[i]);
-        assert_string_equal(error.text, text);
+        assert_string_equal(error.text,
+                            test_text("schema of a store: verb %d is unknown", verbs[i]));
     }
     assert_int_equal(fake.open_count + fake.schema_count, 0);
 }
@@ -408,36 +406,32 @@ TEST(what_a_driver_cannot_be_without)
 
 TEST(a_driver_of_another_abi_is_refused)
 {
-    char           text[120];
     pawl_store_ops bad = fake_driver;
     bad.scheme         = "never";
     bad.abi            = PAWL_ABI - 1;
-    snprintf(text, sizeof text, "the driver was built for ABI %d of pawl, this library has ABI %d",
-             PAWL_ABI - 1, PAWL_ABI);
-    is_no_driver(&bad, text);
+    is_no_driver(&bad, test_text("the driver was built for ABI %d of pawl, this library has ABI %d",
+                                 PAWL_ABI - 1, PAWL_ABI));
 }
 
 TEST(a_drivers_sizes_have_limits)
 {
-    char           text[120];
     pawl_store_ops bad = fake_driver;
     bad.scheme         = "never";
     bad.ops_size       = offsetof(pawl_store_ops, queue_claim) - 1;
-    snprintf(text, sizeof text,
-             "the driver was built for another pawl: its table has %zu bytes, at least %zu are "
-             "needed",
-             bad.ops_size, bad.ops_size + 1);
-    is_no_driver(&bad, text);
+    is_no_driver(
+        &bad,
+        test_text(
+            "the driver was built for another pawl: its table has %zu bytes, at least %zu are "
+            "needed",
+            bad.ops_size, bad.ops_size + 1));
     bad.ops_size = offsetof(pawl_store_ops, queue_claim) + 1;
-    snprintf(text, sizeof text, "the driver's table has %zu bytes, which end within an entry",
-             bad.ops_size);
-    is_no_driver(&bad, text);
+    is_no_driver(&bad, test_text("the driver's table has %zu bytes, which end within an entry",
+                                 bad.ops_size));
     bad            = fake_driver;
     bad.scheme     = "never";
     bad.store_size = sizeof(pawl_store) - 1;
-    snprintf(text, sizeof text, "driver 'never': its store has %zu bytes, at least %zu are needed",
-             sizeof(pawl_store) - 1, sizeof(pawl_store));
-    is_no_driver(&bad, text);
+    is_no_driver(&bad, test_text("driver 'never': its store has %zu bytes, at least %zu are needed",
+                                 sizeof(pawl_store) - 1, sizeof(pawl_store)));
     static pawl_store_ops newer; /* of a pawl that has appended an entry */
     newer          = fake_driver;
     newer.scheme   = "newer";
@@ -450,12 +444,10 @@ TEST(a_drivers_scheme_is_one_of_a_url)
     static const char *const schemes[] = {
         "",    "1x",  "X",  "aB", "a_b",
         "a.b", "a b", "a:", "-a", "forty-bytes-are-one-more-than-it-may-has"};
-    char           text[120];
     pawl_store_ops bad = fake_driver;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         bad.scheme = schemes[i];
-        snprintf(text, sizeof text, "'%s' is no scheme of a URL", schemes[i]);
-        is_no_driver(&bad, text);
+        is_no_driver(&bad, test_text("'%s' is no scheme of a URL", schemes[i]));
     }
     bad.scheme = NULL;
     is_no_driver(&bad, "'' is no scheme of a URL");
@@ -480,10 +472,8 @@ TEST_BETWEEN(there_are_32_drivers_at_most, reset, NULL)
     assert_string_equal(error.text, "driver 'kept29': there are 32 drivers, limit 32");
     assert_int_equal(count + 3, 32); /* with memory, kept and newer */
     for (size_t i = 0; i < count; i++) {
-        char        url[40];
         pawl_store *store = NULL;
-        snprintf(url, sizeof url, "kept%zu:", i);
-        assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_OK);
+        assert_int_equal(pawl_store_open(test_text("kept%zu:", i), NULL, &store, &error), PAWL_OK);
         assert_ptr_equal(fake.store.ops, &many[i]);
         pawl_store_close(store);
         assert_int_equal(pawl_store_register(&many[i], NULL), PAWL_EDUPLICATE);

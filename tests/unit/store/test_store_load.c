@@ -31,8 +31,7 @@ static void expect_refused(const char *path, pawl_code expected, const char *par
 
 TEST(what_is_no_driver_is_refused)
 {
-    char missing[2200];
-    snprintf(missing, sizeof missing, "%s", path_of("missing"));
+    const char *missing = test_text("%s", path_of("missing"));
     expect_refused(NULL, PAWL_EINVAL, "is empty");
     expect_refused("", PAWL_EINVAL, "is empty");
     expect_refused(missing, PAWL_EUNREACHABLE, missing);
@@ -61,17 +60,15 @@ TEST(what_is_no_table_is_refused)
     expect_sink_refused(path_of("code"), PAWL_ECONFIG,
                         "code.so: its symbol pawl_transport_driver is no data");
 #ifndef PAWL_SANITIZED /* the address sanitizer makes variables larger, and reports who reads that */
-    char wanted[200];
-    snprintf(wanted, sizeof wanted,
-             "byte.so was built for another pawl: its table pawl_store_driver has 1 bytes, at "
-             "least %zu are needed",
-             offsetof(pawl_store_ops, queue_claim));
-    expect_refused(path_of("byte"), PAWL_ECONFIG, wanted);
+    expect_refused(
+        path_of("byte"), PAWL_ECONFIG,
+        test_text("byte.so was built for another pawl: its table pawl_store_driver has 1 bytes, at "
+                  "least %zu are needed",
+                  offsetof(pawl_store_ops, queue_claim)));
     expect_sink_refused(path_of("byte"), PAWL_ECONFIG, "pawl_transport_driver has 1 bytes");
-    snprintf(wanted, sizeof wanted,
-             "liar.so was built for another pawl: its table "
-             "pawl_transport_driver has 8 bytes, at least %zu are needed",
-             sizeof(pawl_transport_ops));
+    const char *wanted = test_text("liar.so was built for another pawl: its table "
+                                   "pawl_transport_driver has 8 bytes, at least %zu are needed",
+                                   sizeof(pawl_transport_ops));
     expect_refused(path_of("liar"), PAWL_ECONFIG, "pawl_store_driver has 8 bytes, at least");
     expect_sink_refused(path_of("liar"), PAWL_ECONFIG, wanted);
 #endif

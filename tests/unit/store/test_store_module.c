@@ -36,17 +36,13 @@ typedef struct folders {
 
 static void put(const folders *f, const char *driver, const char *name)
 {
-    char from[PAWL__OBJECT_PATH_SIZE + 100], to[100];
-    snprintf(from, sizeof from, "%s/tests/support/driver/%s.so", f->build, driver);
-    snprintf(to, sizeof to, "%s/libpawl-%s.so", f->given, name);
-    assert_int_equal(symlink(from, to), 0);
+    const char *from = test_text("%s/tests/support/driver/%s.so", f->build, driver);
+    assert_int_equal(symlink(from, test_text("%s/libpawl-%s.so", f->given, name)), 0);
 }
 
 static void set_path(const char *before, const folders *f)
 {
-    char path[200];
-    snprintf(path, sizeof path, "%s%s", before, f->given);
-    setenv("PAWL_DRIVER_PATH", path, 1);
+    setenv("PAWL_DRIVER_PATH", test_text("%s%s", before, f->given), 1);
 }
 
 static int make(void **state)
@@ -72,11 +68,8 @@ static int clean(void **state)
 {
     static const char *const names[] = {"tiny", "older", "nameless", "bench", "other"};
     folders                 *f       = *state;
-    char                     path[100];
-    for (size_t i = 0; i < COUNT(names); i++) {
-        snprintf(path, sizeof path, "%s/libpawl-%s.so", f->given, names[i]);
-        unlink(path);
-    }
+    for (size_t i = 0; i < COUNT(names); i++)
+        unlink(test_text("%s/libpawl-%s.so", f->given, names[i]));
     rmdir(f->given);
     if (f->before != NULL)
         setenv("PAWL_DRIVER_PATH", f->before, 1);
@@ -86,10 +79,9 @@ static int clean(void **state)
 
 static void expect_found(const char *name, const char *folder)
 {
-    char path[PAWL__OBJECT_PATH_SIZE], expected[PAWL__OBJECT_PATH_SIZE + 100];
+    char path[PAWL__OBJECT_PATH_SIZE];
     assert_true(pawl__module_find(name, path));
-    snprintf(expected, sizeof expected, "%s/libpawl-%s.so", folder, name);
-    assert_string_equal(path, expected);
+    assert_string_equal(path, test_text("%s/libpawl-%s.so", folder, name));
 }
 
 /* ---- Finding -------------------------------------------------------------- */
@@ -125,8 +117,7 @@ CASE(a_path_over_the_limit_is_passed_over)
 
 static void expect_look(size_t index, const char *folder)
 {
-    char path[PAWL__OBJECT_PATH_SIZE + 100];
-    snprintf(path, sizeof path, "%s/libpawl-missing.so", folder);
+    const char *path = test_text("%s/libpawl-missing.so", folder);
     assert_in_range(index, 0, look_count - 1);
     assert_string_equal(looks[index], path);
 }
@@ -135,11 +126,11 @@ static void expect_look(size_t index, const char *folder)
 CASE(the_folders_are_looked_into_in_their_order)
 {
     const folders *f = *state;
-    char           path[PAWL__OBJECT_PATH_SIZE], beside[PAWL__OBJECT_PATH_SIZE + 20];
+    char           path[PAWL__OBJECT_PATH_SIZE];
     setenv("PAWL_DRIVER_PATH", "::/first::/second:/first:", 1);
     look_count = 0;
     assert_false(pawl__module_find("missing", path));
-    snprintf(beside, sizeof beside, "%s/pawl/%u", f->build, PAWL_ABI);
+    const char *beside = test_text("%s/pawl/%u", f->build, PAWL_ABI);
     expect_look(0, f->build);
     expect_look(1, beside);
     size_t given = strcmp(looks[2], "/first/libpawl-missing.so") == 0 ? 2 : 3;
@@ -174,9 +165,9 @@ CASE(a_path_has_4095_bytes_at_most)
 CASE(the_folders_are_named_in_their_order)
 {
     const folders *f = *state;
-    char           text[500], beginning[PAWL__OBJECT_PATH_SIZE * 2 + 100];
-    snprintf(beginning, sizeof beginning, "looked for libpawl-x.so in %s, %s/pawl/%u, /", f->build,
-             f->build, PAWL_ABI);
+    char           text[500];
+    const char    *beginning =
+        test_text("looked for libpawl-x.so in %s, %s/pawl/%u, /", f->build, f->build, PAWL_ABI);
     setenv("PAWL_DRIVER_PATH", "::/first::/second:", 1);
     assert_memory_equal(pawl__module_searched("x", text, sizeof text), beginning,
                         strlen(beginning));
@@ -202,9 +193,8 @@ CASE(a_driver_of_another_scheme_is_refused)
     const folders *f     = *state;
     pawl_store    *store = NULL;
     pawl_error     error = PAWL_ERROR_INIT;
-    char           path[100], said[200];
-    snprintf(path, sizeof path, "%s/libpawl-other.so", f->given);
-    snprintf(said, sizeof said, "%s: it is the driver of 'tiny', not of 'other'", path);
+    const char    *path  = test_text("%s/libpawl-other.so", f->given);
+    const char    *said  = test_text("%s: it is the driver of 'tiny', not of 'other'", path);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pawl_store_open("other:x", NULL, &store, &error), PAWL_ECONFIG);
         if (strstr(error.text, said) == NULL)

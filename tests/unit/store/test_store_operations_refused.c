@@ -162,8 +162,7 @@ TEST(s19_a_property_that_is_no_key_is_refused)
     pawl_saga_row row = {.version = 7};
     open_store();
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[200];
-        snprintf(text, sizeof text, "saga 'Order' cannot be found by property %s", cases[i].text);
+        const char *text = test_text("saga 'Order' cannot be found by property %s", cases[i].text);
         refused(pawl_store_saga_find_by(store, cases[i].table, pawl_text_of(cases[i].property),
                                         pawl_value_text(PAWL_TEXT("17")), arena, &row, &error),
                 text);

@@ -109,10 +109,10 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
 TEST(a_call_is_a_line_of_the_log)
 {
     pawl_store *store = called_open("called:");
-    char        line[200], start[100], id[PAWL_UUID_TEXT_SIZE + 1];
+    char        line[200], id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_uuid_format(pawl_store_worker(store).uuid, id);
-    snprintf(start, sizeof start, "called: worker %s: unlead: ", id);
+    const char *start = test_text("called: worker %s: unlead: ", id);
     pawl_log_set(keep_line, PAWL_LOG_DEBUG, line);
     pawl_store_trace_set(pawl_store_trace_log, NULL);
     assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_OK);

@@ -105,6 +105,12 @@ TEST(headers_of_pawl_come_back_as_they_went)
     read_it(&m);
     is(m.taken.message.headers, "{\"pawl.reply_to\":\"elsewhere\"}");
     end(&m);
+    make(&m, "{}");
+    PROPERTY(&m, REPLY_TO, reply_to, "answers");
+    header(&m, "pawl.reply_to", "");
+    read_it(&m);
+    is(m.taken.message.headers, "{\"pawl.reply_to\":\"answers\"}");
+    end(&m);
 }
 
 TEST(headers_of_nservicebus_are_understood)
@@ -315,8 +321,7 @@ TEST(a_due_time_is_read_and_one_that_is_none_refused)
 
 static void expires(made *m, const char *expected)
 {
-    char text[200];
-    snprintf(text, sizeof text, "\"pawl.expires\":\"%s\"", expected);
+    const char *text = test_text("\"pawl.expires\":\"%s\"", expected);
     read_it(m);
     is(m->taken.refusal, "");
     if (expected[0] != '\0' ? strstr(m->taken.message.headers.data, text) == NULL
@@ -339,6 +344,9 @@ TEST(a_time_to_be_processed_becomes_its_end)
     expires(&m, "2026-01-31T23:59:51.623456Z");
     header(&m, "NServiceBus.TimeToBeReceived", "1.00:00:10");
     expires(&m, "2026-02-02T00:00:00.123456Z");
+    header(&m, "pawl.expires", ""); /* says nothing, and is left out */
+    expires(&m, "2026-02-02T00:00:00.123456Z");
+    assert_null(strstr(m.taken.message.headers.data, "\"pawl.expires\":\"\""));
     header(&m, "pawl.expires", "2030-01-01T00:00:00.000000Z");
     expires(&m, "2030-01-01T00:00:00.000000Z");
     end(&m);

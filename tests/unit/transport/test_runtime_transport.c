@@ -8,10 +8,8 @@
 
 #include "pawl/transport.h"
 
-#define NOTE(F) F(INT32, number)
-PAWL_RECORD(note, NOTE);
-#define CALL(F) F(INT32, number)
-PAWL_RECORD(call, CALL);
+PAWL_RECORD(note, A_NUMBER);
+PAWL_RECORD(call, A_NUMBER);
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {
@@ -155,10 +153,9 @@ TEST(a_bad_table_is_refused)
     refuse(&ops, PAWL_ECONFIG, "no scheme");
     static const char *const schemes[] = {"", "gong:", "GONG", "my gong", "9"};
     for (size_t i = 0; i < COUNT(schemes); i++) {
-        char text[80];
         ops.scheme = schemes[i];
-        snprintf(text, sizeof text, "outbound transport: '%s' is no scheme of a URL", schemes[i]);
-        refuse(&ops, PAWL_ECONFIG, text);
+        refuse(&ops, PAWL_ECONFIG,
+               test_text("outbound transport: '%s' is no scheme of a URL", schemes[i]));
     }
     ops.scheme  = "gong";
     ops.deliver = NULL;

@@ -360,9 +360,8 @@ TEST(an_application_of_another_time_is_refused)
     pawl_error       error = PAWL_ERROR_INIT;
     pawl__model     *model = NULL;
     pawl_application other = application;
-    char             own[20];
-    other.abi = PAWL_ABI + 1;
-    snprintf(own, sizeof own, "ABI %d", PAWL_ABI);
+    other.abi              = PAWL_ABI + 1;
+    const char *own        = test_text("ABI %d", PAWL_ABI);
     assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);
     assert_non_null(strstr(error.text, own));
     other         = application;
@@ -398,10 +397,9 @@ TEST(an_application_whose_tables_are_too_small_is_refused)
         uint32_t         said[] = {1, sizeof(void *)};
         for (size_t j = 0; j < 2; j++) {
             pawl_error error = PAWL_ERROR_INIT;
-            char       expected[100];
             memcpy((char *)&other + sizes[i].offset, &said[j], sizeof said[j]);
-            snprintf(expected, sizeof expected, "its %s has %u bytes, at least ", sizes[i].name,
-                     said[j]);
+            const char *expected =
+                test_text("its %s has %u bytes, at least ", sizes[i].name, said[j]);
             assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
             if (strstr(error.text, expected) == NULL)
                 fail_msg("'%s' lacks '%s'", error.text, expected);

@@ -11,10 +11,8 @@
 
 #include <unistd.h>
 
-#define TASK(F) F(INT32, number)
-PAWL_RECORD(task, TASK);
-#define OTHER(F) F(TEXT, name)
-PAWL_RECORD(other, OTHER);
+PAWL_RECORD(task, A_NUMBER);
+PAWL_RECORD(other, A_NAME);
 
 static pawl_code on_task(pawl_context *ctx, const task *message)
 {
@@ -171,9 +169,10 @@ int main(void)
 static pawl__schedule_plan missed_at(const char *cron, pawl_missed missed, pawl_arena *arena,
                                      pawl_time due, pawl_time now)
 {
-    pawl_error           error    = PAWL_ERROR_INIT;
-    pawl__schedule_plan  plan     = {.count = 9};
-    const pawl__schedule schedule = {.cron = pawl_text_of(cron), .missed = missed, .missed_max = 9};
+    pawl_error              error    = PAWL_ERROR_INIT;
+    pawl__schedule_plan     plan     = {.count = 9};
+    const pawl_schedule_row schedule = {
+        .cron = pawl_text_of(cron), .missed = missed, .missed_max = 9};
     assert_int_equal(pawl__schedule_due(&schedule, due, now, arena, &plan, &error), PAWL_OK);
     return plan;
 }

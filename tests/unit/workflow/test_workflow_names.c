@@ -41,6 +41,9 @@ TEST(d3_what_cannot_be_quoted_is_refused_naming_the_saga)
     assert_int_equal(check_table("orders_\xc3\x9c"
                                  "bersicht"),
                      PAWL_OK);
+    assert_int_equal(check_table("orders_\xff"), PAWL_ECONFIG);
+    assert_int_equal(pawl__column_check(PAWL_TEXT("order_\xff"), NULL), PAWL_ECONFIG);
+    assert_int_equal(pawl__column_check(PAWL_TEXT("order_id"), NULL), PAWL_OK);
 }
 
 TEST(d5_limits_are_in_bytes)

@@ -67,7 +67,7 @@ function age(text) {
 }
 
 const number = (value) => value.toLocaleString("en");
-// Counts of rows end at a limit, which the statistics name.
+// Counting of rows stops at a limit, which is in the statistics: "+" shows that there are more.
 const rowsOf = (value) => number(value) + (value >= (live.stats?.count_max ?? Infinity) ? "+" : "");
 
 function shown(value) {
@@ -80,7 +80,7 @@ function shown(value) {
 
 const json = (value) => el("pre", { tabindex: "0" }, JSON.stringify(value, null, 2));
 
-// Laid out, but for a body with a number that JavaScript would round: its bytes.
+// A body as indented JSON; as it is, if it has a number that JavaScript would round.
 function bodyOf(text) {
   if (/[\d.]{16}|\d[eE][-+]?\d/.test(text)) return el("pre", { tabindex: "0" }, text);
   try { return json(JSON.parse(text)); } catch { return el("pre", { tabindex: "0" }, text); }
@@ -110,17 +110,17 @@ function prompt(title, text, fields, done) {
 }
 
 const note = (kind, ...children) => el("div", { class: `note ${kind}`, role: kind === "bad" ? "alert" : "status" }, children);
-// What came of an action. The first number of an item is how many were done; others have none.
+// Did an action change rows? The first number of an item is how many; items without a number count as done.
 const isDone = (one) => one.items.length > 0 && one.items.every((item) => Object.values(item).find((value) => typeof value === "number") !== 0);
 const outcome = (answers) => note(answers.every(isDone) ? "good" : "warn", answers.flatMap((one) =>
   [...one.items.map((item) => JSON.stringify(item)), ...one.notes]).map((text) => el("p", null, text)));
 const failure = (error) => note("bad", el("p", null, error.message));
-// What the command said beside its rows, such as why it stopped before it had them all.
+// Lines of the command for people, such as why it stopped before it had read all rows.
 const notesOf = (notes) => notes.length ? note("warn", notes.map((text) => el("p", null, text))) : "";
 
 // ---- Live figures -------------------------------------------------------------------
 
-// doctor is undefined until it was asked, and null when it did not answer.
+// doctor is undefined before the first answer, and null if it failed.
 const live = { stats: null, doctor: undefined, points: [], source: null, isPaused: false, changed: () => {} };
 
 function takeStats(stats) {
@@ -239,8 +239,8 @@ function troublePage() {
 
 // ---- Lists --------------------------------------------------------------------------
 
-// Of each noun: its list, its row's page, and what may be done with a row. `key` makes the arguments of a row, `after` what the
-// next page begins behind.
+// Paths, texts and actions for the list and the rows of each noun. `key` makes the arguments that name a row, `after` the
+// position at which the next page begins.
 const nouns = {
   dead: {
     title: "Dead letters", list: "dead/list", show: "dead/show", reveal: true, none: "There is no dead letter.",
@@ -347,8 +347,8 @@ function filterForm(noun, query) {
   } }, inputs.map((input) => el("label", null, input.name, input)), el("button", { type: "submit" }, "Filter"));
 }
 
-// What many dead letters have in common, the most frequent first; a group leads to its rows. An error is looked for as a part,
-// and what a letter has not cannot be looked for: the card says how many more the link shows.
+// Groups of dead letters with the same type, code and error, the largest first; each links to its rows. The filter finds an error
+// also as a part of a longer one, and cannot ask for a missing value: the card says how many more rows the link shows.
 function groupsOf(noun, rows, query) {
   const it = nouns[noun], groups = new Map();
   for (const row of rows) {
@@ -368,7 +368,7 @@ function groupsOf(noun, rows, query) {
   }));
 }
 
-// Runs an action for the rows, and tells what came of it: the command's own counts and notes.
+// Runs an action for the rows, and shows the counts and notes of the command.
 async function act(noun, action, rows, result) {
   const it = nouns[noun], many = `${number(rows.length)} of ${it.title.toLowerCase()}`;
   const values = await prompt(`${action.done}: ${rows.length === 1 ? [it.key(rows[0]).arg].flat().join(" ") : many}`,
@@ -381,7 +381,7 @@ async function act(noun, action, rows, result) {
     byEndpoint.set(key, [...(byEndpoint.get(key) ?? []), ...[arg].flat()]);
   }
   const done = [];
-  let isWrong = false; // what was typed: the rows stay chosen
+  let isWrong = false; // the input was refused: the rows stay selected
   try {
     for (const [key, args] of byEndpoint) {
       const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
@@ -460,7 +460,7 @@ async function stopBulk(id, result) {
   }
 }
 
-// Shows it anew every second while it is open and the page is looked at. What came of a stop stays.
+// Reads the action again every second while it is open and the page is visible. The result of a stop stays on the page.
 async function bulkPage(id, result = el("div")) {
   const mine = turn;
   const answer = await get("bulk/show", { arg: id }), row = answer.items[0];
@@ -534,7 +534,7 @@ function timeline(items) {
   }));
 }
 
-// Bytes that are no text come as U+FFFD, and would be sent back so.
+// Invalid UTF-8 is shown as U+FFFD; an edit would store that in its place.
 async function editDead(row, result) {
   const isText = !row.body?.includes("\uFFFD");
   const values = await prompt(`Edit ${row.message_id}`, `The letter is retried with this body.${isText ? ""
@@ -555,7 +555,7 @@ async function showPage(noun, words) {
   const it = nouns[noun], args = words.getAll("arg"), isRevealed = words.get("reveal") === "true", result = el("div");
   const answer = await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: isRevealed ? "true" : null });
   const row = answer.items[0] ?? {};
-  const bar = el("div", { class: "row" }), isThere = it.key(row).arg != null; // of a settled letter the actions are left
+  const bar = el("div", { class: "row" }), isThere = it.key(row).arg != null; // a settled letter is gone: only its actions are known
   const again = new URLSearchParams(words);
   again.set("reveal", String(!isRevealed));
   if (it.reveal && isThere) bar.append(link(isRevealed ? "Hide the body" : "Show the body", `#/${noun}/show?${again}`));
@@ -574,11 +574,11 @@ async function showPage(noun, words) {
   show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, notesOf(answer.notes), details(row), ...parts);
 }
 
-// Where else its rows are.
+// Links to related rows.
 const links = (row) => el("p", { class: "row" }, [["dead", "Its dead letters"], ["outbox", "Its outbox rows"], ["timeout", "Its timeouts"]]
   .map(([noun, text]) => link(text, hash(noun, { saga: `${row.type}/${row.id}` }))));
 
-// What a message or a timeout does next, as the table of the program declares it.
+// The effects of the handlers of a message or a timeout, as the application's tables declare them.
 async function sagaNext(row) {
   const answer = await get("topology/print");
   const part = answer.items[0]?.endpoints.flatMap((endpoint) => endpoint.parts).find((one) => one.kind === "saga" && one.name === row.type);
@@ -612,8 +612,8 @@ async function peekOf(queue) {
 
 const pieceTime = "200ms", foundMax = 200;
 
-// A search in pieces that answer at once, until there is nothing left, enough was found, or another page is shown. `said` is told
-// the rows so far, and what the last piece said of its end.
+// Searches in short requests, until all is read, enough is found, or another page is shown. `said` is called with the rows so far
+// and the state of the search.
 async function search(mine, { piece, ...query }, said) {
   const rows = [], sum = { read: 0, isStopped: false, notes: [] };
   for (let after = query.after; mine === turn && sum.end?.after !== null && rows.length < foundMax && !sum.isStopped;) {
@@ -678,8 +678,8 @@ const rowHeight = 62, columnWidth = 250, historyMax = 40;
 
 const micros = (value) => value < 1000 ? `${value} µs` : value < 1e6 ? `${(value / 1000).toFixed(1)} ms` : `${(value / 1e6).toFixed(1)} s`;
 
-// Messages that are in the store, and those that the history knows: from each message to its cause, to what it sent, and to the
-// others of its saga. A flush of an aggregator also sends for other conversations.
+// Messages in the store and in the history: follows each message to its cause, to those that it sent, and to the others of its
+// saga. Messages that a flush of an aggregator sent may belong to other conversations.
 async function messagesOf(found, events, failures) {
   const nodes = new Map(), asked = new Set(), causes = new Map();
   for (const one of found)
@@ -696,7 +696,7 @@ async function messagesOf(found, events, failures) {
     })));
     for (const line of answers.flatMap((answer) => answer.items)) {
       const before = nodes.get(line.message_id);
-      if (!["waits", "dead"].includes(before?.kind)) // is there still: it failed, and is tried again
+      if (!["waits", "dead"].includes(before?.kind)) // it is still in the store, as it failed and will be retried
         nodes.set(line.message_id, { ...before, id: line.message_id, type: line.type, at: line.at, kind: "done",
           text: `${line.outcome} by ${line.endpoint} in ${micros(line.duration)}` });
       if (line.source) next.push(line.source);
@@ -723,7 +723,7 @@ function flow(messages) {
   };
   messages.sort((left, right) => String(left.at ?? "~").localeCompare(String(right.at ?? "~")));
   for (const message of messages) if (!byId.has(message.cause)) add(message, 0);
-  for (const message of messages) add(message, 0); // a circle of causes
+  for (const message of messages) add(message, 0); // those whose causes form a circle
   const place = new Map(rows.map((row) => [row.message.id, row]));
   const width = columnWidth * (1 + Math.max(0, ...rows.map((row) => row.x))) + 20, height = rowHeight * rows.length + 10;
   const picture = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": "Flow of the messages" });
@@ -789,14 +789,14 @@ function nodesOf(endpoints) {
   return nodes;
 }
 
-// Columns: one more than the last of those that send to it, but for a message that leads back in a circle.
+// Places each node one column right of the last node that sends to it. Messages that close a circle are ignored.
 function setColumns(nodes) {
   const order = [], isSeen = new Set(), targets = new Set([...nodes.values()].flatMap((node) => [...node.to.keys()].filter((name) => name !== node.name)));
   const visit = (node) => {
     if (isSeen.has(node)) return;
     isSeen.add(node);
     for (const name of node.to.keys()) visit(nodes.get(name));
-    order.unshift(node); // before all that it leads to, but for those on the way to it
+    order.unshift(node); // before all that it sends to, except those that lead to it
   };
   for (const node of nodes.values()) if (!targets.has(node.name)) visit(node);
   for (const node of nodes.values()) visit(node);
@@ -883,7 +883,7 @@ async function route() {
   if (mine === turn) view.removeAttribute("aria-busy");
 }
 
-// A question about a row of the page before is over.
+// Closes a dialog about a row of the previous page.
 window.addEventListener("hashchange", async () => {
   const dialog = document.getElementById("ask");
   if (dialog.open) dialog.dispatchEvent(new Event("cancel"));

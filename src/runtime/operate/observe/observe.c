@@ -320,7 +320,7 @@ void pawl__observe_leave(pawl_endpoint *endpoint)
 
 int pawl_endpoint_observe_port(const pawl_endpoint *endpoint)
 {
-    return endpoint->observer != NULL ? endpoint->observer->port : 0;
+    return endpoint != NULL && endpoint->observer != NULL ? endpoint->observer->port : 0;
 }
 
 /* ---- Attempts -------------------------------------------------------------- */

@@ -1,9 +1,9 @@
-/* body.c - a stored body as the program's record reads it, and the members that it would not read.
+/* body.c - decodes a stored body with the program's record, and finds members that the program would not read.
  *
- * A reader keeps members that it does not know, so a member that was renamed is no failure: the
- * old name is not read, and what has the new one is empty. It is noticed by both: a member that
- * the record does not have, and a member of the record that the body lacks and that could hold
- * the other one's value.
+ * A reader keeps unknown members, so a renamed member is no failure: the old name is not read, and the new one is
+ * empty. It is detected by both together: a member that the record does not have, and a member of the record that the
+ * body lacks and that could hold the other's value. A missing member has its default, which may have been another one
+ * in the program that wrote the body (misread.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,12 +73,15 @@ pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *reco
 
 /* ---- Members ------------------------------------------------------------- */
 
-typedef struct body_look {
+typedef struct object_look {
     pawl__upgrade_check *check;
-    char path[PAWL__UPGRADE_PATH_SIZE]; /* "lines[]." before the names of this record's members */
-} body_look;
+    const pawl_record   *is;
+    const pawl_record   *was;    /* of the program that wrote it; NULL: not known */
+    yyjson_val          *object; /* NULL: it is left out, as each of its members is the default */
+    char path[PAWL__UPGRADE_PATH_SIZE]; /* "lines[]." before the names of the members */
+} object_look;
 
-/* Whether a member of that value could have become this field by another name alone. */
+/* Could a member with that value be this field, only renamed? */
 static bool could_hold(const pawl_field *field, yyjson_val *value)
 {
     if (field->shape == PAWL_LIST)
@@ -102,14 +105,13 @@ static bool could_hold(const pawl_field *field, yyjson_val *value)
 
 /* Writes the members that the body lacks and that could hold the value, "remark" or "remark, memo": which of several
  * it is nobody can tell. The number of them. */
-static size_t find_renamed(const body_look *at, const pawl_record *record, yyjson_val *object,
-                           yyjson_val *value, char *names, size_t size)
+static size_t find_renamed(const object_look *at, yyjson_val *value, char *names, size_t size)
 {
     size_t count = 0, used = 0;
     names[0] = '\0';
-    for (size_t i = 0; i < record->field_count; i++) {
-        const pawl_field *field = pawl__field_at(record, i);
-        if (yyjson_obj_get(object, pawl_field_json(field)) != NULL || !could_hold(field, value))
+    for (size_t i = 0; i < at->is->field_count; i++) {
+        const pawl_field *field = pawl__field_at(at->is, i);
+        if (yyjson_obj_get(at->object, pawl_field_json(field)) != NULL || !could_hold(field, value))
             continue;
         if (count++ < NAMED_MAX && used < size)
             used += (size_t)snprintf(names + used, size - used, "%s%s%s", count > 1 ? ", " : "",
@@ -118,15 +120,14 @@ static size_t find_renamed(const body_look *at, const pawl_record *record, yyjso
     return count;
 }
 
-static void report_unknown(const body_look *at, const pawl_record *record, yyjson_val *object,
-                           const char *name, yyjson_val *value)
+static void report_unknown(const object_look *at, const char *name, yyjson_val *value)
 {
     char   member[PAWL__UPGRADE_PATH_SIZE], names[NAMED_MAX * PAWL__UPGRADE_PATH_SIZE];
-    size_t renamed = find_renamed(at, record, object, value, names, sizeof names);
+    size_t renamed = find_renamed(at, value, names, sizeof names);
     snprintf(member, sizeof member, "%s%s", at->path, name);
     if (renamed == 0)
         pawl__upgrade_report(at->check, PAWL_UPGRADE_UNKNOWN_MEMBER, pawl_text_of(member),
-                             "%s: record %s does not know it", member, record->name);
+                             "%s: record %s does not know it", member, at->is->name);
     else
         pawl__upgrade_report(
             at->check, PAWL_UPGRADE_UNREAD_MEMBER, pawl_text_of(member),
@@ -135,52 +136,83 @@ static void report_unknown(const body_look *at, const pawl_record *record, yyjso
                   "renamed?"
                 : "%s: record %s does not know it, and several that could hold its value are missing, %s: "
                   "was it renamed to one of them?",
-            member, record->name, names);
+            member, at->is->name, names);
 }
 
-static void look_at_object(const body_look *at, const pawl_record *record, yyjson_val *object);
-
-static void look_into(const body_look *at, const pawl_field *field, yyjson_val *value)
+/* The text does not contain the default of a secret member, as that is the row's value. */
+static void report_misread(const object_look *at, const pawl_field *was, const pawl_field *is)
 {
-    body_look   inner = {.check = at->check};
+    char member[PAWL__UPGRADE_PATH_SIZE];
+    snprintf(member, sizeof member, "%s%s", at->path, pawl_field_json(is));
+    if (was->secret || is->secret)
+        pawl__upgrade_report(at->check, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
+                             "%s: it is left out", member);
+    else
+        pawl__upgrade_report(at->check, PAWL_UPGRADE_MISREAD, pawl_text_of(member),
+                             "%s: it is left out, which meant %s and means %s", member,
+                             pawl__upgrade_default(was), pawl__upgrade_default(is));
+}
+
+static void look_at_object(const object_look *at);
+
+static void look_into(const object_look *at, const pawl_record *was, const pawl_field *is,
+                      yyjson_val *value)
+{
+    object_look inner = {.check = at->check, .is = is->record(), .was = was, .object = value};
     size_t      index, count;
     yyjson_val *item;
-    int size = snprintf(inner.path, sizeof inner.path, "%s%s%s.", at->path, pawl_field_json(field),
-                        field->shape == PAWL_LIST ? "[]" : "");
+    int size = snprintf(inner.path, sizeof inner.path, "%s%s%s.", at->path, pawl_field_json(is),
+                        is->shape == PAWL_LIST ? "[]" : "");
     if (size < 0 || (size_t)size >= sizeof inner.path)
         return;
-    if (field->shape != PAWL_LIST)
-        look_at_object(&inner, field->record(), value);
+    if (is->shape != PAWL_LIST)
+        look_at_object(&inner);
     else
         yyjson_arr_foreach(value, index, count, item)
         {
-            look_at_object(&inner, field->record(), item);
+            inner.object = item;
+            look_at_object(&inner);
         }
 }
 
-static void look_at_object(const body_look *at, const pawl_record *record, yyjson_val *object)
+static void look_at_field(const object_look *at, const pawl_field *is)
 {
-    size_t      index, count;
-    yyjson_val *key, *value;
-    yyjson_obj_foreach(object, index, count, key, value)
-    {
-        const pawl_field *field = pawl__upgrade_field(record, yyjson_get_str(key));
-        if (field == NULL && !yyjson_is_null(value))
-            report_unknown(at, record, object, yyjson_get_str(key), value);
-        else if (field != NULL && field->kind == PAWL_KIND_RECORD && !yyjson_is_null(value))
-            look_into(at, field, value);
+    const pawl_field *was =
+        at->was != NULL ? pawl__upgrade_field(at->was, pawl_field_json(is)) : NULL;
+    const pawl_record *record = was != NULL && was->kind == PAWL_KIND_RECORD ? was->record() : NULL;
+    yyjson_val        *value  = yyjson_obj_get(at->object, pawl_field_json(is));
+    bool               is_missing = value == NULL || yyjson_is_null(value);
+    if (is_missing && was != NULL && pawl__upgrade_misreads(was, is))
+        report_misread(at, was, is);
+    else if (is->kind == PAWL_KIND_RECORD &&
+             (!is_missing || (record != NULL && is->shape == PAWL_ONE)))
+        look_into(at, record, is, is_missing ? NULL : value);
+}
+
+static void look_at_object(const object_look *at)
+{
+    yyjson_obj_iter members = yyjson_obj_iter_with(at->object);
+    yyjson_val     *key     = NULL;
+    while ((key = yyjson_obj_iter_next(&members)) != NULL) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        if (pawl__upgrade_field(at->is, yyjson_get_str(key)) == NULL && !yyjson_is_null(value))
+            report_unknown(at, yyjson_get_str(key), value);
     }
+    for (size_t i = 0; i < at->is->field_count; i++)
+        look_at_field(at, pawl__field_at(at->is, i));
 }
 
 pawl_code pawl__upgrade_members(pawl__upgrade_check *check, const pawl_record *record,
                                 pawl_text body)
 {
-    yyjson_doc     *doc;
-    const body_look at   = {.check = check};
-    pawl_code       code = pawl__json_read(body, check->arena, &doc, check->error);
+    yyjson_doc *doc;
+    pawl_code   code = pawl__json_read(body, check->arena, &doc, check->error);
     if (code != PAWL_OK)
         return code;
-    look_at_object(&at, record, yyjson_doc_get_root(doc));
-    pawl__upgrade_misread(check, record, yyjson_doc_get_root(doc));
+    const object_look at = {.check  = check,
+                            .is     = record,
+                            .was    = pawl__upgrade_record_before(check, record),
+                            .object = yyjson_doc_get_root(doc)};
+    look_at_object(&at);
     return PAWL_OK;
 }

@@ -1,5 +1,5 @@
-/* upgrade.h - the look at a page of rows, between the files of this folder. The calls are in
- * pawl/upgrade.h.
+/* upgrade.h - checks whether a program can read stored rows, page by page; functions shared by the files of this
+ * folder. pawl/upgrade.h has the public calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,6 @@
 #define PAWL__UPGRADE_PATH_SIZE \
     240 /* of a member's path in the body, "lines[].qty", NUL included */
 
-struct yyjson_val;
-
 struct pawl_upgrade {
     pawl_arena             *arena;
     pawl__model           **models; /* one for each endpoint */
@@ -24,19 +22,19 @@ struct pawl_upgrade {
     const pawl_upgrade     *from; /* the program that wrote the rows; NULL: not known */
 };
 
-/* A page that is looked at. */
+/* The check of a page of rows. */
 typedef struct pawl__upgrade_check {
-    const pawl_upgrade *upgrade;
-    pawl_arena         *arena;
-    pawl_upgrade_fn    *found;
-    void               *context;
-    pawl_upgrade_found  at;         /* the row under way: what all findings on it begin with */
-    bool                is_lenient; /* no finding: the row is dead already, or is passed over */
+    const pawl_upgrade      *upgrade;
+    pawl_arena              *arena;
+    pawl_upgrade_fn         *found;
+    void                    *context;
+    pawl_upgrade_found       at;         /* the current row: common part of its findings */
+    bool                     is_lenient; /* report nothing: the row is dead already, or skipped */
     const pawl_state_format *was_format, *is_format; /* of the sagas that are compared, else NULL */
     pawl_error              *error;
 } pawl__upgrade_check;
 
-/* Reports one thing about the row under way. */
+/* Reports a finding about the current row. */
 void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason reason,
                           pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
 /* The program's model of the endpoint, or NULL. */
@@ -49,13 +47,14 @@ void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *
  * cannot be read, which was reported then. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state);
-/* The value that a row without the member has, for people. */
+/* The value that a row without the member has, as text for operators. */
 const char *pawl__upgrade_default(const pawl_field *field);
-/* Whether a row without the member has another value as the field `is` than it had as `was`. */
+/* Does a row without the member have another value as field `is` than as field `was`? */
 bool pawl__upgrade_misreads(const pawl_field *was, const pawl_field *is);
-/* Reports members that are not in the body and had another value in the program that wrote it. */
-void pawl__upgrade_misread(const pawl__upgrade_check *check, const pawl_record *record,
-                           struct yyjson_val *root);
+/* The old program's record for the current row, which the new one reads as `record`; NULL: not known, or one of the
+ * three has another version. */
+const pawl_record *pawl__upgrade_record_before(const pawl__upgrade_check *check,
+                                               const pawl_record         *record);
 /* The field with that name in JSON, or NULL. */
 const pawl_field *pawl__upgrade_field(const pawl_record *record, const char *name);
 /* Reports members of the body that the record does not have, and members that it would misread.

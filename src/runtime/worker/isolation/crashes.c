@@ -1,4 +1,5 @@
-/* crashes.c - notices that workers of an endpoint died, and how many messages are to be stamped or isolated.
+/* crashes.c - notices crashed workers of an endpoint, and counts the messages that still have to be stamped or
+ * isolated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,7 @@ atomic_bool pawl__isolation_is_running;
 
 /* ---- Noticing ------------------------------------------------------------------------ */
 
-/* A store that tells of no deaths has none. */
+/* On a store that does not report crashes the list is empty. */
 static pawl_code list_died(pawl__worker *worker, pawl_arena *arena, pawl_worker_info **items,
                            size_t *count, pawl_error *error)
 {
@@ -26,8 +27,8 @@ static pawl_code list_died(pawl__worker *worker, pawl_arena *arena, pawl_worker_
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
-/* Under the endpoint's mutex, as the next ones. Where the death is among those that are known, in the order of ids, or
- * would be. */
+/* Index of the worker in the sorted list `known`, or where to insert it. This and the next functions run under the
+ * endpoint's mutex. */
 static size_t place_of(const pawl__isolation *isolation, pawl_worker_id id)
 {
     size_t low = 0, high = isolation->count;
@@ -55,7 +56,7 @@ static void forget(pawl__isolation *isolation, pawl__crash *crash)
     memmove(crash, crash + 1, behind * sizeof *crash);
 }
 
-/* A death whose row was ended gives its room to a new one. None was since the room ended. */
+/* Is there room for a new entry? If necessary, drops one whose row is ended; full_since not 0: there is none. */
 static bool make_room(pawl__isolation *isolation)
 {
     size_t i = 0;
@@ -69,14 +70,14 @@ static bool make_room(pawl__isolation *isolation)
     return true;
 }
 
-/* A worker that there is no room for counts as found when the room ended: if it
- * were forgotten and met anew, its death would never be old enough to be sure. */
+/* Returns when the worker was found dead. Without room for it, that is the time at which the list became full: a worker
+ * that is found anew at each check would never be dead for long enough to be sure. */
 static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time now, bool *is_new)
 {
     pawl__isolation *isolation = &endpoint->isolation;
     pawl__crash     *found     = find(isolation, id);
     *is_new                    = false;
-    if (found != NULL && found->is_ended) /* back meanwhile, and dead again */
+    if (found != NULL && found->is_ended) /* reconnected, and died again */
         forget(isolation, found);
     else if (found != NULL)
         return found->seen;
@@ -93,7 +94,7 @@ static pawl_time remember(pawl_endpoint *endpoint, pawl_worker_id id, pawl_time 
     return now;
 }
 
-/* When it was found, by a clock that nobody sets; is_new when that is now. */
+/* When the worker was found dead, by a clock that cannot be set; is_new: just now. */
 static pawl_time note(pawl__worker *worker, pawl_worker_id id, bool *is_new)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -108,8 +109,8 @@ static bool is_of(const pawl__worker *worker, const pawl_worker_info *info)
     return pawl_text_equal(info->endpoint, worker->endpoint->model->endpoint);
 }
 
-/* Adds what so many dead workers can have claimed. Of an ordered endpoint all of them had the same head of the
- * queue, one after the other. */
+/* Adds the number of messages that so many dead workers can have claimed. On an ordered endpoint, all had the same head
+ * of the queue, one after the other. */
 static void owe(pawl__worker *worker, int64_t workers)
 {
     pawl__isolation *isolation = &worker->endpoint->isolation;
@@ -131,12 +132,12 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Processes of dead workers whose store knows them. */
+/* Counts of the processes of dead workers, if the store knows pids. */
 typedef struct processes {
     size_t count;
     int64_t
-            services; /* of how many there are several workers: one of them is the process's service, which claims nothing */
-    int64_t pid;      /* of one of them */
+            services; /* processes with several dead workers, one of which is the service, which claims nothing */
+    int64_t pid; /* of one of them */
 } processes;
 
 /* Sorts the pids. */
@@ -154,7 +155,7 @@ static processes count_processes(int64_t *pids, size_t count)
     return found;
 }
 
-/* " (process 4711 and 2 others)"; empty: a store may not know them. */
+/* " (process 4711 and 2 others)"; empty if the store does not know pids. */
 static void name_processes(const processes *died, char text[PROCESSES_SIZE])
 {
     text[0] = '\0';
@@ -195,22 +196,18 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
     return PAWL_OK;
 }
 
-/* The first look is each thread's own: one that went on while another checks would run a batch before it is
- * known that batches have to be stamped, and a process that dies of that batch at each start would never count it. */
+/* Each thread waits for a first check of its own. If it ran a batch while another thread checks, the batch would not be
+ * stamped; a process that crashes in it at each start would never count the crash. */
 pawl_code pawl__crashes_check(pawl__worker *worker, pawl_error *error)
 {
     pawl__isolation  *isolation = &worker->endpoint->isolation;
-    pawl_time         now       = worker->engine.machine_now;
-    pawl_time         due       = atomic_load(&isolation->check);
     pawl_worker_info *items     = NULL;
     size_t            count     = 0;
-    bool              is_due    = now >= due || due > pawl_time_add(now, CHECK_PERIOD);
     bool              is_first  = !atomic_load(&isolation->has_looked);
-    bool              is_ours   = is_due && atomic_compare_exchange_strong(&isolation->check, &due,
-                                                                           pawl_time_add(now, CHECK_PERIOD));
+    bool is_ours = pawl__take_due(&isolation->check, worker->engine.machine_now, CHECK_PERIOD);
     if (!is_first && !is_ours)
         return PAWL_OK;
-    pawl_arena *arena = pawl_arena_create(0); /* not the worker's, which keeps its blocks */
+    pawl_arena *arena = pawl_arena_create(0); /* not worker->read, which never shrinks */
     pawl_code   code  = list_died(worker, arena, &items, &count, error);
     if (code == PAWL_OK)
         code = note_all(worker, items, count, error);
@@ -256,9 +253,9 @@ pawl_time pawl__crashes_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 
 /* ---- Turns --------------------------------------------------------------------------- */
 
-/* The count is raised before the look at the turn, and a turn looks at the count after it was taken: one of the two
- * sees the other. `alone` does not do: the last message to run alone takes all from it, also what another thread met
- * that takes its turn next. */
+/* The order of the accesses matters: this function raises `batches` and then reads has_turn; isolation_begin sets
+ * has_turn and then reads `batches`. So one of the two threads sees the other. to_isolate does not suffice: the last
+ * isolated message sets it to 0, even if another thread is about to begin. */
 bool pawl__isolation_batch_begin(pawl_endpoint *endpoint)
 {
     atomic_fetch_add(&endpoint->isolation.batches, 1);
@@ -338,9 +335,9 @@ bool pawl__isolation_take_partitions(pawl_endpoint *endpoint)
     return atomic_exchange(&endpoint->isolation.has_partitions, false);
 }
 
-/* ---- The end of it ------------------------------------------------------------------- */
+/* ---- The end of an isolation phase --------------------------------------------------- */
 
-/* Is the worker's death one that this process has dealt with? */
+/* Has this process counted the messages of this dead worker, whose row is still there? */
 static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
 {
     pthread_mutex_lock(&endpoint->mutex);
@@ -350,7 +347,7 @@ static bool is_known(pawl_endpoint *endpoint, pawl_worker_id id)
     return is_found;
 }
 
-/* Deaths whose rows are gone, by this process or another, make room for others. */
+/* Marks entries whose rows are gone, ended by this process or another. They make room for others. */
 static void note_ended(pawl_endpoint *endpoint, const pawl_worker_info *items, size_t count)
 {
     pawl__isolation *isolation                   = &endpoint->isolation;
@@ -375,8 +372,8 @@ static int compare_seen(const void *left, const void *right)
                            &((const pawl_worker_info *)right)->seen);
 }
 
-/* More rows say no more: as many messages as run in stamped batches at most are owed for these alone. The last deaths are
- * kept in any case, since other processes meet their stamps, and each look of a process reads all rows. */
+/* Maximum of dead workers' rows: those that account for PAWL__STAMPED_MAX messages. More rows would change nothing, and
+ * each check reads all. The most recent ones are kept, as other processes may find their markers. */
 static int64_t rows_max(const pawl__worker *worker)
 {
     int64_t enough = PAWL__STAMPED_MAX / worker->endpoint->settings.batch_messages;
@@ -385,7 +382,7 @@ static int64_t rows_max(const pawl__worker *worker)
     return enough < PAWL__DEAD_ROWS_MAX ? enough : PAWL__DEAD_ROWS_MAX;
 }
 
-/* The endpoint's dead workers, in the order in which they were seen last. */
+/* The endpoint's dead workers, those first whose last sign of life is oldest. */
 static pawl_code list_ours(pawl__worker *worker, pawl_worker_info **items, size_t *count,
                            pawl_error *error)
 {
@@ -399,8 +396,8 @@ static pawl_code list_ours(pawl__worker *worker, pawl_worker_info **items, size_
     return code;
 }
 
-/* Ends the rows of those that are dead still, `*ended` of them at most and those that are too many: a worker whose connection
- * came back lives. `*left`: how many of them there are still. */
+/* Ends rows of workers that are still dead (one that reconnected is not in the list): `*ended` rows, and those above
+ * rows_max. `*left`: number of known ones that stay. */
 static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, pawl_error *error)
 {
     pawl_worker_info *items = NULL;
@@ -429,14 +426,14 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
     if (code != PAWL_OK)
         return code;
     note_ended(worker->endpoint, items, kept);
-    if (*ended > 0 && (int64_t)kept > *left) /* there is room for others now */
+    if (*ended > 0 && (int64_t)kept > *left) /* unknown ones have room now */
         pawl__crashes_check_soon(worker->endpoint);
     return PAWL_OK;
 }
 
-/* Ends rows of dead workers, one for each share that has passed, or with `is_over` all. A row that cannot be ended stays
- * known: this process stamps nothing because of it again. Leases of the ended ones are free now: partitions get an isolated
- * step, timeouts stamped batches. Rows that another process ended are no longer owed for. */
+/* Ends one row of a dead worker for each batch_messages that have passed, or, with `is_over`, all. A row that cannot be
+ * ended stays in `known`, so it does not start stamping again. The leases of ended workers are free now: partitions get
+ * an isolated step, timeouts stamped batches. to_stamp drops for rows that another process ended. */
 static void end_share(pawl__worker *worker, bool is_over)
 {
     pawl_endpoint   *endpoint  = worker->endpoint;

@@ -1,12 +1,12 @@
-/* isolated_run.c - runs one message alone, with a stamp in its row, and one timeout.
+/* isolated_run.c - runs one message isolated, with a marker in its row, and one timeout.
  *
- *     claim one -> no stamp ------------------> stamp, claim it again -> run -> unstamp what stays
- *               -> of a worker that died -----> deaths + 1 -^      -> dead letter after crashes_max
+ *     claim one -> no marker -----------------> stamp, claim it again -> run -> unstamp if the row stays
+ *               -> of a worker that died -----> crashes + 1 -^     -> dead letter after crashes_max
  *               -> of one that lives ---------> not counted -^
- *               -> of one that has it in flight -> given back
+ *               -> of one that has it in flight -> released
  *
- * A step runs one message, and one timeout: the heads of both are what a dead process may have had in
- * hand, and neither waits for the other.
+ * A step runs one message and one timeout: a dead process may have had the head of either queue in flight, and neither
+ * has to wait for the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,20 +16,12 @@
 
 /* ---- Writing one ---------------------------------------------------------------------- */
 
-/* Writes deaths and history into the row, whose claim ends with that; nothing else changes. */
 static pawl_code write_row(pawl__worker *worker, const pawl_queue_row *row,
                            pawl_queue_action action, int32_t crashes, pawl_text history,
                            pawl_error *error)
 {
     pawl_refusals     refused = {.arena = worker->read};
-    pawl_queue_settle settle  = {.action        = action,
-                                 .queue         = worker->endpoint->model->queue,
-                                 .seq           = row->seq,
-                                 .due           = row->due,
-                                 .attempts      = row->attempts,
-                                 .crashes       = crashes,
-                                 .waiting_since = row->waiting_since,
-                                 .history       = history};
+    pawl_queue_settle settle  = pawl__marker_settle(worker, row, action, crashes, history);
     pawl_changes      changes = {PAWL__ONE_UNIT(worker->engine.machine_now),
                                  .queue_settle = {&settle, 1}};
     return pawl_store_commit(worker->store, &changes, &refused, error);
@@ -40,21 +32,7 @@ static pawl_code give_back(pawl__worker *worker, const pawl_queue_row *row, pawl
     return write_row(worker, row, PAWL_QUEUE_RELEASE, 0, (pawl_text){.data = "", .size = 0}, error);
 }
 
-/* Into worker->read, which outlives the batch. `seq` NULL: the oldest message. */
-static pawl_code claim_one(pawl__worker *worker, const int64_t *seq, pawl_time due_max,
-                           pawl_queue_rows *rows, pawl_error *error)
-{
-    const pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
-                                    .due_max   = due_max,
-                                    .count_max = 1,
-                                    .seqs      = seq,
-                                    .seq_count = seq != NULL,
-                                    .now       = worker->engine.machine_now,
-                                    .size_max  = PAWL_CLAIM_SIZE_MAX};
-    return pawl_store_queue_claim(worker->store, &claim, worker->read, rows, error);
-}
-
-/* Stamps the row and claims it again; count 0: another worker was faster. */
+/* Writes the marker, which ends the claim, and claims the row again; count 0: another worker was faster. */
 static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                            pawl_queue_rows *rows, pawl_error *error)
 {
@@ -62,17 +40,16 @@ static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl
     if (history.data == NULL)
         return pawl__marker_no_memory(error);
     pawl_code code = write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes + 1, history, error);
-    return code == PAWL_OK ? claim_one(worker, &row->seq, due_max, rows, error) : code;
+    return code == PAWL_OK ? pawl__claim_seqs(worker, &row->seq, 1, due_max, rows, error) : code;
 }
 
-/* A message that was neither handled nor given up has the stamp still, unless its failure was
- * written over it. */
+/* Removes the marker of a message that was neither handled nor given up, unless its failure has overwritten it. */
 static pawl_code unstamp(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                          pawl_error *error)
 {
     pawl_queue_rows rows = {.count = 0};
     pawl__stamp     stamp;
-    pawl_code       code = claim_one(worker, &row->seq, due_max, &rows, error);
+    pawl_code       code = pawl__claim_seqs(worker, &row->seq, 1, due_max, &rows, error);
     if (code != PAWL_OK || rows.count == 0)
         return code;
     bool is_ours = pawl__stamp_read(worker->read, rows.items[0].history, &stamp) &&
@@ -92,7 +69,7 @@ static pawl_code give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_s
     return code == PAWL_OK ? pawl__isolated_give_up(worker, row, step, error) : code;
 }
 
-/* The row as it was before the stamp is what a retry writes back. */
+/* The batch gets the row without the marker, so that a retry does not write the marker back. */
 static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
                              pawl_step *step, pawl_error *error)
 {
@@ -130,8 +107,7 @@ static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_tim
                                                 : run_stamped(worker, row, due_max, step, error);
 }
 
-/* Under a virtual clock a timeout that is due before the next message, or with it, runs first, as
- * in a batch. */
+/* Under a virtual clock, a timeout that is not due later than the next message runs first, as in a batch. */
 static pawl_code run_earlier_timeout(pawl__worker *worker, pawl_time due_max,
                                      pawl__isolated_end *end, pawl_step *step, pawl_error *error)
 {
@@ -149,7 +125,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__is
                                pawl_step *step, pawl_error *error)
 {
     pawl_queue_rows rows = {.count = 0};
-    pawl_code       code = claim_one(worker, NULL, due_max, &rows, error);
+    pawl_code       code = pawl__claim_seqs(worker, NULL, 1, due_max, &rows, error);
     if (code != PAWL_OK)
         return code;
     step->is_taken |= rows.is_taken;
@@ -161,8 +137,8 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_time due_max, pawl__is
                : code;
 }
 
-/* Notes that one has passed, unless a process may have crashed in the timeout: the isolation has no end before that is
- * known. Something in flight elsewhere is waited for. */
+/* Notes that one has passed, unless a process may have crashed in the timeout: the isolation phase lasts until that is
+ * known. If another worker has both in flight, pauses. */
 static void end_step(pawl__worker *worker, pawl__isolated_end message, pawl__isolated_end timeout,
                      pawl_step *step)
 {
@@ -183,7 +159,7 @@ pawl_code pawl__isolation_run_one(pawl__worker *worker, pawl_time due_max, pawl_
     worker->was_alone = false;
     worker->cut_count = 0;
     pawl__batch_reset(worker->batch);
-    worker->claim_count = 1; /* of batches again, and doubling */
+    worker->claim_count = 1; /* the next batches start with one, and double */
     pawl_code code      = run_earlier_timeout(worker, due_max, &timeout, step, error);
     if (code == PAWL_OK && timeout == PAWL__ISOLATED_NONE)
         code = claim_and_run(worker, due_max, &message, step, error);
@@ -191,7 +167,7 @@ pawl_code pawl__isolation_run_one(pawl__worker *worker, pawl_time due_max, pawl_
         return code;
     bool is_both = !worker->engine.is_virtual || message == PAWL__ISOLATED_NONE;
     if (timeout == PAWL__ISOLATED_NONE && is_both) {
-        /* The message may have run for long: a lease from the beginning of the step would be over. */
+        /* The message may have run for long: a lease computed from the start of the step might be over. */
         pawl__worker_clocks(worker, worker->engine.business_now);
         code = pawl__isolated_run_timeout(worker, due_max, &timeout, step, error);
     }

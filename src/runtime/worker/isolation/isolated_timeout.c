@@ -1,13 +1,13 @@
-/* isolated_timeout.c - timeouts and flushes that run alone after a death, and their stamps.
+/* isolated_timeout.c - runs timeouts and flushes isolated after a crash, with markers in streams of events.
  *
- *     claim -> read -> no stamp ----------------> write the stamp -> run -> write "[]", or what was there
+ *     claim -> read -> no marker ---------------> write the marker -> run -> write "[]", or the old history
  *                   -> of a worker that died ------^           -> dead letter, or dead partition
- *                   -> of another worker that has it in flight, or may have died: let go
+ *                   -> of another worker that has it in flight, or may have died: release
  *
- * Their rows have no room for a stamp: it is the body of the last event of a stream of its own, in
- * the form of a message's history. Deaths are as many as the list has entries, a stamp included: the
- * death of its worker is counted ahead. A timeout is leased by its claim, so nobody else writes its
- * stream; of a partition two workers may have pieces, and the version of the stream tells them apart.
+ * Their rows have no column for a marker. So each has a stream, whose last event has as its body a list in the form of
+ * a message's history. The crash count is the number of its entries, including the marker: the crash of its worker is
+ * counted in advance. The claim of a timeout is a lease, so no other worker writes its stream. Two workers may have
+ * leased batches of one partition; the version of the stream detects that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +55,7 @@ pawl_event_append pawl__isolated_next_event(const pawl__worker *worker, const al
                                             .at   = worker->engine.machine_now}};
 }
 
-/* PAWL_ECONFLICT: another worker wrote since. */
+/* PAWL_ECONFLICT: another worker has written meanwhile. */
 static pawl_code write_next(pawl__worker *worker, alone *it, pawl_text history, pawl_error *error)
 {
     pawl_event_append append  = pawl__isolated_next_event(worker, it, history);
@@ -68,9 +68,8 @@ static pawl_code write_next(pawl__worker *worker, alone *it, pawl_text history, 
     return code;
 }
 
-/* Once it was handled or given up, nothing counts of it any more: a letter may be retried under its id, a
- * partition released. The last event may be another worker's by then, which gave the same partition up or found this
- * worker dead: it stands. */
+/* After it was handled or given up, the count restarts at 0: a dead letter may be retried under its id, a partition
+ * released. On a conflict the other worker's event stays: it gave up the same partition, or found this worker dead. */
 static pawl_code write_end(pawl__worker *worker, alone *it, bool is_over, pawl_error *error)
 {
     pawl_code code = write_next(worker, it, is_over ? PAWL_TEXT("[]") : it->row.history, error);
@@ -84,9 +83,20 @@ static pawl_code write_stamp(pawl__worker *worker, alone *it, pawl_error *error)
                                 : pawl__marker_no_memory(error);
 }
 
+/* Runs the batch's only unit, or gives it up for its crashes. */
+static pawl_code run_to_end(pawl__worker *worker, alone *it, bool is_spent, pawl_step *step,
+                            pawl_error *error)
+{
+    int64_t   before  = step->handled + step->dead;
+    pawl_code code    = is_spent ? pawl__isolated_give_up(worker, &it->row, step, error)
+                                 : pawl__worker_run(worker, step, error);
+    bool      is_over = is_spent || step->handled + step->dead > before;
+    return code == PAWL_OK ? write_end(worker, it, is_over, error) : code;
+}
+
 /* ---- Timeouts ----------------------------------------------------------------------------- */
 
-/* Set anew it is another timeout. */
+/* A timeout that was set again is another one, without crashes. */
 pawl_code pawl__isolated_read_timeout(pawl__worker *worker, const pawl_timeout_row *timeout,
                                       alone *it, pawl_error *error)
 {
@@ -101,7 +111,7 @@ pawl_code pawl__isolated_read_timeout(pawl__worker *worker, const pawl_timeout_r
     return read_last(worker, it, error);
 }
 
-/* A process that dies now leaves the name of the timeout as its last line. */
+/* Logged before the run: if the process crashes, its last log line names the timeout. */
 static void say_in_flight(const pawl__worker *worker, const pawl_timeout_row *row)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1], saga[PAWL_UUID_TEXT_SIZE + 1];
@@ -113,8 +123,8 @@ static void say_in_flight(const pawl__worker *worker, const pawl_timeout_row *ro
              PAWL_TEXT_ARGS(row->saga_type), saga);
 }
 
-/* The unit has the deaths and their history, as that of a message has: a letter takes them along. The
- * claim has put the timeout into the batch's arena. */
+/* The unit has crash count and history like a message, for a dead letter. The timeout is in the batch's arena
+ * already. */
 static pawl_code add_timeout(pawl__worker *worker, const pawl_timeout_row *timeout, const alone *it)
 {
     pawl_code code = pawl__batch_add_timeout(worker->batch, timeout);
@@ -125,36 +135,7 @@ static pawl_code add_timeout(pawl__worker *worker, const pawl_timeout_row *timeo
     return PAWL_OK;
 }
 
-/* A conflict of the stamp: this worker stood still until the lease of its claim was over, and another one has the
- * timeout. */
-static pawl_code run_stamped_timeout(pawl__worker *worker, const pawl_timeout_row *timeout,
-                                     alone *it, pawl__isolated_end *end, pawl_step *step,
-                                     pawl_error *error)
-{
-    int64_t   before = step->handled + step->dead;
-    pawl_code code   = write_stamp(worker, it, error);
-    if (code == PAWL_ECONFLICT)
-        return pawl__isolated_free_timeout(worker, timeout, error);
-    *end = PAWL__ISOLATED_RAN;
-    say_in_flight(worker, timeout);
-    if (code == PAWL_OK)
-        code = add_timeout(worker, timeout, it);
-    if (code == PAWL_OK)
-        code = pawl__worker_run(worker, step, error);
-    return code == PAWL_OK ? write_end(worker, it, step->handled + step->dead > before, error)
-                           : code;
-}
-
-static pawl_code give_up_timeout(pawl__worker *worker, const pawl_timeout_row *timeout, alone *it,
-                                 pawl_step *step, pawl_error *error)
-{
-    pawl_code code = add_timeout(worker, timeout, it);
-    if (code == PAWL_OK)
-        code = pawl__isolated_give_up(worker, &it->row, step, error);
-    return code == PAWL_OK ? write_end(worker, it, true, error) : code;
-}
-
-/* Nobody knows yet whether the worker of the stamp died: until then the lease is free. */
+/* Used while it is not known whether the worker of the marker died. */
 pawl_code pawl__isolated_free_timeout(pawl__worker *worker, const pawl_timeout_row *row,
                                       pawl_error *error)
 {
@@ -185,10 +166,18 @@ pawl_code pawl__isolated_run_timeout(pawl__worker *worker, pawl_time due_max,
         return code;
     if (found == PAWL__MARKER_IN_FLIGHT || found == PAWL__MARKER_UNSURE)
         return pawl__isolated_free_timeout(worker, &rows.items[0], error);
-    if (!pawl__isolated_is_spent(worker, &it.row))
-        return run_stamped_timeout(worker, &rows.items[0], &it, end, step, error);
+    bool is_spent = pawl__isolated_is_spent(worker, &it.row);
+    if (!is_spent)
+        code = write_stamp(worker, &it, error);
+    /* A conflict: the lease was over, and another worker has the timeout. */
+    if (code == PAWL_ECONFLICT)
+        return pawl__isolated_free_timeout(worker, &rows.items[0], error);
     *end = PAWL__ISOLATED_RAN;
-    return give_up_timeout(worker, &rows.items[0], &it, step, error);
+    if (!is_spent)
+        say_in_flight(worker, &rows.items[0]);
+    if (code == PAWL_OK)
+        code = add_timeout(worker, &rows.items[0], &it);
+    return code == PAWL_OK ? run_to_end(worker, &it, is_spent, step, error) : code;
 }
 
 /* ---- Flushes ------------------------------------------------------------------------------ */
@@ -200,21 +189,6 @@ static pawl_code read_flush(pawl__worker *worker, pawl_text partition, alone *it
         .row    = {.message = {.id = partition, .type = PAWL_TEXT("")}, .history = PAWL_TEXT("")},
         .stream = pawl__action_stream(PAWL_ISOLATED_STREAMS, partition, worker->read)};
     return read_last(worker, it, error);
-}
-
-static pawl_code run_stamped_flush(pawl__worker *worker, alone *it, pawl__isolated_end *end,
-                                   pawl_step *step, pawl_error *error)
-{
-    int64_t   before = step->handled + step->dead;
-    pawl_code code   = write_stamp(worker, it, error);
-    if (code == PAWL_ECONFLICT) { /* another worker runs a piece of the partition */
-        *end = PAWL__ISOLATED_IN_FLIGHT;
-        return PAWL_OK;
-    }
-    if (code == PAWL_OK)
-        code = pawl__worker_run(worker, step, error);
-    return code == PAWL_OK ? write_end(worker, it, step->handled + step->dead > before, error)
-                           : code;
 }
 
 pawl_code pawl__isolated_run_flush(pawl__worker *worker, pawl__isolated_end *end, pawl_step *step,
@@ -233,12 +207,16 @@ pawl_code pawl__isolated_run_flush(pawl__worker *worker, pawl__isolated_end *end
         *end = found == PAWL__MARKER_UNSURE ? PAWL__ISOLATED_UNSURE : PAWL__ISOLATED_IN_FLIGHT;
         return PAWL_OK;
     }
-    if (!pawl__isolated_is_spent(worker, &it.row)) {
+    bool is_spent = pawl__isolated_is_spent(worker, &it.row);
+    if (!is_spent) {
         pawl_log(PAWL_LOG_INFO,
                  "endpoint %s: after a crash the flush of %.*s is in flight, isolated",
                  worker->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(partition));
-        return run_stamped_flush(worker, &it, end, step, error);
+        code = write_stamp(worker, &it, error);
     }
-    code = pawl__isolated_give_up(worker, &it.row, step, error);
-    return code == PAWL_OK ? write_end(worker, &it, true, error) : code;
+    if (code == PAWL_ECONFLICT) { /* another worker runs a leased batch of the partition */
+        *end = PAWL__ISOLATED_IN_FLIGHT;
+        return PAWL_OK;
+    }
+    return code == PAWL_OK ? run_to_end(worker, &it, is_spent, step, error) : code;
 }

@@ -1,5 +1,5 @@
-/* marker.c - see marker.h. A row has the crash of its marker counted ahead: crashes is one more while it is
- * in flight, so that nothing has to be written by the process that crashes.
+/* marker.c - writes and judges in-flight markers. The marker of an isolated run raises the row's crash count in
+ * advance, so that a process that crashes has to write nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,11 +11,11 @@
 
 #include <unistd.h>
 
-/* A worker that only lost its connection has come back by then, and ended its old row. */
+/* Time in which a worker that only lost its connection has reconnected, and ended its old row. */
 #define GRACE PAWL_SECONDS(1)
-/* A supervisor has noted the death by then, or will not. */
+/* Time in which a supervisor has noted the crash, if it does at all. */
 #define GRACE_SUPERVISED PAWL_SECONDS(10)
-/* A death is known by then, and a worker that lives has claimed what it stamped. */
+/* Time in which a crash is noticed, and a live worker has claimed the row that it stamped. */
 #define LEFT_AFTER PAWL_SECONDS(60)
 
 pawl_code pawl__marker_no_memory(pawl_error *error)
@@ -25,10 +25,10 @@ pawl_code pawl__marker_no_memory(pawl_error *error)
 
 /* ---- Judging --------------------------------------------------------------------------- */
 
-/* The worker of a stamp among those that live. */
+/* Is the worker of a marker among the live ones? */
 typedef struct living {
-    bool is_there; /* with the stamp's epoch */
-    bool is_back;  /* with another one: its connection was lost */
+    bool is_there; /* with the marker's epoch */
+    bool is_back;  /* with another epoch: it has reconnected */
 } living;
 
 static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, living *found,
@@ -47,8 +47,8 @@ static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, liv
     return code;
 }
 
-/* Has nobody claimed the message for long since this worker met its stamp first? A worker that lost an ordered queue
- * while it ran a message leaves its stamp there: its commit is refused, and it claims no more from that queue. */
+/* Has the marker been there for LEFT_AFTER, though its worker lives? A worker that lost an ordered queue while it ran a
+ * message leaves its marker: its commit is refused, and it claims no more from that queue. */
 static bool is_left(pawl__worker *worker, const pawl__stamp *stamp)
 {
     int64_t    now = pawl__watch_now(worker->endpoint);
@@ -62,7 +62,7 @@ static bool is_left(pawl__worker *worker, const pawl__stamp *stamp)
     return false;
 }
 
-/* The text of a death that was noted, of the worker or of its process, or empty. */
+/* Reads the note about a crash of the worker or of its process; empty if there is none. */
 static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
                            pawl_error *error)
 {
@@ -73,7 +73,8 @@ static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
-/* A death that is known is sure after a while, which a note makes short. */
+/* Judges a worker that was found dead at `since`. It counts as crashed after GRACE; if supervised, after the
+ * supervisor's note or GRACE_SUPERVISED. */
 static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, pawl_time since,
                              pawl_text *how, pawl__marker_owner *found, pawl_error *error)
 {
@@ -88,8 +89,8 @@ static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, paw
     return code;
 }
 
-/* Of a worker that has no row any more: somebody ended it. It had died when this process knew it for
- * dead, or its supervisor noted it. */
+/* Judges a worker whose row was ended. It crashed if this process had found it dead, or if its supervisor noted a
+ * crash. */
 static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
                              pawl__marker_owner *found, pawl_error *error)
 {
@@ -102,8 +103,8 @@ static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, paw
     return code;
 }
 
-/* `how`: the text of a death that was noted, or empty. The stamps of flushes and timeouts, which are in streams, are met
- * while they run, too: a worker that lives takes its own off, and leaves none. */
+/* `how`: the note about the crash, or empty. Markers of flushes and timeouts, in streams, are also read while these
+ * run; a live worker always removes its own. */
 static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp,
                        pawl_text *how, pawl__marker_owner *found, pawl_error *error)
 {
@@ -128,7 +129,7 @@ static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pa
     return judge_ended(worker, stamp, how, found, error);
 }
 
-/* ---- Among others ----------------------------------------------------------------------- */
+/* ---- Markers of batches ----------------------------------------------------------------- */
 
 static pawl_code take_off(pawl__worker *worker, pawl_queue_row *row, pawl_error *error)
 {
@@ -136,8 +137,8 @@ static pawl_code take_off(pawl__worker *worker, pawl_queue_row *row, pawl_error 
     return row->history.data != NULL ? PAWL_OK : pawl__marker_no_memory(error);
 }
 
-/* Of a stamp among others: does its worker live? Nothing waits to be sure, since a message that runs alone without need
- * costs two commits and counts nothing. */
+/* For a marker of a batch: does its worker live? It need not be certain: a message that runs isolated without need
+ * costs two commits, and no crash is counted. */
 static pawl_code does_live(pawl__worker *worker, const pawl__stamp *stamp, bool *is_living,
                            pawl_error *error)
 {
@@ -244,13 +245,26 @@ pawl_text pawl__marker_add(pawl__worker *worker, pawl_text history, size_t among
     return pawl__stamp_add(worker->read, history, &stamp);
 }
 
+pawl_queue_settle pawl__marker_settle(const pawl__worker *worker, const pawl_queue_row *row,
+                                      pawl_queue_action action, int32_t crashes, pawl_text history)
+{
+    return (pawl_queue_settle){.action        = action,
+                               .queue         = worker->endpoint->model->queue,
+                               .seq           = row->seq,
+                               .due           = row->due,
+                               .attempts      = row->attempts,
+                               .crashes       = crashes,
+                               .waiting_since = row->waiting_since,
+                               .history       = history};
+}
+
 bool pawl__isolated_is_spent(const pawl__worker *worker, const pawl_queue_row *row)
 {
     int32_t limit = worker->endpoint->settings.crashes_max;
     return limit > 0 && row->crashes >= limit;
 }
 
-/* A letter takes the history along. A partition does not: its error has the last death. */
+/* A dead letter contains the history. A partition does not, so its error describes the last crash. */
 static pawl_text text_of_end(pawl__worker *worker, const pawl_queue_row *row)
 {
     bool      is_flush = worker->batch->units[0].kind == PAWL__UNIT_FLUSH;

@@ -1,8 +1,8 @@
-/* marker.h - the in-flight marker (stamp) of a row that runs alone, or in a stamped batch: whose it is, and what follows.
+/* marker.h - writes and judges in-flight markers (stamps) of rows that run isolated or in a stamped batch.
  *
- *     take (whose is the marker?) -> no crash, or one more, in the row
- *                                 -> in flight, or unsure: let go of it
- *     add -> (written) -> run -> (written over)
+ *     take (whose is the marker?) -> its worker lives or died: crash count of the row is corrected
+ *                                 -> in flight, or unsure: the row is released
+ *     add -> (committed) -> run -> (overwritten)
  *     give_up, once there are crashes_max
  *
  * Threads: as the worker.
@@ -15,69 +15,72 @@
 
 #include "runtime/runtime.h"
 
-#define PAWL__MARKER_PAUSE PAWL_MILLISECONDS(20) /* until the next look at one that is not free */
+#define PAWL__MARKER_PAUSE PAWL_MILLISECONDS(20) /* between reads of another worker's marker */
 
-/* Whose a stamp is. */
+/* State of a marker, by its worker. */
 typedef enum pawl__marker_owner {
     PAWL__MARKER_NONE,
     PAWL__MARKER_DIED,      /* its worker died */
-    PAWL__MARKER_LIVES,     /* its worker goes on, or ended in order */
-    PAWL__MARKER_IN_FLIGHT, /* its worker runs it */
-    PAWL__MARKER_UNSURE, /* its worker seems to be dead; its connection may come back, a note may come */
+    PAWL__MARKER_LIVES,     /* its worker lives and no longer runs the row, or ended normally */
+    PAWL__MARKER_IN_FLIGHT, /* its worker lives and runs the row */
+    PAWL__MARKER_UNSURE,    /* its worker seems dead, but may reconnect */
 } pawl__marker_owner;
 
-/* The end of something that was to run alone. */
+/* The end of an isolated run. */
 typedef enum pawl__isolated_end {
-    PAWL__ISOLATED_NONE,      /* there was nothing */
-    PAWL__ISOLATED_RAN,       /* or it was given up */
+    PAWL__ISOLATED_NONE,      /* nothing was due */
+    PAWL__ISOLATED_RAN,       /* ran, or was given up */
     PAWL__ISOLATED_IN_FLIGHT, /* another worker has it */
-    PAWL__ISOLATED_UNSURE,    /* its worker may have died of it: nobody knows yet */
+    PAWL__ISOLATED_UNSURE,    /* not known yet whether its worker crashed in it */
 } pawl__isolated_end;
 
-/* The way to go on with something that was claimed among others. */
+/* Decision about a unit that was claimed in a batch. */
 typedef enum pawl__marker_verdict {
-    PAWL__MARKER_AMONG, /* runs among them */
-    PAWL__MARKER_ALONE, /* a suspect, or has deaths */
-    PAWL__MARKER_LATER, /* in flight, or nobody knows yet whether its worker died */
+    PAWL__MARKER_AMONG, /* stays in the batch */
+    PAWL__MARKER_ALONE, /* a suspect, or has crashes: runs isolated */
+    PAWL__MARKER_LATER, /* in flight, or its worker may be dead: leaves the batch */
 } pawl__marker_verdict;
 
-/* Judges by the stamp and the deaths of the row in memory. A stamp among others whose worker lives is taken out of it: that worker
- * has let the row go. */
+/* Judges a row by its marker and its crash count. A marker of a batch whose worker lives is removed from the row in
+ * memory, as that worker has released the row. */
 pawl_code pawl__marker_judge(pawl__worker *worker, pawl_queue_row *row,
                              pawl__marker_verdict *verdict, pawl_error *error);
-/* Takes the stamp out of the row in memory: a death that was counted ahead stands, or does not. `noun` is
- * for the log and the history: "message". */
+/* Removes the marker from the row in memory. The crash count, which was raised in advance, stays if the worker crashed,
+ * else it is lowered. `noun` is for the log and the history: "message". */
 pawl_code pawl__marker_take(pawl__worker *worker, const char *noun, pawl_queue_row *row,
                             pawl__marker_owner *found, pawl_error *error);
-/* The history with a stamp of this worker, alone or among so many; data NULL: no memory. */
+/* The history with a marker of this worker. `among`: units of the batch, 0 for an isolated run. data NULL: no
+ * memory. */
 pawl_text pawl__marker_add(pawl__worker *worker, pawl_text history, size_t among);
-/* Fails the batch's only unit for its deaths. */
+/* A change that writes crash count and history of a message's row, and ends its claim. */
+pawl_queue_settle pawl__marker_settle(const pawl__worker *worker, const pawl_queue_row *row,
+                                      pawl_queue_action action, int32_t crashes, pawl_text history);
+/* Fails the batch's only unit for its crashes. */
 pawl_code pawl__isolated_give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_step *step,
                                  pawl_error *error);
-/* Are there as many deaths as the endpoint allows? */
+/* Has the row crashes_max crashes? */
 bool      pawl__isolated_is_spent(const pawl__worker *worker, const pawl_queue_row *row);
 pawl_code pawl__marker_no_memory(pawl_error *error);
 
-/* isolated_timeout.c: timeouts and flushes, with the stamp in a stream. */
-/* The next event of a timeout's stream. */
+/* isolated_timeout.c: the marker stream of a timeout or a partition. */
 typedef struct pawl__isolated {
     const char    *type;    /* of the events */
-    pawl_queue_row row;     /* its id and name, deaths and history, as a message has them */
-    pawl_text      stream;  /* size 0: the store has no events, and no deaths are counted */
-    int64_t        version; /* of its last event */
+    pawl_queue_row row;     /* id, name, crash count and history, in the form of a message's row */
+    pawl_text      stream;  /* size 0: the store has no events, so crashes are not counted */
+    int64_t        version; /* version of its last event */
 } pawl__isolated;
 pawl_code pawl__isolated_read_timeout(pawl__worker *worker, const pawl_timeout_row *timeout,
                                       pawl__isolated *it, pawl_error *error);
-/* The event behind the last one, with this history. */
+/* A change that appends an event with this history. */
 pawl_event_append pawl__isolated_next_event(const pawl__worker *worker, const pawl__isolated *it,
                                             pawl_text history);
-/* Ends the lease of a timeout that is not to run now. */
+/* Ends the lease of a timeout that must not run now. */
 pawl_code pawl__isolated_free_timeout(pawl__worker *worker, const pawl_timeout_row *row,
                                       pawl_error *error);
-/* Claims a timeout that is due and runs it. */
+/* Claims a due timeout and runs it isolated. */
 pawl_code pawl__isolated_run_timeout(pawl__worker *worker, pawl_time due_max,
                                      pawl__isolated_end *end, pawl_step *step, pawl_error *error);
-/* Runs the flush that is the batch's only unit. Unless it RAN its snapshot is still claimed. */
+/* Runs the flush that is the batch's only unit. Unless *end is RAN, its leased batch is still claimed. */
 pawl_code pawl__isolated_run_flush(pawl__worker *worker, pawl__isolated_end *end, pawl_step *step,
                                    pawl_error *error);
 

@@ -1,12 +1,12 @@
-/* stamped_batch.c - batches of several after a death, each with stamps in its rows.
+/* stamped_batch.c - writes in-flight markers into the rows of a batch before it runs, for a time after a crash.
  *
- *     claim -> look -> a suspect, or deaths ----> all go back; the head runs alone (isolated_run.c)
- *                   -> in flight, or unsure ------> it leaves the batch
- *                   -> stamp in one commit -----> claim again by number -> run as a batch
+ *     claim -> judge -> a suspect, or crashes ---> all are released; the head runs isolated (isolated_run.c)
+ *                    -> in flight, or unsure ----> it leaves the batch
+ *                    -> stamp in one commit -----> claim again by number -> run as a batch
  *
- * The commit of the stamps ends the claims that are locks. Another worker may have a message in flight before it is claimed again;
- * its row has the stamp of a worker that lives, which says nothing about it. A stamp is taken out of a row in memory and
- * stays in the store until the row goes, or is written: a retry writes what was there before.
+ * The commit of the markers ends claims that are row locks. Another worker may claim a message before this one does so
+ * again; it finds the marker of a live worker, and ignores it. In memory the row has no marker, so a retry overwrites
+ * the one in the store; otherwise that goes with the row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 
 /* ---- Looking ---------------------------------------------------------------------------- */
 
-/* The row that has the deaths and the history of a unit: its own, or that of a timeout's stream. NULL: nothing of the
- * unit can have killed. */
+/* The row with crash count and history of a unit: its own, or that of a timeout's stream. NULL: the unit cannot have
+ * caused a crash. */
 static pawl_code row_of(pawl__worker *worker, size_t index, pawl_queue_row **row, pawl_error *error)
 {
     pawl__unit *unit = &worker->batch->units[index];
@@ -31,7 +31,8 @@ static pawl_code row_of(pawl__worker *worker, size_t index, pawl_queue_row **row
     return pawl__isolated_read_timeout(worker, &unit->timeout, it, error);
 }
 
-/* Not when something else would have to wait for it: then all wait. */
+/* May units leave the batch? Not on an ordered endpoint or under a virtual clock, where later ones would have to wait
+ * for them. */
 static bool may_leave(const pawl__worker *worker)
 {
     return worker->isolated != NULL && worker->ordered == NULL && !worker->engine.is_virtual;
@@ -57,7 +58,7 @@ static pawl_code judge_all(pawl__worker *worker, pawl__marker_verdict *verdicts,
     return code;
 }
 
-/* A message's claim ends with the commit of the stamps. */
+/* Removes units that must not run now. Claims of messages end with the commit of the markers. */
 static pawl_code leave_out(pawl__worker *worker, const pawl__marker_verdict *verdicts,
                            pawl_error *error)
 {
@@ -117,14 +118,20 @@ pawl_code pawl__stamped_batch_judge(pawl__worker *worker, pawl_step *step, pawl_
 
 /* ---- Stamping --------------------------------------------------------------------------- */
 
-/* The changes of the stamps, each in a group of its own, and behind them the claims that end. */
+/* The changes that write markers, each in its own group, and after them those that release claims. */
 typedef struct stamps {
     pawl_queue_settle *settles;
     pawl_event_append *appends;
-    int64_t           *seqs; /* of the messages */
+    int64_t           *seqs; /* of the stamped messages */
     size_t             settle_count, append_count, seq_count;
     uint32_t           groups;
 } stamps;
+
+static void put_settle(stamps *made, pawl_queue_settle settle)
+{
+    settle.unit = settle.group          = made->groups++;
+    made->settles[made->settle_count++] = settle;
+}
 
 static pawl_code put_stamp(pawl__worker *worker, size_t index, stamps *made, pawl_error *error)
 {
@@ -134,43 +141,21 @@ static pawl_code put_stamp(pawl__worker *worker, size_t index, stamps *made, paw
     bool                  is_late = unit->kind == PAWL__UNIT_TIMEOUT;
     if (unit->kind != PAWL__UNIT_MESSAGE && !is_late)
         return PAWL_OK;
-    if (is_late && worker->isolated[index].stream.size == 0) /* a store without events */
+    if (is_late && worker->isolated[index].stream.size == 0) /* the store has no events */
         return PAWL_OK;
     pawl_text history = pawl__marker_add(
         worker, is_late ? worker->isolated[index].row.history : row->history, batch->unit_count);
     if (history.data == NULL)
         return pawl__marker_no_memory(error);
-    uint32_t group = made->groups++;
     if (is_late) {
         pawl_event_append *append = &made->appends[made->append_count++];
         *append      = pawl__isolated_next_event(worker, &worker->isolated[index], history);
-        append->unit = append->group = group;
+        append->unit = append->group = made->groups++;
         return PAWL_OK;
     }
     made->seqs[made->seq_count++] = row->seq;
-    made->settles[made->settle_count++] =
-        (pawl_queue_settle){.unit          = group,
-                            .group         = group,
-                            .action        = PAWL_QUEUE_RETRY,
-                            .queue         = worker->endpoint->model->queue,
-                            .seq           = row->seq,
-                            .due           = row->due,
-                            .attempts      = row->attempts,
-                            .crashes       = row->crashes,
-                            .waiting_since = row->waiting_since,
-                            .history       = history};
+    put_settle(made, pawl__marker_settle(worker, row, PAWL_QUEUE_RETRY, row->crashes, history));
     return PAWL_OK;
-}
-
-static void put_release(const pawl__worker *worker, int64_t seq, stamps *made)
-{
-    uint32_t group = made->groups++;
-    made->settles[made->settle_count++] =
-        (pawl_queue_settle){.unit   = group,
-                            .group  = group,
-                            .action = PAWL_QUEUE_RELEASE,
-                            .queue  = worker->endpoint->model->queue,
-                            .seq    = seq};
 }
 
 static pawl_code make_stamps(pawl__worker *worker, stamps *made, pawl_error *error)
@@ -185,40 +170,27 @@ static pawl_code make_stamps(pawl__worker *worker, stamps *made, pawl_error *err
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         code = put_stamp(worker, i, made, error);
     for (size_t i = 0; i < worker->left_out_count && code == PAWL_OK; i++)
-        put_release(worker, worker->left_out[i], made);
+        put_settle(made, pawl__marker_settle(worker, &(pawl_queue_row){.seq = worker->left_out[i]},
+                                             PAWL_QUEUE_RELEASE, 0, PAWL_TEXT("")));
     return code;
 }
 
-static bool has(const pawl_queue_rows *rows, int64_t seq)
-{
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].seq == seq)
-            return true;
-    return false;
-}
-
-/* The batch's rows are what they were before the stamp: a retry writes that back. */
+/* The batch keeps its rows without markers, so that a retry overwrites the marker. */
 static pawl_code claim_again(pawl__worker *worker, const stamps *made, pawl_time due_max,
                              pawl_error *error)
 {
-    pawl__batch           *batch = worker->batch;
-    pawl_queue_rows        rows  = {.count = 0};
-    size_t                 kept  = 0;
-    const pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
-                                    .due_max   = due_max,
-                                    .count_max = made->seq_count,
-                                    .seqs      = made->seqs,
-                                    .seq_count = made->seq_count,
-                                    .now       = worker->engine.machine_now,
-                                    .size_max  = PAWL_CLAIM_SIZE_MAX};
-    pawl_code code = pawl_store_queue_claim(worker->store, &claim, worker->read, &rows, error);
+    pawl__batch    *batch = worker->batch;
+    pawl_queue_rows rows  = {.count = 0};
+    size_t          kept  = 0;
+    pawl_code code = pawl__claim_seqs(worker, made->seqs, made->seq_count, due_max, &rows, error);
     if (code == PAWL_OK)
         code = pawl__ordered_check(worker, &rows, error);
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
-        if (batch->units[i].kind != PAWL__UNIT_MESSAGE || has(&rows, batch->units[i].row.seq))
+        if (batch->units[i].kind != PAWL__UNIT_MESSAGE ||
+            pawl__ordered_has(&rows, batch->units[i].row.seq))
             batch->units[kept++] = batch->units[i];
     batch->unit_count = code == PAWL_OK ? kept : 0;
-    worker->has_left_out |= kept == 0; /* others have them: the queue is not known to be empty */
+    worker->has_left_out |= kept == 0; /* others have them, so the queue may not be empty */
     return code;
 }
 

@@ -1,12 +1,12 @@
-/* mssql.c - types and words of SQL Server's tables (D13).
+/* mssql.c - the dialect of SQL Server: column types, words of statements, and the schema's script (D13).
  *
- * A script is one batch without GO: where a batch fails, sqlcmd runs the next one, which would then
+ * A script is one batch without GO: if a batch fails, sqlcmd runs the next one, which would then
  * be outside of the transaction that the first had begun. Statements on what the batch itself has
- * made are compiled when they are run, inside exec.
+ * made run inside exec, and so are compiled only then.
  *
- * Texts are compared byte for byte but for spaces at their end, under every collation: 'a' = 'a '. So a
- * text of pawl's own tables that ends with one has a mark behind it. A column beside each text that
- * sagas are found by has its size, and the unique index has both.
+ * Under every collation texts are compared without the spaces at their end: 'a' = 'a '. So in pawl's
+ * own tables a text that ends with a space is stored with a character behind it. A correlation text
+ * has a second column with its size, and the unique index has both columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -87,8 +87,8 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
 
 /* ---- The table ---------------------------------------------------------- */
 
-/* Indexes that leave rows out want these settings, which sqlcmd does not all have by itself; an
- * error undoes the whole. */
+/* Filtered indexes need these settings, some of which sqlcmd does not make; xact_abort: an error undoes the whole
+ * script. */
 static const char script_begin[] =
     "set nocount on;\n"
     "set xact_abort on;\n"
@@ -107,7 +107,7 @@ static const char script_begin[] =
     "if @pawl < 0\n"
     "    throw 50001, N'pawl: another script has not ended within a minute', 1;";
 
-/* A text that sagas are found by is counted in units of UTF-16, of which a character has two at most. */
+/* Sizes of correlation texts count units of UTF-16, of which a character has two at most. */
 const pawl__sql_dialect pawl__mssql_dialect = {
     .name        = "mssql",
     .product     = "SQL Server 2016 or later",
@@ -157,12 +157,13 @@ const pawl__sql_dialect pawl__mssql_dialect = {
     .old_value        = "cast(cast(%s as datetime2(6)) as datetime)",
     .old_read         = "coalesce(try_convert(datetime2(6), json_value([Data], %s), 127), ",
     .ignores_failures = true,
-    .ignore           = "",
-    .table_end        = "",
-    .keyed_end        = "",
-    .name_chars_max   = 128,
-    .first_version    = 3,
-    .adds_columns     = true,
+    .own_order      = true, /* of units of UTF-16, the shorter of two texts with spaces behind it */
+    .ignore         = "",
+    .table_end      = "",
+    .keyed_end      = "",
+    .name_chars_max = 128,
+    .first_version  = 3,
+    .adds_columns   = true,
     .keys_every_table = true,
     .has_own_indexes  = true,
     .add_column       = " add ",

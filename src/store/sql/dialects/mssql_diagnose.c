@@ -7,11 +7,14 @@
 
 #define OF_DATABASE " from sys.databases where database_id = db_id()"
 #define ALTER(setting) "concat('alter database ', quotename(name), ' set " setting "')"
-/* A finding of the level where the condition does not hold. */
+/* The level of the finding: 0 if the condition holds, else `level`. */
 #define LEVEL(condition, level) \
     "cast(case when " condition " then 0 else " #level " end as bigint), "
 #define SAYS(condition, right, wrong) "case when " condition " then " right " else " wrong " end, "
 #define REMEDY(condition, sql) "case when " condition " then '' else " sql " end"
+
+/* Not by is_read_only, which is 0 on a secondary replica that cannot be written. */
+#define IS_WRITTEN "cast(databasepropertyex(name, 'Updateability') as nvarchar(20)) = 'READ_WRITE'"
 
 #define CHECK(check, level, condition, right, wrong, sql)                                        \
     {                                                                                            \
@@ -19,7 +22,7 @@
                            REMEDY(condition, sql) OF_DATABASE                                    \
     }
 
-/* By has_perms_by_name: the rights on one table, as words that a grant takes. */
+/* The right, as the word of a grant, if has_perms_by_name says that it is missing. */
 #define RIGHT(word) \
     "case has_perms_by_name(n.t, 'OBJECT', '" word "') when 1 then '' else ' " word "' end"
 
@@ -57,8 +60,10 @@ static const pawl__sql_check checks[] = {
     CHECK("statistics", 1, "is_auto_update_stats_on = 1", "'statistics are kept'",
           "'auto_update_statistics is off: plans of empty tables stay'",
           ALTER("auto_update_statistics on")),
-    CHECK("read_only", 2, "is_read_only = 0", "'the database may be written'",
-          "'the database can only be read'", ALTER("read_write")),
+    CHECK("read_only", 2, IS_WRITTEN, "'the database may be written'",
+          "case when is_read_only = 1 then 'the database can only be read' else 'the database can "
+          "only be read on this server: name the primary replica' end",
+          "case when is_read_only = 1 then " ALTER("read_write") " else '' end"),
     CHECK("page_verify", 1, "page_verify_option = 2", "'pages have checksums'",
           "concat('page_verify is ', page_verify_option_desc, ': a damaged page is not noticed')",
           ALTER("page_verify checksum")),

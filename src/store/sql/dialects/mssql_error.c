@@ -1,13 +1,13 @@
-/* mssql_error.c - numbers of SQL Server's failures, in their order.
+/* mssql_error.c - SQL Server's error numbers: the code of each, and what the server has undone.
  *
  * Sessions of pawl have xact_abort off: a failure of severity 16 and below undoes its statement, unless it
- * ends the batch, which rolls the transaction back. A number that is not in the table is taken for such a one, and a commit with it is
- * in doubt.
+ * ends the batch, which rolls the transaction back. A number that is not in the table counts as one that
+ * ends the batch, and the outcome of a commit that fails with it as unknown.
  * Numbers from 20000 on are FreeTDS's own, those from 50000 on pawl's.
  *
- * 266 says that a batch with parameters has changed the number of open transactions. None of pawl's does:
- * transactions begin and end in texts without parameters. Where it comes all the same nobody knows what is
- * open: the transaction is rolled back and done again, and a commit that says it is in doubt.
+ * 266: a batch with parameters has changed the number of open transactions. No batch of pawl does, since
+ * transactions begin and end in texts without parameters. If it comes all the same, it is unknown what is
+ * open: the transaction is rolled back and repeated, and the outcome of a commit counts as unknown.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,14 +63,15 @@ static const pawl__sql_failure rows[] = {
     {3621, PAWL_EPERSIST, STATEMENT},     /* the statement was ended */
     {3902, PAWL_EBUSY, TRANSACTION},      /* a commit without a transaction */
     {3903, PAWL_EBUSY, TRANSACTION},      /* a rollback without one */
-    {3906, PAWL_EUNREACHABLE, STATEMENT}, /* a database that can only be read: another server can be
+    {3906, PAWL_EUNREACHABLE,
+     CONNECTION},                       /* a database that can only be read: another server can be
                                               written to */
-    {3930, PAWL_EBUSY, TRANSACTION},      /* the transaction can only be rolled back */
-    {3960, PAWL_EBUSY, TRANSACTION},      /* the row changed since the snapshot */
-    {3961, PAWL_EBUSY, TRANSACTION},      /* the table changed since the snapshot */
-    {3998, PAWL_EBUSY, TRANSACTION},      /* rolled back at the end of a batch */
-    {4060, PAWL_ENOTSTORE, CONNECTION},   /* no such database, or none for this login */
-    {4064, PAWL_ENOTSTORE, CONNECTION},   /* the login's own database is not there */
+    {3930, PAWL_EBUSY, TRANSACTION},    /* the transaction can only be rolled back */
+    {3960, PAWL_EBUSY, TRANSACTION},    /* the row changed since the snapshot */
+    {3961, PAWL_EBUSY, TRANSACTION},    /* the table changed since the snapshot */
+    {3998, PAWL_EBUSY, TRANSACTION},    /* rolled back at the end of a batch */
+    {4060, PAWL_ENOTSTORE, CONNECTION}, /* no such database, or none for this login */
+    {4064, PAWL_ENOTSTORE, CONNECTION}, /* the login's own database is not there */
     {6005, PAWL_EUNREACHABLE, CONNECTION},  /* the server is shutting down */
     {6102, PAWL_EDENIED, STATEMENT},        /* no right to end a session */
     {6401, PAWL_EBUSY, TRANSACTION},        /* no such savepoint */
@@ -119,4 +120,5 @@ const pawl__sql_failures pawl__mssql_failures = {
     .left        = TRANSACTION,
     .is_unsure   = true,
     .unsure      = {266, 3609, 3621},
+    .sure        = {3906},
 };

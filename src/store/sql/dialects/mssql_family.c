@@ -1,13 +1,13 @@
-/* mssql_family.c - sessions of SQL Server: settings, transactions, and the lock that a worker lives by.
+/* mssql_family.c - sessions of SQL Server: settings, transactions, and the locks by which workers count as alive.
  *
- * Inside of a transaction of pawl implicit_transactions is on: when the server ends the transaction in the
- * middle (a deadlock), the statements behind it are in a new one that is not committed, where with
- * autocommit each would be at once. A commit looks whether its transaction is the one that was begun.
- * Outside of one it is off. Both ends are texts without parameters, so that no batch with parameters
- * changes the number of open transactions (266).
+ * Inside a transaction of pawl implicit_transactions is on, outside it is off. If the server ends the
+ * transaction in the middle (a deadlock), later statements are then in a new transaction that is not
+ * committed; with autocommit each would be committed at once. A commit checks that its transaction is the one
+ * that was begun. Begin and end are texts without parameters, so that no batch with parameters changes the
+ * number of open transactions (266).
  *
- * A living worker has an application lock of its session, which is gone with the session. To ask for such
- * locks no right is needed.
+ * A live worker holds an application lock of its session, which ends with the session. Checking such
+ * locks needs no right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,15 +29,31 @@
 #define STANDS(name) [PAWL__SQL_##name] = PAWL__MSSQL_##name
 
 const int pawl__mssql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
-    STANDS(QUEUE_FIRST),       STANDS(OUTBOX_SAME),        STANDS(WORKER_FOLD),
-    STANDS(WORKER_KEEP),       STANDS(LEAD_LIST),          STANDS(LEASE_LOCK),
-    STANDS(INBOX_RANGE),       STANDS(INBOX_SWEEP),        STANDS(OUTBOX_SWEEP),
-    STANDS(HISTORY_SWEEP),     STANDS(TIMEOUT_FOREIGN),    STANDS(TIMEOUT_CLAIM),
-    STANDS(TIMEOUT_CLAIM_ANY), STANDS(EVENT_TURN),         STANDS(EVENT_INSERT),
-    STANDS(EVENT_POSITION),    STANDS(TIMEOUT_CANCEL),     STANDS(TIMEOUT_CANCEL_ALL),
-    STANDS(TIMEOUT_LIST_SAGA), STANDS(TIMEOUT_REARM_SAGA), STANDS(HISTORY_FIND_SOURCE),
-    STANDS(FOLD_SET),          STANDS(AGGREGATOR_CLAIM),   STANDS(NEWS),
-    STANDS(FLUSH_ADD),         STANDS(TIMEOUT_LIST),
+    STANDS(QUEUE_FIRST),
+    STANDS(OUTBOX_SAME),
+    STANDS(WORKER_FOLD),
+    STANDS(WORKER_KEEP),
+    STANDS(LEAD_LIST),
+    STANDS(LEASE_LOCK),
+    STANDS(INBOX_SWEEP),
+    STANDS(OUTBOX_SWEEP),
+    STANDS(HISTORY_SWEEP),
+    STANDS(TIMEOUT_FOREIGN),
+    STANDS(TIMEOUT_CLAIM),
+    STANDS(TIMEOUT_CLAIM_ANY),
+    STANDS(EVENT_TURN),
+    STANDS(EVENT_INSERT),
+    STANDS(EVENT_POSITION),
+    STANDS(TIMEOUT_CANCEL),
+    STANDS(TIMEOUT_CANCEL_ALL),
+    STANDS(TIMEOUT_LIST_SAGA),
+    STANDS(TIMEOUT_REARM_SAGA),
+    STANDS(HISTORY_FIND_SOURCE),
+    STANDS(FOLD_SET),
+    STANDS(AGGREGATOR_CLAIM),
+    STANDS(NEWS),
+    STANDS(FLUSH_ADD),
+    STANDS(TIMEOUT_LIST),
 };
 
 const char *const pawl__mssql_templates[] = {
@@ -66,13 +82,13 @@ static const pawl__sql_words words = {
                 "N'pawl: a transaction within its own is open', 1; rollback transaction %s",
 };
 
-/* Of an application's: whether the statements of a change set can go into its transaction. */
+/* Can the statements of a change set run in an application's transaction? Its session options decide. */
 #define OPTION(bit, is_on) "case when @@options & " #bit " = " #is_on " then 0 else 1 end"
 
 static pawl_code check_callers(pawl__sql_session *session, pawl_error *error)
 {
     static const struct {
-        const char *text; /* gives 1 where it is otherwise */
+        const char *text; /* returns 1 if the setting is missing */
         const char *setting;
     } needed[] = {
         {"select " OPTION(16384, 0), "xact_abort off"},
@@ -122,7 +138,7 @@ static void take_server(void *context, const pawl_text *columns)
     (void)snprintf(row->database, sizeof row->database, "%.*s", PAWL_TEXT_ARGS(columns[3]));
 }
 
-/* Azure, and Fabric (edition 12), say version 12 of every server, and have what 2016 has. */
+/* Azure and Fabric (edition 12) always report version 12, and support what 2016 supports. */
 static pawl_code ask_server(pawl__sql_session *session, pawl_error *error)
 {
     pawl__sql_remote *remote = pawl__sql_remote_at(session);
@@ -157,8 +173,8 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
     return code == PAWL_OK ? pawl__sql_set_session(session, error) : code;
 }
 
-/* Indexes that leave rows out want the first eight; the rest makes the session independent of what the
- * login or the driver has set. */
+/* Filtered indexes need the first eight; the rest makes the session independent of what the login or the driver has
+ * set. */
 static const char settings[] =
     "set quoted_identifier on; set ansi_nulls on; set ansi_padding on; set ansi_warnings on; "
     "set arithabort on; set concat_null_yields_null on; set numeric_roundabort off; "
@@ -183,7 +199,7 @@ typedef struct lock_name {
     char text[120];
 } lock_name;
 
-/* A prefix has letters, digits and '_' alone; the lock is of the database. */
+/* The name of the lock, which is one of the database. A prefix has letters, digits and '_' alone. */
 static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
 {
     lock_name name;
@@ -206,9 +222,9 @@ static pawl_code ask_lock(pawl__sql_session *session, const lock_name *name, int
 
 #define LOCK_SHOWN 32 /* characters of a lock's name that the server shows, in brackets */
 
-/* Ends the session that has the lock, an older one of this worker, whose answer nobody needs any longer. Both
- * statements ask for rights that few logins have (view server state, alter any connection): without them, and where
- * the name is not shown whole, the lock is waited for. PAWL_EDENIED: a right is missing. */
+/* Ends the session that has the lock: an older one of this worker, whose answer is no longer needed. Both
+ * statements need rights that few logins have (view server state, alter any connection): without them, or if the
+ * name is not shown whole, the lock is waited for. PAWL_EDENIED: a right is missing. */
 static pawl_code end_holder(pawl__sql_session *session, const lock_name *name)
 {
     char    text[500];
@@ -229,7 +245,7 @@ static pawl_code end_holder(pawl__sql_session *session, const lock_name *name)
     return pawl__sql_query(session, text, NULL);
 }
 
-/* An older session of the worker that has it is ended, or frees it when the server sees that it is gone. */
+/* Takes the lock. An older session that has it is ended, or waited for until the server notices its loss. */
 static pawl_code worker_lock(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote *remote    = pawl__sql_remote_at(session);
@@ -257,9 +273,9 @@ static void worker_unlock(pawl__sql_session *session)
     (void)pawl__sql_query(session, text, NULL);
 }
 
-/* ---- Who lives ----------------------------------------------------------- */
+/* ---- Workers that are alive ----------------------------------------------- */
 
-/* The application lock of a worker, this session's own among them, or its heartbeat. */
+/* True if the worker's application lock is taken (also by this session), or its heartbeat is recent. */
 static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
                         const pawl__sql_life *life)
 {
@@ -303,8 +319,8 @@ static pawl_code is_old_time(pawl__sql_session *session, pawl_text table, pawl_t
 
 /* ---- Sets ---------------------------------------------------------------- */
 
-/* The text of a round: each statement's own end is a letter, by @@rowcount, or by the number of a failure
- * that undid it alone. With parameters the counts inside of a text show in no other way. */
+/* The text of a round adds a letter for each statement, by @@rowcount, or by the number of a failure that undid the
+ * statement alone. In a batch with parameters the row counts of its statements do not arrive otherwise. */
 void pawl__mssql_append_set(pawl__sql_text *to, const char *one, int count)
 {
     pawl__sql_append(to, "set nocount on; declare @f varchar(200) = '', @c int; ");
@@ -322,7 +338,7 @@ void pawl__mssql_append_set(pawl__sql_text *to, const char *one, int count)
 
 /* ---- The family ---------------------------------------------------------- */
 
-/* The transaction's: of the printed script, too. */
+/* A lock of the transaction, the same as that of the printed script. */
 #define SCRIPT_LOCK                                                                \
     "declare @pawl int; exec @pawl = sp_getapplock @Resource = N'pawl', "          \
     "@LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = %lld; " \
@@ -350,7 +366,7 @@ const pawl__sql_family pawl__mssql_family = {
         {
             .claim       = PAWL__MSSQL_QUEUE_CLAIM,
             .claim_more  = PAWL__MSSQL_QUEUE_CLAIM_MORE,
-            .claim_free  = PAWL__MSSQL_QUEUE_CLAIM_MORE, /* of a cluster, which there is none of */
+            .claim_free  = PAWL__MSSQL_QUEUE_CLAIM_MORE, /* for clusters, which do not exist here */
             .claim_again = PAWL__MSSQL_QUEUE_CLAIM_AGAIN,
             .count_due   = PAWL__MSSQL_QUEUE_COUNT_DUE,
             .lock        = PAWL__MSSQL_QUEUE_LOCK,

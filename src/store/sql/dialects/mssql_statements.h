@@ -1,6 +1,6 @@
-/* mssql_statements.h - what SQL Server says in another way than the shared statements: the words that lock
- * rows stand behind their table, not at the end; there is no `on conflict`, and no subquery in VALUES.
- * Counted on from the shared ones.
+/* mssql_statements.h - the statements that SQL Server needs in another form than the shared one: words that
+ * lock rows stand behind their table, not at the end; there is no `on conflict`, and no subquery in VALUES.
+ * Their numbers follow those of the shared statements.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,20 +9,22 @@
 
 #include "store/sql/row_statements.h"
 
-/* Rows are locked for a write, one by one, and those that others have locked are passed over; also where
- * reads see versions of rows (read_committed_snapshot): readpast wants readcommittedlock there. The index is named: by a scan of the table
- * every row would be locked. */
+/* Locks rows for a write, one by one, and skips those that others have locked. If reads see versions of rows
+ * (read_committed_snapshot), readpast needs readcommittedlock. The index is named because a scan of the table would
+ * lock every row. */
 #define PAWL__MSSQL_TAKEN "with (updlock, readpast, rowlock, readcommittedlock) "
 #define PAWL__MSSQL_TAKEN_BY(index) \
     "with (updlock, readpast, rowlock, readcommittedlock, index({name:" index "})) "
 #define PAWL__MSSQL_LOCKED "with (updlock, rowlock) "
-/* No other transaction makes the row until this one ends. */
+/* No other transaction can insert the row until this one ends. */
 #define PAWL__MSSQL_ALONE "with (updlock, holdlock, rowlock) "
 
 #define PAWL__MSSQL_DUE "where [Queue] = ?1 and [Due] <= ?2 "
 #define PAWL__MSSQL_IN_ORDER "order by [Due], [Seq] {limit:?3}"
-/* A long parameter says its type: by Microsoft's driver it would be one of image or ntext, which neither '=' (402)
- * nor string_split (8116) takes. */
+/* OUTBOX_SAME: '=' takes bytes for equal that differ in bytes NUL at their end.
+ *
+ * A long parameter is cast: Microsoft's driver would send it as image or ntext, which neither '=' (402) nor
+ * string_split (8116) takes. */
 #define PAWL__MSSQL_LONG_TEXT(parameter) "cast(" parameter " as nvarchar(max))"
 #define PAWL__MSSQL_LONG_BYTES(parameter) "cast(" parameter " as varbinary(max))"
 #define PAWL__MSSQL_NOT_OF                                                                     \
@@ -33,15 +35,18 @@
 #define PAWL__MSSQL_SUM(counter) "t." counter " = t." counter " + w." counter
 #define PAWL__MSSQL_NEW(column) "t." column " = k." column
 
-/* Rows of two indexes with conditions, each asked for with its own. */
+/* Rows of two filtered indexes, with a select for each. */
 #define PAWL__MSSQL_OF_SAGA_IN(condition) \
     "select [Id] from {timeouts} where [SagaId] between ?1 and ?1 and [SagaId] is not null and " condition
 #define PAWL__MSSQL_OF_SAGA                                                                  \
     "[Id] in (" PAWL__MSSQL_OF_SAGA_IN("[Name] <> ''") " union all " PAWL__MSSQL_OF_SAGA_IN( \
         "[Name] = ''") ")"
 
-/* TIMEOUT_CANCEL and its like: an index with a condition on a column is passed over where that column is compared with a
- * parameter by '='.
+/* TIMEOUT_CANCEL and the like: the planner does not use an index that is filtered by a column if that column is compared
+ * with a parameter by '='.
+ *
+ * TIMEOUT_LIST: ids are ordered as texts, an order that no index has. The statement reads as many rows as are asked for
+ * by due time, with all that are due at the same time as the last one, and sorts these.
  *
  * TIMEOUT_FOREIGN: a recursive part may have neither an aggregate nor a top, but may number rows. */
 #define PAWL__MSSQL_FOREIGN_TEXT                                                  \
@@ -56,8 +61,8 @@
     "(select 1 from {subscriptions} as s where s.[Queue] = d.name))) "            \
     "select name, due from f where due is not null order by name option (maxrecursion 0)"
 
-/* Oldest rows first, as many as are asked for; locked ones wait for the next sweep. Its callers ask for
- * 2,000 at most: from 5,000 locks on a statement locks the whole table. */
+/* Deletes the oldest rows, `?2` at most; locked ones wait for the next sweep. Callers ask for 2,000 at most: with
+ * 5,000 locks a statement locks the whole table. */
 #define PAWL__MSSQL_SWEEP(table, condition, order)                                      \
     "with old as (select top (?2) [At] from {" table                                    \
     "} with (readpast, rowlock, readcommittedlock) where " condition " order by " order \
@@ -83,7 +88,7 @@
                         "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                                                                                                                       \
     X(OUTBOX_SAME,                                                                                                                                                                                                                  \
       "select 1 from {outbox} where [DispatchId] = ?1 and [Type] = ?2 and [Body] = " PAWL__MSSQL_LONG_BYTES(                                                                                                                        \
-          "?3"))                                                                                                                                                                                                                    \
+          "?3") " and datalength([Body]) = datalength(" PAWL__MSSQL_LONG_BYTES("?3") ")")                                                                                                                                           \
     X(WORKER_FOLD,                                                                                                                                                                                                                  \
       "update t set " PAWL__MSSQL_SUM("[Messages]") ", " PAWL__MSSQL_SUM("[Timeouts]") ", " PAWL__MSSQL_SUM("[Flushes]") ", " PAWL__MSSQL_SUM(                                                                                      \
           "[Failures]") ", " PAWL__MSSQL_SUM("[Conflicts]") ", " PAWL__MSSQL_SUM("[Dead]") " from {workers} as t join {workers} as w on w.[Id] = ?2 "                                                                               \
@@ -96,8 +101,6 @@
                  "w.[Seen] from {leases} as l join {workers} as w on w.[Id] = l.[Worker] "                                                                                                                                          \
                  "where substring(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?1")                                                                                                                                                  \
     X(LEASE_LOCK, "select [Epoch] from {leases} " PAWL__MSSQL_LOCKED "where [Name] = ?1")                                                                                                                                           \
-    X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 and [MessageId] "                                                                                                                                         \
-                   "between ?2 and ?3 order by [MessageId] {limit:?4}")                                                                                                                                                             \
     X(INBOX_SWEEP, PAWL__MSSQL_SWEEP("inbox", "[At] < ?1", "[At]"))                                                                                                                                                                 \
     X(OUTBOX_SWEEP, PAWL__MSSQL_SWEEP("outbox", "[DispatchedAt] < ?1", "[DispatchedAt]"))                                                                                                                                           \
     X(HISTORY_SWEEP,                                                                                                                                                                                                                \
@@ -122,10 +125,12 @@
     X(TIMEOUT_CANCEL, "delete from {timeouts} where [SagaId] = ?1 and [Name] between ?2 and ?2 "                                                                                                                                    \
                       "and [Name] <> ''")                                                                                                                                                                                           \
     X(TIMEOUT_CANCEL_ALL, "delete from {timeouts} where " PAWL__MSSQL_OF_SAGA)                                                                                                                                                      \
-    /* Pages of several destinations are merged by the bytes of ids, which this database sorts otherwise. */                                                                                                                        \
-    X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW                                                                                                                                                                                           \
-      "where [Destination] = ?1 and [Due] >= ?2 and ([Due] > ?2 or convert(char(36), [Id]) > "                                                                                                                                      \
-      "convert(char(36), cast(?3 as uniqueidentifier))) order by [Due], convert(char(36), [Id]) {limit:?4}")                                                                                                                        \
+    /* Pages of several destinations are merged in the byte order of ids; this database sorts them in another order. */                                                                                                             \
+    X(TIMEOUT_LIST,                                                                                                                                                                                                                 \
+      "select top (?4) " PAWL__SQL_TIMEOUT_COLUMNS                                                                                                                                                                                  \
+      "from (select top (?4) with ties " PAWL__SQL_TIMEOUT_COLUMNS                                                                                                                                                                  \
+      "from {timeouts} where [Destination] = ?1 and [Due] >= ?2 and ([Due] > ?2 or convert(char(36), [Id]) > "                                                                                                                      \
+      "convert(char(36), cast(?3 as uniqueidentifier))) order by [Due]) as t order by [Due], convert(char(36), [Id])")                                                                                                              \
     X(TIMEOUT_LIST_SAGA,                                                                                                                                                                                                            \
       PAWL__SQL_TIMEOUT_ROW "where " PAWL__MSSQL_OF_SAGA " and " PAWL__SQL_TIMEOUT_PAGE)                                                                                                                                            \
     X(TIMEOUT_REARM_SAGA,                                                                                                                                                                                                           \
@@ -152,13 +157,13 @@
                     "([Partition], [Name], [Due], [Attempts], [Dead], [Error]) values (k.[Partition], k.[Name], k.[Due], 0, 0, '');")                                                                                               \
     X(AGGREGATOR_CLAIM, PAWL__SQL_AGGREGATOR_ROW PAWL__MSSQL_TAKEN_BY(                                                                                                                                                              \
                             "aggregator_at") "where [Partition] = ?1 order by [At], [Id]")                                                                                                                                          \
-    /* A wait asks for it again and again, and rows that are not committed are no news. */                                                                                                                                          \
+    /* Waits repeat this statement. It skips rows that are not committed yet. */                                                                                                                                                    \
     X(NEWS,                                                                                                                                                                                                                         \
       "select coalesce((select max([Seq]) from {queue} with (readpast, readcommittedlock)), 0), "                                                                                                                                   \
       "coalesce((select max([Id]) from {outbox} with (readpast, readcommittedlock)), 0), "                                                                                                                                          \
       "coalesce((select max([Seq]) from {events} with (readpast, readcommittedlock)), 0), "                                                                                                                                         \
       "coalesce((select max([Id]) from {aggregator} with (readpast, readcommittedlock)), 0)")                                                                                                                                       \
-    /* The catalog of one table. Columns that are computed are pawl's own, and take no value. */                                                                                                                                    \
+    /* The catalog of one table. Computed columns are pawl's own, and take no value. */                                                                                                                                             \
     X(SCHEMA_COLUMNS,                                                                                                                                                                                                               \
       "select t.name, c.name, case when y.name in ('nvarchar', 'varchar', 'varbinary') "                                                                                                                                            \
       "then concat(y.name, '(', case when c.max_length = -1 then 'max' "                                                                                                                                                            \
@@ -187,7 +192,7 @@ enum {
     PAWL__MSSQL_STATEMENTS(PAWL__MSSQL_NAME_OF) PAWL__MSSQL_STATEMENT_COUNT
 };
 
-/* For a shared statement (row statements included), the one of these that stands for it; or 0. */
+/* For each shared statement (row statements included) the one of these that replaces it, or 0. */
 extern const int pawl__mssql_overrides[];
 /* By number: the shared statements, those of rows, and these. */
 extern const char *const pawl__mssql_templates[];

@@ -1,4 +1,4 @@
-/* mysql.c - types, keys and words of the tables of MySQL and MariaDB.
+/* mysql.c - the dialects of MySQL and MariaDB: column types, words of statements, and the schema's script.
  *
  * Saga tables have the types and the character set of seed 004 (D14); every text that is compared
  * is compared byte for byte, trailing spaces included (D20), by a collation that each of
@@ -36,9 +36,9 @@
 
 /* ---- Scripts ------------------------------------------------------------ */
 
-/* "add column if not exists" and "create index if not exists", which MySQL has not: the script looks
- * into the catalog, and prepares either the statement or one that does nothing. The session
- * variable @pawl and the prepared statement `pawl` are the script's own. */
+/* "add column if not exists" and "create index if not exists", which MySQL does not have: the script reads the
+ * catalog, and prepares either the statement or one that does nothing. The session variable @pawl and the prepared
+ * statement `pawl` are the script's own. */
 typedef struct guarded_row {
     const char *view;
     const char *column;
@@ -49,7 +49,7 @@ static const guarded_row rows[] = {
     [PAWL__SQL_MAKE_INDEX]  = {"statistics", "index_name"},
 };
 
-/* In a session with backslash escapes: the script's beginning sees to that. */
+/* Escapes for a session with backslash escapes: the beginning of the script turns them on. */
 static void append_escaped(pawl__sql_text *text, pawl_text value)
 {
     pawl__sql_append(text, "'");
@@ -93,8 +93,8 @@ static pawl_code guard(const pawl__sql_action *action, pawl__sql_emit_fn *each, 
     return code;
 }
 
-/* The index of pending outbox rows had three columns first. One statement changes it, as other programs'
- * statements name it. */
+/* The index of pending outbox rows had three columns at first. One statement replaces it, since statements of
+ * running programs name it. */
 #define WIDEN_OUTBOX_INDEX                                                                    \
     "alter table {outbox} drop index {outbox_pending}, add index {outbox_pending} ([State], " \
     "[Id], [NextAttempt], [Endpoint])"
@@ -112,14 +112,14 @@ static const pawl__sql_extra in_scripts[] = {
     {0},
 };
 
-/* The script may be run by a client whose session has another character set, in which names and
- * literals would be others; or another mode, in which an index is made too short without a
- * word. Every statement on tables commits by itself, so what two scripts at once would do to
- * each other is kept apart by a lock of the session. Where it cannot be had a subquery with
- * two rows ends the script: there is no other error that a plain statement can raise. */
+/* The client that runs the script may have another character set, by which names and literals differ; or another
+ * mode, in which an index is cut to a shorter one silently; or no autocommit, so that the version is rolled back at
+ * the end. Every statement on tables commits by itself, so a lock of the session keeps two scripts apart. If the
+ * lock is not free, a subquery with two rows ends the script: a plain statement can raise no other error. */
 #define BEGIN                                                                                 \
     "set names utf8mb4;\n"                                                                    \
-    "set session sql_mode = 'TRADITIONAL';\n"                                                 \
+    "set session sql_mode = 'TRADITIONAL', autocommit = 1;\n"                                 \
+    "set session transaction read write;\n"                                                   \
     "-- The second of two waits for the first. After a minute it ends with error 1242\n"      \
     "set @pawl = if(get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 60) = 1, 0,\n" \
     "    (select 1 union all select 2));"
@@ -145,7 +145,7 @@ const pawl__sql_dialect pawl__mysql_dialect = {
     .product = "MySQL 8.0.1 or later",
     .client  = "mysql DATABASE <FILE",
     .types   = TYPES(MYSQL_EXACT, MYSQL_ASCII),
-    /* The catalog says no width of a whole number (D38). */
+    /* The catalog reports no width of whole numbers (D38). */
     .catalog_types = {[PAWL__SQL_KEY_INT] = "bigint"},
     .collation     = "utf8mb4_0900_bin",
     .table_end     = END(MYSQL_EXACT),
@@ -161,7 +161,7 @@ const pawl__sql_dialect pawl__mariadb_dialect = {
     .product = "MariaDB 10.6 or later",
     .client  = "mariadb DATABASE <FILE",
     .types   = TYPES(MARIADB_EXACT, MARIADB_ASCII),
-    /* The catalog says that of each, and json is its word for a longtext with a check. */
+    /* The catalog reports widths; json is its word for a longtext with a check. */
     .catalog_types = {[PAWL__SQL_SERIAL]   = "bigint(20)",
                       [PAWL__SQL_INTEGER]  = "bigint(20)",
                       [PAWL__SQL_JSON]     = "longtext",

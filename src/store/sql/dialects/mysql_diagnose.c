@@ -1,12 +1,13 @@
-/* mysql_diagnose.c - the look at a server of MySQL or MariaDB: what holds up pawl's work, or could lose it.
+/* mysql_diagnose.c - the checks of MySQL and MariaDB servers: what delays pawl's work, or could lose it.
  *
- * Each check is a select on the server's variables and tables of its own (store/sql/diagnose.h). What
- * a session of pawl sets for itself (sql_mode, isolation, time zone) is not looked at: the server's
- * values of these do no harm.
+ * Each check is a select on the server's variables and system tables (store/sql/diagnose.h). Settings
+ * that a session of pawl makes for itself (sql_mode, isolation, time zone) are not checked: the
+ * server's values of these do no harm.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/dialects/families.h"
+#include "store/sql/dialects/mysql_statements.h"
 #include "store/sql/tables.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #define MICROSECONDS_SINCE(time) \
     "timestampdiff(microsecond, " time ", convert_tz(utc_timestamp(6), '+00:00', 'SYSTEM'))"
-/* Of all users. Without the right `process` the list has this user's own alone. */
+/* Connections of all users; without the right `process` the list has only those of this user. */
 #define USED                                                                           \
     "coalesce(@pawl_used, (select count(*) from information_schema.processlist where " \
     "command not in ('Daemon', 'Binlog Dump')))"
@@ -28,8 +29,8 @@ static const pawl__sql_check checks[] = {
      .select = "select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)), '', ''",
      .measure = PAWL__SQL_MEASURE_CLOCK},
     {.name   = "server",
-     .select = "select if(@@global.read_only or @@innodb_read_only, 2, 0), "
-               "if(@@global.read_only or @@innodb_read_only, "
+     .select = "select if(" PAWL__MYSQL_READ_ONLY ", 2, 0), "
+               "if(" PAWL__MYSQL_READ_ONLY ", "
                "concat('this server may only be read (', version(), '): name the primary in the "
                "URL'), concat('version ', version())), ''"},
     {.name   = "innodb_flush_log_at_trx_commit",
@@ -110,7 +111,7 @@ static const pawl__sql_check checks[] = {
 
 /* ---- Rights ------------------------------------------------------------- */
 
-/* A statement is refused before it runs for what the user may not do, and EXPLAIN runs none. */
+/* Rights are tried with EXPLAIN, which runs nothing: without a right the server refuses the statement before. */
 static const char *const right_names[] = {"select", "insert", "update", "delete"};
 
 static void append_probe(pawl__sql_text *text, const pawl__sql_doctor *doctor,
@@ -131,8 +132,8 @@ static void append_probe(pawl__sql_text *text, const pawl__sql_doctor *doctor,
     pawl__sql_expand(text, doctor->dialect, doctor->store->system_prefix, form);
 }
 
-/* `*is_allowed` stays true where another failure than that of rights comes: a table that is missing is
- * the schema's matter, and a server that can only be read is a check of its own. */
+/* `*is_allowed` stays true if the failure is not about rights: a missing table concerns the schema, and a read-only
+ * server has a check of its own. */
 static pawl_code probe(pawl__sql_doctor *doctor, const pawl__sql_table *table, size_t right,
                        bool *is_allowed)
 {
@@ -177,7 +178,7 @@ static pawl_code check_table(pawl__sql_doctor *doctor, const pawl__sql_table *ta
     return code;
 }
 
-/* A remedy is run by somebody who may more, so it names this user. The host stands behind the last @. */
+/* Names this user for remedies, which somebody with more rights runs. The host stands behind the last @. */
 static pawl_code name_user(pawl__sql_doctor *doctor)
 {
     static const char text[] =
@@ -187,7 +188,7 @@ static pawl_code name_user(pawl__sql_doctor *doctor)
                               sizeof doctor->user, doctor->error);
 }
 
-/* For the check of transactions: whose session has a worker's lock is asked with its name. */
+/* For the check of transactions, which finds sessions with a worker's lock by the lock's name. */
 static pawl_code name_locks(pawl__sql_doctor *doctor)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(doctor->store);
@@ -197,7 +198,7 @@ static pawl_code name_locks(pawl__sql_doctor *doctor)
     return pawl__sql_query(remote->main, text, doctor->error);
 }
 
-/* For the check of connections. */
+/* Counts connections, for the check of their number. */
 static pawl_code count_used(pawl__sql_doctor *doctor)
 {
     pawl__sql_remote *remote = pawl__sql_remote_of(doctor->store);

@@ -1,12 +1,12 @@
-/* mysql_family.c - sessions of MySQL and MariaDB: settings, and the lock that a worker lives by.
+/* mysql_family.c - sessions of MySQL and MariaDB: settings, and the locks by which workers count as alive.
  *
- * A living worker has a lock by GET_LOCK, which its session alone keeps, or behind a pooler a heartbeat
- * by the server's clock. The name of a lock is of the whole server, in 64 characters without regard to
- * case: so it is made from the numbers of the database, the prefix and the worker. A lock is gone with its
+ * The session of a live worker holds a lock (GET_LOCK); behind a pooler the worker has a heartbeat by the
+ * server's clock instead. Names of locks are global on the server, have at most 64 characters and ignore
+ * case: so they are made from hashes of database and prefix, and the worker's number. A lock ends with its
  * session; a worker that connects again takes it again, and ends an older session of its own that the
  * server still takes for alive.
  *
- * The catalog is asked table by table: MariaDB opens every table of the database for a list of names.
+ * The catalog is read table by table: for a list of names MariaDB opens every table of the database.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,28 +62,35 @@ static pawl_code check_version(pawl__sql_remote *remote, const char *version, pa
                           version, is_mariadb ? "10.6" : "8.0.1");
 }
 
-/* Settings of the session, whatever the server's are: with those a select loses rows without a word, `is null` finds the row that was
- * inserted last, a commit begins a transaction or hangs up, or statements are refused. */
+/* Settings of the session. With other settings of the server a select loses rows silently, `is null` finds the row
+ * that was inserted last, a commit begins a transaction or ends the session, or statements are refused. The server
+ * reports a changed database (store/mysql/mysql.c). */
 #define OURS                                                                           \
     ", session sql_select_limit = 18446744073709551615, session sql_auto_is_null = 0," \
     " session completion_type = 'NO_CHAIN', session sql_safe_updates = 0,"             \
-    " session sql_big_selects = 1, session group_concat_max_len = 1048576"
+    " session sql_big_selects = 1, session group_concat_max_len = 1048576,"            \
+    " session session_track_schema = 1"
 
 #define CHARSET                                                                             \
     "set session character_set_client = utf8mb4, session character_set_results = utf8mb4, " \
     "session collation_connection = "
 #define EXACT_OF(remote) (pawl__mysql_is_mariadb(remote) ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin")
 
-/* As SET NAMES, which MariaDB's ODBC driver refuses. Texts compare byte for byte also where no column stands beside them. The deadline of a call
- * decides before a wait for a lock does. */
+/* If set, the two narrower limits replace the first: a claim (select for update) counts as read-only. */
+#define IDLE_TRANSACTION                                                                  \
+    ", session idle_transaction_timeout = %d, session idle_readonly_transaction_timeout " \
+    "= %d, session idle_write_transaction_timeout = %d"
+
+/* Sets what SET NAMES sets, which MariaDB's ODBC driver refuses. Texts compare byte for byte, also without a column
+ * beside them. The deadline of a call is shorter than that of a lock wait. */
 static pawl_code set_session(pawl__sql_session *session, pawl_error *error)
 {
     const pawl__sql_remote *remote     = pawl__sql_remote_at(session);
-    char                    text[1200] = "", rest[60] = "";
+    char                    text[1300] = "", rest[200] = "";
     bool                    is_mariadb = pawl__mysql_is_mariadb(remote);
     long long               wait = (long long)((remote->sql.base.deadline_ms + 999) / 1000 + 1);
     if (is_mariadb)
-        (void)snprintf(rest, sizeof rest, ", session idle_transaction_timeout = %d",
+        (void)snprintf(rest, sizeof rest, IDLE_TRANSACTION, remote->rest_s, remote->rest_s,
                        remote->rest_s);
     (void)snprintf(text, sizeof text,
                    CHARSET
@@ -120,14 +127,14 @@ static void take_session(void *context, const pawl_text *columns)
     to->session->packet_max = strtoul(columns[2].data, NULL, 10);
     to->session->server     = strtoll(columns[5].data, NULL, 10);
     remote->is_read_only    = columns[4].size != 0 && columns[4].data[0] == '1';
-    /* As the server spells it: with lower_case_table_names a URL may do so in another way. */
+    /* As the server spells it: with lower_case_table_names the URL may have another case. */
     if (remote->database[0] == '\0')
         (void)snprintf(remote->database, sizeof remote->database, "%.*s",
                        PAWL_TEXT_ARGS(columns[3]));
 }
 
-/* Whether other servers are written to at the same time, whose row locks are not this one's: a node of Galera, or
- * one of MySQL's, which is refused. A server without it has no such variable, MySQL no such table as MariaDB. */
+/* Is this a node of Galera, or of a MySQL group (refused): are other servers written to that do not see its row
+ * locks? Other servers have no such variable, and MySQL has no such table as MariaDB. */
 static pawl_code ask_cluster(pawl__sql_remote *remote, pawl__sql_session *session,
                              pawl_error *error)
 {
@@ -169,7 +176,7 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
     return code == PAWL_OK ? ask_cluster(remote, session, error) : code;
 }
 
-/* Of an application's. Without a character set of results texts arrive as they are stored, in utf8mb4. */
+/* Checks an application's session. Without a character set of results, texts arrive as stored, in utf8mb4. */
 static pawl_code check_charset(pawl__sql_session *session, pawl_error *error)
 {
     char      charset[100] = "";
@@ -244,7 +251,7 @@ static lock_name name_of(const pawl__sql_remote *remote, int64_t number)
 
 /* ---- The lock ------------------------------------------------------------ */
 
-/* The lock is had by a session of this worker, whose answer nobody needs any longer. */
+/* Ends the session that has the lock: an older one of this worker, whose answer is no longer needed. */
 static pawl_code end_holder(pawl__sql_session *session, const lock_name *name, pawl_error *error)
 {
     char    text[100];
@@ -287,9 +294,9 @@ static void worker_unlock(pawl__sql_session *session)
     (void)pawl__sql_query(session, text, NULL);
 }
 
-/* ---- Who lives ----------------------------------------------------------- */
+/* ---- Workers that are alive ----------------------------------------------- */
 
-/* GET_LOCK of a worker, or its heartbeat: the lock is used, the heartbeat young. */
+/* True if the worker's lock (GET_LOCK) is in use, or its heartbeat is recent. */
 static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
                         const pawl__sql_life *life)
 {
@@ -305,13 +312,14 @@ static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
 
 /* ---- Tables -------------------------------------------------------------- */
 
-/* Rows of an engine without transactions would stay where a commit is refused. */
+/* Refuses engines without transactions: their rows would stay if a commit is refused. */
 static pawl_code check_engine(pawl__sql_verifier *v, const pawl_text *table)
 {
     const pawl__sql_asked asked = {PAWL__MYSQL_SCHEMA_ENGINE, &pawl__one_text, table,
                                    &pawl__one_text, sizeof(pawl_text)};
     pawl_found            found = {0};
     pawl_code code = pawl__sql_read(v->schema->store, &asked, v->arena, &found, v->error);
+    v->left += found.count;
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
         pawl__sql_report(v, "table %.*s: its engine is %.*s, InnoDB is needed",
                          PAWL_TEXT_ARGS(*table),
@@ -329,17 +337,36 @@ static pawl_code verify_own(pawl__sql_verifier *v)
     return code;
 }
 
+/* Limits lock waits of a script: while it waits for a transaction, all later statements on the table, also selects,
+ * wait behind it. The server counts in seconds. */
+static pawl_code limit_waits(const pawl__sql_schema *schema, int64_t patience_ms, pawl_error *error)
+{
+    char text[80];
+    (void)snprintf(text, sizeof text, "set session lock_wait_timeout = %lld",
+                   (long long)(patience_ms + 999) / 1000);
+    return schema->ops->execute(schema->store, text, error);
+}
+
+static pawl_code rest(const pawl__sql_schema *schema, int64_t ms, pawl_error *error)
+{
+    char text[60];
+    (void)snprintf(text, sizeof text, "do sleep(%" PRId64 " / 1000.0)", ms);
+    return schema->ops->execute(schema->store, text, error);
+}
+
 static const pawl__sql_schema_ops schema_ops = {
     PAWL__SQL_FAMILY_SCHEMA,
-    .columns    = PAWL__MYSQL_SCHEMA_COLUMNS,
-    .indexes    = PAWL__MYSQL_SCHEMA_INDEXES,
-    .verify_own = verify_own,
+    .limit_waits = limit_waits,
+    .rest        = rest,
+    .columns     = PAWL__MYSQL_SCHEMA_COLUMNS,
+    .indexes     = PAWL__MYSQL_SCHEMA_INDEXES,
+    .verify_own  = verify_own,
 };
 
 /* ---- The family ---------------------------------------------------------- */
 
-/* Every statement that makes a table commits by itself: a lock, the printed script's, keeps each run alone, and
- * the next apply makes the rest after one that failed. */
+/* Every statement that makes a table commits by itself: the lock of the printed script isolates each run, and after
+ * a failed apply the next one makes the rest. */
 #define SCRIPT_LOCK "concat('pawl_', left(sha2(database(), 256), 40))"
 
 const pawl__sql_family pawl__mysql_family = {

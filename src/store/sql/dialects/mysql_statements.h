@@ -1,7 +1,7 @@
-/* mysql_statements.h - what MySQL and MariaDB say in another way than the shared statements: they have
- * no `update ... from` and no `on conflict`, and a statement that writes a table may not read it in a
- * subquery. Counted on from the shared ones. They are here for both connections to such a server: the
- * client library's (store/mysql) and ODBC's (store/odbc).
+/* mysql_statements.h - the statements that MySQL and MariaDB need in another form than the shared one: they
+ * have no `update ... from` and no `on conflict`, and a statement that writes a table may not read it in a
+ * subquery. Their numbers follow those of the shared statements. Both drivers for these servers use them:
+ * store/mysql (the client library) and store/odbc.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,12 @@
 
 #include "store/sql/row_statements.h"
 
-/* Whether the server can only be read. */
-#define PAWL__MYSQL_READ_ONLY "@@global.read_only or @@innodb_read_only"
+/* Is the setting on? It is a number, or from MariaDB 12.0.1 on a text: "ON", "NO_LOCK" and others. */
+#define PAWL__MYSQL_IS_ON(setting) "cast(" setting " as char) not in ('0', 'OFF')"
+/* Is the server read-only? */
+#define PAWL__MYSQL_READ_ONLY "(" PAWL__MYSQL_IS_ON("@@global.read_only") " or @@innodb_read_only)"
 
-/* A number of the server, of which there may be several behind one name. */
+/* The number of a server; one name may lead to several servers. */
 #define PAWL__MYSQL_SERVER "crc32(concat_ws('/', @@hostname, @@port, @@datadir))"
 
 #define PAWL__MYSQL_SUM(counter) "t." counter " = t." counter " + w." counter
@@ -21,24 +23,25 @@
 #define PAWL__MYSQL_NEWER(column) \
     column " = if(values([Version]) > [Version], values(" column "), " column ")"
 
-/* EVENT_INSERT: as the shared one, a null stream where the event before is not there. A derived
- * table may read what is written (1093), and `insert ... select` would take MariaDB's lock of all
+/* EVENT_INSERT: as in the shared one, the stream is null if the event before is missing. The subquery is a derived
+ * table, which may read the table that is written (1093). `insert ... select` would hold MariaDB's lock of serial
  * numbers until the commit: two streams that wait for each other's fail with 1467. */
 
-/* The index is named since on a small table the server would read, and lock, all rows instead. */
+/* The index is named because on a small table the server would read, and lock, all rows. */
 #define PAWL__MYSQL_DUE "force index ({queue_due}) where [Queue] = ?1 and [Due] <= ?2 "
 #define PAWL__MYSQL_LOCKED "for update skip locked"
 #define PAWL__MYSQL_CLAIMED "order by [Due], [Seq] limit ?3 " PAWL__MYSQL_LOCKED
 
-/* A claim of one row goes by the same index: of a row that is locked by its number alone a claim on MySQL
- * locks the entry of the index before it passes over it, and its holder then waits for that claim. */
+/* A claim of one row uses the same index. If it locked the row by its number alone, on MySQL another claim would
+ * lock the entry of the index before it skips the row, and the holder would wait for that claim. */
 #define PAWL__MYSQL_OF_NUMBER(column) "(select d." column " from {queue} as d where d.[Seq] = ?1)"
 
-/* The lease that is a claim, where claims are no row locks (sql/queue_stamp.c). */
+/* The name of the lease that is a claim on clusters, where row locks cannot be claims (sql/queue_stamp.c). */
 #define PAWL__MYSQL_STAMP "concat('claim:', [Seq])"
 
-/* As the shared text. These servers leap in an index for `distinct` alone, not for the smallest name behind another one,
- * and find a first row by the index if the order names all of its columns: else they read every timeout. */
+/* As the shared text. These servers leap through an index for `distinct` alone, not for the smallest name after
+ * another one, and find a first row by the index only if the order names all its columns: else they read every
+ * timeout. */
 #define PAWL__MYSQL_FOREIGN_TEXT                                                                      \
     "select d.name, (select t.[Due] from {timeouts} as t force index ({timeouts_due}) "               \
     "where t.[Destination] = d.name and (t.[LeaseExpires] is null or t.[LeaseExpires] <= ?2) "        \
@@ -47,7 +50,7 @@
     "where d.name = ?1 or not exists (select 1 from {subscriptions} as s where s.[Queue] = d.name) "  \
     "having due is not null order by d.name"
 
-/* Free rows of a partition, and the place of their type in a list. */
+/* Free rows of a partition; the position of the type in a list. */
 #define PAWL__MYSQL_PARTITION                                                           \
     "force index ({aggregator_at}) where [Partition] = ?1 and ([LeaseExpires] is null " \
     "or [LeaseExpires] <= ?2) and [Id] <= ?3 and find_in_set(hex([Type]), ?4) "
@@ -73,7 +76,7 @@
       "(select 1 from {leases} as c where c.[Name] = " PAWL__MYSQL_STAMP                                                                                     \
       ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(TIMEOUT_FOREIGN, PAWL__MYSQL_FOREIGN_TEXT)                                                                                                             \
-    /* The server does not find the index of held rows by what its column is made of. */                                                                     \
+    /* Names the computed column: by its expression the server would not use the index of held rows. */                                                      \
     X(OUTBOX_RELEASE,                                                                                                                                        \
       "update {outbox} force index ({outbox_held}) set [State] = 'pending' where [HeldSource] = ?1")                                                         \
     X(WORKER_FOLD,                                                                                                                                           \
@@ -90,7 +93,7 @@
       "if(?12 = 0 or ?2 = 1, ?1, (select b.[Stream] from (select [Stream] from {events} "                                                                    \
       "where [Stream] = ?1 and [Version] = ?2 - 1) as b)), "                                                                                                 \
       "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                                                                                           \
-    /* The same where the events before are there, and how many of them are. */                                                                              \
+    /* The same if the events before exist, and the count of these. */                                                                                       \
     X(EVENT_INSERT_SURE, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values "                                                           \
                          "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                                                                   \
     X(EVENT_COUNT,                                                                                                                                           \
@@ -101,7 +104,7 @@
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "                                                               \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on duplicate key update " PAWL__MYSQL_NEWER("[TypeVersion]") ", " PAWL__MYSQL_NEWER(                                  \
           "[State]") ", " PAWL__MYSQL_NEWER("[Dispatches]") ", " PAWL__MYSQL_NEWER("[At]") ", " PAWL__MYSQL_NEWER("[Version]"))                              \
-    /* As a rule the row is there. It is locked, as by an insert that fails, which would have to be looked at. */                                            \
+    /* As a rule the row exists. It is locked as by an insert that fails, whose failure would have to be checked. */                                         \
     X(FLUSH_ADD,                                                                                                                                             \
       "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], [Error]) "                                                            \
       "select ?1, ?2, cast(?3 as datetime(6)), 0, 0, '' from dual where not exists (select 1 from "                                                          \
@@ -112,7 +115,7 @@
     X(PARTITION_KNOWN, PAWL__SQL_AGGREGATOR_ROW PAWL__MYSQL_PARTITION                                                                                        \
       "<> 0 order by [At], [Id] limit ?5 " PAWL__MYSQL_LOCKED)                                                                                               \
     X(PARTITION_OTHERS, "select count(*) from {aggregator} " PAWL__MYSQL_PARTITION "= 0")                                                                    \
-    /* The catalog of one table. A column that is computed has no value to be given. */                                                                      \
+    /* The catalog of one table. A computed column takes no value. */                                                                                        \
     X(SCHEMA_COLUMNS,                                                                                                                                        \
       "select table_name, column_name, column_type, coalesce(collation_name, ''), "                                                                          \
       "is_nullable = 'NO', column_default is not null or extra <> '' "                                                                                       \
@@ -133,7 +136,7 @@ enum {
     PAWL__MYSQL_STATEMENTS(PAWL__MYSQL_NAME_OF) PAWL__MYSQL_STATEMENT_COUNT
 };
 
-/* For a shared statement (row statements included), the one of these that stands for it; or 0. */
+/* For each shared statement (row statements included) the one of these that replaces it, or 0. */
 extern const int pawl__mysql_overrides[];
 /* By number: the shared statements, those of rows, and these. */
 extern const char *const pawl__mysql_templates[];

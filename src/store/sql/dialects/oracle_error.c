@@ -1,4 +1,4 @@
-/* oracle_error.c - numbers of Oracle's failures, in their order.
+/* oracle_error.c - Oracle's error numbers: the code of each, and what the server has undone.
  *
  * A failed statement, a whole block included, is undone alone, and the transaction goes on. After a deadlock
  * the locks before it stay, and the other session waits on: the transaction is to be rolled back.
@@ -81,7 +81,7 @@ static const pawl__sql_failure rows[] = {
     {12609, PAWL_ELOST, CONNECTION},        /* time-out of an answer */
     {12899, PAWL_EINVAL, STATEMENT},        /* text too long */
     {16000, PAWL_EUNREACHABLE,
-     STATEMENT},                       /* opened to be read only: another one can be written to */
+     CONNECTION},                      /* opened to be read only: another one can be written to */
     {24816, PAWL_ELIMIT, STATEMENT},   /* a long text behind a long value */
     {25402, PAWL_EBUSY, TRANSACTION},  /* fail-over: the transaction is to be rolled back */
     {25408, PAWL_ELOST, CONNECTION},   /* fail-over: nobody knows what was done */
@@ -102,4 +102,5 @@ const pawl__sql_failures pawl__oracle_failures = {
     .null_number = 1400,
     .left        = STATEMENT,
     .unsure      = {1013}, /* a commit that was cancelled may be there, too */
+    .sure        = {16000},
 };

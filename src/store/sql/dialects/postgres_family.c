@@ -1,9 +1,9 @@
-/* postgres_family.c - sessions of PostgreSQL by another library than its own: statements, the lock that a
- * worker lives by, failures.
+/* postgres_family.c - sessions of PostgreSQL by another library than libpq (ODBC): statements, the locks by
+ * which workers count as alive, failures.
  *
- * A living worker has an advisory lock, of the number that store/postgres gives it. The second session
- * of a worker has the one below. A lock is gone with its session; a worker that connects again ends an
- * older session of its own that the server still takes for alive.
+ * A live worker holds an advisory lock with the same number as in store/postgres, its second session
+ * the lock with the next lower number. A lock ends with its session; a worker that connects again ends
+ * an older session of its own that the server still takes for alive.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,12 +23,14 @@
 #define CLAIMED "order by [Due], [Seq] limit ?3 " LOCKED
 #define NOT_OF "and [Seq] <> all (cast(string_to_array(?4, ',') as bigint array)) "
 #define STAMP "'claim:' || [Seq]"
-/* Rows of a table whose physical place is in the select. */
+/* Deletes the selected rows by their ctid. */
 #define AT_PLACE(table, select) \
     "delete from {" table "} where ctid = any (array(select ctid from {" table "} " select "))"
 
-/* INBOX_SWEEP and the like: a delete has no order and no limit. EVENT_INSERT is the shared one, and
- * QUEUE_FIRST passes over rows that a worker has in hand, which no column says. */
+#define OF_TABLE "current_schema() and c.relname = ?1"
+
+/* INBOX_SWEEP and the like: a delete has no order and no limit. EVENT_INSERT is the shared one. QUEUE_FIRST skips
+ * rows that a worker has claimed, which no column shows. */
 #define STATEMENTS(X)                                                                             \
     X(QUEUE_CLAIM, PAWL__SQL_QUEUE_ROW_TEXT DUE CLAIMED)                                          \
     X(QUEUE_CLAIM_MORE, PAWL__SQL_QUEUE_ROW_TEXT DUE NOT_OF CLAIMED)                              \
@@ -49,24 +51,8 @@
       "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], "          \
       "[Error]) values (?1, ?2, ?3, 0, 0, '') "                                                   \
       "on conflict ([Partition]) do update set [Name] = excluded.[Name]")                         \
-    X(SCHEMA_COLUMNS,                                                                             \
-      "select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), "           \
-      "coalesce(l.collname::text, ''), a.attnotnull::int, "                                       \
-      "(a.atthasdef or a.attidentity <> '')::int "                                                \
-      "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                          \
-      "on c.relnamespace = s.oid and c.relkind in ('r', 'p') "                                    \
-      "join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 "                 \
-      "and not a.attisdropped left join pg_catalog.pg_collation as l on l.oid = a.attcollation "  \
-      "where s.nspname = current_schema() and c.relname = ?1 order by a.attnum")                  \
-    X(SCHEMA_INDEXES,                                                                             \
-      "select c.relname::text, x.relname::text, "                                                 \
-      "(select coalesce(string_agg(pg_get_indexdef(i.indexrelid, n, false), ', ' order by n), "   \
-      "'') from generate_series(1, i.indnkeyatts) as n), i.indisprimary::int, "                   \
-      "i.indisunique::int, (i.indisvalid and i.indisready)::int, (i.indpred is not null)::int "   \
-      "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                          \
-      "on c.relnamespace = s.oid join pg_catalog.pg_index as i on i.indrelid = c.oid "            \
-      "join pg_catalog.pg_class as x on x.oid = i.indexrelid "                                    \
-      "where s.nspname = current_schema() and c.relname = ?1 order by x.relname")
+    X(SCHEMA_COLUMNS, PAWL__PG_CATALOG_COLUMNS("::int", OF_TABLE))                                \
+    X(SCHEMA_INDEXES, PAWL__PG_CATALOG_INDEXES("::int", OF_TABLE))
 
 #define OF_FAMILY(name) OWN_##name
 #define NUMBER_OF(name, text) OF_FAMILY(name),
@@ -123,8 +109,8 @@ static pawl_code begin(pawl__sql_session *session, pawl_error *error)
 
 #define TIME_SETTINGS "set time zone 'UTC'; set datestyle = 'ISO'"
 
-/* Statistics of tables that were empty a moment ago mislead a planner: every read has its index. A transaction
- * that rests too long is ended. */
+/* Plans by index only: statistics of tables that were empty a moment ago mislead the planner. A transaction that is
+ * idle for too long is ended. */
 static const char settings[] =
     "set client_encoding = 'UTF8'; " TIME_SETTINGS "; "
     "set standard_conforming_strings = on; set bytea_output = 'hex'; set jit = off; "
@@ -134,7 +120,7 @@ static const char settings[] =
     "set statement_timeout = 0; set quote_all_identifiers = off; "
     "set default_transaction_isolation = 'read committed'";
 
-/* The start as a number: a time is printed in the zone and style of the session, which may be a caller's. */
+/* Reads the start as a number: a time is printed in the zone and style of the session, which may be a caller's. */
 static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATABASE_ID_SIZE],
                              pawl_error *error)
 {
@@ -145,7 +131,7 @@ static pawl_code database_id(pawl__sql_session *session, char id[PAWL__SQL_DATAB
                               id, PAWL__SQL_DATABASE_ID_SIZE, error);
 }
 
-/* Of an application's. With SQL_ASCII, which its driver chooses by the locale "C", nothing is converted. */
+/* Checks an application's session. With SQL_ASCII (its driver's choice for the locale "C") nothing is converted. */
 static pawl_code check_encoding(pawl__sql_session *session, pawl_error *error)
 {
     char      encoding[100] = "";
@@ -163,7 +149,7 @@ static pawl_code check_encoding(pawl__sql_session *session, pawl_error *error)
                           encoding);
 }
 
-/* Of a caller's, a savepoint is refused outside of it. Of a handler's, its settings of times end with it. */
+/* Is a transaction open? Without one a savepoint is refused. A handler's settings of times end here. */
 static pawl_code is_in_transaction(pawl__sql_session *session, bool *is_open, pawl_error *error)
 {
     pawl_error why  = PAWL_ERROR_INIT;
@@ -216,9 +202,9 @@ static void worker_unlock(pawl__sql_session *session)
     (void)pawl__sql_ask_number(session, text, &ignored, NULL);
 }
 
-/* ---- Who lives ----------------------------------------------------------- */
+/* ---- Workers that are alive ----------------------------------------------- */
 
-/* The advisory lock of a worker, or the heartbeat of one of store/postgres behind a pooler. */
+/* True if the worker's advisory lock is taken, or, for store/postgres behind a pooler, its heartbeat is recent. */
 static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
                         const pawl__sql_life *life)
 {
@@ -235,19 +221,8 @@ static void append_life(const pawl__sql_remote *remote, pawl__sql_text *text,
 
 /* ---- Tables -------------------------------------------------------------- */
 
-static pawl_code limit_waits(pawl_store *base, const char *prefix, int64_t patience_ms,
-                             pawl_error *error)
-{
-    return pawl__pg_limit_waits(base, pawl__sql_run_execute, prefix, patience_ms, error);
-}
-
-static pawl_code rest(pawl_store *base, int64_t ms, pawl_error *error)
-{
-    return pawl__pg_rest(base, pawl__sql_run_execute, ms, error);
-}
-
 static const pawl__sql_schema_ops schema_ops = {
-    PAWL__SQL_FAMILY_SCHEMA,       .limit_waits = limit_waits,    .rest = rest,
+    PAWL__SQL_FAMILY_SCHEMA,       .limit_waits = pawl__pg_limit_waits, .rest = pawl__pg_rest,
     .columns = OWN_SCHEMA_COLUMNS, .indexes = OWN_SCHEMA_INDEXES,
 };
 
@@ -257,7 +232,7 @@ static const pawl__sql_schema_ops schema_ops = {
     "with h as materialized (select l.classid::bigint << 32 | l.objid::bigint as n " \
     "from pg_catalog.pg_locks as l where " OF_NUMBER ") select concat("
 
-/* The lock of the printed script; search_path is the schema alone. */
+/* The lock of the printed script; the search_path is the schema alone. */
 #define SCRIPT_LOCK "select count(pg_advisory_xact_lock(1885435756))"
 #define OWN_PATH "select set_config('search_path', quote_ident(current_schema()), true)"
 

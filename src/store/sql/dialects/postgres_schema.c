@@ -1,4 +1,4 @@
-/* postgres_schema.c - the waits of an apply of the schema on PostgreSQL.
+/* postgres_schema.c - how long applying the schema on PostgreSQL waits for locks (families.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,29 +10,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-pawl_code pawl__pg_limit_waits(pawl_store *store, pawl__pg_execute_fn *execute, const char *prefix,
-                               int64_t patience_ms, pawl_error *error)
+pawl_code pawl__pg_limit_waits(const pawl__sql_schema *schema, int64_t patience_ms,
+                               pawl_error *error)
 {
     pawl__sql_text text = {0};
     pawl__sql_appendf(&text,
                       "do $pawl$ begin perform set_config('lock_timeout', '%lldms', true); "
                       "lock table ",
                       (long long)patience_ms);
-    pawl__sql_append_table(&text, &pawl__pg_dialect, prefix, PAWL_TEXT("queue"));
+    pawl__sql_append_table(&text, &pawl__pg_dialect, schema->prefix, PAWL_TEXT("queue"));
     pawl__sql_appendf(&text,
                       " in access exclusive mode; perform set_config('lock_timeout', '%lldms', "
                       "true); exception when undefined_table then null; end $pawl$",
                       (long long)patience_ms / 2);
-    pawl_code code = text.is_failed ? pawl__sql_no_memory(store, "a text", error)
-                                    : execute(store, text.data, error);
+    pawl_code code = text.is_failed ? pawl__sql_no_memory(schema->store, "a text", error)
+                                    : schema->ops->execute(schema->store, text.data, error);
     pawl__sql_text_free(&text);
     return code;
 }
 
-pawl_code pawl__pg_rest(pawl_store *store, pawl__pg_execute_fn *execute, int64_t ms,
-                        pawl_error *error)
+pawl_code pawl__pg_rest(const pawl__sql_schema *schema, int64_t ms, pawl_error *error)
 {
     char text[60];
     (void)snprintf(text, sizeof text, "select pg_sleep(%" PRId64 " / 1000.0)", ms);
-    return execute(store, text, error);
+    return schema->ops->execute(schema->store, text, error);
 }
