@@ -26,18 +26,20 @@ static void shown_default(const char *page, const char *option, char *text, size
         snprintf(text, size, "%.*s", (int)strcspn(at + 8, "\n"), at + 8);
 }
 
-/* The value in the field as it would be given; empty: parsing left the field as it was. */
+/* The value in the field as it would be given; empty: parsing left the field as it was. All bytes of a text's field
+ * are compared: the address of a text may begin with the byte UNTOUCHED. */
 static void parsed_default(const pawl__option *option, const char *fields, char *text, size_t size)
 {
     const char *field = fields + option->offset;
     int64_t     number;
-    const char *word;
+    const char *word, *untouched;
     memcpy(&number, field, sizeof number);
     memcpy(&word, field, sizeof word);
+    memset(&untouched, UNTOUCHED, sizeof untouched);
     text[0] = '\0';
     if (option->kind == PAWL__OPTION_YES_NO && *field != UNTOUCHED)
         snprintf(text, size, "%s", *field != 0 ? "yes" : "no");
-    if (option->kind == PAWL__OPTION_TEXT && *field != UNTOUCHED)
+    if (option->kind == PAWL__OPTION_TEXT && memcmp(&word, &untouched, sizeof word) != 0)
         snprintf(text, size, "%s", word);
     if ((option->kind == PAWL__OPTION_COUNT || option->kind == PAWL__OPTION_DURATION) &&
         *field != UNTOUCHED)
