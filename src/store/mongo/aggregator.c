@@ -1,5 +1,4 @@
-/* aggregator.c - messages that are collected, partition by partition, with the leases of snapshots; and what
- * is known of a partition's flushes.
+/* aggregator.c - collected messages by partition, with the leases of batches; and the flush state of each partition.
  *
  *     aggregator        {_id: number, name, partition, key, ..., at, session: UUID, lease_expires, worker}
  *     aggregator_flush  {_id: partition, name, due, attempts, is_dead, error, adds}
@@ -24,8 +23,8 @@ static const pawl__mongo_table flushes =
     (claim)->partition, (claim)->now, (claim)->id_max, (op), \
         PAWL__MONGO_VALUES((claim)->types, (claim)->type_count, TEXT)
 
-/* Rows never change but for their lease: those that were found are those that are leased, unless others
- * were faster. */
+/* Only the lease of a row ever changes, so the leased rows are those found, unless other workers leased some of them
+ * first. */
 static pawl_code claim_rows(pawl_store *store, const pawl_leased_batch_claim *claim,
                             pawl_arena *arena, pawl_leased_batch *found, pawl_error *error)
 {
@@ -113,11 +112,11 @@ pawl_code pawl__mongo_find_flushes(pawl_store *store, const pawl_find *asked, pa
 
 /* ---- Changes ------------------------------------------------------------- */
 
-/* Each add writes the document of its partition's flush, and so does a flush that found the partition empty and removes
- * that document: when both happen at once, one of the two transactions begins again.
+/* Each add writes the flush document of its partition; a flush that finds the partition empty removes it. So if both
+ * happen at once, they conflict, and one of the two transactions is repeated.
  *
- * Adds to one partition conflict on this document as well. A transaction of several trips in which it is written last
- * loses against shorter ones until these end, so it is written first: the transaction then has it until its commit. */
+ * Concurrent adds to a partition conflict on this document, too. It is written first: a long transaction that wrote it
+ * last would lose against shorter ones again and again. */
 static const pawl__mongo_rule period = {
     .collection = "aggregator_flush",
     .writes = {"maybe by partition upsert q: {_id: @partition}, u: {$setOnInsert: {name: @name, "
@@ -159,7 +158,7 @@ const pawl__mongo_rule pawl__mongo_flush_set_rule = {
                        "is_dead: @is_dead, error: @error}}",
                    "maybe remove q: {_id: @partition}"}};
 
-/* The first id that is not there under the session's lease refuses. */
+/* Refuses with the first id that the session has no lease on. */
 static pawl_code look_at_removal(const pawl__mongo_run          *run,
                                  const pawl_leased_batch_remove *removal)
 {
@@ -205,7 +204,7 @@ static pawl_code apply_leased_batch_remove(pawl__mongo_run *run)
 const pawl__mongo_rule pawl__mongo_leased_batch_remove_rule = {
     .collection = "aggregator", .keys = "", .apply = apply_leased_batch_remove};
 
-/* The oldest of that correlation id, or all of the partition. */
+/* Removes the oldest message with the correlation id, or the whole partition. */
 static pawl_code apply_remove(pawl__mongo_run *run)
 {
     const pawl_aggregator_remove *gone   = run->items[0];

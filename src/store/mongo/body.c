@@ -2,7 +2,7 @@
  *
  *     {..., body: first half, body_rest: ObjectId}      bodies: {_id, of: collection, row: its _id, body}
  *
- * Both halves are written in one transaction. The rest of a deleted row is swept.
+ * Both halves are written in one transaction. When a row is deleted, a sweep later removes its second half.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *f
     bson_init(first);
     bson_copy_to_excluding_noinit(document, first, "body", NULL);
     put_bytes(first, body.data, FIRST_SIZE);
-    if (!bson_has_field(document, "_id")) /* a dead letter's, by which its rest is to know it */
+    if (!bson_has_field(document, "_id")) /* a dead letter has no _id yet; `bodies` refers to it */
         (void)bson_append_oid(first, "_id", -1, &id);
     (void)bson_append_oid(first, "body_rest", -1, &id);
     (void)bson_append_oid(&rest, "_id", -1, &id);
@@ -96,7 +96,7 @@ static pawl_code is_row_there(pawl_store *store, const bson_t *rest, bool *is_th
                                 "filter: {_id: %e}, projection: {_id: 1}", rest, "row");
 }
 
-/* Continues behind the rest where the last sweep of this handle ended, and after the last one from the first. */
+/* Checks up to count_max second halves by _id, after the last one that this handle checked; starts over at the end. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error)
 {
     bson_oid_t      *after = &pawl__mongo_of(store)->swept_to;
@@ -154,7 +154,7 @@ typedef struct clearing {
     int64_t             cleared;
 } clearing;
 
-/* The rest of a large body is removed with it. */
+/* Also removes the second half of a large body. */
 static pawl_code clear_page(pawl_store *store, void *context, pawl_error *error)
 {
     clearing               *it     = context;

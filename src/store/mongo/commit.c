@@ -12,7 +12,7 @@
 
 /* ---- Choosing parts ------------------------------------------------------ */
 
-/* parts_open -> { parts_choose -> rounds -> parts_close }* while parts_are_left. */
+/* Grammar: parts_open -> { parts_choose -> rounds -> parts_close }* while parts_are_left. */
 typedef struct parts {
     const pawl_changes *changes;
     pawl_refusals      *refused;
@@ -23,7 +23,7 @@ typedef struct parts {
     uint32_t first, end;        /* groups of the current part */
 } parts;
 
-/* Size of a change's texts in bytes. */
+/* Bytes of a change's texts. */
 static size_t size_of(pawl_change_kind kind, const char *change)
 {
     const pawl__field_list *fields = &pawl__change_fields[kind];
@@ -64,7 +64,7 @@ static pawl_code parts_open(parts *p, pawl_arena *arena)
     return PAWL_OK;
 }
 
-/* Selects the groups of a part, from `first` on, at least one. May be repeated for the same part with other limits. */
+/* Selects the groups of a part, at least one, beginning with `first`. May be repeated with other limits. */
 static void parts_choose(parts *p)
 {
     size_t   count = 0, size = 0;
@@ -96,7 +96,7 @@ static bool parts_are_left(const parts *p)
     return p->end < p->changes->group_count;
 }
 
-/* Refuses the groups of this and later parts, when an earlier part is committed: they run again. */
+/* Refuses the groups of this and later parts after an earlier part was committed; the caller runs them again. */
 static pawl_code parts_refuse_rest(parts *p, const pawl_error *failure)
 {
     pawl_error why = PAWL_ERROR_INIT;
@@ -108,7 +108,7 @@ static pawl_code parts_refuse_rest(parts *p, const pawl_error *failure)
 
 /* ---- Kinds --------------------------------------------------------------- */
 
-/* After a refusal the round will be aborted: kinds that cannot be refused are skipped, and the others only check. */
+/* After a refusal the round is going to be aborted: kinds that cannot be refused are skipped, others only check. */
 static pawl_code apply_all(pawl__mongo_writer *writer)
 {
     size_t    before = writer->refused->count;
@@ -136,7 +136,7 @@ static pawl_code take_numbers(pawl__mongo_writer *writer)
 
 /* ---- Rounds -------------------------------------------------------------- */
 
-/* Runs one transaction. `*is_done` false: groups were refused, and it changed nothing. */
+/* Runs one transaction. `*is_done` false: groups were refused, and nothing was applied. */
 static pawl_code run_round(pawl__mongo_writer *writer, bool *is_done)
 {
     pawl_store      *store  = writer->store;
@@ -165,8 +165,8 @@ static pawl_code run_round(pawl__mongo_writer *writer, bool *is_done)
     return code;
 }
 
-/* Reads from the fence's document whether the commit succeeded, after raising the epoch, so that a commit still under
- * way cannot succeed later. */
+/* Raises the epoch, so that a commit that is still running cannot succeed later, and reads from the worker's document
+ * whether the commit was applied. */
 static pawl_code settle_doubt(pawl__mongo_writer *writer, bool *is_done)
 {
     pawl_code code = writer->store->ops->resolve(writer->store, writer->changes->commit_id, is_done,
@@ -226,7 +226,7 @@ static pawl_code run_part(part *p)
     return code;
 }
 
-/* If the outcome of a part is unknown, the caller has to ask; later parts are not committed. */
+/* Refuses later parts. If the outcome of the part is unknown, the caller has to resolve it. */
 static pawl_code leave_rest(part *p)
 {
     pawl_error why = p->writer.error != NULL ? *p->writer.error : (pawl_error)PAWL_ERROR_INIT;
@@ -315,7 +315,7 @@ static pawl_code apply_enlisted(pawl__mongo_writer *writer)
     return pawl__refusal_error(&writer->refused->items[0], writer->error);
 }
 
-/* An enlisted change reads first, and the server refuses reads from secondaries in a transaction. */
+/* Enlisted changes read first, and the server refuses to read from secondaries inside a transaction. */
 static bool reads_from_secondaries(const mongoc_client_session_t *session)
 {
     mongoc_transaction_opt_t  *options = mongoc_session_opts_get_transaction_opts(session);

@@ -2,8 +2,8 @@
  *
  *     part           groups of at most 1,000 documents and 8 MB, in their order; a group is never cut
  *       begin        a transaction
- *       fence        the worker's document, where its epoch matches
- *       kinds        in their order: one bulk each, whose filters say what has to be there
+ *       fence        updates the worker's document if its epoch matches
+ *       kinds        in their order: one bulk each, whose filters state the expected documents
  *         fewer written than expected, or a unique index refuses:  abort, begin again with care: read first, and refuse
  *         any refused:      abort, leave their groups out, begin again
  *         write conflict:   abort, begin again; after two aborts with half as many groups
@@ -11,10 +11,10 @@
  *
  * If a part fails, the groups of later parts are refused with PAWL_ECONFLICT; earlier parts stay committed.
  *
- * The writes are templates over the fields of the change, with the refusals if a document exists or is missing. Each
- * kind stands in the file of its noun; runs.c executes them. In the first round a kind writes at once and compares the
- * number of written documents with the expected one. If it differs, the round is repeated with care: each kind first
- * reads its documents, and refuses changes or finds that there is nothing to write.
+ * The rule of each kind has its writes, as templates over the fields of the change, and the refusals for documents that
+ * exist or are missing. Rules are in the file of their noun; runs.c executes them. In the first round a kind writes at
+ * once and compares the number of written documents with the expected one. If it differs, the round is repeated with
+ * care: each kind first reads its documents, and refuses changes or finds that there is nothing to write.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -35,7 +35,7 @@ typedef struct pawl__mongo_writer {
     bool        is_careful;  /* kinds read before they write */
     const pawl_changes *changes;
     pawl_refusals      *refused;
-    bool               *is_dropped; /* by group: excluded from this round */
+    bool               *is_dropped; /* by group: not in this round */
     int64_t             number;     /* the next number for a row that is inserted */
     int64_t          number_end; /* end of the numbers that the last rounds used, applied or not */
     pawl_arena      *arena;      /* of the round */

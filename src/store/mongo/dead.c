@@ -8,7 +8,7 @@
 static const pawl__mongo_table letters =
     PAWL__MONGO_TABLE("dead", NULL, pawl__dead_row_fields, pawl_dead_row);
 
-/* A part of an error's text is looked for by the server, byte for byte. */
+/* The server searches the error text for the given part, byte for byte. */
 pawl_code pawl__mongo_find_dead(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                 pawl_found *found, pawl_error *error)
 {
@@ -68,7 +68,7 @@ static pawl__why_fn *judge(const pawl__mongo_run *run, const void *change, const
     return row != NULL ? pawl__mongo_known : NULL;
 }
 
-/* A letter that goes takes the mark of its message with it. */
+/* Removing a dead letter also removes the inbox entry of its message, unless `keeps_record`. */
 static const pawl__mongo_rule unmark = {
     .collection = "inbox",
     .writes     = {

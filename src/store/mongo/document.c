@@ -44,8 +44,8 @@ static bool put_text(bson_t *document, const char *key, int key_size, pawl_text 
                             (int)text.size);
 }
 
-/* Bytes that are no UTF-8, which the server would refuse, become '?': the text stands before two zeros, which end it and
- * the document. */
+/* Replaces invalid UTF-8, which the server would refuse, by '?', in the document itself: the text lies before two zero
+ * bytes, its own end and that of the document. */
 static bool put_error_text(bson_t *document, const char *key, int key_size, pawl_text text)
 {
     bool is_put = put_text(document, key, key_size, text);
@@ -112,7 +112,7 @@ static const char *key_in(const pawl__mongo_table *table, const char *name)
     return table->id != NULL && strcmp(name, table->id) == 0 ? "_id" : key_of(name);
 }
 
-/* Numbers and truths are written whatever they are. */
+/* Numbers and booleans are written even if they are 0 or false. */
 bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const void *row)
 {
     bool is_ok = true;
@@ -127,7 +127,7 @@ bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const 
     return is_ok && document->len < BSON_MAX_SIZE;
 }
 
-/* The type of a member that each document has; NULL: it may be without. */
+/* The type of a member that every document has; NULL: the member is optional. */
 static const char *type_of(const pawl__field *field, bool is_keyed)
 {
     switch (field->form) {
@@ -216,7 +216,7 @@ static bool get_uuid(const bson_iter_t *at, pawl_uuid *uuid)
     return true;
 }
 
-/* A string, or the bytes of a body that is none. */
+/* Reads a string, or a body that is stored as bytes. */
 static pawl_text get_text(const bson_iter_t *at)
 {
     const uint8_t *data = NULL;
@@ -273,7 +273,7 @@ bool pawl__mongo_get_value(const bson_iter_t *at, int wire, pawl_arena *arena, v
     return ((const pawl_text *)out)->data != NULL;
 }
 
-/* "_id.endpoint" is a member of a member. */
+/* "_id.endpoint" is a member of a sub-document. */
 static bool find(const bson_t *document, const char *key, bson_iter_t *at)
 {
     bson_iter_t outer;

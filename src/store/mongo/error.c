@@ -11,7 +11,7 @@ typedef struct server_code {
 
 /* Numbers of MongoDB's error codes. */
 static const server_code server_codes[] = {
-    {6, PAWL_ELOST},          /* HostUnreachable: what a router says of a shard */
+    {6, PAWL_ELOST},          /* HostUnreachable: a router cannot reach a shard */
     {7, PAWL_ELOST},          /* HostNotFound */
     {13, PAWL_EDENIED},       /* Unauthorized */
     {18, PAWL_EDENIED},       /* AuthenticationFailed */
@@ -19,7 +19,7 @@ static const server_code server_codes[] = {
     {43, PAWL_EBUSY},         /* CursorNotFound */
     {46, PAWL_EBUSY},         /* LockBusy */
     {50, PAWL_ETIMEOUT},      /* MaxTimeMSExpired */
-    {52, PAWL_EINVAL},        /* DollarPrefixedFieldName: of MongoDB 4.4 */
+    {52, PAWL_EINVAL},        /* DollarPrefixedFieldName: from MongoDB 4.4 */
     {64, PAWL_EUNREACHABLE},  /* WriteConcernFailed: written, but a majority has not said so */
     {85, PAWL_ESCHEMA},       /* IndexOptionsConflict */
     {86, PAWL_ESCHEMA},       /* IndexKeySpecsConflict */
@@ -40,7 +40,7 @@ static const server_code server_codes[] = {
     {10334, PAWL_ELIMIT},     /* BSONObjectTooLarge */
     {11000, PAWL_EDUPLICATE}, /* DuplicateKey */
     {11600, PAWL_ELOST},      /* InterruptedAtShutdown */
-    {11601, PAWL_ELOST},      /* Interrupted: by killOp, whose command was not finished */
+    {11601, PAWL_ELOST},      /* Interrupted: by killOp, before the command finished */
     {11602, PAWL_ELOST},      /* InterruptedDueToReplStateChange */
     {13435, PAWL_ELOST},      /* NotPrimaryNoSecondaryOk */
     {13436, PAWL_ELOST},      /* NotPrimaryOrSecondary */
@@ -71,7 +71,7 @@ static bool has_label(const bson_t *reply, const char *label)
     return reply != NULL && mongoc_error_has_label(reply, label);
 }
 
-/* A number that is not known here may have a label that says that it passes. */
+/* Error numbers that are not in the table may have a label that marks them as transient. */
 pawl_code pawl__mongo_fail(pawl_store *store, const bson_error_t *why, const bson_t *reply,
                            pawl_error *error)
 {

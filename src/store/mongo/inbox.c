@@ -1,5 +1,5 @@
-/* inbox.c - which messages an endpoint has handled: {_id: {endpoint, message_id}, outcome, at}; lines of
- * history; and subscriptions.
+/* inbox.c - inbox entries, one per handled message: {_id: {endpoint, message_id}, outcome, at}; history; and
+ * subscriptions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

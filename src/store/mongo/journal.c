@@ -1,4 +1,4 @@
-/* journal.c - events by stream, stored folds, checkpoints.
+/* journal.c - events by stream, stream snapshots ("folds"), checkpoints of projections.
  *
  *     events       {_id: number, stream, version, type, ..., at, position, unnumbered}
  *     folds        {_id: stream, version, type_version, state, dispatches, at}
@@ -55,7 +55,7 @@ pawl_code pawl__mongo_find_events(pawl_store *store, const pawl_find *asked, paw
 
 /* ---- Streams ------------------------------------------------------------- */
 
-/* Folds that are of use to the reads, each in the stream that asked. */
+/* Loads the snapshots that the reads can use, each into the stream that it is for. */
 static pawl_code load_folds(pawl_store *store, const pawl_stream_read *reads, size_t count,
                             pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
@@ -85,8 +85,7 @@ static int64_t begin_of(const pawl_stream_read *read, const pawl_stream *stream)
     return stream->snapshot.version > read->after ? stream->snapshot.version : read->after;
 }
 
-/* The events stand together by stream, in the order of versions. Two reads of one stream may begin at
- * different versions. */
+/* Events come sorted by stream and version. Two reads of one stream may begin at different versions. */
 static void show_events(const pawl_event_rows *found, const pawl_stream_read *read,
                         pawl_stream *stream)
 {
@@ -142,8 +141,8 @@ pawl_code pawl__mongo_stream_load(pawl_store *store, const pawl_stream_read *rea
     pawl_code code = load_folds(store, reads, count, arena, streams, error);
     if (code == PAWL_OK)
         code = load_events(store, reads, count, arena, streams, error);
-    /* A stream that ends before its fold has the version of its events, which says so. Events that came since the
-     * reads before are not in the answer, and neither are their versions. */
+    /* If a stream ends before its snapshot, its version is that of its last event, so that the mismatch shows. Events
+     * and versions newer than the reads above are ignored. */
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         int64_t begin = begin_of(&reads[i], &streams[i]);
         if (streams[i].count != 0 || begin == 0)
@@ -162,7 +161,7 @@ typedef struct numbering {
     int64_t count;
 } numbering;
 
-/* Two that number at once: positions are unique, so that one of them begins again. */
+/* Positions are unique: if two workers number events at once, one of the transactions is repeated. */
 static pawl_code number_events(pawl_store *store, void *context, pawl_error *error)
 {
     numbering      *numbers = context;
@@ -220,7 +219,7 @@ static bool has_version(const pawl__mongo_run *run, pawl_text stream, int64_t ve
     return false;
 }
 
-/* The first event of a stream tells for all of them, which stand behind it. */
+/* Only the first event of a stream is checked; its later events follow in the same commit. */
 static bool is_first(const void *change)
 {
     return ((const pawl_event_append *)change)->is_first;
@@ -262,7 +261,7 @@ const pawl__mongo_rule pawl__mongo_event_append_rule = {
     .is_read_first = needs_one_before,
     .writes        = {"insert _id: @number, unnumbered: @same, @*"}};
 
-/* A stored fold of the same or a later version stays. */
+/* Never replaces a snapshot by one of the same or an older version. */
 const pawl__mongo_rule pawl__mongo_stream_snapshot_set_rule = {
     .collection = "folds",
     .keys       = "stream",
@@ -273,7 +272,7 @@ const pawl__mongo_rule pawl__mongo_stream_snapshot_set_rule = {
     .writes = {"upsert q: {_id: @stream, version: {$lt: @version}}, u: {$set: {version: @version, "
                "type_version: @type_version, state: @state, dispatches: @dispatches, at: @at}}"}};
 
-/* Without a checkpoint it stands at 0. */
+/* A missing checkpoint counts as position 0. */
 static pawl__why_fn *judge_move(const pawl__mongo_run *run, const void *change, const void *row)
 {
     (void)run;

@@ -45,7 +45,7 @@ static bool append_foreign(bson_t *document, const char *key, int key_size, cons
         is_ok    = high >= 0 && low >= 0;
         bytes[i] = (uint8_t)((high * 16 + low) & 0xFF);
     }
-    /* bson_validate takes no string that is not UTF-8; the iterator has checked its bounds. */
+    /* bson_validate refuses strings that are not UTF-8; the iterator has checked the bounds. */
     is_ok = is_ok && bson_init_static(&inner, bytes, size / 2) &&
             bson_iter_init_find(&at, &inner, "v") &&
             (BSON_ITER_HOLDS_UTF8(&at) || bson_validate(&inner, BSON_VALIDATE_NONE, NULL)) &&
@@ -151,7 +151,7 @@ static bool append_members(bson_t *document, yyjson_val *object, int depth)
     return is_ok;
 }
 
-/* Out of memory, the process is ended, as libbson does itself: false would blame the text. */
+/* libbson ends the process when memory runs out, so false always means that the text cannot be stored. */
 bool pawl__mongo_put_json(bson_t *document, const char *key, int key_size, pawl_text json)
 {
     bson_t          inner;

@@ -3,16 +3,16 @@
  * A commit is one transaction with majority write concern: first the worker's own document (the fence), then the kinds
  * of change in order. Each kind writes in one bulk whose filters state the expected documents, and counts the written
  * ones. If the count is wrong, the transaction is aborted and repeated with care: each kind first reads, and refuses
- * changes that the documents forbid. If another session writes a document meanwhile, the transaction ends, so that
- * what was read stays valid.
+ * changes that the documents forbid. If another session writes one of the documents meanwhile, the transaction fails,
+ * so a commit never relies on stale reads.
  *
- * Claims and leases are members of documents, set by update-many outside of transactions. They end with their worker;
- * other workers watch its heartbeat.
+ * Claims and leases are members of documents, set by update-many outside of transactions. Other workers free them when
+ * the heartbeat of their worker stops.
  *
  * Numbers of rows come from one counter document, taken before the transaction that writes them.
  *
- * Files: template.c and document.c BSON; json.c the state of sagas; request.c finds and bulks;
- * transaction.c, commit.c and runs.c the write path; one file for each noun that is read.
+ * Files: template.c and document.c BSON; json.c the state of sagas; request.c finds and bulks; transaction.c, commit.c
+ * and runs.c the write path; one file for each noun that is read.
  * Threads: one at a time, as for the store; only interrupt() may come from another thread.
  * Tests: tests/contract
  *
@@ -52,18 +52,19 @@ typedef struct pawl__mongo {
     bool       is_fenced;    /* the last heartbeat found no document of this worker and epoch */
     int64_t    clock_ms;     /* monotonic: when the offset was measured; 0: never */
     int64_t    clock_offset; /* microseconds that the server's clock is ahead of this machine's */
-    int64_t    news;         /* number read by the last wait */
+    int64_t    news;         /* counter value read by the last wait */
     int64_t    stream;       /* cursor of the change stream; 0: none is open */
     uint32_t   stream_server;
     bool       has_no_streams; /* the server has no change streams, or denies them to this user */
     int64_t    claim;          /* number of the last claim of a queue */
     int64_t    part;           /* number of the part that is being committed, or in doubt */
     bool       is_in_commit;
-    bool is_partly; /* the last resolve found that an earlier part of that commit was applied */
+    bool
+        is_partly; /* the last resolve found that only an earlier part of that commit was applied */
     bson_oid_t
-        swept_to; /* the last rest of a body that a sweep looked at; zero: it begins with the first */
+        swept_to; /* the last second half of a body that a sweep checked; zero: start with the first */
     int64_t history_place; /* of the next sweep */
-    bool    has_stray;     /* rows that this handle does not know may have that claim's number */
+    bool    has_stray;     /* rows that were not returned may have the last claim's number */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
@@ -165,10 +166,10 @@ pawl_code pawl__mongo_bulk_run(pawl__mongo_bulk *bulk, pawl_error *error);
 pawl_code pawl__mongo_write(pawl_store *store, const char *collection, pawl__mongo_op op,
                             int64_t *done, pawl_error *error, const char *text, ...);
 
-/* Is the document too large? Then the rest of its body is written, and the caller writes `first` in its place, and
- * destroys it (body.c). */
+/* If the document is too large, writes the second half of its body, and makes `first`, the document with the first
+ * half, which the caller writes and destroys (body.c). */
 bool pawl__mongo_split(pawl__mongo_bulk *bulk, const bson_t *document, bson_t *first);
-/* Removes rests of bodies whose rows are gone. */
+/* Removes second halves of bodies whose rows are gone. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error);
 /* Removes old bodies of dead letters from their events; adds their number to `count`. */
 pawl_code pawl__mongo_old_bodies_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
@@ -181,14 +182,14 @@ pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t
  * Destroys the command. */
 pawl_code pawl__mongo_batch(pawl_store *store, bson_t *command, bson_t *reply, bson_t *listed,
                             pawl_error *error);
-/* Changes or inserts a document by "q: {...}, u: {...}", and reads the result, of which only numbers and ids. */
+/* Updates or upserts a document by "q: {...}, u: {...}", and reads numbers and ids of the result. */
 pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, bool is_upsert,
                              void *row, bool *is_there, pawl_error *error, const char *text, ...);
 /* Reserves `count` unused numbers, the first in *first. Outside of any transaction. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error);
 void      pawl__mongo_name(const pawl_store *store, const char *collection,
                            char name[PAWL__MONGO_NAME_SIZE]);
-/* M3: + ` [ ] , and the blank become _. */
+/* M3: replaces + ` [ ] , and the blank by _. */
 void pawl__mongo_table_name(pawl_text table, char name[PAWL__MONGO_NAME_SIZE]);
 
 /* ---- Transactions (transaction.c) ---------------------------------------- */
@@ -212,7 +213,7 @@ bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsi
 #include "store/core/entries.h"
 #undef ENTRY
 
-/* By kind of row, each in the file of its noun. */
+/* Lists by kind of row, each in the file of its noun. */
 pawl_find_rows_fn pawl__mongo_find_messages, pawl__mongo_find_retried, pawl__mongo_find_timeouts,
     pawl__mongo_find_foreign, pawl__mongo_find_outbox, pawl__mongo_find_attempts,
     pawl__mongo_find_dead, pawl__mongo_find_events, pawl__mongo_find_history,

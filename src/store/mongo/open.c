@@ -15,7 +15,7 @@
 #define TLS_REMEDY "tls=true asks for encryption, and that the server's certificate is checked"
 #define WIRE_VERSION_MIN 9 /* MongoDB 4.4 */
 #define CONNECT_MS_MAX 10000
-#define ANSWER_MS 1000 /* after the deadline, for the server to say that it ended the call */
+#define ANSWER_MS 1000 /* extra time in which the server can report that it ended the call */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -92,7 +92,7 @@ static pawl_code check_uri(const mongoc_uri_t *uri, pawl_error *error)
     return pawl__url_require_tls("mongodb", tls_of(uri), TLS_REMEDY, error);
 }
 
-/* pawl's own options replace those of the URL: all writes go to a majority, and reads return what a majority has. */
+/* pawl's options replace those of the URL: writes wait for a majority, and reads return only what a majority has. */
 static void set_options(const pawl_store *store, mongoc_uri_t *uri)
 {
     int32_t                 deadline_ms = pawl__mongo_deadline_ms(store);
@@ -134,8 +134,8 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
     }
 }
 
-/* Size of "user:password", which begins at `*user`; 0: the URL has none. Not well: it has another ':' or '@', behind
- * which libmongoc would take the rest of the password for a host. */
+/* Size of "user:password" at `*user`; 0: the URL has none. `*is_well` false: another ':' or '@' follows, where
+ * libmongoc would take the rest of the password for a host. */
 static size_t user_size(char *text, char **user, bool *is_well)
 {
     char *from = strstr(text, "://"), *at = NULL;
@@ -149,8 +149,8 @@ static size_t user_size(char *text, char **user, bool *is_well)
     return size;
 }
 
-/* Errors of libmongoc may contain the password, so it parses the URL again with the password replaced. An '@' behind a
- * '/' may end the password, too. */
+/* Errors of libmongoc may contain the password, so the URL is parsed again with the password replaced. The password may
+ * also end at an '@' after a '/'. */
 static pawl_code refuse_url(char *text, pawl_error *error)
 {
     bson_error_t  why;
@@ -186,8 +186,8 @@ static bool is_known(const char *option)
            mongoc_uri_option_is_utf8(option);
 }
 
-/* Refuses options that libmongoc does not know: it ignores them, and with "tsl=true" nothing would be encrypted.
- * `rest`, from the hosts on, is cut into pieces. A piece with '@' may end a password, so no name in it is shown. */
+/* Refuses options that libmongoc does not know and would ignore: with "tsl=true" nothing would be encrypted. Cuts
+ * `rest`, from the hosts on, into pieces. A piece with '@' may end a password, so names in it are not shown. */
 static pawl_code check_options(char *rest, pawl_error *error)
 {
     bool  is_shown = strchr(rest, '@') == NULL;
@@ -271,7 +271,8 @@ static pawl_code check_server(pawl_store *store, pawl_error *error)
     return code;
 }
 
-/* Refuses a `mongodb+srv:` host that the DNS does not resolve now, or an option that this libmongoc was built without. */
+/* Refuses a `mongodb+srv:` host that the DNS does not resolve now, or an option that this libmongoc was built
+ * without. */
 static pawl_code refuse_uri(const bson_error_t *why, pawl_error *error)
 {
     bool is_of_dns = why->domain == MONGOC_ERROR_STREAM;
@@ -324,7 +325,7 @@ pawl_code pawl__mongo_open(pawl_store *store, const char *url, const pawl_store_
     return code == PAWL_OK ? make_or_check(store, options, error) : code;
 }
 
-/* In a child process the sockets belong to the parent, so the server is not told that its sessions end. */
+/* In a child process the sockets belong to the parent, so the sessions are not ended on the server. */
 void pawl__mongo_close(pawl_store *store)
 {
     pawl__mongo *self = pawl__mongo_of(store);

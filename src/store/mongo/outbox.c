@@ -1,4 +1,4 @@
-/* outbox.c - the outbox: messages that leave the store, their attempts and outcomes.
+/* outbox.c - the outbox: messages to other systems, with their attempts and outcomes.
  *
  *     {_id: number, dispatch_id: UUID, source, version, index, endpoint, destination, message_id, ...,
  *      due, state, attempts, next_attempt, at, ended, attempts_before, tries: [{outcome, ...}]}
@@ -128,7 +128,7 @@ pawl_code pawl__mongo_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_t
 
 /* ---- Reads --------------------------------------------------------------- */
 
-/* A pending row that was never tried has next attempt 0: the index contains that member, but not the attempts. */
+/* Retries are found by next_attempt, which the index contains; it is 0 for a row that was never tried. */
 pawl_code pawl__mongo_find_outbox(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                   pawl_found *found, pawl_error *error)
 {

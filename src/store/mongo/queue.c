@@ -3,8 +3,8 @@
  *     {_id: number, queue, message_id, type, ..., due, placed, attempts, deaths, waiting_since, error,
  *      history, changes, claimed_by: UUID of a worker, claim: number}
  *
- * A claim finds free documents, and marks those that have not changed since: `changes` rises with each retry. The
- * claim's number then tells which of them it got, and which others took.
+ * A claim reads free documents, and marks those that have not changed since (`changes` rises with each retry).
+ * Documents with the claim's number are its own; the others were taken by other workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES_MAX 10 /* repeats of a claim while others take what it found */
+#define TRIES_MAX 10 /* repeats of a claim or list if its rows were taken or removed meanwhile */
 
-/* A message, first, and what a claim and a settle look at. */
+/* A message, first, and the fields that claims and settles check. */
 typedef struct queue_row {
     pawl_queue_message message;
     pawl_text          queue;
@@ -46,7 +46,7 @@ typedef struct found_rows {
 
 /* ---- Claims -------------------------------------------------------------- */
 
-/* Free documents; those that the claim names may be this worker's already. */
+/* Free documents. If the claim names messages, this worker may have them already. */
 #define CLAIMABLE "claimed_by: {$in: [null, ?%u]}"
 
 static pawl_uuid own_of(const pawl_store *store, const pawl_queue_claim *claim)
@@ -109,7 +109,7 @@ static pawl_code stamp(pawl_store *store, const pawl_queue_claim *claim, const f
     return code;
 }
 
-/* Frees messages that a claim without an answer may have marked. */
+/* Frees messages that an earlier claim may have marked without returning them. */
 static pawl_code free_stray(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self = pawl__mongo_of(store);
@@ -123,7 +123,7 @@ static pawl_code free_stray(pawl_store *store, pawl_error *error)
     return code;
 }
 
-/* Copies those of the found rows that the claim got to `rows`, in order; all if it marked as many. */
+/* Copies the rows that the claim marked to `rows`, in order: all of them if it marked as many as were found. */
 static pawl_code keep_ours(pawl_store *store, pawl_arena *arena, const found_rows *found,
                            int64_t stamped, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -164,7 +164,7 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
     }
     if (code == PAWL_OK)
         code = keep_ours(store, arena, &found, stamped, rows, error);
-    /* Marked rows that the caller is not told of are freed by the next claim. */
+    /* Rows that were marked but not returned are freed by the next claim. */
     pawl__mongo_of(store)->has_stray |= code != PAWL_OK && stamped != 0 && claim->seq_count == 0;
     return code;
 }
@@ -200,7 +200,7 @@ static void take_oldest(const place *rows, size_t count, const int64_t *except, 
     *seq    = rows[i].seq;
 }
 
-/* Reads as many rows as are left out, and one more, since a server may compare each document with a whole $nin. */
+/* Reads one row more than `except` has, and filters here: a server may compare each document with a whole $nin. */
 pawl_code pawl__mongo_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
                                    const int64_t *except, size_t except_count, pawl_time *placed,
                                    int64_t *seq, pawl_error *error)
@@ -240,8 +240,8 @@ static int by_place(const void *left, const void *right)
 static const pawl__field_list  number     = PAWL__MONGO_NUMBER("seq");
 static const pawl__mongo_table as_numbers = PAWL__MONGO_TABLE("queue", "seq", number, int64_t);
 
-/* Reads the first keys in the order of due times, then only the messages that it returns. Fewer than asked for would
- * mean the end of the list, so if some disappeared between the two reads, all is read again. */
+/* Reads keys first, then only the messages that it returns. Fewer rows than asked for would mean the end of the list,
+ * so if some disappeared between the two reads, both are repeated. */
 pawl_code pawl__mongo_find_retried(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                    pawl_found *found, pawl_error *error)
 {

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #define DOCUMENT_SIZE_MAX (16 * 1024 * 1024)
-#define NAMESPACE_NOT_FOUND 26 /* a missing collection has no documents */
-/* Documents per answer: all that fit into the server's limit of 16 MB. Its default is 101, and another trip for the
- * rest. */
+#define NAMESPACE_NOT_FOUND \
+    26 /* an error that means: the collection does not exist, so it has no documents */
+/* Documents per answer: as many as fit into the server's limit of 16 MB. The server's default is 101 in the first
+ * answer. */
 #define ANSWER_DOCUMENTS INT64_C(100000)
 
 /* ---- Collections --------------------------------------------------------- */
@@ -241,7 +242,7 @@ static mongoc_bulk_operation_t *bulk_for(pawl__mongo_bulk *bulk, pawl__mongo_op 
     return bulk->bulks[kind];
 }
 
-/* Checks the size first: the server reports a document that is too large like any bad value. */
+/* Checks the size here, since the server reports an oversized document like any other bad value. */
 static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bson_t *document,
                    const bson_t *options)
 {
@@ -258,7 +259,8 @@ static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bs
     return is_ok;
 }
 
-/* libmongoc's check would refuse an empty member name, which JSON and the server allow; texts are checked earlier. */
+/* Bypasses libmongoc's check, which refuses an empty member name; JSON and the server allow it. Texts are checked
+ * earlier. */
 void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
                               bool is_ok)
 {
@@ -422,7 +424,7 @@ pawl_code pawl__mongo_modify(pawl_store *store, const pawl__mongo_table *table, 
     return code;
 }
 
-/* Never inside a transaction: transactions would wait for each other at the counter's document. */
+/* Must not run inside a transaction: transactions would wait for each other at the counter's document. */
 pawl_code pawl__mongo_numbers(pawl_store *store, size_t count, int64_t *first, pawl_error *error)
 {
     static const pawl__mongo_table numbers  = {.name = "schema", .fields = &last_field};

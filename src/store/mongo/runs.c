@@ -168,7 +168,7 @@ static pawl_code read_and_judge(pawl__mongo_run *r)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* A parsed write. */
+/* A write of a rule, parsed. */
 typedef struct sentence {
     pawl__mongo_op     op;
     bool               is_met, is_counted;
@@ -176,7 +176,7 @@ typedef struct sentence {
     const char        *text;
 } sentence;
 
-/* Does the condition before the write, if any, hold? Moves *at behind it. */
+/* Does the condition before the write hold? Without a condition, yes. Moves *at behind it. */
 static bool is_met(const pawl__mongo_run *r, const void *change, const char **at)
 {
     bool is_met = true;
@@ -243,7 +243,8 @@ typedef struct writing {
     bool             is_counted;
 } writing;
 
-/* Adds the write of the change, or of all later ones, too, that chose the same write and are alike. */
+/* Adds the change's write. With "by FIELD" it covers all later changes with the same value that chose the same
+ * write. */
 static void add_write(writing *w, size_t first, const sentence *s)
 {
     pawl__mongo_run  *r     = w->run;
@@ -306,7 +307,8 @@ static pawl_code write_all(pawl__mongo_run *r)
                : pawl_error_wrap(writer->error, wrote, "%s", pawl_change_kind_name(writer->kind));
 }
 
-/* Must the kind read first even without care? Yes if it says so, or if only some of its writes are counted. */
+/* Must the kind read first even in a round without care? Yes if its rule says so, or if only some of its writes are
+ * counted: then the number of written documents cannot be checked. */
 static bool is_read_first(const pawl__mongo_run *r)
 {
     size_t loose = 0, all = 0;
@@ -324,7 +326,7 @@ static bool is_read_first(const pawl__mongo_run *r)
     return loose != 0 && loose != all;
 }
 
-/* Writes the second kind of document that the same changes concern. */
+/* Writes the other kind of document that the same changes affect. */
 static pawl_code write_other(pawl__mongo_run *r, const pawl__mongo_rule *other)
 {
     const pawl__mongo_rule *own = r->rule;

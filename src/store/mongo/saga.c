@@ -3,7 +3,7 @@
  *     {_id: UUID, version, correlation: {OrderRef: "o-1"}, metadata: {...}, data: {...}, type_version,
  *      persistence_version}
  *
- * The values that sagas are found by stand in `correlation`, by their property, and are indexed there (M2).
+ * `correlation` has the values by which sagas are found, one member per property, each with an index (M2).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +72,7 @@ static pawl_value value_of(const pawl_saga_row *row, pawl_saga_key key)
                                       : row->transitional;
 }
 
-/* The version check of the commit decides: no lock is taken. */
+/* Takes no lock: the version check of the commit finds concurrent changes. */
 pawl_code pawl__mongo_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
                                 pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
@@ -91,7 +91,7 @@ pawl_code pawl__mongo_saga_load(pawl_store *store, const pawl_saga_table *table,
         pawl_saga_row row;
         is_ok            = read_row(r.document, table, arena, &row);
         pawl_value value = value_of(&row, key);
-        /* Each answer is a copy of its own. */
+        /* Equal values get a copy each. */
         for (size_t i = 0; is_ok && i < count; i++)
             if (pawl_value_equal(&values[i], &value))
                 is_ok = rows[i].presence == PAWL_SAGA_MISSING &&
@@ -113,7 +113,7 @@ pawl_code pawl__mongo_saga_count(pawl_store *store, const pawl_saga_table *table
 
 /* ---- Sagas out of reach -------------------------------------------------- */
 
-/* Names the properties of the document's values. */
+/* Appends the names of the properties for which the document has values. */
 static void name_others(const bson_t *document, char names[PAWL__REACH_NAMES_SIZE])
 {
     bson_iter_t at, inner;

@@ -1,8 +1,8 @@
 /* schema.c - creates, checks, drops and prints collections, indexes and validators.
  *
  * The collection `schema` has a document, the mark, for each collection whose indexes exist, so an open finds missing
- * ones with one read. A mark is written only after the indexes (M8). Marks say nothing of validators: commits do not
- * need them, and an open neither sets nor checks them; apply and verify list the collections. The mark of a saga's
+ * ones with one read. A mark is written only after the indexes (M8). Marks do not cover validators: commits do not need
+ * them, and an open neither sets nor checks them. Apply and verify list the collections instead. The mark of a saga's
  * collection contains the table's name as the program gives it: of two names that MongoDB's rules make equal, the
  * second is refused (M3), even if both are made at once.
  *
@@ -35,8 +35,8 @@ static void tell(const builder *b, char *line)
     bson_free(line);
 }
 
-/* Has only the call's time ended, while the server still answers? Then the command (the build of an index) continues
- * there, and the same command waits for it. */
+/* Did only the call time out, while the server goes on building the index? The same command, sent again, then waits for
+ * the build. */
 static bool is_under_way(const builder *b, pawl_code code, int64_t begun_ms)
 {
     bson_t ping = BSON_INITIALIZER;
@@ -160,7 +160,7 @@ static mark mark_of(const pawl_saga_table *table, const pawl__mongo_shape *shape
 
 #define MARK "q: {_id: %t, table?: %t}, u: {$set: {%r}}"
 
-/* The mark exists already: written by another program at the same time, or for another name (M3). */
+/* The mark exists already: another program wrote it at the same time, or it is for another name (M3). */
 static pawl_code check_known(const builder *b, const mark *written)
 {
     pawl_arena *arena = pawl_arena_create(0);
@@ -173,7 +173,7 @@ static pawl_code check_known(const builder *b, const mark *written)
     return code;
 }
 
-/* A mark for another name does not match the filter, and then its id refuses the insert. */
+/* A mark for another name does not match the filter; the insert then fails, as its id exists. */
 static pawl_code put_mark(const builder *b, const mark *written)
 {
     char   name[PAWL__MONGO_NAME_SIZE];
@@ -199,7 +199,7 @@ static bool is_marked(const mark *known, const pawl_correlation *correlation)
            pawl_text_equal(known->transitional, correlation->property);
 }
 
-/* M3: data that an earlier program wrote under the unsanitised name is refused, as it would not be found. */
+/* M3: refuses if an earlier program wrote data under the unsanitised name, which would not be found any more. */
 static pawl_code check_old_name(pawl_store *store, const pawl_saga_table *table, const char *name,
                                 pawl_error *error)
 {
@@ -230,7 +230,7 @@ static pawl_code put_saga(const builder *b, const pawl_saga_table *table)
     return code == PAWL_OK ? put_mark(b, &own) : code;
 }
 
-/* Does the mark cover all that the saga needs? PAWL_ECONFIG or PAWL_ESCHEMA if it contradicts. */
+/* Does the mark cover all that the saga needs? PAWL_ECONFIG or PAWL_ESCHEMA if mark and saga contradict each other. */
 static pawl_code check_mark(pawl_store *store, const mark *known, const pawl_saga_table *table,
                             bool *is_done, pawl_error *error)
 {
@@ -270,7 +270,7 @@ static pawl_code check_version(const mark *known, pawl_error *error)
                           (long long)known->version, VERSION);
 }
 
-/* The mark is written after all that it vouches for. */
+/* Writes the mark last, after everything that it stands for. */
 static pawl_code put_shared(const builder *b)
 {
     pawl_code code = PAWL_OK;
@@ -330,7 +330,7 @@ static void say(verifier *v, const char *text, const char *name, const char *key
     add_difference(v, pawl_error_set(&why, PAWL_ESCHEMA, text, name, keys), &why);
 }
 
-/* Notes a collection without its validator, as an open creates it. */
+/* Notes a collection without a validator, as one that an open created. */
 static void note_bare(verifier *v, const char *name)
 {
     char *before = v->bare;
@@ -338,7 +338,7 @@ static void note_bare(verifier *v, const char *name)
     bson_free(before);
 }
 
-/* Only a warning: no commit depends on validators. */
+/* Only warns: no commit depends on validators. */
 static void warn_of_bare(verifier *v)
 {
     if (v->bare != NULL && v->line != NULL) {
@@ -433,8 +433,8 @@ static pawl_code check_indexes(const builder *b, verifier *v, const pawl__mongo_
     return code;
 }
 
-/* Reports how an existing collection differs, or without a verifier sets its validator. Lists only this collection,
- * since the list of all may exceed one answer. */
+/* With a verifier reports how a collection differs, else sets its validator. Lists only this collection, since the list
+ * of all may exceed one answer. */
 static pawl_code check_collection(const builder *b, verifier *v, const pawl__mongo_shape *shape)
 {
     bson_t reply, listed, found, options, is, ought, command = BSON_INITIALIZER;
@@ -455,7 +455,7 @@ static pawl_code check_collection(const builder *b, verifier *v, const pawl__mon
     return code == PAWL_OK && v != NULL && is_there ? check_indexes(b, v, shape) : code;
 }
 
-/* Checks collections that have a mark; missing marks have been reported. */
+/* Checks collections that have a mark; missing marks are reported before. */
 static pawl_code check_collections(const builder *b, verifier *v, const found_marks *marks,
                                    const pawl_saga_table *const *tables, size_t table_count)
 {
@@ -524,7 +524,7 @@ static pawl_code put_all(const builder *b, const pawl_schema_spec *spec)
     return code;
 }
 
-/* Creates what is missing, then again what was removed since its mark was written. */
+/* Creates what has no mark, then what has a mark but was removed since. */
 static pawl_code apply(const builder *b, const pawl_schema_spec *spec)
 {
     pawl_code code = pawl__mongo_schema_make(b->store, spec->tables, spec->table_count, b->error);

@@ -42,7 +42,7 @@ static const pawl__field_list  name_field = PAWL__FIELDS(PAWL__AS(queue_stats, q
 static const pawl__mongo_table lines =
     PAWL__MONGO_TABLE("queue", "queue", name_field, pawl_queue_stats);
 
-/* Only the first rows that are not due are checked for retries. */
+/* Only the first rows that are not due yet are checked for retries. */
 static pawl_code count_retried(pawl_store *store, pawl_queue_stats *line, pawl_time now,
                                pawl_error *error)
 {

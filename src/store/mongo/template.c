@@ -1,4 +1,4 @@
-/* template.c - documents from a text with holes.
+/* template.c - builds documents from a text with placeholders.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ typedef struct reader {
     bool                     is_ok;
 } reader;
 
-/* A member under way: its name, and whether it goes without a value. */
+/* The member being built: its name, and whether it is left out without a value. */
 typedef struct member {
     bson_t     *to;
     const char *name;
@@ -108,7 +108,7 @@ static void put_argument(reader *r, const member *m)
 
 static void put_members(reader *r, bson_t *to, char end);
 
-/* The document behind, for each change of the run. */
+/* Builds the document that follows once for each change of the run. */
 static void put_documents(reader *r, const member *m)
 {
     bson_t                   items, inner;
@@ -130,7 +130,7 @@ static void put_documents(reader *r, const member *m)
     r->scope = outer;
 }
 
-/* Names that the scope has beside fields; false where the name is a field's. */
+/* Handles names that are not fields of the change; false: the name is a field's. */
 static bool put_special(reader *r, const member *m, pawl_text name)
 {
     const pawl__mongo_scope *scope = r->scope;

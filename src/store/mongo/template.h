@@ -9,11 +9,12 @@
  *     %l const pawl__mongo_list *, an array   %r const pawl__field_list *, const void *: all members of that row
  *     %m const bson_t *: all its members                %e const bson_t *, const char *: its member of that name
  *
- * Of a change, by the names of its fields: @seq its value, @@seq an array of those of all changes of the run, @* all
- * members; @worker, @number, the next one, @same, the last of these, and @before, the number before its version. @@{...}
- * is an array of such a document for each change of the run. In the name of a member, and only there, @main and
- * @transitional are the names of the saga's properties, and the member is left out where the saga has none. A name with ? behind it is left out where its value is empty: a text, a
- * list or a document without anything in it, 0, a zero id, no value; so is an item of an array with ? before it.
+ * Fields of a change by name: @seq is its value, @@seq an array of the values of all changes of the run, @* all
+ * members. Also @worker; @number, a new row number; @same, the last @number again; @before, the change's version minus
+ * 1. @@{...} is an array with one such document for each change of the run. Only in a member's name, @main and
+ * @transitional are the names of the saga's properties; without such a property the member is left out. A name followed
+ * by ? is left out if its value is empty: an empty text, list or document, 0, a zero id, no value. So is an array item
+ * preceded by ?.
  *
  * Threads: plain data. Tests: tests/contract
  *

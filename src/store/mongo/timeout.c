@@ -3,7 +3,7 @@
  *     {_id: UUID, generation, saga_id: UUID, saga_type, name, armed: {saga_id, name}, destination, due,
  *      headers, correlation_id, attempts, owner: UUID of a session, lease_expires, worker: UUID}
  *
- * A free one has no owner and `lease_expires` 0: so what can be claimed is one range.
+ * A free timeout has no owner and `lease_expires` 0, so free and expired ones form one index range.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static const pawl__mongo_table timeouts =
 
 /* ---- Claims -------------------------------------------------------------- */
 
-/* A timeout more than the claim takes is read: the next one tells when to look again. */
+/* Reads one timeout more than the claim takes, whose time tells when to claim next. */
 static pawl_code find_free(pawl_store *store, const pawl_timeout_claim *claim, size_t count_max,
                            pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -36,7 +36,7 @@ static pawl_code find_free(pawl_store *store, const pawl_timeout_claim *claim, s
 
 #define IDS(rows) PAWL__MONGO_LIST((rows)->items, (rows)->count, pawl_timeout_row, id, UUID)
 
-/* Timeouts are read behind their lease, as they stand then: a re-arming may have come between. */
+/* Timeouts are read again after they were leased, since one may have been re-armed in between. */
 pawl_code pawl__mongo_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -63,7 +63,7 @@ pawl_code pawl__mongo_timeout_claim(pawl_store *store, const pawl_timeout_claim 
     return code;
 }
 
-/* A lease's worker stands in an index without the free ones. */
+/* Uses an index on the lease's worker, which does not contain free timeouts. */
 pawl_code pawl__mongo_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                    pawl_error *error)
 {
@@ -91,8 +91,8 @@ pawl_code pawl__mongo_find_timeouts(pawl_store *store, const pawl_find *asked, p
     return code;
 }
 
-/* The name of the first destination behind `after` of a timeout that is free, and when the first of it
- * is due: two looks at an index for each destination. */
+/* Reads the next destination after `after` that has a free timeout, and the earliest due time there: two index look-ups
+ * for each destination. */
 static pawl_code next_destination(pawl_store *store, pawl_text after, pawl_time now,
                                   pawl_arena *arena, pawl_timeout_row *row, bool *is_there,
                                   pawl_error *error)
@@ -144,7 +144,7 @@ pawl_code pawl__mongo_find_foreign(pawl_store *store, const pawl_find *asked, pa
 
 static const char *const actions[] = {"remove", "release", "retry"};
 
-/* With neither an owner nor a generation a row that is gone is settled, too. */
+/* A settle without owner and generation also succeeds if the row is gone. */
 static bool is_any(const pawl_timeout_settle *settle)
 {
     return !settle->has_owner && settle->generation == 0;
@@ -163,7 +163,7 @@ static pawl__why_fn *judge_settle(const pawl__mongo_run *run, const void *change
                : pawl__why_not_leased;
 }
 
-/* A settle that a row which is gone takes, too, asks first. */
+/* Such a settle reads first. */
 static bool is_settle_looked_at(const void *change)
 {
     return is_any(change);
@@ -193,7 +193,7 @@ static bool is_named(const pawl_timeout_set *set)
     return !pawl_uuid_is_zero(set->saga_id.uuid) && set->name.size != 0;
 }
 
-/* `row` has the id; of another one that is armed for the same the id stays. */
+/* `row` has the id of the change. A named timeout that is armed already keeps its own id. */
 static pawl__why_fn *judge_set(const pawl__mongo_run *run, const void *change, const void *row)
 {
     const pawl_timeout_set *set   = change;
@@ -207,8 +207,8 @@ static pawl__why_fn *judge_set(const pawl__mongo_run *run, const void *change, c
     return is_refused ? pawl__why_timeout_exists : NULL;
 }
 
-/* Another generation of the document, free and never tried. None has generation 0: so a new one never meets one that is
- * there. */
+/* Setting a timeout raises the generation, and resets owner and attempts. No document has generation 0, so with is_new
+ * the filter never matches an existing one, and the upsert inserts. */
 #define ARMED "armed: {saga_id: @saga_id, name: @name}"
 #define VALUES                                                                         \
     "u: {$set: {saga_id?: @saga_id, saga_type: @saga_type, name: @name, destination: " \

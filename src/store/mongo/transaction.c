@@ -49,7 +49,7 @@ void pawl__mongo_transaction_abort(pawl_store *store)
     self->is_transient = was_transient;
 }
 
-/* A commit with an unknown result is repeated: it then returns the result of the first try. */
+/* Repeats a commit whose result is unknown: the server then returns the result of the first try. */
 pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self         = pawl__mongo_of(store);
@@ -76,8 +76,8 @@ pawl_code pawl__mongo_transaction_commit(pawl_store *store, pawl_error *error)
     return pawl_error_wrap(error, PAWL_EUNKNOWN, "mongodb: the commit was not answered");
 }
 
-/* Each process pauses for a different time, taken from the clock's last digits. Write conflicts are retried until the
- * deadline; an index that keeps refusing is not a race. */
+/* Pauses differ between processes, by the clock's last digits. Write conflicts are retried until the deadline;
+ * duplicates PAWL__MONGO_TRIES_MAX times at most, since a unique index that keeps refusing is no conflict. */
 bool pawl__mongo_again(pawl_store *store, pawl_code code, int64_t begun_ms, unsigned *tries)
 {
     pawl__mongo    *self = pawl__mongo_of(store);
@@ -111,7 +111,7 @@ static pawl_code try_once(pawl_store *store, pawl__mongo_work *work, void *conte
     return code;
 }
 
-/* After an unknown result the work is repeated, and finds what the first try did. */
+/* After an unknown result the work runs again, and must find what the first try did. */
 pawl_code pawl__mongo_transact(pawl_store *store, pawl__mongo_work *work, void *context,
                                pawl_error *error)
 {

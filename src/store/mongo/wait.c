@@ -1,25 +1,23 @@
-/* wait.c - news by a change stream, and by polling where the server has none.
+/* wait.c - waits for new rows by a change stream, or by polling if the server has no change streams.
  *
- * The stream is told when rows are added to the collections that somebody waits for, after their commit, and of nothing
- * else: the ids of the events come, no document. It is a bell: rows are read from the collections. So a stream that failed
- * is not resumed: another one is opened, and the wait that opens it is over at once, since rows may have come between the
- * two. No oplog can be too short for that.
+ * The stream reports committed inserts into the collections that workers wait for, without the documents: it only wakes
+ * the caller, who then reads the collections. A failed stream is therefore not resumed. A new one is opened, and the
+ * wait that opens it ends at once, since rows may have been added in between; a short oplog does no harm.
  *
  *     no stream --ask: aggregate--> open (news) --ask: getMore--> open (news when an event came)
  *         ^                                           |
  *         +---- any failure, or its end --------------+      not_here: no stream from then on
  *
- * Each getMore lasts a slice at most, behind which interrupts and the caller's descriptor are looked at: a call of
- * libmongoc that blocks cannot be ended from outside without losing its connection. After a failure the rest of the wait
- * is polled: it looks at the counter of numbers, which each commit that adds rows raises. A change in place shows in
- * neither.
+ * Each getMore blocks for SLICE_MS at most, then interrupts and the caller's descriptor are checked: a blocked call of
+ * libmongoc can only be ended by closing its connection. After a failure the rest of the wait polls the counter of row
+ * numbers, which each commit that adds rows raises. Neither way notices an update of an existing document.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mongo/mongo.h"
 
 #define SLICE_MS 200
-#define WAIT_MS_MAX 1000 /* as of one that polls (store/core/wait.h) */
+#define WAIT_MS_MAX 1000 /* as for stores that poll (store/core/wait.h) */
 
 /* ---- The stream ---------------------------------------------------------- */
 
@@ -30,7 +28,7 @@ static bool is_not_here(const bson_error_t *why)
         13,    /* Unauthorized */
         59,    /* CommandNotFound */
         115,   /* CommandNotSupported */
-        303,   /* feature not supported: of hosted services */
+        303,   /* feature not supported, by hosted services */
         40324, /* unrecognized pipeline stage */
         40573, /* the stage is only supported on replica sets */
     };
@@ -40,7 +38,7 @@ static bool is_not_here(const bson_error_t *why)
     return is_there;
 }
 
-/* The server that a stream was opened on has it, beside others only behind the routers of a cluster. */
+/* Remembers the server, since getMore must go to the one that opened the stream: a cluster may have several routers. */
 static bool choose_server(pawl__mongo *self, bson_error_t *why)
 {
     mongoc_server_description_t *server =
@@ -83,7 +81,7 @@ static bool take_reply(pawl__mongo *self, const bson_t *reply)
     return !bson_empty(&events);
 }
 
-/* True with news: an event within the time, or a stream that was opened. A failure leaves none open. */
+/* True: an event arrived in time, or a stream was opened. After a failure no stream is open. */
 static bool ask(pawl_store *store, int64_t milliseconds)
 {
     pawl__mongo *self    = pawl__mongo_of(store);
@@ -130,7 +128,7 @@ static pawl_code check(pawl_store *store, bool *is_news, int *session_fd, pawl_e
 
 /* ---- The entries --------------------------------------------------------- */
 
-/* Until the time is over, or there is news, or no stream: *rest_ms is then what is left. */
+/* Waits for the time, an event or the loss of the stream; *rest_ms: what is left to poll, 0 if the wait is over. */
 static pawl_code watch(pawl_store *store, int64_t *rest_ms, int wake_fd, pawl_error *error)
 {
     pawl__mongo *self    = pawl__mongo_of(store);
@@ -148,7 +146,7 @@ static pawl_code watch(pawl_store *store, int64_t *rest_ms, int wake_fd, pawl_er
     }
 }
 
-/* A wait of no time looks, too: the next one is for what is committed from then on. */
+/* A wait of zero time also checks, so that the next wait reports commits from then on. */
 pawl_code pawl__mongo_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     pawl__mongo *self    = pawl__mongo_of(store);

@@ -1,4 +1,4 @@
-/* walk.c - rows of a kind that is found; live rows of one kind behind a row, in the order of their keys.
+/* walk.c - lists rows: those that match a search, and live rows of one kind after a given row, in key order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,8 @@ static pawl_code count_partition(pawl_store *store, pawl_scan_row *row, pawl_err
     return code;
 }
 
-/* Letters have no key but two texts. A condition on the id stands in "$and", behind the one that goes on. */
+/* Dead letters have a key of two texts. A condition on the id stands in "$and", after the condition that continues the
+ * walk. */
 pawl_code pawl__mongo_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
                            pawl_scan_rows *rows, pawl_error *error)
 {

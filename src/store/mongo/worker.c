@@ -4,8 +4,8 @@
  *      messages, timeouts, flushes, failures, conflicts, dead, host, program, program_version,
  *      pawl_version, started}
  *
- * The heartbeat of 5 seconds is by the server's clock; without one for 15 seconds a worker is dead, and
- * others free what it has. The document of the zero id keeps the counters of those that ended.
+ * A worker writes its heartbeat every 5 seconds, by the server's clock. Without one for 15 seconds it counts as dead,
+ * and other workers free its claims and leases. The document with the zero id adds up the counters of ended workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ static const pawl__mongo_table workers =
 static const pawl__mongo_table sums =
     PAWL__MONGO_TABLE("workers", NULL, pawl__counters_fields, pawl_counters);
 
-/* The members of the fence: each commit leaves its id there. */
+/* The members by which a commit is resolved: its fence leaves commit id and part there. */
 typedef struct fence_row {
     int64_t   epoch;
     pawl_uuid last_commit;
@@ -40,12 +40,12 @@ static const pawl__field_list fence_fields =
                  PAWL__AS_OF(fence_row, part, INT));
 static const pawl__mongo_table fences = PAWL__MONGO_TABLE("workers", NULL, fence_fields, fence_row);
 
-/* A document that never had a heartbeat is no worker's. */
+/* A document without a heartbeat belongs to no worker. */
 #define BEAT(op) "beat: {$exists: true}, $expr: {" op ": ['$beat', {$subtract: ['$$NOW', 15000]}]}"
 #define ALIVE BEAT("$gte")
 #define DEAD BEAT("$lt")
 #define BEATS "$currentDate: {beat: true}, $unset: {is_freed: 1}"
-/* A heartbeat without a commit: its worker was seen, too, so that no sweep ends one that has nothing to do. */
+/* A heartbeat without a commit also sets `seen`, so that no sweep ends an idle worker. */
 #define BEATS_AND_SEEN                                                             \
     "u: [{$set: {beat: '$$NOW', seen: {$multiply: [{$toLong: '$$NOW'}, 1000]}}}, " \
     "{$unset: 'is_freed'}]"
@@ -76,8 +76,8 @@ static pawl_code free_all(pawl_store *store, pawl_uuid worker, pawl_error *error
     return code;
 }
 
-/* Noted in the document, so that the next one need not do it again. The condition is repeated in the transaction that
- * frees: a worker that beat since it was looked at keeps its claims, and one that beats meanwhile waits. */
+/* `is_freed` tells the other workers that it is done. The condition is checked again in the transaction: a worker with
+ * a heartbeat since the read keeps its claims; a heartbeat during the transaction waits. */
 static pawl_code free_one(pawl_store *store, void *context, pawl_error *error)
 {
     const pawl_uuid *worker = context;
@@ -96,15 +96,15 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
                                          "filter: {is_freed: {$ne: true}, " DEAD "}");
     for (size_t i = 0; code == PAWL_OK && i < dead.count; i++) {
         code = pawl__mongo_transact(store, free_one, &dead.items[i].id.uuid, error);
-        if (code == PAWL_EBUSY) /* the worker beat, or another one frees its claims */
+        if (code == PAWL_EBUSY) /* the worker is alive, or another one frees its claims */
             code = PAWL_OK;
     }
     pawl_arena_destroy(arena);
     return code;
 }
 
-/* Claims that were taken behind the end of their worker are freed by nobody else: the others look at documents. A
- * document that is there is another handle's, with what it has. */
+/* Frees claims that were made after this worker's document was removed: other workers find claims by documents. If a
+ * document exists, another handle has taken over the worker with its claims. */
 static pawl_code free_left_over(pawl_store *store, pawl_error *error)
 {
     bool      is_there = false;
@@ -113,7 +113,7 @@ static pawl_code free_left_over(pawl_store *store, pawl_error *error)
     return code == PAWL_OK && !is_there ? free_all(store, store->worker.uuid, error) : code;
 }
 
-/* A worker that another handle replaced, or a sweep ended, claims no message any more. */
+/* After a sweep ended the worker, or another handle took it over, this handle claims no more messages. */
 pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self   = pawl__mongo_of(store);
@@ -133,7 +133,7 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
     return code == PAWL_OK ? free_dead(store, error) : code;
 }
 
-/* A document without a heartbeat is no worker's. */
+/* Documents without a heartbeat belong to no worker. */
 pawl_code pawl__mongo_worker_beat(pawl_store *store, const pawl_worker_id *beating, size_t count,
                                   pawl_time now, pawl_error *error)
 {
@@ -148,7 +148,7 @@ pawl_code pawl__mongo_worker_beat(pawl_store *store, const pawl_worker_id *beati
 
 /* ---- Opening ------------------------------------------------------------- */
 
-/* A document that is there is taken over: another handle that has its epoch is fenced. */
+/* Takes over an existing document by raising its epoch, which fences the handle that has the old one. */
 pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
@@ -179,11 +179,11 @@ pawl_code pawl__mongo_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
 typedef struct ending {
     pawl_uuid worker;
     int64_t   epoch;   /* 0: any */
-    bool      is_dead; /* only while it is dead */
+    bool      is_dead; /* only if its heartbeat is too old */
     bool      is_ended;
 } ending;
 
-/* The document goes, and its counters to that of those that ended, in one transaction. */
+/* Removes the document and adds its counters to the document with the zero id, in one transaction. */
 static pawl_code end_document(pawl_store *store, void *context, pawl_error *error)
 {
     static const pawl_uuid zero;
@@ -192,7 +192,7 @@ static pawl_code end_document(pawl_store *store, void *context, pawl_error *erro
     int64_t                done = 1;
     end->is_ended               = false;
     pawl_code code              = PAWL_OK;
-    if (end->is_dead) /* locks the document, too */
+    if (end->is_dead) /* also locks the document */
         code =
             pawl__mongo_write(store, "workers", PAWL__MONGO_UPDATE, &done, error,
                               "q: {_id: %u, " DEAD "}, u: {$set: {is_freed: true}}", end->worker);
@@ -211,7 +211,7 @@ static pawl_code end_document(pawl_store *store, void *context, pawl_error *erro
     return code;
 }
 
-/* Claims and leases are freed first: a document that is gone would free nothing any more. */
+/* Frees claims and leases first: without a document no other worker would free them. */
 static pawl_code end_worker(pawl_store *store, ending *end, pawl_error *error)
 {
     pawl_code code = end->is_dead ? PAWL_OK : free_all(store, end->worker, error);
@@ -240,7 +240,7 @@ pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl
     pawl__mongo *self     = pawl__mongo_of(store);
     int64_t      done     = 0;
     int64_t      begun_ms = pawl__clock_ms();
-    /* Of the first part alone: the others are of the same set. */
+    /* The counters are for the whole change set, so only its first part adds them. */
     static const pawl__field_list none    = {NULL, 0};
     const pawl__field_list       *counted = self->part == 1 ? &pawl__counters_fields : &none;
     pawl_code                     code    = pawl__mongo_write(
@@ -284,7 +284,8 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
     self->is_partly = false;
     pawl_code code  = pawl__wait_resolve(store, &self->wait, pawl__clock_ms() + store->deadline_ms,
                                          resolve_once, commit_id, is_applied, error);
-    /* The commit itself asks about its last part; to others neither answer is true of the whole set. */
+    /* Only a part was applied: the commit itself handles that; for other callers both "applied" and "not applied" are
+     * wrong. */
     if (code == PAWL_OK && self->is_partly && !self->is_in_commit)
         return pawl_error_set(error, PAWL_EUNKNOWN, "mongodb: a part of the commit was applied");
     return code;
@@ -292,7 +293,7 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* There is no list of those that died: a missed heartbeat alone tells of no death. */
+/* Lists workers with a recent heartbeat. Others are not reported as crashed: a missed heartbeat alone is no proof. */
 pawl_code pawl__mongo_find_workers(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                    pawl_found *found, pawl_error *error)
 {
