@@ -8,8 +8,7 @@
 #include <string.h>
 
 #define DOCUMENT_SIZE_MAX (16 * 1024 * 1024)
-#define NAMESPACE_NOT_FOUND \
-    26 /* an error that means: the collection does not exist, so it has no documents */
+#define NAMESPACE_NOT_FOUND 26 /* the collection does not exist, so it has no documents */
 /* Documents per answer: as many as fit into the server's limit of 16 MB. The server's default is 101 in the first
  * answer. */
 #define ANSWER_DOCUMENTS INT64_C(100000)

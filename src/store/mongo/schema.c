@@ -394,7 +394,7 @@ static bool is_alike(const bson_t *one, const bson_t *other, const char *member)
     return is_one == (bson_iter_init_find(&at, other, member) && bson_iter_as_bool(&at));
 }
 
-/* Have both the same ascending keys in the same order? Types of numbers may differ: copied databases may have doubles. */
+/* Have both the same ascending keys in the same order? Number types may differ: copied databases may have doubles. */
 static bool has_keys(const bson_t *found, const bson_t *ought)
 {
     bson_t      keys[2];

@@ -1,8 +1,8 @@
 /* checkpoint.c - copies the log (WAL) into the file, and starts it again at its beginning.
  *
- * SQLite's automatic checkpoint cannot restart the log while another connection reads it or has committed behind the
- * copied part. With two active connections that is nearly always so: the log would grow without end, and once over its
- * size, each commit would copy and sync pages. On a full disk the log is copied earlier.
+ * SQLite's automatic checkpoint cannot restart the log while another connection reads it, or has committed after the
+ * copied part. With two active connections that is nearly always the case: the log would grow without end, and once it
+ * exceeds its size, each commit would copy and sync pages. On a full disk the log is copied earlier.
  *
  * Tests: tests/contract/test_sqlite_checkpoint.c
  *
@@ -10,7 +10,7 @@
  */
 #include "store/sqlite/sqlite.h"
 
-/* Copies while it holds the write lock, so that no other connection writes or restarts the log meanwhile. */
+/* Holds the write lock while it copies, so that no other connection writes or restarts the log meanwhile. */
 static bool copy_and_wait(pawl__sqlite *store)
 {
     sqlite3 *db             = store->connection.db;
@@ -20,13 +20,13 @@ static bool copy_and_wait(pawl__sqlite *store)
     return result == SQLITE_OK;
 }
 
-/* Copies all but the newest frames while others write; the rest, and the wait for those that read the log,
- * under the write lock. From then on the next commit writes at the log's beginning.
+/* First copies while others write; then, under the write lock, copies the newest frames and waits for readers of the
+ * log. The next commit then writes at the log's beginning.
  *
- * Where the first step leaves nothing to copy, the next commit begins the log again by itself unless others read it
- * or have committed meanwhile; then the second step is done behind that commit. At once it would be a checkpoint that
- * follows a complete one: if another connection begins the log again just then, SQLite before 3.51.3 may damage the
- * file (https://www.sqlite.org/wal.html#walresetbug). */
+ * If the first step copies everything, the next commit restarts the log by itself, unless others read it or have
+ * committed meanwhile; in that case the second step follows that commit. Run at once, it would be a checkpoint after a
+ * complete one: if another connection restarts the log at that moment, SQLite before 3.51.3 may damage the file
+ * (https://www.sqlite.org/wal.html#walresetbug). */
 static bool restart(pawl__sqlite *store)
 {
     sqlite3 *db     = store->connection.db;
@@ -40,8 +40,8 @@ static bool restart(pawl__sqlite *store)
     return copy_and_wait(store);
 }
 
-/* If a reader or another checkpoint prevents a restart, the next try is made when the log has grown by the same amount
- * again. The commit that called this has succeeded, so nothing fails. */
+/* If a reader or another checkpoint prevents a restart, the next try follows when the log has grown by its size again.
+ * Failures are ignored, since the commit that called this has succeeded. */
 static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     pawl__sqlite *store = context;
@@ -55,9 +55,9 @@ static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* On a full disk no commit succeeds, behind which the log would be copied, while the log itself may have the room.
- * Pages that are free in the file take what the log has. The whole of it is done under the write lock, since the log may be
- * copied already. */
+/* On a full disk no commit succeeds, so after_commit would never copy the log. Copying needs no space where the file
+ * has free pages, and makes the log's space usable again. All is done under the write lock, since the log may be copied
+ * completely already (see restart). */
 void pawl__sqlite_checkpoint_when_full(pawl__sqlite *store)
 {
     if (store->connection.db != NULL)

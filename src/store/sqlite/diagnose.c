@@ -1,4 +1,4 @@
-/* diagnose.c - the look at an SQLite file: its settings, the files beside it, and the disk.
+/* diagnose.c - checks an SQLite file: its settings, the files beside it, and the disk.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static const pawl__sql_check checks[] = {
          "from {timeouts} as t indexed by {timeouts_lease} where t.[LeaseExpires] < " MINUTE_AGO
          " group by t.[Destination]",
      .none = "no lease has run out"},
-    /* Of some records, so that a few that a wrong clock wrote do not tell the time. */
+    /* uses several records, so that a few written by a wrong clock do not decide */
     {.name    = "recorded",
      .select  = "select [At], '', '' from (select rowid as r, [At] from {inbox} "
                 "order by rowid desc limit 1000) order by r limit 1",
@@ -50,7 +50,7 @@ static const pawl__sql_check checks[] = {
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* SQLite makes files beside the database: so the folder must be writable, too. */
+/* SQLite creates files beside the database, so the folder must be writable, too. */
 static pawl_code check_rights(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 {
     char        folder[PAWL_URL_SIZE_MAX + 2], lock_file[PAWL_URL_SIZE_MAX + 8];
@@ -98,9 +98,10 @@ static pawl_code check_disk(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 }
 
 #define CLIENT "sqlite3 " /* before the path, in quotes */
-#define LOG_PARTS_WARN 4  /* of the size at which it is copied */
+#define LOG_PARTS_WARN 4  /* times the size at which it is copied */
 
-/* The log is emptied when nobody reads it: one that is large is kept by an old transaction. A smaller one may be, too. */
+/* The log is restarted when nobody reads it. A large log is therefore kept by an old transaction; but that may also be
+ * so for a smaller one. */
 static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 {
     char        path[PAWL_URL_SIZE_MAX + 10];
@@ -119,7 +120,7 @@ static pawl_code check_log(pawl__sql_doctor *doctor, const pawl__sqlite *store)
 
 #define LOCK_WAIT_MS 1000 /* a commit takes milliseconds */
 
-/* A file that may not be written has no finding here: `rights` tells of it. */
+/* A file that is not writable has no finding here: `rights` reports it. */
 static pawl_code check_lock(pawl__sql_doctor *doctor, pawl__sqlite *store)
 {
     int busy_ms    = store->busy_ms;
@@ -140,8 +141,8 @@ static pawl_code check_lock(pawl__sql_doctor *doctor, pawl__sqlite *store)
 
 /* ---- Statistics ----------------------------------------------------------- */
 
-/* The statements are written for SQLite's plans without statistics. ANALYZE of a table with few rows makes it read the
- * whole table instead of an index, and goes on doing so when the table has grown. There is no table of statistics
+/* pawl's statements are written for SQLite's plans without statistics. ANALYZE of a table with few rows makes SQLite
+ * read the whole table instead of an index, even after the table has grown. The table of statistics does not exist
  * before the first ANALYZE. */
 static pawl_code check_statistics(pawl__sql_doctor *doctor, pawl__sqlite *store)
 {

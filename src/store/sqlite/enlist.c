@@ -25,8 +25,8 @@ static pawl_code check_native(pawl__sqlite *store, sqlite3 *db, pawl_error *erro
     return PAWL_OK;
 }
 
-/* Ends the savepoint whatever memory there is, as the statements were prepared before
- * it began: nothing half done stays in the caller's transaction. */
+/* Prepared before the savepoint begins, so that ending it needs no memory: no half change set remains in the caller's
+ * transaction. */
 typedef struct savepoint {
     sqlite3_stmt *rollback_to, *release, *rollback;
 } savepoint;
@@ -50,8 +50,8 @@ static pawl_code savepoint_begin(pawl__sqlite_connection *own, savepoint *point,
     return code == PAWL_OK ? pawl__sql_query(&own->session, "savepoint pawl_enlist", error) : code;
 }
 
-/* A savepoint that cannot be undone takes the caller's whole transaction with it: the
- * caller's commit then fails, where it would have made half of a change set durable. */
+/* If the savepoint cannot be rolled back, the caller's whole transaction is: otherwise the caller's commit would make
+ * half of a change set durable. */
 static pawl_code savepoint_end(sqlite3 *db, savepoint *point, pawl_code code, pawl_error *error)
 {
     if (sqlite3_get_autocommit(db))

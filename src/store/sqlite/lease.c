@@ -1,9 +1,8 @@
 /* lease.c - leases of queues; those of leaders are in store/sql/lead.c.
  *
- * One process at a time claims from a queue: the lease row "queue:NAME" has its
- * number and an epoch that every take-over raises. It is free when its process
- * no longer lives, or gave it back. Each commit that settles rows of the queue
- * looks at the row again, in its own transaction.
+ * One process at a time claims from a queue: the lease row "queue:NAME" has the number of the process, and an epoch
+ * that every take-over raises. The lease is free if its process is dead or returned it. Each commit that settles rows
+ * of the queue checks the row, in the same transaction.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +22,7 @@ static pawl_code read_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
     return pawl__sql_read_first(&store->sql.base, &asked, NULL, row, error);
 }
 
-/* A process is asked about without a statement, so one by one is as good as at once. */
+/* Finding out whether a process lives takes no statement, so asking one by one costs nothing extra. */
 pawl_code pawl__sqlite_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
                                  pawl_error *error)
 {
@@ -46,7 +45,7 @@ static pawl_code is_alive(pawl__sqlite *store, int64_t process, bool *alive, paw
 
 /* ---- The process and its queues ----------------------------------------- */
 
-/* Comes before the first claim. */
+/* Called before the first claim. */
 static pawl_code join(pawl__sqlite *store, pawl_error *error)
 {
     if (store->book != NULL)
@@ -81,7 +80,7 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Inside a stamp. Leaves `row` as it stands after. */
+/* Called in a transaction. Sets `row` to the resulting lease. */
 static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease *row,
                             pawl_error *error)
 {
@@ -92,7 +91,7 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease
         code = is_alive(store, row->process, &alive, error);
     if (code != PAWL_OK || alive || row->process == us)
         return code;
-    /* Its last process is dead: so are workers that it had. */
+    /* The previous process is dead, and so are its workers. */
     if (row->process != 0)
         code = pawl__sql_free_dead(&store->sql.base, error);
     bool is_there = row->epoch != 0;
@@ -166,8 +165,8 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     return pawl__sql_stamp_end(&store->sql.base, code, error);
 }
 
-/* Comes first when a worker ends, and when its handle is closed. Of the transactions that follow, one waits for the
- * lock and those behind it a moment: a stop, or a thread that tries again, would wait a deadline for each. */
+/* Called first when a worker ends or its handle closes. Later transactions of that end may wait for the lock, too:
+ * after the first that waits in vain, the others wait briefly, so that a stop does not take a deadline for each. */
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);

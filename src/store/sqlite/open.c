@@ -2,7 +2,7 @@
  *
  *     sqlite:PATH[?synchronous=full|normal|off&cache_mb=N&log_mb=N&busy_ms=N&create=yes|no]
  *
- * PATH is taken as it stands, relative to the working directory or absolute.
+ * PATH is not decoded; it is absolute, or relative to the working directory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,19 +21,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a file that is new. A commit writes each changed page whole, and changes in
- * saga rows and dispatch ids lie at random, about one to a page. Half of SQLite's
- * own size writes 26 % less for the same messages and is a tenth to a sixth
- * faster; a quarter spends that again on more pages. */
+/* Page size of a new file. A commit writes each changed page whole, and changed saga rows and dispatch ids are spread
+ * randomly, about one to a page. Half of SQLite's default writes 26 % less for the same messages and is a tenth to a
+ * sixth faster; with a quarter that gain is lost to the larger number of pages. */
 #define PAGE_SIZE_NEW 2048
-/* A batch of 256 messages changes hundreds of pages, many of them again in the
- * next batch: a log of 64 MB was measured to give 1.5 times the throughput of
- * SQLite's default of 4 MB, and more gained nothing. */
+/* A batch of 256 messages changes hundreds of pages, many of them again in the next batch. A log of 64 MB was measured
+ * to give 1.5 times the throughput of SQLite's default of 4 MB; more gained nothing. */
 #define LOG_MB_DEFAULT 64
-#define LOG_PARTS_KEPT 2 /* of a log that grew beyond its size, so much stays in the folder */
+#define LOG_PARTS_KEPT 2 /* times its size: a log that grew larger is cut to that */
 #define CACHE_MB_DEFAULT 64
-#define ANSWER_SIZE 20    /* of a pragma; a longer one is cut */
-#define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
+#define ANSWER_SIZE 20    /* of a pragma's answer; a longer one is cut */
+#define WAL_TRIES_MAX 500 /* of 10 ms, while another process creates the file */
 
 /* ---- The URL ------------------------------------------------------------ */
 
@@ -59,9 +57,10 @@ static pawl_code read_url(pawl__sqlite *store, const char *url, pawl_error *erro
     if (strncmp(url, scheme, sizeof scheme - 1) != 0)
         return pawl_error_set(error, PAWL_ECONFIG, "sqlite: the URL does not begin with '%s'",
                               scheme);
-    const char *path   = url + sizeof scheme - 1;
-    const char *before = strncmp(path, "file:", 5) == 0 ? "./" : ""; /* else SQLite reads a URI */
-    size_t      size   = strlen(before) + strlen(path) + 1;
+    const char *path = url + sizeof scheme - 1;
+    const char *before =
+        strncmp(path, "file:", 5) == 0 ? "./" : ""; /* without it SQLite would read a URI */
+    size_t size = strlen(before) + strlen(path) + 1;
     if ((store->given_path = pawl_allocate(size)) == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     (void)snprintf(store->given_path, size, "%s%s", before, path);
@@ -116,9 +115,9 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* secure_delete writes every freed page once more, full of zeroes; some
- * distributions have it on. Plans are kept whatever the parameters are: SQLite would prepare a statement
- * that a partial index may serve anew for each value, which takes longer than to run it. */
+/* secure_delete overwrites every freed page with zeroes; some distributions switch it on. QPSG keeps plans independent
+ * of the parameters' values: otherwise SQLite would prepare a statement that could use a partial index again for each
+ * value, which takes longer than running it. */
 static pawl_code configure(pawl__sqlite *store, pawl_error *error)
 {
     char text[400];
@@ -138,14 +137,13 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
         code = pawl__sqlite_failed(store->connection.db, result, "", error);
     if (code != PAWL_OK)
         return code;
-    /* prepared now, when there is memory, for when there is none */
+    /* prepared now, since there may be no memory when it is needed */
     (void)pawl__sql_prepared_of(&store->connection.session, PAWL__SQLITE_TRANSACTION_ROLLBACK, NULL,
                                 NULL, &code, error);
     return code;
 }
 
-/* Texts are stored byte for byte and compared bytewise; in a file of another
- * encoding they would be neither. */
+/* Texts must be stored and compared byte for byte, which only UTF-8 guarantees. */
 static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
 {
     char      encoding[ANSWER_SIZE];
@@ -158,7 +156,7 @@ static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
     return code;
 }
 
-/* The size of a file that is there is its own. */
+/* An existing file keeps its page size, so it is read. */
 static pawl_code begin_checkpoints(pawl__sqlite *store, pawl_error *error)
 {
     char      size[ANSWER_SIZE];
@@ -169,7 +167,7 @@ static pawl_code begin_checkpoints(pawl__sqlite *store, pawl_error *error)
     return code;
 }
 
-/* Of a connection that is made again: the folder of the process may be another one now. */
+/* A reconnect uses the resolved path: the process may have changed its working directory. */
 static const char *path_of(const pawl__sqlite *store)
 {
     return store->path != NULL ? store->path : store->given_path;
@@ -199,8 +197,8 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
     return PAWL_OK;
 }
 
-/* A file that was closed properly has no log beside it, and SQLite makes one for who only
- * reads. Its own words speak of writing. */
+/* A file that was closed properly has no log beside it, and SQLite creates one even for reading. SQLite's own error
+ * speaks of writing. */
 static pawl_code refuse_closed(const pawl__sqlite *store, pawl_code code, pawl_error *error)
 {
     int why    = sqlite3_errcode(store->connection.db) & 0xFF;
@@ -213,8 +211,8 @@ static pawl_code refuse_closed(const pawl__sqlite *store, pawl_code code, pawl_e
                        error);
 }
 
-/* SQLite's count of its memory is one lock of the process that each allocation takes. An application that wants the
- * count, or limits the memory, has used SQLite before, which refuses this then. */
+/* SQLite's memory statistics take a process-wide lock on each allocation, so they are switched off. SQLite refuses that
+ * if it is in use already, for example by an application that reads the statistics or limits memory. */
 static void use_no_memory_count(void)
 {
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -247,7 +245,7 @@ pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *er
     return code == PAWL_OK ? PAWL_OK : refuse_closed(store, code, error);
 }
 
-/* The switch takes a lock that the busy handler is not asked about. */
+/* The busy handler is not called for the lock that this takes, so it is retried here. */
 pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error)
 {
     char      mode[ANSWER_SIZE] = "";
@@ -282,7 +280,7 @@ static pawl_code open_for_work(pawl__sqlite *store, pawl_open_mode mode,
         code = pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
     if (code == PAWL_OK && mode == PAWL_OPEN_CHECK)
         code = pawl__sqlite_use_wal(store, error);
-    /* The first wait is for what is committed from now on. */
+    /* the first wait reports commits from now on */
     bool changed;
     return code == PAWL_OK ? pawl__sqlite_has_changed(store, &changed, error) : code;
 }
@@ -314,7 +312,7 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
         code = pawl__sql_prefix_check(&pawl__sqlite_dialect, base->system_prefix, error);
     if (code != PAWL_OK)
         return code;
-    if (base->mode == PAWL_OPEN_SCHEMA) /* schema() knows whether the file may be made */
+    if (base->mode == PAWL_OPEN_SCHEMA) /* schema() decides whether to create the file */
         return PAWL_OK;
     bool is_looking = base->mode == PAWL_OPEN_CREATE && !store->may_make;
     return open_for_work(store, is_looking ? PAWL_OPEN_CHECK : base->mode, options, error);
@@ -348,7 +346,7 @@ pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Current claims belong to the file that was opened: if another one has its path, it is refused. */
+/* Current claims belong to the file that was opened: a different file at its path is refused. */
 pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error)
 {
     dev_t device = store->device;
@@ -388,8 +386,7 @@ static void say_goodbye(pawl__sqlite *store)
 void pawl__sqlite_close(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    /* A child must not touch its parent's connection: closing it there would
-     * end locks and remove files that are in use. */
+    /* In a child process closing the parent's connection would release locks and remove files that are in use. */
     if (store->pid == getpid()) {
         if (store->connection.db != NULL || store->is_lost)
             say_goodbye(store);

@@ -1,8 +1,7 @@
 /* queue.c - claiming, settling and sending queue rows.
  *
- * A claim is an entry in this process's claim table and costs no statement;
- * the process's lease on the queue makes it safe: each commit that settles a
- * row of it reads the lease's row.
+ * A claim is an entry in a table in this process's memory and costs no statement. The process's lease on the queue
+ * makes that safe: each commit that settles rows of the queue checks the lease row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,8 +37,7 @@ typedef struct claiming {
     pawl_error             *error;
 } claiming;
 
-/* Claims the row the request stands on; a row that another handle took since the
- * statement began is passed over. */
+/* Claims the current row of the request; skips a row that another handle has claimed since the statement began. */
 static pawl_code claim_row(claiming *c, pawl__sql_request *request)
 {
     pawl_store     *base = &c->store->sql.base;
@@ -98,9 +96,8 @@ static pawl_code claim_again(claiming *c)
     return code;
 }
 
-/* The rows were read before they were claimed. If a claim ended in between,
- * its commit may have settled one of them, which then is gone, or back with a
- * later due time: now that they are ours they are read again. */
+/* Rows were read before they were claimed. If another claim ended in between, its commit may have removed or delayed
+ * one of them, so they are read again now that this handle has them. */
 static pawl_code read_again(claiming *c)
 {
     claim_by              by    = {.queue = c->claim->queue, .due_max = c->claim->due_max};
@@ -154,8 +151,8 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
     claiming c = {store, claim, epoch, arena, rows, 0, 0, error};
     code       = claim_rows(&c);
     if (code != PAWL_OK) {
-        /* The caller learns of none, so it must have none; those it named it
-         * may have had before. */
+        /* The caller gets no rows, so claims made here end. Rows that the caller named may have been its own before, so
+         * they are kept. */
         for (size_t i = 0; claim->seq_count == 0 && i < rows->count; i++)
             pawl__book_claim_end(store->book, rows->items[i].seq, store);
         rows->count = 0;
@@ -165,7 +162,7 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
 
 /* ---- Settling ----------------------------------------------------------- */
 
-/* The process's lease is read once for each queue and transaction. */
+/* Reads the process's lease once for each queue and transaction. */
 pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
                                    pawl_error *why)
 {
@@ -185,8 +182,8 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
                : pawl__why_gone_row(settle, "another process took the queue over", why);
 }
 
-/* The outcome is not known: resolve() will end the claims, or not. Without memory for the
- * list they stay until this handle closes. */
+/* Used when the outcome is unknown: resolve() then ends the claims if the commit was applied. Without memory for the
+ * list they remain until this handle closes. */
 static void remember_claims(pawl__sqlite *store, const pawl_changes *changes,
                             const bool *is_dropped)
 {

@@ -1,8 +1,8 @@
-/* request.c - SQLite's library as a session's (store/sql/connection.h): statements, their parameters
- * and rows, error codes.
+/* request.c - a session (store/sql/connection.h) through SQLite's library: statements, their parameters and rows, error
+ * codes.
  *
- * Texts are bound without a copy: they are borrowed until the statement ran. The first row is computed as
- * a statement is run, each other one when it is asked for.
+ * Texts are bound without a copy: they are borrowed until the statement has run. Running a statement computes its first
+ * row; each further row is computed when it is read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ typedef struct code_row {
 
 static const code_row codes[] = {
     {SQLITE_PERM, PAWL_EDENIED},      {SQLITE_BUSY, PAWL_EBUSY},
-    {SQLITE_PROTOCOL, PAWL_EBUSY}, /* a stopped process is in the way */
+    {SQLITE_PROTOCOL, PAWL_EBUSY}, /* a stopped process holds a lock */
     {SQLITE_LOCKED, PAWL_EBUSY},      {SQLITE_NOMEM, PAWL_ENOMEM},
     {SQLITE_READONLY, PAWL_EDENIED},  {SQLITE_INTERRUPT, PAWL_EINTERRUPTED},
     {SQLITE_FULL, PAWL_EFULL},        {SQLITE_CANTOPEN, PAWL_EUNREACHABLE},
@@ -30,7 +30,7 @@ static const code_row codes[] = {
     {SQLITE_CORRUPT, PAWL_ENOTSTORE}, {SQLITE_IOERR, PAWL_EUNREACHABLE},
 };
 
-/* By code, not by text (D37). */
+/* The code decides, not the text (D37). */
 static pawl_code code_of(int result)
 {
     if (result == SQLITE_CONSTRAINT_UNIQUE || result == SQLITE_CONSTRAINT_PRIMARYKEY ||
@@ -38,7 +38,7 @@ static pawl_code code_of(int result)
         return PAWL_EDUPLICATE;
     if (result == SQLITE_CONSTRAINT_CHECK || result == SQLITE_CONSTRAINT_DATATYPE)
         return PAWL_EINVAL;
-    if (result == SQLITE_CORRUPT_VTAB) /* an index of the application's own, not the file */
+    if (result == SQLITE_CORRUPT_VTAB) /* a damaged index of the application, not the file */
         return PAWL_EPERSIST;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (codes[i].result == (result & 0xFF))
@@ -46,8 +46,8 @@ static pawl_code code_of(int result)
     return PAWL_EPERSIST;
 }
 
-/* The shared memory beside a file cannot grow on a full disk, and the quota of a user is another one: neither is
- * SQLITE_FULL. */
+/* A full disk or an exhausted user quota is not always reported as SQLITE_FULL: the shared memory file, for example,
+ * fails to grow. */
 static bool is_full(sqlite3 *db, int result)
 {
     int reason = db != NULL ? sqlite3_system_errno(db) : 0;
@@ -56,7 +56,7 @@ static bool is_full(sqlite3 *db, int result)
                                               (reason == ENOSPC || reason == EDQUOT));
 }
 
-/* SQLite takes a disk that cannot be read for a damaged file, and of the system's reason only errno tells. */
+/* SQLite reports an unreadable disk as a damaged file; only errno has the system's reason. */
 static bool is_unreadable(int result, int reason)
 {
     return (result & 0xFF) == SQLITE_CORRUPT && (reason == EIO || reason == ENXIO);
@@ -91,8 +91,7 @@ static sqlite3 *db_of(const pawl__sql_session *session)
     return ((const pawl__sqlite_connection *)session)->db;
 }
 
-/* A caller's own connection may give primary codes only, so the extended one is
- * asked for. */
+/* The caller's connection may return primary codes only, so the extended code is read. */
 static pawl_code failed(pawl__sql_session *session, pawl_error *error)
 {
     sqlite3 *db      = db_of(session);
@@ -187,7 +186,7 @@ static int bind_value(pawl__sqlite_statement *statement, int at, const pawl_valu
     return sqlite3_bind_null(statement->stmt, at);
 }
 
-/* Most fields are a number or a text, which go straight: a row costs little more than its values. */
+/* Most fields are numbers or texts; these skip the conversion to pawl_value. */
 static int bind_field(pawl__sqlite_statement *statement, int at, int wire, const void *member)
 {
     pawl_value value;
@@ -202,7 +201,7 @@ static int bind_field(pawl__sqlite_statement *statement, int at, int wire, const
 
 /* ---- Running ------------------------------------------------------------- */
 
-/* A statement without rows is over at once. One with rows is over when they are freed, or it failed. */
+/* A statement without rows is finished at once, any other when its rows are freed or it fails. */
 pawl_code pawl__sqlite_run(pawl__sql_session *session, pawl__sql_prepared *base,
                            const pawl__field_list *fields, const void *item, pawl_error *error)
 {
@@ -263,7 +262,7 @@ static pawl_text peek_text(sqlite3_stmt *stmt, int column)
 static pawl_text get_text(pawl__sql_request *request, sqlite3_stmt *stmt, int column)
 {
     pawl_text text = peek_text(stmt, column);
-    /* Half of all texts are empty, and need no memory of their own. */
+    /* half of all texts are empty, and need no memory */
     if (text.size == 0)
         return PAWL_TEXT("");
     text = pawl_arena_text(request->arena, text);
@@ -293,7 +292,7 @@ static void get_other(pawl__sql_request *request, sqlite3_stmt *stmt, int column
             sqlite3_column_name(stmt, column), PAWL_TEXT_ARGS(got.text), what);
 }
 
-/* As bind_field. */
+/* Numbers and texts skip the conversion, as in bind_field. */
 static void get_field(pawl__sql_request *request, sqlite3_stmt *stmt, int column, int wire,
                       void *member)
 {
@@ -306,7 +305,7 @@ static void get_field(pawl__sql_request *request, sqlite3_stmt *stmt, int column
     }
 }
 
-/* Instead of `read` and its list of columns that were read: SQLite gives a column any number of times. */
+/* Replaces the generic `read`, which notes the columns already read: SQLite returns a column any number of times. */
 void pawl__sqlite_get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
     sqlite3_stmt *stmt = ((pawl__sqlite_statement *)request->statement)->stmt;

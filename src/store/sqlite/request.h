@@ -1,4 +1,4 @@
-/* request.h - a connection to SQLite, which is a session, and its statements.
+/* request.h - a connection to SQLite, as a session of the generic store, and its statements.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ typedef struct pawl__sqlite_statement {
     sqlite3_stmt      *stmt;
     int                result;     /* SQLite's result of the last step */
     bool               is_new;     /* the row of that step has not been fetched yet */
-    unsigned           uuid_count; /* of `uuids` that are bound */
+    unsigned           uuid_count; /* number of `uuids` that are bound */
     char               uuids[4][PAWL_UUID_TEXT_SIZE + 1];
 } pawl__sqlite_statement;
 
@@ -42,7 +42,7 @@ pawl_code pawl__sqlite_fetch(pawl__sql_session *session, pawl__sql_prepared *bas
 void      pawl__sqlite_free_rows(pawl__sql_session *session, pawl__sql_prepared *statement);
 void      pawl__sqlite_get(pawl__sql_request *request, const pawl__field_list *columns, void *row);
 
-/* The code of what SQLite said last, its text behind `what`. */
+/* The code for SQLite's last failure, with its text after `what`. */
 pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error);
 pawl_code pawl__sqlite_prepare_text(sqlite3 *db, const char *text, sqlite3_stmt **prepared,
                                     pawl_error *error);

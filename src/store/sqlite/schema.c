@@ -1,7 +1,7 @@
-/* schema.c - what SQLite says of its catalog, and how a script is run (store/sql/schema.h).
+/* schema.c - reads SQLite's catalog, and runs schema scripts (store/sql/schema.h).
  *
- * Everything that is made is made in one transaction: a second process waits
- * for it and then finds it done, and a half-made schema is never seen.
+ * Everything is created in one transaction: a second process waits for it and then finds a complete schema, never half
+ * of one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 /* ---- Running a script --------------------------------------------------- */
 
-/* A file that is missing would be made by apply; its folder must be there, and be writable. */
+/* Apply would create a missing file, so its folder must exist and be writable. */
 static pawl_code check_missing(const char *path, bool *is_missing, pawl_error *error)
 {
     char        folder[PAWL_URL_SIZE_MAX + 1] = ".";
@@ -30,7 +30,7 @@ static pawl_code check_missing(const char *path, bool *is_missing, pawl_error *e
                           path, folder, strerror(errno));
 }
 
-/* For a plan an empty database in memory stands for a file that is to be made. */
+/* A plan for a missing file uses an empty database in memory. */
 static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
 {
     pawl__sqlite *store      = pawl__sqlite_of(base);

@@ -3,7 +3,7 @@
  *     sqlite.c      the statements, the tables of operations
  *     open.c        URL, connection, settings, close
  *     request.c     statements for the generic store: binding, reading, error codes; request.h
- *     transaction.c begin, commit, stamps without a sync
+ *     transaction.c begin, commit; writes of claims without a sync
  *     schema.c      print, apply, verify, drop
  *     lease.c       queue leases of processes
  *     enlist.c      a change set in a caller's transaction
@@ -35,12 +35,12 @@ extern const pawl__sql_family pawl__sqlite_family;
 typedef struct pawl__sqlite {
     pawl__sql_store         sql; /* first */
     pawl__sqlite_connection connection;
-    char                   *path; /* as SQLite resolved it */
+    char                   *path; /* resolved when the file was opened first */
     char                   *given_path;
     dev_t                   device;
     ino_t                   inode;
     pid_t                   pid;
-    pawl__program_file     *file; /* entered when it was opened first */
+    pawl__program_file     *file; /* registered when the file was opened first */
     int                     busy_ms;
     int                     cache_mb;
     int                     synchronous; /* the pragma's number: 0, 1, 2 */
@@ -49,19 +49,19 @@ typedef struct pawl__sqlite {
     bool    was_busy;   /* the last write transaction did not get the lock */
     bool    is_leaving; /* the worker ends: after one timed-out wait, later ones are short */
     int     log_mb;
-    int     log_pages;      /* of that size */
-    int     checkpoint_due; /* pages of the log */
+    int     log_pages;      /* pages of log_mb */
+    int     checkpoint_due; /* size of the log, in pages, at which it is copied next */
     bool    is_checkpointing;
     bool    is_copied;     /* the last checkpoint copied the whole log */
     pthread_mutex_t mutex; /* guards connection.db against interrupt() */
     bool is_lost; /* the connection was closed after a failure; the next operation reopens it */
     atomic_bool    is_interrupted;
     int64_t        data_version;
-    pawl__program *program; /* joined by the first that needs it */
+    pawl__program *program; /* joined at first need */
     pawl__book    *book;
     pawl_text      checked_queue; /* the queue whose lease this transaction checked last */
     int64_t        checked_epoch;
-    /* Rows that a commit of unknown outcome settled: their claims end if it was applied. */
+    /* Rows settled by a commit of unknown outcome: their claims end if it was applied. */
     int64_t *unsure;
     size_t   unsure_count;
 } pawl__sqlite;
@@ -103,9 +103,10 @@ int       pawl__sqlite_busy(void *context, int count);
  * otherwise keeps its locks. */
 bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text);
 
-/* checkpoint.c: from now on, commits of this connection keep the log at its configured size. */
+/* checkpoint.c: from now on, each commit of this connection copies the log if it exceeds its configured size. */
 void pawl__sqlite_checkpoint_begin(pawl__sqlite *store, int page_size);
-/* Called outside a transaction, after a full disk undid one: lets the next commit write at the log's beginning. */
+/* Called outside a transaction, after a full disk rolled one back: lets the next commit write at the log's
+ * beginning. */
 void pawl__sqlite_checkpoint_when_full(pawl__sqlite *store);
 
 /* wait.c */

@@ -7,13 +7,13 @@
 
 #include "store/sql/row_statements.h"
 
-/* With one writer at a time, an event's number is also its position. */
+/* SQLite has one writer at a time, so an event's number can be its position, too. */
 #define PAWL__SQLITE_EVENT_ROW \
     "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
 
-/* INBOX_SWEEP: marks stand in the order they were made, but for clocks that differ. */
+/* INBOX_SWEEP: row ids follow the order of time, except where clocks differ. */
 
-/* SCHEMA_COLUMNS: a primary key is given by the database, or its column is not null in any case. */
+/* SCHEMA_COLUMNS: a primary key is not null or filled in by the database, so it counts as not null. */
 
 #define PAWL__SQLITE_STATEMENTS(X)                                                             \
     X(TRANSACTION_BEGIN, "begin immediate")                                                    \

@@ -1,6 +1,6 @@
-/* transaction.c - begins and ends transactions; those that only write claims do so without a sync.
+/* transaction.c - begins and ends transactions. Those that only write claims ("stamps") are not synced to the disk.
  *
- * Write transactions begin with BEGIN IMMEDIATE: once begun, they cannot fail for the lock. While a handler
+ * Write transactions begin with BEGIN IMMEDIATE: once begun, they cannot fail because of the lock. While a handler
  * transaction is open, everything runs inside it and ends with it.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,16 +11,14 @@
 
 #define SYNCHRONOUS_NORMAL 1
 #define SLEEP_US_MAX 20000
-#define LEAVING_PART 20 /* of the whole wait, which was in vain: time for another's commit */
-#define CHECKPOINT_WAIT_US 50000 /* for readers of the log; nobody else may write meanwhile */
+#define LEAVING_PART 20 /* part of the full wait, enough for another's commit */
+#define CHECKPOINT_WAIT_US \
+    50000 /* for readers of the log; no other connection can write meanwhile */
 
-/* Called while another connection has the lock; sleeps a little longer each
- * time. 0 gives up: SQLITE_BUSY.
+/* Called while another connection has the lock; sleeps longer each time. Returns 0 to give up: SQLITE_BUSY.
  *
- * Handles of one process are not served in turn, on purpose: a commit of another
- * connection empties a connection's page cache, so that writers that
- * alternate are slower (measured: a fifth) than one that goes on while the
- * others sleep. */
+ * Handles of one process do not take turns, on purpose: a commit of one connection invalidates the page caches of the
+ * others, so alternating writers were measured to be a fifth slower than one that continues while the others sleep. */
 int pawl__sqlite_busy(void *context, int count)
 {
     pawl__sqlite *store    = context;
@@ -50,9 +48,9 @@ static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
     return code;
 }
 
-/* Statements of pawl are reset by then. An unfinished one of a handler would keep the transaction from its end, or hold the
- * connection to the state of the file that it reads. Those without text are of FTS5, R*Tree and blobs: the modules end
- * theirs with the transaction. */
+/* pawl's statements are reset already. An unfinished statement of a handler would prevent the transaction from ending,
+ * or keep the connection at an old state of the file. Statements without text belong to FTS5, R*Tree and blobs, which
+ * finish them with the transaction. */
 bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text)
 {
     bool was_busy = false;
@@ -64,14 +62,14 @@ bool pawl__sqlite_reset_all(sqlite3 *db, bool has_text)
     return was_busy;
 }
 
-/* The statement was prepared when the connection was made, so it needs no memory. If it fails all the same, the
+/* The rollback was prepared when the connection was opened, so it needs no memory. If it fails nevertheless, the
  * connection is closed: an open transaction would block all other writers. */
 void pawl__sqlite_rollback(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     sqlite3      *db    = store->connection.db;
     (void)pawl__sqlite_reset_all(db, true);
-    /* A full disk and the like have rolled back already. */
+    /* after a full disk, for example, SQLite has rolled back already */
     if (db != NULL && !sqlite3_get_autocommit(db))
         (void)run(store, PAWL__SQLITE_TRANSACTION_ROLLBACK, NULL);
     (void)pawl__sqlite_reset_all(db, false);
@@ -82,7 +80,7 @@ void pawl__sqlite_rollback(pawl_store *base)
     store->connection.was_full = false;
 }
 
-/* Says how long it waited, and for what. */
+/* Adds to the error how long it waited, and for what. */
 static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *error)
 {
     if (code != PAWL_EBUSY || sqlite3_errcode(store->connection.db) == SQLITE_PROTOCOL)
@@ -118,7 +116,7 @@ pawl_code pawl__sqlite_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error);
-    /* A handler's own SQL may have left it on. */
+    /* the handler's own SQL may have left it on */
     if (code == PAWL_EDENIED && sqlite3_exec(store->connection.db, "pragma query_only = off", NULL,
                                              NULL, NULL) == SQLITE_OK)
         code = begin(store, PAWL__SQLITE_TRANSACTION_BEGIN, error);
@@ -133,8 +131,8 @@ pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
     return begin(pawl__sqlite_of(base), PAWL__SQLITE_TRANSACTION_BEGIN_READ, error);
 }
 
-/* If the sync of the log fails, the transaction may be in the log or not; a crash would show which. All other failures
- * come before its last frame is written, and roll it back, also a deferred foreign key's. */
+/* If the sync of the log fails, the transaction may or may not be in the log. All other failures, also of a deferred
+ * foreign key, come before its last frame is written, and roll it back. */
 pawl_code pawl__sqlite_commit(pawl_store *base, bool *is_unknown, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
@@ -168,7 +166,7 @@ pawl_code pawl__sqlite_is_open(pawl_store *base, bool *is_open, pawl_error *erro
 
 /* ---- Stamps ------------------------------------------------------------- */
 
-/* The setting takes effect while the statement is prepared, so a prepared statement cannot be kept. */
+/* The pragma takes effect while it is prepared, so no prepared statement is kept. */
 pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
@@ -178,9 +176,8 @@ pawl_code pawl__sqlite_stamps_begin(pawl_store *base, pawl_error *error)
     return pawl__sql_query(&store->connection.session, "pragma synchronous = normal", error);
 }
 
-/* A connection that goes on without syncs would answer OK for what a power cut takes away, so it is
- * closed: the next one has the setting from its beginning. A pragma that failed may have taken
- * effect before. */
+/* If the setting cannot be restored, the connection is closed: without syncs it would report commits as durable that a
+ * power cut can undo. A new connection starts with the right setting. */
 void pawl__sqlite_stamps_end(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);

@@ -1,9 +1,8 @@
-/* wait.c - noticing what other processes commit.
+/* wait.c - notices commits of other processes.
  *
- * SQLite has no notification, but a counter that says whether another
- * connection committed, which costs a read of shared memory. It is asked after
- * ever longer pauses. The counter is remembered from one wait to the next, so
- * that a commit between a claim that found nothing and the wait is not missed.
+ * SQLite has no notifications, but a counter (pragma data_version) that changes when another connection commits;
+ * reading it costs a read of shared memory. It is polled with increasing pauses. Its value is kept from one wait to the
+ * next, so that a commit between a claim that found nothing and the wait is noticed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +34,7 @@ static pawl_code pause_for(int64_t microseconds, int wake_fd, bool *is_woken, pa
     int           ready   = poll(&wake, wake_fd >= 0 ? 1 : 0, timeout);
     if (ready < 0 && errno != EINTR)
         return pawl_error_set(error, PAWL_EPERSIST, "sqlite: cannot wait: %s", strerror(errno));
-    /* A signal ends the pause as a wake-up does: its handler may have asked
-     * the caller to stop. */
+    /* A signal also ends the pause: its handler may have asked the caller to stop. */
     *is_woken = ready != 0;
     return PAWL_OK;
 }
