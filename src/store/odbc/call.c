@@ -30,8 +30,8 @@ void pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle, pawl__odbc_d
 }
 
 /* Is the connection dead? FreeTDS reports that without a number (HY000, "Unknown error"), as does psqlODBC while
- * preparing, so the driver is asked, which needs no trip to the server. If it cannot tell, the connection counts as
- * lost, as the failure may have undone more than the statement. */
+ * preparing. So the driver is asked, without a trip to the server. If it cannot tell, the connection counts as lost, as
+ * the failure may have undone more than the statement. */
 static bool is_dead(const pawl__odbc_connection *connection, const pawl__odbc_diagnosis *last)
 {
     SQLUINTEGER dead = SQL_CD_TRUE;
@@ -147,7 +147,7 @@ static SQLRETURN find_rows(SQLHSTMT stmt)
     return found;
 }
 
-/* A driver may report an ended call as the end of the rows; the rows would then be incomplete. */
+/* A driver may report a call that was ended as the end of the rows; then rows are missing. */
 static pawl_code end_rows(pawl__odbc_connection *connection, pawl_code code, bool has_rows,
                           pawl_error *error)
 {
@@ -191,7 +191,7 @@ static pawl_code give_rows(pawl__odbc_connection *connection, SQLHSTMT rows, paw
     return code;
 }
 
-/* After PAWL_OK the call is still to be ended. */
+/* After PAWL_OK the caller must end the call. */
 static pawl_code send_asked(pawl__odbc_connection *connection, const char *sql, bool is_prepared,
                             SQLHSTMT *rows, pawl_error *error)
 {

@@ -15,9 +15,9 @@
 
 /* ---- The tables -------------------------------------------------------------- */
 
-/* OPTION 2: an update counts the rows that it found, not those that it changed. CONN_TIMEOUT: MariaDB's driver takes
- * SQL_ATTR_LOGIN_TIMEOUT, and waits without end for a server that is silent at the handshake. Protocol 7.4-0: the driver
- * neither rolls back nor makes savepoints by itself. LFConversion 0: line ends stay as they are. */
+/* OPTION 2: an update counts the rows that it found, not only those that it changed. CONN_TIMEOUT: MariaDB's driver
+ * accepts SQL_ATTR_LOGIN_TIMEOUT, but waits forever for a server that is silent during the handshake. Protocol 7.4-0:
+ * the driver neither rolls back nor makes savepoints by itself. LFConversion 0: line ends are not changed. */
 const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
     [PAWL__ODBC_MYSQL] =
         {
@@ -80,13 +80,13 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
 int pawl__odbc_dialect_of(const char *library)
 {
     static const struct {
-        const char        *library; /* begins so */
+        const char        *library; /* beginning of the library's name */
         pawl__odbc_dialect dialect;
     } drivers[] = {
         {"libmaodbc", PAWL__ODBC_MYSQL}, /* MariaDB Connector/ODBC */
-        /* psqlODBC; psqlodbcw, which turns texts into UTF-16 and back, is none of them. */
+        /* psqlODBC; not psqlodbcw, which converts texts to UTF-16 and back */
         {"psqlodbca", PAWL__ODBC_POSTGRES},
-        {"libtdsodbc", PAWL__ODBC_MSSQL}, /* FreeTDS, and Microsoft's */
+        {"libtdsodbc", PAWL__ODBC_MSSQL}, /* FreeTDS and Microsoft's driver */
         {"libmsodbcsql", PAWL__ODBC_MSSQL},
         {"libsqora", PAWL__ODBC_ORACLE}, /* Oracle Instant Client */
     };
@@ -100,16 +100,16 @@ int pawl__odbc_dialect_of(const char *library)
 
 /* States of drivers and of the driver manager. */
 static const pawl__sql_state states[] = {
-    {"08001", PAWL_EUNREACHABLE, CONNECTION}, /* no server there */
+    {"08001", PAWL_EUNREACHABLE, CONNECTION}, /* no server at the address */
     {"08004", PAWL_EDENIED, CONNECTION},      /* the server refuses the connection */
     {"08", PAWL_ELOST, CONNECTION},
     {"28", PAWL_EDENIED, CONNECTION},      /* user or password */
-    {"HY001", PAWL_ENOMEM, STATEMENT},     /* out of memory, here */
+    {"HY001", PAWL_ENOMEM, STATEMENT},     /* out of memory in this process */
     {"HY013", PAWL_ENOMEM, STATEMENT},     /* the same */
     {"HY008", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled */
-    {"HY010", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled when it was through: the manager forgets its answer */
+    {"HY010", PAWL_ETIMEOUT, TRANSACTION}, /* cancelled after it had finished: the driver manager drops the result */
     {"HYT00", PAWL_ETIMEOUT, CONNECTION}, /* a time-out of the driver: the statement may still be running */
-    {"HYT01", PAWL_ETIMEOUT, CONNECTION},     /* the same of the connection */
+    {"HYT01", PAWL_ETIMEOUT, CONNECTION},     /* a time-out of the connection */
     {"IM", PAWL_EUNREACHABLE, CONNECTION},    /* no such data source or driver */
     {"01000", PAWL_EUNREACHABLE, CONNECTION}, /* a driver that could not be loaded */
     {"22003", PAWL_EINVAL, STATEMENT},        /* number out of range */
@@ -155,18 +155,18 @@ pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
 
 typedef struct remedy_row {
     pawl_code   code;
-    const char *state; /* begins so */
+    const char *state; /* beginning of the SQLSTATE */
     const char *text;
 } remedy_row;
 
-/* The first that fits. */
+/* The first row that matches is used. */
 static const remedy_row remedies[] = {
     {PAWL_EUNREACHABLE, "IM002",
      "; 'odbcinst -q -s' lists the data sources that there are, 'odbcinst -q -d' the drivers"},
     {PAWL_EUNREACHABLE, "01000",
      "; install the driver, or name its file by driver= or Driver=: 'odbcinst -q -d' lists those that are "
      "known"},
-    {PAWL_EUNREACHABLE, "08001", /* psqlODBC's of a server that refused, too */
+    {PAWL_EUNREACHABLE, "08001", /* psqlODBC also reports this if the server refused */
      "; see that the server runs there and lets this user in from here, that user and password are "
      "right, and that the database is there"},
     {PAWL_EUNREACHABLE, "",

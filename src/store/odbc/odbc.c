@@ -12,7 +12,7 @@ static void *native(pawl_store *base)
     return pawl__odbc_of(base)->main.made.dbc;
 }
 
-/* ODBC shows no socket. */
+/* -1, as ODBC does not expose the socket. */
 static int session_fd(pawl_store *base)
 {
     (void)base;
@@ -35,8 +35,8 @@ static pawl_code diagnose(pawl_store *base, const pawl_diagnosis *asked, pawl_ar
     return pawl__sql_family_diagnose(base, NULL, asked, arena, rows, error);
 }
 
-/* A change set inside a transaction of the application's own connection (an SQLHDBC), whose calls have the
- * application's deadlines. */
+/* Enlists in a transaction of the application's connection (an SQLHDBC), whose calls keep the application's
+ * deadlines. */
 static pawl_code check_open(pawl__sql_session *own, pawl_error *error)
 {
     bool      is_open = false;

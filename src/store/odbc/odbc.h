@@ -1,5 +1,5 @@
-/* odbc.h - the handle of the driver for servers behind an ODBC driver, and the functions that its
- * files share. It speaks the dialects of MySQL, MariaDB, PostgreSQL, SQL Server and Oracle.
+/* odbc.h - the handle of the store driver that uses an ODBC driver, and the functions that its files share. Servers are
+ * MySQL, MariaDB, PostgreSQL, SQL Server and Oracle.
  *
  *     odbc.c         the table of operations
  *     url.c          connection strings
@@ -12,8 +12,7 @@
  *     round.c        the writes of a round as one block
  *     open.c         connecting, settings
  *
- * The rest is the generic store's (store/sql/session.h), or common to all libraries for such a server
- * (store/sql/dialects).
+ * The rest is in the generic store (store/sql/session.h), or shared by all drivers for a server (store/sql/dialects).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,35 +42,35 @@ typedef struct pawl__odbc_watch {
 /* Properties of the servers of one family and their drivers. */
 typedef struct pawl__odbc_kind {
     const pawl__sql_family *family;
-    /* Appended to every connection string; drivers ignore unknown attributes. %lld is in seconds: the first two are
-     * longer than any call may take, the third is for connecting. */
+    /* Appended to every connection string; drivers ignore attributes that they do not know. %lld are seconds: the first
+     * two are longer than any call may take, the third limits connecting. */
     const char *attributes;
     bool        has_casts; /* the statement's text states the types of parameters */
-    /* Texts with rows are prepared: MariaDB's driver 3.1 crashes where the link is lost within the answer to one that is
-     * not. */
+    /* Queries are prepared: MariaDB's driver 3.1 crashes if the connection is lost during the answer to an unprepared
+     * one. */
     bool asks_prepared;
-    /* Times are sent as texts: FreeTDS counts the days before March 1600 wrongly, and 1 January 1 as -1. PostgreSQL takes
-     * a time without a zone for one of the session's zone, which may be a caller's. */
+    /* Times are sent as texts: FreeTDS miscounts the days before March 1600, and 1 January 1 becomes -1. PostgreSQL
+     * reads a time without a zone in the session's zone, which a caller may have set. */
     bool times_as_texts;
-    bool has_zones; /* such a text includes the zone */
-    /* Columns are not described, and are read as texts, bytes as two digits each: psqlODBC asks the server for all
-     * columns of a table before it describes one, and loses the memory with the connection. */
+    bool has_zones; /* times as texts include the zone */
+    /* Columns are read as texts without asking for their types, bytes as two hex digits each: psqlODBC asks the server
+     * for all columns of a table before it describes one, and frees that memory only with the connection. */
     bool as_digits;
     SQLSMALLINT
-    text_type; /* as which a column's text is read; SQL_C_WCHAR: texts travel in UTF-16 */
+    text_type; /* C type for reading texts; SQL_C_WCHAR: texts are transferred as UTF-16 */
     pawl__odbc_extra extra; /* how texts are marked, see wide.h */
-    /* Numbers travel as texts, the driver commits by itself unless it is told not to, and a round is one
+    /* Numbers are sent as texts, the driver commits by itself unless told otherwise, and a round is sent as one
      * block. */
     bool        by_words;
     size_t      text_max;  /* longer texts are long values; 0: all texts are */
     size_t      bytes_max; /* the same for bytes */
     const char *kill;      /* ends the statement of session %lld; NULL: SQLCancel does */
-    /* A commit ended while it waits for a standby is durable, and returns a warning. */
+    /* A commit that was ended while it waited for a standby is durable, and returns a warning. */
     bool        warns_of_standby;
-    const char *rest;      /* asks whether a session still exists */
+    const char *rest;      /* a cheap statement that checks whether the session still exists */
     const char *encrypted; /* asks for encryption: the second column is empty without it */
-    /* Joins several executions of a write into one text, which returns one row with one letter of PAWL__ODBC_FATES per
-     * item. NULL: only rows of an insert are joined (set.c). */
+    /* Joins several executions of a write into one text, which returns one row with a letter of PAWL__ODBC_FATES for
+     * each item. NULL: only inserts are joined, as rows (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);
 } pawl__odbc_kind;
 
@@ -101,8 +100,8 @@ static inline const pawl__odbc_kind *pawl__odbc_kind_of(const pawl__sql_session 
     return ((const pawl__odbc *)session->store)->kind;
 }
 
-/* How a text of that form is marked. Correlation values have their exact size in another column, and documents end
- * with a brace, so these are not marked. */
+/* How texts of the form are marked. Correlation values need no mark, as another column has their exact size, nor do
+ * documents, which end with a brace. */
 static inline pawl__odbc_extra pawl__odbc_extra_of(const pawl__odbc_kind *kind, int wire)
 {
     bool is_exact =
@@ -124,7 +123,7 @@ void      pawl__odbc_close(pawl_store *base);
 /* Of pawl__sql_ops. */
 pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error);
 void      pawl__odbc_disconnect(pawl__sql_session *session);
-/* Called at the begin of each operation: reconnects a lost connection, forgets earlier interrupts. */
+/* Called at the beginning of each operation: reconnects a lost connection, and clears earlier interrupts. */
 pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error);
 /* Ends the session's statement, over another connection; any thread. False: the server could not be reached. */
 bool pawl__odbc_kill_query(const pawl__odbc *store, int64_t session);

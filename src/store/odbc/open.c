@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KILL_S 2     /* of a connection that ends a statement */
+#define KILL_S 2     /* time limit of a connection that ends a statement */
 #define REST_MS 1000 /* a session that was idle for longer is checked before use */
-#define REST_S 300 /* as pawl_store_options.handler_time_max, of a handle that no handlers run on */
+#define REST_S 300   /* as pawl_store_options.handler_time_max, for handles without handlers */
 #define CONNECTION_SIZE 4200
 
 /* ---- Connecting ---------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void take_encrypted(void *context, const pawl_text *columns)
 }
 
 /* Drivers configure TLS in different ways, also in the data source, so the server is asked whether the connection is
- * encrypted. Whether the driver verifies the server cannot be found out. */
+ * encrypted. It cannot be found out whether the driver verifies the server's certificate. */
 static pawl_code require_tls(const pawl__odbc *store, pawl__sql_session *session, pawl_error *error)
 {
     pawl__url_tls required;
@@ -144,8 +144,8 @@ static pawl_code open_session(pawl__odbc *store, pawl__odbc_connection *connecti
     return check_driver(store, connection->made.dbc, error);
 }
 
-/* Rolls back, since a disconnect may commit an open transaction. The text has a deadline. The driver's own transaction
- * is ended, too, as it may otherwise refuse to disconnect. */
+/* Rolls back by a statement, which has a deadline, since a disconnect may commit an open transaction. Then ends the
+ * driver's transaction, with which it may refuse to disconnect. */
 static void roll_back(pawl__odbc_connection *connection)
 {
     pawl__sql_session *session = &connection->session;
@@ -156,7 +156,7 @@ static void roll_back(pawl__odbc_connection *connection)
         return;
     session->is_lost        = false;
     session->is_undone      = false;
-    session->in_transaction = true; /* the driver still commits nothing by itself */
+    session->in_transaction = true; /* so that the driver does not commit by itself */
     (void)pawl__wait_take(&pawl__odbc_store_of(connection)->remote.server.wait);
     if (pawl__sql_query(session, "rollback", NULL) == PAWL_OK)
         (void)SQLEndTran(SQL_HANDLE_DBC, connection->made.dbc, SQL_ROLLBACK);
@@ -211,7 +211,7 @@ pawl_code pawl__odbc_connect(pawl__sql_session *session, pawl_error *error)
 
 /* ---- The handle ---------------------------------------------------------- */
 
-/* An idle session does not show that it has ended: it is checked, unless it answered recently. */
+/* An idle session does not notice that it has ended, so it is checked, unless it answered recently. */
 pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
 {
     pawl__odbc        *store = pawl__odbc_of(base);
@@ -257,6 +257,6 @@ void pawl__odbc_close(pawl_store *base)
     bool        is_ours = pawl__wait_is_ours(&store->remote.server.wait);
     pawl__sql_remote_close(base);
     if (is_ours)
-        pawl__odbc_watch_stop(store); /* else the thread is the parent's, too */
+        pawl__odbc_watch_stop(store); /* in a child process the thread is the parent's */
     pawl__odbc_url_free(&store->url);
 }

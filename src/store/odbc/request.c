@@ -19,10 +19,10 @@
 #define TIME_DIGITS 6
 #define NUMBER_DIGITS 19
 #define BLOCK "declare "
-#define BLOCK_BYTES_MAX 32000 /* of a block's parameter: Oracle does not compare what lies behind */
+#define BLOCK_BYTES_MAX 32000 /* of a block's parameter: Oracle ignores the rest in comparisons */
 #define PLACE_SIZE 64         /* first size of a buffer; it doubles */
 #define PLACE_SIZE_MAX \
-    65536 /* longer texts are bound where they lie: a trip more is cheap in comparison */
+    65536 /* longer texts are bound without a copy: one more trip costs little in comparison */
 
 static pawl_code no_memory(pawl_error *error)
 {
@@ -31,9 +31,9 @@ static pawl_code no_memory(pawl_error *error)
 
 /* ---- Preparing ---------------------------------------------------------- */
 
-#define IS_NULL " is null" /* behind the parameter of an owner; null stands for any owner */
+#define IS_NULL " is null" /* follows the parameter of an owner; null: any owner */
 
-/* The type to which the server must cast a parameter; "": its context says it. */
+/* The type to which the server must cast a parameter; "": its context determines the type. */
 static const char *cast_of(int wire, const char *behind)
 {
     switch (wire) {
@@ -54,7 +54,7 @@ static const char *cast_of(int wire, const char *behind)
     }
 }
 
-/* Appends the text with casts; it may have parameters of several items. */
+/* Appends the text with casts. It may have the parameters of several items. */
 static void append_casts(pawl__sql_text *to, const pawl__sql_dialect *dialect,
                          const pawl__sql_prepared *statement, const char *text,
                          const pawl__field_list *fields)
@@ -100,9 +100,9 @@ pawl_code pawl__odbc_prepare(pawl__sql_session *session, pawl__sql_prepared *mad
 
 /* ---- Parameters --------------------------------------------------------- */
 
-/* All that a driver is told of a parameter, except its value. */
+/* All that a driver is told about a parameter, except its value. */
 typedef struct shape {
-    SQLSMALLINT c_type; /* 0: it was told nothing */
+    SQLSMALLINT c_type; /* 0: not bound */
     SQLSMALLINT sql_type;
     SQLSMALLINT digits;
     SQLULEN     size;
@@ -213,7 +213,7 @@ static void put_value(parameter *to, const pawl__odbc_kind *kind, const pawl_val
     to->indicator = SQL_NULL_DATA;
 }
 
-/* Copies the text only if a byte must be replaced; without memory the server refuses the text. */
+/* Copies the text only if a byte must be replaced. Without memory it stays as it is, and the server refuses it. */
 static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text text)
 {
     size_t bad;
@@ -226,8 +226,7 @@ static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text
     put_text(to, kind, text, false);
 }
 
-/* Only whole texts get a mark. A part of a text gets one only if it is empty, or counts as empty because it consists
- * of spaces. */
+/* A part of a text gets a mark only if it is empty, or consists of spaces, which the database may take for empty. */
 static bool has_mark(int wire, pawl_text text)
 {
     size_t at = 0;
@@ -297,7 +296,7 @@ static size_t size_of(const parameter *of)
     return !is_text(of) ? sizeof of->as : of->indicator > 0 ? (size_t)of->indicator : 0;
 }
 
-/* Numbers, times and uuids are stored in the parameter itself. */
+/* Numbers, times and UUIDs are stored in the parameter itself. */
 static bool is_in_place(const parameter *of)
 {
     return of->data == of->place || of->data == &of->as;
@@ -363,7 +362,7 @@ void pawl__odbc_close_statement(pawl__sql_prepared *base)
 
 /* ---- Running ------------------------------------------------------------ */
 
-/* A request larger than a packet would end the session, so it is not sent. */
+/* Refuses a request larger than a packet, which would end the session. */
 static pawl_code check_size(const pawl__odbc_connection *connection, const parameter *all,
                             size_t count, pawl_error *error)
 {
@@ -423,7 +422,7 @@ static pawl_code put_all(pawl__odbc_connection *connection, const pawl__odbc_sta
     return check_size(connection, all, count * width, error);
 }
 
-/* Makes as many parameters as the items need, all unbound, unless the text had the same number last time. */
+/* Makes as many unbound parameters as the items need, or keeps those of the last run if their number is the same. */
 static pawl_code make_places(pawl__odbc_text *text, size_t count, pawl_error *error)
 {
     SQLHSTMT stmt = text->stmt;

@@ -22,14 +22,14 @@
 
 #include <string.h>
 
-#define PAWL__ODBC_SET_ROWS 32 /* of an insert */
+#define PAWL__ODBC_SET_ROWS 32 /* rows of one insert */
 #define PAWL__ODBC_COLUMNS_MAX 40
 #define PAWL__ODBC_SILENCE_S 5 /* an unresponsive server is given up this long after the deadline */
 #define PAWL__ODBC_FATES "amdn" /* by pawl__sql_fate: applied, missed, duplicate, null */
 
 /* ---- Drivers (driver.c) --------------------------------------------------- */
 
-/* Capabilities are taken from the tables of this driver, not from what an ODBC driver reports. */
+/* Capabilities come from this driver's tables, not from the ODBC driver's own reports. */
 
 /* The dialect for an ODBC driver that reports this name; -1: unknown. */
 int pawl__odbc_dialect_of(const char *library);
@@ -39,13 +39,13 @@ const char *pawl__odbc_remedy(pawl_code code, const char *state);
 
 /* A failure as the ODBC driver reports it. */
 typedef struct pawl__odbc_diagnosis {
-    char     state[6];  /* SQLSTATE; "": there is no record at all */
-    unsigned number;    /* native; 0: of the driver itself, or of its manager */
+    char     state[6];  /* SQLSTATE; "": the driver left no record */
+    unsigned number;    /* native number; 0: a failure of the driver or of the driver manager */
     char     text[400]; /* for people */
 } pawl__odbc_diagnosis;
 
-/* Is it a general failure of the driver, without a number of the server? Its state does not tell what became of the
- * statement. psqlODBC, whose servers have no numbers, reports one of its own. */
+/* Is it a general failure of the driver, without a number of the server? Then its state does not tell what became of
+ * the statement. psqlODBC, which has no native numbers, uses a state of its own for it. */
 static inline bool pawl__odbc_is_vague(const pawl__sql_failures   *failures,
                                        const pawl__odbc_diagnosis *diagnosis)
 {
@@ -53,11 +53,11 @@ static inline bool pawl__odbc_is_vague(const pawl__sql_failures   *failures,
            (diagnosis->number == 0 || failures->states != NULL);
 }
 
-/* The native number decides, or the SQLSTATE if the servers have no numbers. Without either, the driver or the driver
- * manager failed, and only the state is known. A failure without any record is a lost connection. */
+/* Uses the native number, or the SQLSTATE if the servers have no numbers. Without either, the driver or the driver
+ * manager failed, and only its state is known. A failure without any record counts as a lost connection. */
 pawl_code pawl__odbc_code_of(const pawl__sql_failures   *failures,
                              const pawl__odbc_diagnosis *diagnosis, pawl__sql_left *left);
-/* The same for a commit: if the connection is, or may be, lost, the outcome is unknown. */
+/* As pawl__odbc_code_of, for a commit: if the connection is, or may be, lost, the outcome is unknown. */
 pawl_code pawl__odbc_commit_code_of(const pawl__sql_failures   *failures,
                                     const pawl__odbc_diagnosis *diagnosis);
 
@@ -83,10 +83,10 @@ typedef struct pawl__odbc_text {
 typedef struct pawl__odbc_statement {
     pawl__sql_prepared base; /* first */
     pawl__odbc_text    one;
-    pawl__odbc_text    set; /* the same for PAWL__ODBC_SET_ROWS items */
+    pawl__odbc_text    set; /* for PAWL__ODBC_SET_ROWS items */
     pawl__odbc_kept    kept;
     bool               is_looked_at;
-    bool               is_block; /* its rows are returned as an implicit result */
+    bool               is_block; /* its rows come as an implicit result */
 } pawl__odbc_statement;
 
 typedef struct pawl__odbc_handles {
@@ -122,7 +122,7 @@ void      pawl__odbc_diagnose_handle(SQLSMALLINT type, SQLHANDLE handle,
                                      pawl__odbc_diagnosis *diagnosis);
 /* SQLPrepare, or SQLExecDirect. */
 typedef SQLRETURN pawl__odbc_send_fn(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER size);
-/* Makes a statement of the text; NULL after a failure. After PAWL_OK the call is still to be ended. */
+/* Makes a statement from the text; NULL after a failure. After PAWL_OK the caller must end the call. */
 pawl_code pawl__odbc_send(pawl__odbc_connection *connection, pawl__odbc_send_fn *how,
                           const char *text, SQLHSTMT *stmt, pawl_error *error);
 /* Runs a statement with bound parameters, and keeps its rows; `are_texts`: all columns as texts. Rows of a block are

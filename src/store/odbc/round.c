@@ -8,7 +8,7 @@
  */
 #include "store/odbc/odbc.h"
 
-/* An item that is missed, though it is not to be, or an answer that is too short. */
+/* Is the answer as expected? No if a required item was missed, or if the answer is too short. */
 static bool is_like(const pawl__oracle_round *round, const pawl__odbc_kept *kept)
 {
     pawl_text answer   = kept->count != 0 ? kept->cells[0].text : PAWL_TEXT("");
@@ -37,7 +37,7 @@ static pawl_code run(pawl__odbc_connection *connection, SQLHSTMT stmt, pawl__odb
     return code;
 }
 
-/* A failure of a statement alone is found once more by the item whose it is. */
+/* Did only the statement fail? Then the round is repeated item by item, which shows the item that failed. */
 static bool is_alone(const pawl__sql_session *session, pawl_code code)
 {
     return !session->is_lost && !session->is_undone && code != PAWL_EBUSY && code != PAWL_ENOMEM &&

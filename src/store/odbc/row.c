@@ -1,5 +1,4 @@
-/* row.c - reads the rows of a statement. All are read at once, so that the next statement may run even if the
- * connection allows only one open result.
+/* row.c - reads the rows of a statement. All are read at once, since some connections allow only one open result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +12,7 @@
 #include <string.h>
 
 #define PIECE_MAX 4096
-#define REST_MIN 65536 /* size of the second piece, if the driver does not tell the length */
+#define REST_MIN 65536 /* size of the second piece if the driver does not tell the length */
 #define DRIVER_FAILED PAWL_ELOST /* the statement's diagnosis has the code */
 
 /* ---- Texts --------------------------------------------------------------- */
@@ -46,11 +45,11 @@ static pawl_code give(const reading *r, const char *data, size_t size, pawl__sql
 typedef struct long_value {
     char  *data;
     size_t size;
-    SQLLEN said; /* its whole size, or SQL_NO_TOTAL */
+    SQLLEN said; /* whole size, or SQL_NO_TOTAL */
     SQLLEN nul;  /* size of the NUL behind each piece */
 } long_value;
 
-/* Makes room for the rest, or, if its size is unknown, as much as there is: each call may be a trip to the server.
+/* Makes room for the rest; if its size is unknown, doubles the room, since each call may be a trip to the server.
  * False: no memory. */
 static bool make_room(long_value *value, SQLLEN *room)
 {
@@ -65,15 +64,15 @@ static bool make_room(long_value *value, SQLLEN *room)
     return true;
 }
 
-/* Size of a piece that is not the last one. A driver that never splits a character may leave room unused; the first
- * NUL is the end of the piece. */
+/* Size of a piece that is not the last. A driver that does not split characters may leave some room unused, after a
+ * NUL. */
 static size_t size_of(const reading *r, const char *piece, SQLLEN room)
 {
     const char *nul = r->type == SQL_C_CHAR ? memchr(piece, '\0', (size_t)room) : NULL;
     return nul != NULL ? (size_t)(nul - piece) : (size_t)room;
 }
 
-/* If the driver does not know the length, the last piece tells it. */
+/* If the driver did not tell the length, the size of the last piece does. */
 static pawl_code read_rest(const reading *r, long_value *value)
 {
     for (bool is_more = true; is_more;) {
@@ -138,7 +137,8 @@ static pawl_time from_time(const SQL_TIMESTAMP_STRUCT *time)
     return pawl__sql_time_of(&date);
 }
 
-/* Parses "2026-01-01 00:00:00.000000", for a driver without a type for times. The fraction has a point in all locales. */
+/* Parses "2026-01-01 00:00:00.000000", for drivers without a type for times. The decimal point does not depend on the
+ * locale. */
 static pawl_time time_of(const char *text)
 {
     pawl__sql_date date = {0};
@@ -166,8 +166,8 @@ static SQLSMALLINT read_as(const pawl__odbc_kind *kind, SQLSMALLINT type, bool a
     case SQL_BINARY:
     case SQL_VARBINARY:
     case SQL_LONGVARBINARY: return SQL_C_BINARY;
-    /* As a binary psqlODBC gives a UUID's sixteen bytes, and no JSON. Of MariaDB's driver a binary is the text as it
-     * stands. */
+    /* psqlODBC returns a UUID read as binary as 16 bytes, and no JSON at all. MariaDB's driver returns the unchanged
+     * text. */
     default: return are_texts && kind->text_type == SQL_C_BINARY ? SQL_C_CHAR : kind->text_type;
     }
 }

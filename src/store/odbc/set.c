@@ -1,8 +1,8 @@
 /* set.c - writes several items in one trip: as rows of one insert, or, if the kind has append_set, as a text that
- * executes the write for each item and returns their fates.
+ * executes the write for each item and returns a result ("fate") for each.
  *
- * If an insert of several rows fails, none of them is written; they are then written one by one, so that each gets its
- * fate.
+ * If an insert of several rows fails, none of them is written; they are then written one by one, each with its own
+ * result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,18 +25,18 @@ static void write_one(pawl__sql_text *one, pawl__sql_session *session, const paw
         pawl__sql_expand(one, remote->sql.dialect, remote->sql.base.system_prefix,
                          pawl__sql_template_of(session, write->statement, false));
     if (!one->is_failed && one->size != 0 && one->data[one->size - 1] == ';')
-        one->data[--one->size] = '\0'; /* the text has its own */
+        one->data[--one->size] = '\0'; /* append_set adds a semicolon */
 }
 
-/* False: the statement cannot be joined. An insert can if nothing follows its values, or only a clause that skips
- * existing keys, and a savepoint can undo a set with such a row. */
+/* False: the statement cannot be joined. An insert can if nothing follows its values. If a clause follows that skips
+ * existing keys, a savepoint must be able to undo the set. */
 static bool append_set(pawl__sql_text *to, const pawl__sql_session *session,
                        const pawl__sql_text *one)
 {
     const pawl__odbc_kind *kind = pawl__odbc_kind_of(session);
     if (one->is_failed)
         return false;
-    if (kind->append_set != NULL) { /* statements that read return rows of their own */
+    if (kind->append_set != NULL) { /* rows of a select would mix with the answer */
         bool reads = strncmp(one->data, "select ", 7) == 0;
         if (!reads)
             kind->append_set(to, one->data, PAWL__ODBC_SET_ROWS);
@@ -66,14 +66,14 @@ static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *s
 
 /* ---- Rows -------------------------------------------------------------------- */
 
-/* Is it the failure of a single row, which the server undid together with the others of the set? */
+/* Did only a single row fail, with no effect left of the other rows? */
 static bool is_of_row(const pawl__sql_session *session, bool is_saved, pawl_code code)
 {
     return !session->is_lost && (is_saved || !session->is_undone) &&
            (code == PAWL_EDUPLICATE || code == PAWL_ELIMIT || session->is_null);
 }
 
-/* The count shows whether rows were skipped. */
+/* The count is smaller if rows were skipped. */
 static bool has_all(const pawl__odbc_statement *statement)
 {
     SQLLEN count = 0;
@@ -99,7 +99,7 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
 
 /* ---- Fates ------------------------------------------------------------------- */
 
-/* A refusal that the write does not expect fails the round. */
+/* Reads the result of an item. A refusal that the write does not expect fails the round. */
 static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statement *statement,
                            const pawl__sql_write *write, const void *item, char letter,
                            pawl__sql_fate *fate, pawl_error *error)
@@ -143,7 +143,7 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
 
 /* ---- A set ------------------------------------------------------------------- */
 
-/* Do the items belong to one saga's table? */
+/* Do all items belong to the table of the same saga? */
 static bool is_one_table(const void *const *items)
 {
     for (size_t i = 1; i < PAWL__ODBC_SET_ROWS; i++)

@@ -1,5 +1,5 @@
-/* url.c - converts URLs to connection strings. odbc: contains one, or the name of a data source; for servers it is
- * made from the URL's parts, with the keywords of the driver.
+/* url.c - converts URLs to connection strings. A URL with odbc: contains one, or the name of a data source; for the
+ * others it is made from the URL's parts, with the driver's keywords.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,18 +42,18 @@ static pawl_code no_memory(const char *driver, pawl_error *error)
 /* An option that is passed to the driver, or is part of the server's address. */
 typedef struct passed {
     const char *name;
-    /* In the connection string of a driver whose name has the scheme's word in it, and of any other. NULL: it has no
-     * such option; "": it is of the place. */
+    /* Keywords for drivers whose name contains the scheme's word, and for others. NULL: the driver has no such option;
+     * "": append_place uses it. */
     const char        *keywords[2];
     const char *const *words; /* its values; NULL: any text */
     const char        *allowed;
 } passed;
 
-/* The options as they were read. */
+/* The options of a URL. */
 typedef struct settings {
     const char *driver;
     const char *attributes;
-    const char *texts[PASSED_MAX]; /* as the scheme's options; NULL: it is not given */
+    const char *texts[PASSED_MAX]; /* by the scheme's options; NULL: not given */
     int         words[PASSED_MAX];
     int         creates;
 } settings;
@@ -62,16 +62,16 @@ typedef struct settings {
 typedef struct scheme {
     pawl__url_kind     kind; /* without its options */
     pawl__odbc_dialect dialect;
-    const char        *driver; /* without the option */
-    const char        *word;   /* of the drivers that take the first keywords */
+    const char        *driver; /* default of the option `driver` */
+    const char        *word;   /* selects the first keywords, if the driver's name contains it */
     const passed      *options;
     size_t             option_count;
-    /* Appends where the server and the database are. */
+    /* Appends the address of the server and the name of the database. */
     pawl_code (*append_place)(pawl__sql_text *to, pawl__odbc_url *url, const settings *given,
                               pawl_error *error);
 } scheme;
 
-/* Whether the driver's name has the word in it, in any case. */
+/* Does the driver's name contain the word, in any case? */
 static bool is_driver(const char *driver, const char *word)
 {
     for (size_t size = strlen(word); *driver != '\0'; driver++)
@@ -94,7 +94,7 @@ static void append_pair(pawl__sql_text *to, const char *keyword, const char *val
 
 #define TDS "tds" /* "FreeTDS", "libtdsodbc.so" */
 
-/* FreeTDS takes the authority and the host's name from freetds.conf. */
+/* FreeTDS reads the certificate authority and the host's name from freetds.conf. */
 static const passed mssql_options[] = {
     {"application_name", .keywords = {"APP", "APP"}},
     {"encrypt", .keywords = {"Encryption", "Encrypt"}},
@@ -114,7 +114,7 @@ static pawl_code append_mssql(pawl__sql_text *to, pawl__odbc_url *url, const set
         pawl__sql_appendf(to, ";Port=%u", host->port);
     } else {
         pawl__sql_appendf(to, ";Server=tcp:%.255s,%u", name,
-                          host->port); /* its comma needs no braces */
+                          host->port); /* the comma needs no braces */
     }
     append_pair(to, "Database", url->parts.database);
     return PAWL_OK;
@@ -127,7 +127,7 @@ enum { NAMES, PROTOCOL, SERVER_DN, SID, WALLET };
 static const char *const protocols[] = {"tcp", "tcps", NULL};
 static const char *const sids[]      = {"no", "yes", NULL};
 
-/* All of them stand in the connect descriptor, whatever the driver's name is. */
+/* All options are part of the connect descriptor, whatever the driver's name is. */
 static const passed oracle_options[] = {
     [NAMES]     = {"names", {"", ""}, names, "128 or 30"},
     [PROTOCOL]  = {"protocol", {"", ""}, protocols, "tcp or tcps"},
@@ -136,7 +136,7 @@ static const passed oracle_options[] = {
     [WALLET]    = {"wallet", .keywords = {"", ""}},
 };
 
-/* A parenthesis would begin another part of the descriptor. */
+/* Refuses parentheses, which would begin another part of the descriptor. */
 static pawl_code check_text(const char *what, const char *text, pawl_error *error)
 {
     return text == NULL || strpbrk(text, "()\"{}") == NULL
@@ -210,7 +210,7 @@ static const scheme schemes[] = {
     },
 };
 
-/* NULL: the URL is of odbc:. */
+/* NULL: an odbc: URL. */
 static const scheme *scheme_of(const char *url)
 {
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)

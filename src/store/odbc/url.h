@@ -6,9 +6,9 @@
  *     mssql://[user[:password]@]host[:port]/database[?driver=NAME&...]
  *     oracle://[user[:password]@]host[:port]/service[?driver=NAME&...]
  *
- * The text before the last '?' outside of braces is the name of a data source, or, where it has a '=', a
- * connection string: it goes to the driver as it stands, without any decoding. Each part of the URL of a server may be
- * percent-encoded; its driver is named as odbcinst.ini has it, or by its file.
+ * In odbc:, the text before the last '?' outside of braces is the name of a data source or, if it contains '=', a
+ * connection string; the driver gets it undecoded. In the other forms each part may be percent-encoded; `driver` is a
+ * name of odbcinst.ini or a file.
  *
  * Threads: plain data. Tests: tests/contract/test_odbc_url.c
  *
@@ -33,7 +33,7 @@ typedef struct pawl__odbc_url {
     char     *given;      /* owned: the URL without password, for logs and errors */
     int       dialect;    /* pawl__odbc_dialect */
     int       creates;    /* always 0 */
-    int       names;      /* 1: names in Oracle have at most 30 bytes */
+    int       names;      /* 1: names in Oracle have 30 bytes at most */
     pawl__url parts;      /* of mssql:// and oracle://, else empty */
 } pawl__odbc_url;
 

@@ -1,9 +1,9 @@
 /* watch.c - enforces deadlines and interrupts of ODBC calls, which block.
  *
  * A call registers its connection and deadline with the thread. At the deadline, or on an interrupt, the thread asks
- * the server to end the statement; the statement's own result decides, since a commit may have succeeded. The end of a
- * call waits for a kill in progress, so that it cannot hit a later statement. If the server no longer answers, the
- * driver's time-out ends the call (driver.c).
+ * the server to end the statement. The outcome is still the statement's own result, since a commit may have succeeded.
+ * The end of a call waits for a kill in progress, which could otherwise hit a later statement. If the server no longer
+ * answers, the driver's time-out ends the call (driver.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,8 +37,8 @@ static pawl_code why_of(pawl__odbc *store)
     return pawl__clock_ms() >= store->watch.until_ms ? PAWL_ETIMEOUT : PAWL_OK;
 }
 
-/* Called with the mutex held. A kill sent before the statement has begun has no effect, so it is repeated until the
- * call returns. */
+/* Called with the mutex held. A kill that arrives before the statement begins has no effect, so it is repeated until
+ * the call returns. */
 static void end_if_over(pawl__odbc *store)
 {
     pawl__odbc_watch *watch = &store->watch;
@@ -89,7 +89,7 @@ pawl_code pawl__odbc_watch_start(pawl__odbc *store, pawl_error *error)
     watch->wake_fd           = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (watch->wake_fd < 0)
         return pawl_error_set(error, PAWL_EPERSIST, "odbc: no descriptor: %s", strerror(errno));
-    /* Signals are left to the application's threads. */
+    /* signals are left to the application's threads */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
     failed = failed != 0 ? failed : pthread_create(&watch->thread, NULL, run, store);

@@ -10,11 +10,11 @@
 
 #define NO_CHARACTER 0xFFFD
 #define BEYOND 0x10000
-#define HIGH 0xD800 /* the first half of a pair, and the second */
+#define HIGH 0xD800 /* first half of a surrogate pair */
 #define LOW 0xDC00
 #define HALVES_END 0xE000
 
-/* The place of the character that is, or may be, the extra one. */
+/* Where the mark is or would be. */
 static size_t place_of(pawl__odbc_extra extra, pawl_text text)
 {
     return extra == PAWL__ODBC_EXTRA_BEFORE ? 0 : text.size - 1;

@@ -1,5 +1,5 @@
-/* wide.h - converts texts for databases and drivers: adds a mark if the database would change the text, and converts
- * to UTF-16 if the driver's narrow texts use a code page.
+/* wide.h - converts texts for databases and drivers: marks texts that the database would change, and converts to UTF-16
+ * if the driver's narrow texts use a code page.
  *
  * Threads: plain data. Tests: tests/contract/test_odbc_url.c
  *
@@ -12,8 +12,8 @@
 
 #define PAWL__ODBC_EXTRA '\1' /* pawl__sql_dialect.empty */
 
-/* Position of the mark in texts that the database would confuse with others: it stores '' as null, and compares 'a '
- * as equal to 'a'. A text that has the mark's character there itself gets one, too. */
+/* Position of the mark in texts that the database would confuse with others: some store '' as null, or compare 'a ' as
+ * equal to 'a'. A text that already has the mark's character in that position gets a mark, too. */
 typedef enum pawl__odbc_extra {
     PAWL__ODBC_NO_EXTRA,
     PAWL__ODBC_EXTRA_BEFORE, /* the empty text */

@@ -11,9 +11,8 @@
 
 #define SYNCHRONOUS_NORMAL 1
 #define SLEEP_US_MAX 20000
-#define LEAVING_PART 20 /* part of the full wait, enough for another's commit */
-#define CHECKPOINT_WAIT_US \
-    50000 /* for readers of the log; no other connection can write meanwhile */
+#define LEAVING_PART 20          /* part of the full wait, enough for another's commit */
+#define CHECKPOINT_WAIT_US 50000 /* for readers of the log; nobody else may write meanwhile */
 
 /* Called while another connection has the lock; sleeps longer each time. Returns 0 to give up: SQLITE_BUSY.
  *
