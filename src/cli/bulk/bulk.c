@@ -1,4 +1,4 @@
-/* bulk.c - `pawl bulk list|show|start|stop`: the verb, and the selection that is frozen.
+/* bulk.c - `pawl bulk list|show|start|stop`, and how a selection is frozen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ typedef struct listing {
     bool             is_open;
 } listing;
 
-/* A page of actions may have fewer rows than were asked for only at the end. */
+/* Fills the page from several reads if necessary: a page with fewer rows than asked for means the end. */
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
@@ -98,7 +98,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
         code                  = pawl_store_events(it->store, &it->query, arena, &found, error);
         is_last               = found.count < count_max;
         for (size_t i = 0; code == PAWL_OK && i < found.count && *count < count_max; i++) {
-            static const size_t prefix = sizeof PAWL__BULK_STREAMS; /* and the slash */
+            static const size_t prefix = sizeof PAWL__BULK_STREAMS; /* includes the slash */
             pawl_text           id     = {.data = found.items[i].stream.data + prefix,
                                           .size = found.items[i].stream.size - prefix};
             it->query.after            = found.items[i].seq;
@@ -154,7 +154,7 @@ static pawl_text new_id(pawl_arena *arena)
     return pawl__must_printf(arena, "%.8s", text);
 }
 
-/* Has it an option that says which rows? Those of `pawl dead`: the actions on queues need no --all. */
+/* Does an option restrict the rows? Only for `pawl dead`: actions on queues need no --all. */
 static bool has_filter(const char *const *words, size_t count)
 {
     static const char *const filters[] = {"--code", "--endpoint", "--error", "--newer", "--older",
@@ -165,7 +165,7 @@ static bool has_filter(const char *const *words, size_t count)
     return false;
 }
 
-/* Takes the option and its value out of the words. False: they do not have it. */
+/* Removes the option and its value from the words. False: not found. */
 static bool drop(const char **words, size_t *count, const char *option)
 {
     size_t at   = pawl__bulk_find(words, *count, option);
@@ -177,7 +177,7 @@ static bool drop(const char **words, size_t *count, const char *option)
     return true;
 }
 
-/* Counts what matches, and takes the selection's ends from the answer. */
+/* Counts the matching rows by a dry run, and replaces relative limits of the selection by the times that it printed. */
 static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *kind,
                         const char **words, size_t *count, int64_t *total, pawl_arena *arena,
                         pawl_error *error)
@@ -208,11 +208,11 @@ static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *
     bool        has_due = due_at != NULL;
     *total              = yyjson_get_sint(yyjson_obj_get(root, "matching"));
     yyjson_doc_free(doc);
-    if (has_due) { /* what --due selects is another thing at each run */
+    if (has_due) { /* a relative --due-at means another time at each run */
         (void)drop(words, count, "--due-at");
         pawl__bulk_word(words, count, due.data);
     }
-    if (drop(words, count, "--newer")) { /* an age is another time at each run */
+    if (drop(words, count, "--newer")) { /* an age means another time at each run */
         (void)drop(words, count, "--since");
         pawl__bulk_word(words, count, since.data);
     }

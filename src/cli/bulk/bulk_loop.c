@@ -1,4 +1,4 @@
-/* bulk_loop.c - asks, settles a selection slice by slice no faster than its rate, and counts. See bulk_loop.h.
+/* bulk_loop.c - asks for confirmation, settles a selection in slices at its rate, and counts. See bulk_loop.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 /* ---- The pace -------------------------------------------------------------- */
 
-/* Rows of one commit: at a rate those of a tenth of a second. */
+/* Rows of one commit; with a rate, those of a tenth of a second. */
 static size_t slice_of(int64_t rate)
 {
     size_t wanted = rate != 0 ? ((size_t)rate + 9) / 10 : PAWL__BULK_PAGE;
@@ -31,7 +31,7 @@ void pawl__pace_wait(int64_t *begun, int64_t done, int64_t rate)
 
 /* ---- What is asked and said ------------------------------------------------- */
 
-/* NULL is nothing. */
+/* NULL as an empty text. */
 static const char *said(const char *text)
 {
     return text != NULL ? text : "";
@@ -119,12 +119,12 @@ static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
     int64_t   begun   = pawl__steady_now();
     bool      is_last = it->total == 0;
     pawl_code code    = PAWL_OK;
-    /* The first signal ends the loop behind a commit, a second one the process. */
+    /* The first signal ends the loop after a commit, a second one the process. */
     pawl__interrupts_note((int)SA_RESETHAND);
     while (code == PAWL_OK && !is_last) {
         count   = it->total;
         is_last = true;
-        code    = check_interrupted(error); /* a page may be long in coming, and empty */
+        code    = check_interrupted(error); /* reading a page may take long, and it may be empty */
         if (code == PAWL_OK && it->page != NULL)
             code = it->page(it->context, size, &count, &is_last, error);
         if (code == PAWL_OK)

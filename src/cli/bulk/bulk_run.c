@@ -1,6 +1,6 @@
-/* bulk_run.c - `pawl bulk run`: works a bulk action off, tells how far it is, and ends it when somebody stops it.
+/* bulk_run.c - `pawl bulk run`: runs a bulk action, records its progress, and ends it when an operator stops it.
  *
- * The verb runs as a process, since it prints and ends on signals as it does for people.
+ * The verb runs as a child process, with the same output and signal handling as on a command line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_STEPS 20 /* events of one action, at most, but for those of its first minute */
+#define PROGRESS_STEPS 20 /* progress events of one action at most, except in its first minute */
 #define PROGRESS_FIRST PAWL_MINUTES(1)
 
 /* ---- Words ------------------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ static const pawl__bulk_kind kinds[] = {
     {"queue", "purge", NULL, "--last"},
 };
 
-/* "--rate", and "--rate=5", are the option "--rate". */
+/* Is the word the option, as "--rate" or "--rate=5"? */
 static bool is_option(const char *word, const char *option)
 {
     size_t size = strlen(option);
@@ -39,7 +39,7 @@ size_t pawl__bulk_find(const char *const *words, size_t count, const char *optio
             pawl__text_begins(pawl_text_of(words[i]), "--")
                 ? pawl__option_find(options, words[i] + 2, strlen(words[i] + 2))
                 : NULL;
-        i += other != NULL && other->kind != PAWL__OPTION_FLAG; /* its value is no option */
+        i += other != NULL && other->kind != PAWL__OPTION_FLAG; /* skips its value */
     }
     return count;
 }
@@ -91,7 +91,7 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
     return pawl__child_run(&child, arena, result, error);
 }
 
-/* Killed, for lack of memory for example, it is as interrupted: what it said last is no reason. */
+/* A child that was killed, for lack of memory for example, counts as interrupted: its last output is not the reason. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error)
 {
     pawl_text text = pawl__child_said(result);
@@ -111,12 +111,12 @@ pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error
 typedef struct running {
     pawl_store *store;
     pawl_text   id;
-    int64_t     total, done; /* as the last event of progress says */
+    int64_t     total, done; /* as in the last progress event */
     pawl_time   begun;
     bool        is_stopped;
 } running;
 
-/* The number whose digits begin at `at`. */
+/* The number that begins at `at`. */
 static int64_t number_at(pawl_text text, size_t at)
 {
     int64_t number = 0;
@@ -127,7 +127,7 @@ static int64_t number_at(pawl_text text, size_t at)
     return number;
 }
 
-/* How many of the last "retried 512 of 2000" that the verb said are left; -1: it said none. */
+/* Remaining rows by the verb's last "retried 512 of 2000"; -1: there is no such line. */
 static int64_t left_of(pawl_text errors)
 {
     static const char mark[] = " of ";
@@ -142,11 +142,12 @@ static int64_t left_of(pawl_text errors)
     return -1;
 }
 
-/* Each step of progress, and where the run ends any. */
+/* Records each step of progress, and at the end of the run any progress. */
 static void note_progress(running *it, pawl_text errors, bool is_end)
 {
     char    text[24];
-    int64_t left     = left_of(errors); /* an earlier run did the others */
+    int64_t left =
+        left_of(errors); /* counts from the total, since an earlier run may have settled others */
     int64_t done     = left >= 0 ? it->total - left : -1;
     bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
     if (done <= it->done || (!is_end && !is_young && done - it->done < it->total / PROGRESS_STEPS))
@@ -161,7 +162,7 @@ static void note_progress(running *it, pawl_text errors, bool is_end)
         it->done = done;
 }
 
-/* Did the action end so? */
+/* Is the action in this state? */
 static bool is_over(const running *it, pawl__bulk_state state)
 {
     pawl_error      error = PAWL_ERROR_INIT;
@@ -174,7 +175,7 @@ static bool is_over(const running *it, pawl__bulk_state state)
     return is_so;
 }
 
-/* Once a second. A store that does not answer does not end the work: the verb finds out itself. */
+/* Called once a second. Goes on if the store does not answer: the verb notices that itself. */
 static bool goes_on(void *context, pawl_text errors)
 {
     running *it    = context;
@@ -194,7 +195,8 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
                                   .keys   = {"result"},
                                   .values = {result}};
     pawl_code             code = pawl__bulk_append(it->store, it->id, &what, error);
-    if (code == PAWL_ECONFLICT && is_over(it, PAWL__BULK_FINISHED)) /* another `run` was as fast */
+    if (code == PAWL_ECONFLICT &&
+        is_over(it, PAWL__BULK_FINISHED)) /* another `run` finished it at the same time */
         code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
@@ -205,7 +207,7 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
     return PAWL_OK;
 }
 
-/* The words of the stored array; false: there are too many, or another thing than words. */
+/* Reads the words of the stored array; false: too many, too few, or not an array of words. */
 static bool read_words(pawl_text text, pawl_arena *arena, const char **words, size_t *count)
 {
     yyjson_doc *doc = yyjson_read(text.data, text.size, YYJSON_READ_NOFLAG);
@@ -257,7 +259,7 @@ pawl_code pawl__bulk_run(const void *context, pawl_store *store, pawl_arena *are
         pawl__bulk_word(words, &count, why.data);
     pawl__bulk_word(words, &count, "--yes");
     if (row.asker.size == 0 && !pawl_text_equal(row.by, pawl__user()))
-        row.asker = row.by; /* another user of this machine, or of another one, began it */
+        row.asker = row.by; /* another user started the action */
     code = pawl__bulk_run_words(fields, words, count, &how, row.asker, arena, &result, error);
     if (code != PAWL_OK)
         return code;

@@ -1,4 +1,4 @@
-/* bulk_stream.c - the stream of a bulk action: what its events come to, and one more.
+/* bulk_stream.c - the stream of a bulk action: reads its state, and appends events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES_MAX 5 /* another runner writes to the same stream */
+#define TRIES_MAX 5 /* tries while another process writes to the stream */
 
 const char *const pawl__bulk_state_names[] = {[PAWL__BULK_OPEN]     = "open",
                                               [PAWL__BULK_FINISHED] = "finished",
@@ -23,7 +23,7 @@ static int64_t number_of(yyjson_val *headers, const char *key)
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
-/* "dead retry --all '--type=charge'": the words with quotes where a shell needs them. */
+/* "dead retry --all '--type=charge'": the words, with quotes where a shell needs them. */
 static pawl_text command_of(pawl_text words, pawl_arena *arena)
 {
     static const char plain[] =
@@ -45,7 +45,7 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
     return made;
 }
 
-/* Rows of the selection that the verb left as they were: in flight, or not to be sent. */
+/* Rows of the selection that the verb did not settle: in flight, or not sendable. */
 static int64_t left_of(pawl_text result)
 {
     static const char *const keys[] = {"left", "already_queued", "unsendable"};
@@ -57,8 +57,8 @@ static int64_t left_of(pawl_text result)
     return left;
 }
 
-/* The row that the events of a stream make. The first that ends the action counts, and behind a stop how far the run came
- * that it ended. */
+/* Computes the action's state from its events. The first event that ends the action counts. Progress is also read after
+ * a stop, since the run that was stopped records how far it came. */
 static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__bulk_row *row)
 {
     for (size_t i = 0; i < events->count && row->state != PAWL__BULK_FINISHED; i++) {
@@ -104,8 +104,8 @@ pawl_code pawl__bulk_load(pawl_store *store, pawl_text id, pawl_arena *arena, pa
 
 /* ---- Events ------------------------------------------------------------------------ */
 
-/* PAWL_ECONFLICT: the action is over, but for progress behind a stop, or it went on since the version of the event was
- * read. */
+/* PAWL_ECONFLICT: the action is over (after a stop, progress is still accepted), or another process has appended since
+ * the event's version was read. */
 static pawl_code check_open(pawl_store *store, pawl_text id, bool is_progress, int64_t version,
                             pawl_arena *arena, pawl_error *error)
 {

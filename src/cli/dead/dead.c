@@ -1,5 +1,5 @@
-/* dead.c - `pawl dead list|show`: messages that were given up, why, and what was done with them.
- * dead_settle.c has retry, discard and edit.
+/* dead.c - `pawl dead list|show`: dead letters, their errors, and the actions on them. dead_settle.c has retry, discard
+ * and edit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define SAGA_PAGE 256 /* letters that are looked at at once for those of a saga */
+#define SAGA_PAGE 256 /* letters read at once when a saga's letters are searched */
 
 /* ---- Words ----------------------------------------------------------------- */
 
@@ -78,7 +78,7 @@ const pawl__option pawl__dead_verb_options[] = {
 /* ---- Columns --------------------------------------------------------------- */
 
 typedef struct shown_letter {
-    pawl_dead_row row; /* first: list and show have columns of it in common */
+    pawl_dead_row row; /* first member, since list and show share columns */
     pawl_text     next;
 } shown_letter;
 
@@ -102,10 +102,10 @@ static const pawl__column letter_columns[] = {
     {.key = NULL},
 };
 
-/* A run of the handler, as the letter's history tells of it. */
+/* A run of the handler, from the letter's history. */
 typedef struct run_row {
     int64_t   attempt;
-    pawl_text at; /* a time, as it is written there */
+    pawl_text at; /* a time, as the history has it */
     pawl_text code, error;
 } run_row;
 
@@ -132,7 +132,7 @@ const pawl__report pawl__dead_verb_reports[] = {
 
 /* ---- Finding --------------------------------------------------------------- */
 
-/* Codes of letters: PAWL_OK, which is the first, is none, and a handler's own number is "?". */
+/* Codes that a letter can have. The first, PAWL_OK, is skipped; "?" is a handler's own number. */
 static const char *const code_names[] = {
 #define CODE_NAME(symbol, number, retry, exit_code, text) #symbol,
     PAWL_CODES(CODE_NAME)
@@ -140,7 +140,7 @@ static const char *const code_names[] = {
         PAWL_TAKE_CODE,
     "?", NULL};
 
-/* A code that is not known matches nothing, unless another version wrote it: no error. */
+/* Only warns: another version of pawl may have written the code. */
 static void warn_of_code(const char *code)
 {
     const char *const *names = code_names + 1;
@@ -152,7 +152,7 @@ static void warn_of_code(const char *code)
               pawl__shown(code, word), suggestion);
 }
 
-/* --app and --saga of list, retry and discard go together. */
+/* For list, retry and discard, --saga requires --app and the reverse. */
 static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
 {
     bool      is_edit = strcmp(fields->words.action, "edit") == 0;
@@ -170,7 +170,7 @@ static pawl_code check_saga(const pawl__dead_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-/* A time that is given beside an age: both hold. */
+/* A time and an age may both be given; then both apply. */
 pawl_dead_query pawl__dead_query(const pawl__dead_fields *fields, pawl_time now)
 {
     pawl_dead_query query = {.endpoint   = pawl_text_of(fields->endpoint),
@@ -216,7 +216,7 @@ pawl_code pawl__dead_letter_find(const pawl__dead_fields *fields, pawl_store *st
 
 /* ---- List ------------------------------------------------------------------ */
 
-/* Keeps the key of a letter beyond its page. */
+/* Copies the letter's key, which must outlive its page. */
 static void keep_key(pawl__dead_cursor *cursor, const pawl_dead_row *letter)
 {
     memcpy(cursor->endpoint, letter->endpoint.data, letter->endpoint.size);
@@ -256,14 +256,14 @@ static pawl_dead_row copy_of(const pawl_dead_row *letter, pawl_arena *arena)
     return copy;
 }
 
-/* Pages of the store are read until so many letters of the saga are found, or such large ones, which are copied: one page
- * at a time is in memory. The cursor stands behind the last letter that was looked at. */
+/* Reads pages of the store until `wanted` letters of the saga are found, or their size is reached. Found letters are
+ * copied, so that only one page is in memory. The cursor is after the last letter that was checked. */
 static pawl_code page_of_saga(pawl__dead_cursor *cursor, size_t wanted, pawl_arena *arena,
                               pawl_dead_rows *found, pawl_error *error)
 {
     size_t         capacity = 0, size = 0;
     pawl_dead_rows page   = {.count = SAGA_PAGE};
-    pawl_arena    *looked = pawl__must_create(); /* at, of one page */
+    pawl_arena    *looked = pawl__must_create(); /* for one page */
     pawl_code      code   = PAWL_OK;
     pawl_text      by;
     *found                  = (pawl_dead_rows){.count = 0};
@@ -323,9 +323,9 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__dead_fields *fields = context;
     pawl__view               view   = pawl__view_of(&letters, fields->words.is_json, arena);
     listing                  it     = {.view = &view};
-    pawl_arena              *own    = pawl__must_create(); /* the view's is reset for each page */
-    pawl_code                code = pawl__dead_cursor_begin(fields, store, own, &it.cursor, error);
-    it.cursor.query               = pawl__dead_query(fields, view.now);
+    pawl_arena *own  = pawl__must_create(); /* the view's arena is reset for each page */
+    pawl_code   code = pawl__dead_cursor_begin(fields, store, own, &it.cursor, error);
+    it.cursor.query  = pawl__dead_query(fields, view.now);
     if (code == PAWL_OK)
         code = pawl__rows_list(&view, fields->limit, next_page, &it, error);
     pawl_text command = {.size = 0};
@@ -347,7 +347,7 @@ typedef struct past {
     pawl__action_rows actions;
 } past;
 
-/* A history that another program wrote, and that is no such array, is no runs. */
+/* Ignores a history in another format, written by another program. */
 static void read_runs(pawl_text history, pawl_arena *arena, past *found)
 {
     yyjson_doc *doc  = yyjson_read(history.data, history.size, YYJSON_READ_NOFLAG);
@@ -422,7 +422,7 @@ static pawl_code print_shown(const pawl__view *view, const shown_letter *shown, 
     return pawl__row_show(view, shown, inner, 2);
 }
 
-/* A letter that is gone is still told of, when its endpoint is named: what was done with it. */
+/* If the endpoint is named, shows the actions on a letter that no longer exists. */
 static pawl_code show_gone(const pawl__dead_fields *fields, const pawl__view *view,
                            pawl_store *store, pawl_arena *arena, pawl_error *error)
 {

@@ -1,14 +1,14 @@
 /* dead_settle.c - `pawl dead retry|discard|edit`: settling dead letters.
  *
- * Letters that are named go in one commit, all of them or none. With --all the selection is frozen by
- * a time: letters that were given up until then, so that one that dies again meanwhile is not taken
- * twice. They are worked off by time in the loop of bulk_loop.h. Those that are done are letters no more: the same
- * command with the same --until goes on after an interruption.
+ * Named letters are settled in one commit, all or none. With --all the selection is frozen at a time: it has the
+ * letters that were dead-lettered by then, so a message that fails again meanwhile is not taken twice. The loop of
+ * bulk_loop.h settles them, oldest first. Settled letters no longer exist, so the same command with the same --until
+ * continues after an interruption.
  *
- * dead.c has the verb's options and its table of actions, in which these stand; so each of the two files calls the other.
+ * dead.c has the verb's options and the table of its actions, so the two files call each other.
  *
- * Of edit with --app the body is looked at as the program's handlers would read it, by the record of the
- * letter's type in the version that its headers name.
+ * Edit with --app checks the body as the program's handlers would read it, by the record of the letter's type in the
+ * version that its headers name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ pawl_code pawl__dead_settle_check(const pawl__dead_fields *fields, pawl_error *e
 
 /* ---- What was done ------------------------------------------------------------ */
 
-/* The words of the loop, for letters that are `done`: "retried". */
+/* Texts of the loop for letters that are `done`: "retried". */
 static pawl__bulk_loop loop_of(const pawl__dead_fields *fields, const char *done)
 {
     return (pawl__bulk_loop){
@@ -66,7 +66,7 @@ enum { LEFT_GONE, LEFT_QUEUED, LEFT_UNSENDABLE };
 
 /* ---- Queues of letters --------------------------------------------------------- */
 
-#define QUEUES_MAX 32 /* a warning for each; more are passed over */
+#define QUEUES_MAX 32 /* one warning per queue; more queues are ignored */
 
 static void add_queue(pawl__text_set *names, pawl_text queue)
 {
@@ -137,14 +137,13 @@ typedef struct bulk {
     const pawl__dead_fields *fields;
     const pawl_dead_settle  *settle;
     pawl__dead_cursor        cursor;
-    pawl_arena              *arena;  /* of one page */
-    pawl__text_set           queues; /* of the letters */
-    pawl_dead_rows           found;  /* the page */
-    char                     until[PAWL_TIME_TEXT_SIZE +
-               1]; /* letters that were given up later are not of the selection */
+    pawl_arena              *arena;      /* of one page */
+    pawl__text_set           queues;     /* of the letters */
+    pawl_dead_rows           found;      /* the page */
+    char until[PAWL_TIME_TEXT_SIZE + 1]; /* letters dead-lettered later are not selected */
 } bulk;
 
-/* Reads at best `size` letters: fewer, if they are large. */
+/* Reads `size` letters, or fewer if they are large. */
 static pawl_code read_page(bulk *it, pawl__dead_cursor *cursor, size_t size, bool *is_last,
                            pawl_error *error)
 {
@@ -154,7 +153,7 @@ static pawl_code read_page(bulk *it, pawl__dead_cursor *cursor, size_t size, boo
     return code;
 }
 
-/* Counts the selection, and warns before it is asked: letters whose queue nobody reads would only wait elsewhere. */
+/* Counts the selection, and warns before the question: letters whose queue nobody reads would only wait there. */
 static pawl_code count_and_warn(bulk *it, pawl_error *error)
 {
     pawl__dead_cursor cursor  = it->cursor;
@@ -185,7 +184,7 @@ static pawl_code next_page(void *context, size_t size, size_t *count, bool *is_l
     return code;
 }
 
-/* Letters that cannot be sent are passed over. */
+/* Leaves letters that cannot be sent. */
 static pawl_code settle_page(void *context, size_t first, size_t count, size_t *done,
                              pawl_error *error)
 {
@@ -215,8 +214,7 @@ static void print_word(const bulk *it, const char *option, const char *value)
                 pawl__shell_quoted(pawl_text_of(value), it->arena).data);
 }
 
-/* The command that goes on with this selection, whatever becomes of this one. Ages are times by
- * now. */
+/* Prints the command that continues this selection after an interruption; ages are given as times. */
 static pawl_code print_command(void *context, pawl_error *error)
 {
     const bulk              *it     = context;
@@ -300,7 +298,7 @@ pawl_code pawl__dead_settle(const void *context, pawl_store *store, pawl_arena *
                                 : settle_named(fields, &settle, store, arena, error);
 }
 
-/* The first thing that keeps the program from handling the body. */
+/* The first reason why the program could not handle the body. */
 typedef struct check {
     bool       is_refused;
     pawl_error why;
@@ -308,9 +306,10 @@ typedef struct check {
 
 static void take_finding(const pawl_upgrade_found *found, void *context)
 {
-    check *it       = context;
-    bool   is_wrong = pawl_upgrade_is_finding(found->reason) ||
-                    found->reason == PAWL_UPGRADE_FOREIGN; /* another program's letter */
+    check *it = context;
+    bool   is_wrong =
+        pawl_upgrade_is_finding(found->reason) ||
+        found->reason == PAWL_UPGRADE_FOREIGN; /* the letter belongs to another program */
     if (is_wrong && !it->is_refused)
         pawl_error_set(&it->why, PAWL_EINPUT, "the new body %s: %.*s",
                        pawl_upgrade_reason_text(found->reason), PAWL_TEXT_ARGS(found->text));
