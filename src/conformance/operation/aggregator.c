@@ -13,7 +13,7 @@
 
 static const pawl_text known[] = {PAWL_TEXT_INIT("PlaceOrder"), PAWL_TEXT_INIT("CancelOrder")};
 
-/* A row of partition `partition`; its message's conversation is `correlation`. */
+/* Inserts a row into `partition`; its message has this correlation id. */
 static void insert_of(suite *s, pawl_store *store, const char *partition, const char *key,
                       const char *type, const char *correlation)
 {
@@ -62,7 +62,7 @@ static int64_t count_resolved(suite *s, pawl_store *store, const char *partition
     return resolved;
 }
 
-/* Takes what is free for session `number`; how many rows. */
+/* Leases all free rows for the session, and returns their number. */
 static size_t take(suite *s, pawl_store *store, unsigned number,
                    pawl_aggregator_leased_batch *leased)
 {
@@ -176,7 +176,7 @@ static void an_unknown_partition_is_empty(suite *s)
 static void rows_come_in_the_order_of_insertion(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    for (unsigned i = 0; i < 12; i++) /* all at one time */
+    for (unsigned i = 0; i < 12; i++) /* all at the same time */
         insert(s, a, "Bills", suite_printf(s, "key-%u", 50 - i).data);
     pawl_leased_batch            first = get(s, a, "Bills"), second = get(s, b, "Bills");
     pawl_aggregator_leased_batch leased;
@@ -289,7 +289,7 @@ static void inserts_of_many_threads_all_count(suite *s)
     EXPECT_EQ(s, count(s, a, "Bills"), WRITERS * KEYS + 1);
 }
 
-/* Removes until there is nothing to remove; how often it did. */
+/* Removes matching rows until none is left, and counts them. */
 static void remove_matches(suite_thread *thread)
 {
     suite      *s       = thread->s;

@@ -1,4 +1,4 @@
-/* alarm.c - alarms that stand until they end, or their worker does.
+/* alarm.c - alarms, which are raised until they end or their worker ends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -90,7 +90,7 @@ static void an_alarm_goes_with_its_workers_epoch(suite *s)
     EXPECT_EQ(s, alarms(s, b).count, 1);
 }
 
-/* Shorter than the time for which a worker that lives by heartbeats may be silent. */
+/* Shorter than the heartbeat timeout of workers. */
 #define SHORT_LEASE PAWL_SECONDS(1)
 
 static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
@@ -100,7 +100,8 @@ static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
     return is_held;
 }
 
-/* The first one has not noticed yet, and its alarm is of no other lease. */
+/* When another worker takes over a lease, alarms that belong to the lease disappear, even before the old leader
+ * notices. Other alarms of its worker stay. */
 static void an_alarm_goes_with_its_lease(suite *s)
 {
     const pawl_text lease = TEXT("outbox/suite");

@@ -8,7 +8,7 @@
 #define MINUTE PAWL_MINUTES(1)
 #define ANN TEXT("ann")
 
-/* Sets timeouts 1 and 2 of a saga, and 3 of none; numbers are their names. */
+/* Sets timeouts 1 and 2 of a saga, and 3 without one; the numbers are their names. */
 static void set_three(suite *s, pawl_store *store)
 {
     for (unsigned i = 1; i <= 3; i++)
@@ -26,7 +26,7 @@ static void rearm(suite *s, pawl_store *store, unsigned number, pawl_time due)
                .destination = TEXT("orders"), .due = due);
 }
 
-/* By name: rows are listed by due time. */
+/* Finds the row by name, as rows are listed by due time. */
 static pawl_timeout_row *row_of(suite *s, pawl_timeout_rows *rows, unsigned number)
 {
     for (size_t i = 0; i < rows->count; i++)
@@ -63,7 +63,7 @@ static pawl_timeout_rows lease(suite *s, pawl_store *store, unsigned owner, pawl
     return rows;
 }
 
-/* Events of all streams of timeouts. */
+/* Events of all timeout streams. */
 static pawl_event_rows events_of(suite *s, pawl_store *store, const char *type)
 {
     const pawl_event_query query = {.type = pawl_text_of(type)};
@@ -106,7 +106,7 @@ static void each_action_does_what_it_says(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-/* A release is no delay of what is late, and a retry that waits is tried as if anew. */
+/* A release does not delay a timeout that is overdue, and resets the attempts of one that waits for a retry. */
 static void released_timeouts_are_not_later_and_begin_anew(suite *s)
 {
     pawl_store       *a = suite_open(s);
@@ -176,12 +176,12 @@ static void the_event_names_those_that_were_changed(suite *s)
     EXPECT(s, !suite_text_has(events.items[0].event.body, TEXT("\"name\":\"2\"")));
     EXPECT(s, suite_text_has(events.items[0].event.body, TEXT("\"name\":\"3\"")));
     EXPECT_OK(s, pawl_store_timeout_amend(a, rows.items, rows.count, &how, SUITE_NOW + 9, &done,
-                                          &s->error)); /* nothing is left of them: no event */
+                                          &s->error)); /* nothing was changed, so no event */
     EXPECT_EQ(s, done, 0);
     EXPECT_EQ(s, events_of(s, a, PAWL_TIMEOUTS_CANCELLED).count, 1);
 }
 
-/* The worker that has it in hand loses it: what it would commit is refused. */
+/* The worker that has leased it loses the lease: its commit is refused. */
 static void what_a_worker_has_in_hand_is_taken_from_it(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s);
@@ -213,7 +213,8 @@ static void reaping_clears_leases_that_ran_out_alone(suite *s)
     EXPECT_EQ(s, lease(s, a, 72, SUITE_NOW + 3, 1).count, 1);
     rows = suite_timeouts(s, b);
     EXPECT_EQ(s, amend(s, b, &rows, how, SUITE_NOW + 5 * MINUTE), 0);
-    EXPECT_EQ(s, lease(s, b, 73, late, 1).count, 1); /* the first is another's since */
+    EXPECT_EQ(s, lease(s, b, 73, late, 1).count,
+              1); /* another session has leased the first since it was listed */
     EXPECT_EQ(s, amend(s, b, &rows, how, late), 1);
     rows = suite_timeouts(s, a);
     EXPECT_EQ(s, pawl_uuid_compare(row_of(s, &rows, 1)->owner.uuid, suite_uuid(73)), 0);
@@ -251,7 +252,8 @@ static void what_cannot_be_done_is_refused(suite *s)
 #undef AMEND
 }
 
-/* Twice, and while a worker has it in hand: its second time counts, and its commit is refused. */
+/* Sets the same timeout again, also while a worker has leased it: the new due time counts, and the worker's commit is
+ * refused. */
 static void one_that_is_set_is_there_with_who_and_why(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open(s);
@@ -264,7 +266,9 @@ static void one_that_is_set_is_there_with_who_and_why(suite *s)
     set_three(s, a);
     EXPECT_OK(s, pawl_store_timeout_set(b, &row, ANN, TEXT("late"), SUITE_NOW, &id, &s->error));
     EXPECT_EQ(s, suite_timeouts(s, a).count, 3);
-    EXPECT_EQ(s, due_of(s, a, 2), SUITE_NOW + MINUTE); /* the name is the saga's: it is set anew */
+    EXPECT_EQ(s, due_of(s, a, 2),
+              SUITE_NOW +
+                  MINUTE); /* the saga has a timeout of this name already, so it is re-armed */
     row.name = TEXT("4");
     EXPECT_OK(s, pawl_store_timeout_set(b, &row, ANN, TEXT(""), SUITE_NOW, &id, &s->error));
     EXPECT_EQ(s, suite_timeouts(s, a).count, 4);

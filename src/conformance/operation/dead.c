@@ -1,4 +1,4 @@
-/* dead.c - an operator's operations on dead letters: retry, edit, discard, and what they leave.
+/* dead.c - an operator's operations on dead letters (retry, edit, discard), and the events that they record.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -103,8 +103,7 @@ static void an_edited_letter_goes_with_its_new_body(suite *s)
     EXPECT_TEXT(s, rows.items[0].event.body, sent.body);
 }
 
-/* The mark stays: a copy that a broker delivers later is dropped, as it was while the letter was
- * there. */
+/* The inbox entry remains, so a copy that a broker delivers later is still dropped. */
 static void a_discarded_letter_keeps_its_mark(suite *s)
 {
     pawl_store  *a    = suite_open(s);
@@ -123,8 +122,8 @@ static void a_discarded_letter_keeps_its_mark(suite *s)
 
 static const pawl_dead_settle retry = {.action = PAWL_DEAD_RETRY, .by = {.data = "ann", .size = 3}};
 
-/* Both have seen the letters; the second is told which of them went meanwhile, and that it sent
- * nothing: also when the message was handled, and its mark is there, before the second came. */
+/* Two operators have read the letters. The second learns which of them were settled meanwhile, and that nothing was
+ * sent, even if the retried message was already handled. */
 static void a_letter_is_settled_once(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s);
@@ -156,8 +155,8 @@ static void a_letter_is_settled_once(suite *s)
         PAWL_EGONE);
 }
 
-/* A worker that has the copy in hand may have read the mark and be about to drop it: were the letter
- * settled now, nobody would have the message. */
+/* A worker may have claimed the copy, read the inbox entry and be about to drop the copy as a duplicate. If the letter
+ * were settled now, the message would be lost. */
 static void a_letter_stays_while_its_copy_is_queued(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open_bare(s);
@@ -191,7 +190,7 @@ static void a_letter_stays_while_its_copy_is_queued(suite *s)
                                          &s->error));
 }
 
-/* Takes the only message out of the queue. */
+/* Removes the only message from the queue. */
 static void take_out(suite *s, pawl_store *store)
 {
     pawl_queue_rows rows = suite_claim(s, store, TEXT("line"), SUITE_NOW + 9, 9);
@@ -235,7 +234,7 @@ static void what_cannot_be_sent_can_only_be_discarded(suite *s)
                                          suite_repeat(s, TEXT("x"), 497), SUITE_NOW, &s->error));
 }
 
-/* The stream of the longest names has a name within its limit, and one of its own. */
+/* The names are too long for a stream name, so they are shortened, but remain distinct. */
 static void actions_of_long_names_are_told_apart(suite *s)
 {
     pawl_store     *a       = suite_open(s);
@@ -251,8 +250,9 @@ static void actions_of_long_names_are_told_apart(suite *s)
     EXPECT_EQ(s, rows.count, 0);
 }
 
-/* Both letters have a uuid and headers that name a saga. That of a timeout has no cause: a timeout is
- * set again. A message that a foreign timeout became names its cause, and is in its queue again. */
+/* Both letters have a UUID as id and headers that name a saga. The timeout's letter has no causation id, so it is
+ * set again. The other is a message that a foreign timeout became; its causation id is the timeout, and it is queued
+ * again. */
 static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
 {
     static const char *const ids[]    = {"01a20a97-1295-7006-ac35-ef034474ec01",
@@ -281,8 +281,8 @@ static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
     EXPECT_TEXT(s, row.message.causation_id, pawl_text_of(causes[1]));
 }
 
-/* Letters without a cause whose headers name a saga, and that no timeout has left: one has a body, the others a saga's
- * type or an id that no timeout has. Each is a message, and none keeps the others of its commit back. */
+/* Letters without a causation id whose headers name a saga, but that are not timeouts: one has a body, the others a
+ * saga type or an id that no timeout has. Each is queued as a message, and none blocks the others of its commit. */
 static void a_message_whose_headers_name_a_saga_is_no_timeout(suite *s)
 {
     const pawl_text ids[]      = {TEXT("01a20a97-1295-7006-ac35-ef034474ec01"),
@@ -321,7 +321,7 @@ static void a_message_whose_headers_name_a_saga_is_no_timeout(suite *s)
                 EXPECT_TEXT(s, rows.items[i].message.body, bodies[k]);
 }
 
-/* A letter of a timeout has the timeout's headers beside those that name the saga. */
+/* The letter of a timeout has the timeout's headers besides those that name the saga. */
 static void a_timeout_is_set_again_with_its_headers(suite *s)
 {
     pawl_store       *a       = suite_open(s);
@@ -342,7 +342,7 @@ static void a_timeout_is_set_again_with_its_headers(suite *s)
     EXPECT_TEXT(s, timeouts.items[0].headers, TEXT("{\"a\":\"1\",\"b\":\"\xc3\xa9\"}"));
     EXPECT_TEXT(s, timeouts.items[0].correlation_id, TEXT("c-7"));
     EXPECT_TEXT(s, timeouts.items[0].name, message.type);
-    /* Another of this name: its own id is free, and its saga has one already. */
+    /* Another timeout of this name: its id is unused, but the saga has one with this name already. */
     message.id = TEXT("01a20a97-1295-7006-ac35-ef034474ec02");
     COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .queue = TEXT("line"), .message = message,
                .code = TEXT("EPERSIST"), .error = TEXT("x"), .at = SUITE_NOW);
@@ -375,7 +375,7 @@ static int64_t sweep_bodies(suite *s, pawl_store *store, pawl_sweep what, bool *
     return count;
 }
 
-/* The event has its body, or it is without the body and otherwise unchanged. */
+/* Does the event have its body? Everything else must be unchanged. */
 static void expect_body(suite *s, pawl_store *store, const char *id, bool is_there)
 {
     pawl_event_rows    rows    = actions_of(s, store, id);
@@ -404,7 +404,7 @@ static void expect_other(suite *s, pawl_store *store, const char *stream, bool i
     EXPECT_TEXT(s, found.events[0].event.body, TEXT("{}"));
 }
 
-/* Events of the application: in other streams, or of another type. */
+/* Events of the application, which no sweep may change: in other streams, or of another type. */
 static void expect_others(suite *s, pawl_store *store, bool is_written)
 {
     expect_other(s, store, "Account/1", is_written, PAWL_DEAD_DISCARDED);
@@ -437,7 +437,7 @@ static void old_bodies_go_and_their_events_stay(suite *s)
     expect_others(s, a, false);
 }
 
-/* Two events in each of two streams, one in the third; a page of one takes the whole of its stream. */
+/* Two streams have two events, the third has one; a page of one event takes all of its stream. */
 static void old_bodies_go_a_page_at_a_time(suite *s)
 {
     pawl_store       *a     = suite_open(s);
@@ -457,17 +457,17 @@ static void old_bodies_go_a_page_at_a_time(suite *s)
         EXPECT_EQ(s, sweep_bodies(s, a, what, &more), i < 2 ? 2 : 1);
         EXPECT(s, more && place.size != 0);
     }
-    discard(s, a, "m-1", SUITE_NOW); /* before the place: in the next round */
+    discard(s, a, "m-1", SUITE_NOW); /* before the cursor: swept in the next round */
     EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
     EXPECT(s, !more && place.size == 0);
     EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 1);
     EXPECT(s, more && place.size != 0);
-    /* A full page without an old body waits for the next sweep. */
+    /* After a full page without an old body the sweep stops until it is called again. */
     EXPECT_EQ(s, sweep_bodies(s, a, what, &more), 0);
     EXPECT(s, !more && place.size != 0);
 }
 
-/* A body at its limit, which a store may keep in parts. */
+/* A body of the maximum size, which a store may keep in parts. */
 static void an_old_body_at_its_limit_goes(suite *s)
 {
     pawl_store  *a    = suite_open(s);
@@ -490,7 +490,7 @@ static void an_old_body_at_its_limit_goes(suite *s)
 
 #define WRITERS 3
 #define DISCARDS 40
-#define ROUNDS 120 /* of the two that work beside the writers */
+#define ROUNDS 120 /* of threads 0 and 1 */
 
 /* Thread 0 gives positions, thread 1 removes bodies, the others discard. */
 static void discard_number_or_sweep(suite_thread *thread)
@@ -537,7 +537,7 @@ static void bodies_go_while_events_get_positions(suite *s)
 
 #define CONTESTED 20
 
-/* Both read that the letter is there. */
+/* Every thread reads the letters before any is settled. */
 static void settle_each(suite_thread *thread)
 {
     suite      *s     = thread->s;
@@ -557,7 +557,7 @@ static void settle_each(suite_thread *thread)
     }
 }
 
-/* The other one is told that the letter is gone, and not of a conflict that leaves open what became of it. */
+/* The loser gets PAWL_EGONE, not a conflict that leaves the outcome open. */
 static void one_of_those_who_settle_a_letter_wins(suite *s)
 {
     pawl_store *a = suite_open(s);

@@ -1,4 +1,5 @@
-/* dead_changed.c - dead letters that another action has changed since they were read: they stay, and count as gone.
+/* dead_changed.c - dead letters that another operator has changed since they were read are not settled, and count as
+ * gone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,7 @@ static void bury(suite *s, pawl_store *store, const pawl_message *message, pawl_
     COMMIT(&set, store);
 }
 
-/* The message is sent again with another body, and a worker gives it up at the time. */
+/* Sends the message again with another body, and dead-letters it again at this time. */
 static void edit_and_bury(suite *s, pawl_store *store, pawl_text id, pawl_time at)
 {
     EXPECT_OK(s, pawl_store_dead_edit(store, ORDERS, id, EDITED, BOB, TEXT(""), at - 1, &s->error));
@@ -40,7 +41,7 @@ static size_t count_actions(suite *s, pawl_store *store, pawl_text id)
     return rows.count;
 }
 
-/* Reads two letters, of which another operator changes the first, and settles both as they were read. */
+/* Reads two letters; another operator changes the first; then both are settled as they were read. */
 static void settle_what_was_read(suite *s, pawl_dead_action action)
 {
     const pawl_dead_settle how = {

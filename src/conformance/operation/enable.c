@@ -1,5 +1,4 @@
-/* enable.c - an operator's operations on outbox rows: find them, enable a dead row again, discard
- * it.
+/* enable.c - an operator's operations on outbox rows: find, retry a dead row ("enable"), discard.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -87,7 +86,7 @@ static void an_enabled_row_is_due_again(suite *s)
     expect_line(s, &lines, 3, PAWL_ATTEMPT_SUCCESS, "", SUITE_NOW + 2 * MINUTE);
 }
 
-/* As many attempts again, and the history goes on with its numbers. */
+/* A retried row gets the full number of attempts again, while its history continues with the next number. */
 static void attempts_are_counted_anew(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -110,7 +109,7 @@ static void attempts_are_counted_anew(suite *s)
         EXPECT_EQ(s, lines.items[i].attempt, i + 1);
 }
 
-/* An enabled row goes out behind the rows of its source that went before. */
+/* A retried row is delivered after later rows of its source that are due already. */
 static void an_enabled_row_holds_nothing_back(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -121,7 +120,7 @@ static void an_enabled_row_holds_nothing_back(suite *s)
     suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     EXPECT_OK(s, pawl_store_outbox_retry(a, suite_outbox_row(s, a, 1).id, TEXT(""), SUITE_NOW + 1,
                                          &s->error));
-    EXPECT_EQ(s, due(s, a, SUITE_NOW), 1); /* the third */
+    EXPECT_EQ(s, due(s, a, SUITE_NOW), 1); /* row 3 */
     EXPECT_EQ(s, due(s, a, SUITE_NOW + 1), 2);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 0);
 }
@@ -192,7 +191,7 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
         EXPECT_EQ(s, suite_outbox_row(s, a, i).state, states[i - 1]);
 }
 
-/* Row 2 is the one that the others wait for. */
+/* Row 2 was tried and waits for its next attempt; only rows that were never tried are blocked. */
 static void a_row_that_was_tried_is_not_blocked(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -206,7 +205,7 @@ static void a_row_that_was_tried_is_not_blocked(suite *s)
     EXPECT_EQ(s, suite_outbox_row(s, a, 3).state, PAWL_OUTBOX_BLOCKED);
 }
 
-/* Two endpoints may share a process, whose events are one ordering key: each has its own rows of it. */
+/* Two endpoints may share a process, whose events have one ordering key: each endpoint claims only its own rows. */
 static void a_claim_is_of_one_endpoint_of_a_shared_source(suite *s)
 {
     pawl_store      *store = suite_open(s);
@@ -321,7 +320,7 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
     expect_found(s, b, page, "2 3");
     page.after = second;
     expect_found(s, b, page, "3 6");
-    /* A settled row is found by attempts_min no more. */
+    /* attempts_min no longer finds a settled row. */
     suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     expect_found(s, b, (pawl_outbox_query){.states = waits, .attempts_min = 1}, "6 7");

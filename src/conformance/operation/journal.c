@@ -20,7 +20,7 @@ static pawl_outbox_row dispatch_of(suite *s, const char *body)
                              .due         = SUITE_NOW + 9};
 }
 
-/* One event behind `version` and `count` dispatches. */
+/* Appends one event after `version`, with `count` dispatches. */
 static pawl_code try_append(suite *s, pawl_store *store, int64_t version, size_t count)
 {
     pawl_event      event         = suite_event_of(s, ACCOUNT, version + 1);
@@ -62,7 +62,7 @@ static void events_and_dispatches_come_together(suite *s)
     pawl_outbox_row dispatches[] = {dispatch_of(s, "{\"n\":0}"), dispatch_of(s, "{\"n\":1}")};
     dispatches[1].dispatch_id    = suite_dispatch_id(77);
     dispatches[1].message.id     = TEXT("m-77");
-    dispatches[1].state          = PAWL_OUTBOX_DEAD; /* not read: a new row is pending */
+    dispatches[1].state          = PAWL_OUTBOX_DEAD; /* ignored: a new row is pending */
     dispatches[1].version        = 99;
     pawl_append append           = {.stream         = ACCOUNT,
                                     .events         = events,
@@ -154,7 +154,7 @@ static void a_known_dispatch_id_with_another_content_is_refused(suite *s)
     pawl_store     *a = suite_open(s);
     pawl_outbox_row other;
     EXPECT_OK(s, try_append(s, a, 0, 1));
-    /* As when a handler that depends on more than its input ran again. */
+    /* A handler that ran again with another result, since it depends on more than its input. */
     other              = dispatch_of(s, "{\"n\":9}");
     other.dispatch_id  = pawl_dispatch_id_make(BILLING, ACCOUNT, 1, 0);
     pawl_event  event  = suite_event_of(s, ACCOUNT, 2);
@@ -178,8 +178,8 @@ static void settle(suite *s, pawl_store *store, pawl_outbox_row *row, pawl_attem
     EXPECT_OK(s, pawl_store_outbox_settle(store, row, &result, SUITE_NOW, &s->error));
 }
 
-/* A producer that died before it heard the answer runs again: of what came through
- * nothing is written twice, whatever became of its rows since. */
+/* A producer that crashed before it got the answer appends again: nothing is written twice, even if the rows were
+ * changed since. */
 static void an_append_that_came_through_is_not_repeated(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -206,7 +206,7 @@ static void an_append_that_came_through_is_not_repeated(suite *s)
     EXPECT_EQ(s, read_stream(s, b, ACCOUNT).count, 1);
 }
 
-/* An append that did not come through is made again with the ids that it would have made. */
+/* After an append that was not applied, the repetition uses the same ids. */
 static void an_append_that_did_not_come_through_makes_the_same_ids(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);

@@ -1,5 +1,4 @@
-/* message.c - the outbox of one message: the inbox mark is its record, the
- * outbox rows that it caused are its operations.
+/* message.c - the outbox of one message: its inbox entry, and the outbox rows that it caused ("operations").
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,8 +110,8 @@ static void a_second_record_is_refused_whole(suite *s)
     EXPECT_EQ(s, record.count, 1);
 }
 
-/* The claim is the record of the pessimistic mode: it is there before the handler
- * runs, and a second receiver fails to get it before its own would. */
+/* In the pessimistic mode the inbox entry is written before the handler runs; a second receiver fails to write it
+ * before its own handler runs. */
 static void a_claimed_message_is_nobody_elses(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -127,7 +126,7 @@ static void a_claimed_message_is_nobody_elses(suite *s)
     add_operation(&late, "m-1", 1);
     REFUSED(&late, b);
     EXPECT(s, !suite_knows(s, b, ENDPOINT, TEXT("m-1")));
-    suite_end_worker(s, a); /* the receiver died: the next one may have it */
+    suite_end_worker(s, a); /* the receiver crashed: the next one may claim the message */
     claimed = suite_claim(s, b, ENDPOINT, SUITE_NOW, 9);
     EXPECT_EQ(s, claimed.count, 1);
     suite_set done = suite_changes(s);
@@ -158,7 +157,7 @@ static void dispatching_clears_the_operations_and_stamps_the_time(suite *s)
     suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 5);
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW + 9);
     EXPECT(s, get(s, a, "m-1", &record));
-    EXPECT_EQ(s, record.count, 1); /* the dead message was not dispatched */
+    EXPECT_EQ(s, record.count, 1); /* the dead-lettered message was not dispatched */
     EXPECT_EQ(s, record.operations[0].state, PAWL_OUTBOX_DEAD);
     EXPECT_OK(s, pawl_store_outbox_retry(a, record.operations[0].id, TEXT(""), SUITE_NOW + 10,
                                          &s->error));
@@ -176,8 +175,7 @@ static pawl_outbox_rows due(suite *s, pawl_store *store)
     return rows;
 }
 
-/* The message comes a second time after a crash: it is known, and only what was not
- * sent is left to send. */
+/* The message arrives again after a crash: it is known, and only operations that were not sent are sent. */
 static void what_was_not_sent_is_sent_with_the_same_ids(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -221,7 +219,7 @@ static void clean_up_removes_old_dispatched_records_in_batches(suite *s)
     pawl_sweep what = {.inbox_before = cut_off, .outbox_before = cut_off, .count_max = 5};
     while (more) {
         EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
-        EXPECT(s, count <= 2 * 5); /* of each kind */
+        EXPECT(s, count <= 2 * 5); /* per kind */
         EXPECT(s, ++batches < 10);
     }
     EXPECT(s, batches >= 3);

@@ -31,7 +31,7 @@ static void insert(suite *s, pawl_store *store, unsigned number, const char *sou
     EXPECT_OK(s, try_insert(s, store, &row));
 }
 
-/* The rows that a runner would take. */
+/* Claims the due rows, as a dispatcher would. */
 static pawl_outbox_rows due(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
@@ -79,7 +79,7 @@ static void a_row_comes_back_as_it_was_inserted(suite *s)
     pawl_outbox_row given = row_of(s, 1, "Order/1", 7);
     given.index           = 3;
     given.due             = SUITE_NOW + 9;
-    given.state           = PAWL_OUTBOX_DEAD; /* not read: a new row is pending */
+    given.state           = PAWL_OUTBOX_DEAD; /* ignored: a new row is pending */
     given.attempts        = 4;
     EXPECT_OK(s, try_insert(s, a, &given));
     pawl_outbox_row row = only_due(s, b, SUITE_NOW);
@@ -162,7 +162,7 @@ static void success_ends_the_row(suite *s)
     EXPECT_EQ(s, row.attempts, 1);
     EXPECT_EQ(s, due(s, b, SUITE_NOW + PAWL_DAYS(1)).count, 0);
     expect_attempts(s, b, row.id, (const pawl_attempt_outcome[]){PAWL_ATTEMPT_SUCCESS}, 1);
-    /* A second answer for the same attempt comes too late. */
+    /* A second result for the same attempt is refused. */
     EXPECT_CODE(s, try_settle(s, b, &copy, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW + 1), PAWL_EGONE);
     EXPECT_EQ(s, copy.state, PAWL_OUTBOX_PENDING);
     EXPECT_EQ(s, copy.attempts, 0);
@@ -226,7 +226,7 @@ static void rejection_and_poison_are_dead_at_once(suite *s)
     pawl_store                       *a          = suite_open(s);
     for (unsigned i = 0; i < 2; i++) {
         insert(s, a, i + 1, "Order/1");
-        insert(s, a, i + 11, "Order/1"); /* a dead row holds nothing back */
+        insert(s, a, i + 11, "Order/1"); /* a dead row holds no row back */
         pawl_outbox_row row = due(s, a, SUITE_NOW).items[0];
         EXPECT_OK(s, try_settle(s, a, &row, outcomes[i], 0));
         EXPECT_EQ(s, row.state, PAWL_OUTBOX_DEAD);
@@ -286,7 +286,8 @@ static void a_waiting_row_holds_back_later_rows_of_any_id(suite *s)
     EXPECT_EQ(s, rows.items[1].version, 3);
 }
 
-/* As after an operator's retry, which counts from the beginning while the history stays. */
+/* After an operator's retry attempts start at 0 again, while the history has these numbers already; it continues with
+ * the next. */
 static void an_attempt_whose_number_is_there_is_numbered_on(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -308,8 +309,8 @@ static pawl_outbox_rows found(suite *s, pawl_store *store, const pawl_outbox_que
     return rows;
 }
 
-/* Rows 1 to 6: pending and dead ones in turn. Those of several states come by id, and no more of
- * them than were asked for. */
+/* Rows 1 to 6 are alternately pending and dead. A query for both states returns the first ones by id, up to its
+ * limit. */
 static void of_several_states_the_first_are_found(suite *s)
 {
     pawl_store       *a     = suite_open(s);
@@ -331,7 +332,7 @@ static void of_several_states_the_first_are_found(suite *s)
     }
 }
 
-/* Rows without a source have no order, so nothing is held behind one of them. */
+/* Rows without a source have no order, so none is held back. */
 static void a_hold_without_a_source_holds_nothing(suite *s)
 {
     pawl_store *a   = suite_open(s);

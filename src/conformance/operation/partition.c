@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ANN TEXT("ann")
-#define LONG_SIZE 195 /* so that "pawl.partition/NAME" is too long for a stream */
+#define LONG_SIZE 195 /* makes "pawl.partition/NAME" too long for a stream */
 
 static void collect(suite *s, pawl_store *store, const char *aggregator, const char *partition,
                     const char *key, pawl_time at)
@@ -161,7 +161,7 @@ static void a_removed_partition_is_gone_with_its_rows(suite *s)
     EXPECT_EQ(s, find(s, a, "vans/kiel").count, 1);
 }
 
-/* A flush row without rows stays where another program removed them. */
+/* A flush row without messages remains if another program removed them. */
 static void a_partition_without_rows_can_be_removed(suite *s)
 {
     pawl_store *a     = suite_open(s);

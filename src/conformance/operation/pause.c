@@ -1,4 +1,4 @@
-/* pause.c - queues that an operator pauses and resumes, as the store keeps them.
+/* pause.c - pausing and resuming queues.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #define ANN TEXT("ann")
 #define BEN TEXT("ben")
 #define LINE TEXT("line")
-#define LONG_SIZE 199 /* so that "pawl.queue/NAME" is too long for a stream */
+#define LONG_SIZE 199 /* makes "pawl.queue/NAME" too long for a stream */
 
 static pawl_queue_pause find(suite *s, pawl_store *store, pawl_text queue)
 {

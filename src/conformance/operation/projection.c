@@ -1,4 +1,4 @@
-/* projection.c - how far projections are, and what holds one up, as other programs see it.
+/* projection.c - positions of projections and the failures that block them, as other programs see them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define LONG_NAME_SIZE 180 /* so that "pawl.projection/NAME" is too long for a stream */
+#define LONG_NAME_SIZE 180 /* makes "pawl.projection/NAME" too long for a stream */
 
 static void append_some(suite *s, pawl_store *store, int64_t count)
 {
@@ -82,7 +82,7 @@ static void positions_and_lags_are_listed_by_name(suite *s)
     EXPECT_EQ(s, rows.items[1].lag, last - first);
     EXPECT_EQ(s, rows.items[1].failure.position, 0);
     EXPECT(s, pawl_uuid_is_zero(rows.items[1].worker.uuid));
-    /* Behind an event that has no position yet, where positions are given later. */
+    /* After an event that has no position yet, in stores that assign positions later. */
     COMMIT_ONE(s, a, event_append, .stream = TEXT("Account/1"), .version = 4, .is_first = true,
                .event = suite_event(s, TEXT("m")));
     rows = list(s, b, SUITE_NOW);
@@ -281,11 +281,11 @@ static void one_begins_anew(suite *s)
     EXPECT_EQ(s, count, last);
     pawl_projection_row row = find(s, a, "totals");
     EXPECT_EQ(s, row.position, 0);
-    EXPECT_EQ(s, row.failure.position, 0); /* the failure of before is over */
+    EXPECT_EQ(s, row.failure.position, 0); /* the earlier failure is over */
     EXPECT_EQ(s, find(s, a, "names").position, last);
     EXPECT_EQ(s, action_count(s, a, "totals"), 1);
     EXPECT_TEXT(s, actions_of(s, a, "totals").items[0].event.type, TEXT(PAWL_PROJECTION_REBUILT));
-    /* A reader of before comes too late, and one that begins anew goes on. */
+    /* A reader from before the rebuild is refused; a new reader continues. */
     EXPECT_CODE(
         s, pawl_store_checkpoint_set(a, TEXT("projection/totals"), last, last + 1, 0, &s->error),
         PAWL_ECONFLICT);
@@ -305,7 +305,7 @@ static void one_goes_back_to_a_position(suite *s)
     EXPECT_OK(s, rebuild(s, a, third, false, &count));
     EXPECT_EQ(s, count, 2);
     EXPECT_EQ(s, find(s, a, "totals").position, third - 1);
-    /* Nothing is passed over. */
+    /* No event is skipped. */
     EXPECT_CODE(s, rebuild(s, a, third + 1, false, &count), PAWL_EINVAL);
     EXPECT_EQ(s, count, 0);
     EXPECT_EQ(s, action_count(s, a, "totals"), 1);
@@ -332,7 +332,7 @@ static void one_that_is_read_is_rebuilt_when_asked_so(suite *s)
     EXPECT_OK(s, pawl_store_lead(a, TEXT("projection/totals"), SUITE_NOW, SUITE_LEASE, &is_held,
                                  &s->error));
     if (pawl_uuid_is_zero(find(s, b, "totals").worker.uuid))
-        return; /* a store that cannot tell who reads */
+        return; /* the store cannot tell who reads */
     EXPECT_CODE(s, rebuild(s, b, 0, false, &count), PAWL_ECONFLICT);
     EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("reads for projection totals")));
     EXPECT_EQ(s, find(s, b, "totals").position, position_of(s, a, 2));

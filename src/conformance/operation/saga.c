@@ -52,7 +52,7 @@ static void expect_data(suite *s, const pawl_saga_row *row, int64_t version, con
     EXPECT_TEXT(s, suite_compact(s, row->data), pawl_text_of(data));
 }
 
-/* The text of the last refusal names the saga, its id and the version. */
+/* The last refusal names the saga, its id and the version. */
 static void expect_named(suite *s, pawl_saga_id id, const char *version)
 {
     char      text[PAWL_UUID_TEXT_SIZE + 1];
@@ -90,7 +90,7 @@ static void a_table_that_is_not_there_counts_as_none(suite *s)
     EXPECT_OK(s, pawl_store_saga_find_by(a, &table, TEXT("OrderRef"), REF("order-1"), s->arena,
                                          &row, &s->error));
     EXPECT_EQ(s, row.version, 0);
-    insert(s, a, "order-1", "{}"); /* the handle is as good as before */
+    insert(s, a, "order-1", "{}"); /* the refusal does not affect the handle */
     EXPECT_EQ(s, find(s, a, "order-1").version, 1);
 }
 
@@ -121,7 +121,7 @@ static void an_id_is_the_callers_or_a_new_one(suite *s)
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row own = order("order-1", "{}");
     own.id            = suite_saga_id(7);
-    own.row           = 31; /* the hint of another row */
+    own.row           = 31; /* row hint of another row */
     EXPECT_OK(s, pawl_store_saga_insert(a, ORDER(s), &own, SUITE_NOW, &s->error));
     EXPECT_EQ(s, own.row, 0);
     EXPECT_EQ(s, pawl_uuid_compare(find(s, a, "order-1").id.uuid, suite_uuid(7)), 0);
@@ -169,7 +169,7 @@ static void a_stale_update_leaves_row_and_version(suite *s)
     EXPECT_EQ(s, by_a.version, 1);
     pawl_saga_row row = find(s, a, "order-1");
     expect_data(s, &row, 2, "{\"by\":\"b\"}");
-    by_a.version = 17; /* a version that is ahead is stale too */
+    by_a.version = 17; /* a version that is ahead is stale, too */
     EXPECT_CODE(s, try_update(s, a, &by_a, "{}"), PAWL_ECONFLICT);
     expect_named(s, by_a.id, "17");
     EXPECT_EQ(s, by_a.version, 17);
@@ -195,7 +195,7 @@ typedef struct counter_race {
     unsigned rounds;
 } counter_race;
 
-/* Each writer adds one, `rounds` times, and tries again from a fresh find. */
+/* Increments a counter `rounds` times; after a conflict loads it again. */
 static void add_up(suite_thread *thread)
 {
     suite              *s     = thread->s;
@@ -275,7 +275,7 @@ static void a_shorter_state_leaves_no_trace(suite *s)
     EXPECT_OK(s, try_update(s, a, &row, "{\"n\":1}"));
     load = find(s, a, "order-1");
     expect_data(s, &load, 2, "{\"n\":1}");
-    EXPECT_OK(s, try_update(s, a, &row, "")); /* no state is an empty one */
+    EXPECT_OK(s, try_update(s, a, &row, "")); /* an empty text is an empty state */
     load = find(s, a, "order-1");
     expect_data(s, &load, 3, "{}");
 }
@@ -366,7 +366,7 @@ static void a_bad_value_is_refused(suite *s)
     EXPECT_CODE(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error), PAWL_EINVAL);
     row.main = (pawl_value){.type = PAWL_VALUE_NONE};
     EXPECT_CODE(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error), PAWL_EINVAL);
-    row.main = pawl_value_integer(1); /* stored values are given as they are declared */
+    row.main = pawl_value_integer(1); /* values are compared as their declared type */
     EXPECT_CODE(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error), PAWL_EINVAL);
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 0);
 }
@@ -378,7 +378,7 @@ static void expect_json_refused(suite *s, pawl_code code, const char *field)
     EXPECT(s, suite_text_has(pawl_text_of(s->error.text), path));
 }
 
-/* A column of a type for JSON, which some stores have, does not take these. */
+/* A JSON column, which some stores use, does not accept these texts. */
 static void what_no_column_for_json_takes_is_refused(suite *s)
 {
     static const char *const wrong[] = {"not json",
@@ -486,7 +486,7 @@ static void a_null_transitional_value_is_refused(suite *s)
     EXPECT_CODE(s, pawl_store_saga_insert(a, move, &row, SUITE_NOW, &s->error), PAWL_EINVAL);
     EXPECT(s, suite_text_has(pawl_text_of(s->error.text),
                              TEXT("null transitional property 'NewNumber' is not allowed")));
-    /* A row from before the transition has none until it is first touched. */
+    /* A row from before the transition has no such value until it is next saved. */
     COMMIT_ONE(s, a, saga_insert, .table = move, .id = suite_saga_id(1), .main = REF("move-1"),
                .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
     row = find_in(s, a, SUITE_MOVE, PAWL_SAGA_BY_MAIN, REF("move-1"));
@@ -516,7 +516,7 @@ static void types_do_not_see_one_another(suite *s)
     expect_data(s, &row, 1, "{\"twin\":1}");
 }
 
-/* The names of table, columns and indexes are quoted in every statement (D4). */
+/* Table, column and index names are quoted in every statement (D4). */
 static void a_table_with_spaces_in_its_names_holds_rows(suite *s)
 {
     pawl_store            *a     = suite_open(s);

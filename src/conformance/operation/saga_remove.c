@@ -1,4 +1,4 @@
-/* saga_remove.c - a saga that an operator ends: its timeouts go along, and what happened stays.
+/* saga_remove.c - an operator ends a saga: its timeouts are removed, its history stays.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +82,7 @@ static void its_timeouts_go_and_who_did_it_stays(suite *s)
     EXPECT(s, suite_text_has(done.items[0].event.headers, TEXT("\"by\":\"ada\"")));
     EXPECT(s, suite_text_has(done.items[0].event.headers, TEXT("\"reason\":\"test data\"")));
     EXPECT(s, suite_text_has(done.items[0].event.headers, TEXT("\"timeouts\":2")));
-    /* The value is free. */
+    /* the correlation value may be used again */
     EXPECT_EQ(s, insert(s, a, "one").version, 1);
 }
 

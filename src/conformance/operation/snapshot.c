@@ -9,7 +9,7 @@
 
 #define BILLS TEXT("Bills")
 #define LEASE PAWL_MINUTES(5)
-#define LARGE 5000 /* more than any database binds in one statement of this kind */
+#define LARGE 5000 /* more than any database can bind in one such statement */
 
 static const pawl_text known[] = {PAWL_TEXT_INIT("PlaceOrder"), PAWL_TEXT_INIT("CancelOrder")};
 
@@ -76,7 +76,7 @@ static void a_snapshot_leases_what_it_returns(suite *s)
     insert(s, a, "key-0");
     insert(s, a, "key-1");
     pawl_aggregator_leased_batch leased = take_with(s, a, &options, SUITE_NOW);
-    memset(name, 'x', sizeof name - 1); /* the batch outlives the caller's text */
+    memset(name, 'x', sizeof name - 1); /* the batch must outlive the caller's text */
     EXPECT_EQ(s, leased.count, 2);
     EXPECT_EQ(s, leased.unresolved, 0);
     EXPECT_TEXT(s, leased.partition, BILLS);
@@ -133,7 +133,7 @@ static void a_size_or_lease_that_is_not_positive_is_refused(suite *s)
     EXPECT(s, pawl_uuid_is_zero(suite_rows(s, a, BILLS).items[0].session.uuid));
 }
 
-/* Bodies that begin with "{" decode. */
+/* A decoder that accepts bodies beginning with "{". */
 static bool is_object(const pawl_message *message, void *context)
 {
     ++*(unsigned *)context;
@@ -162,7 +162,7 @@ static void what_does_not_decode_is_counted_and_stays(suite *s)
     pawl_leased_batch rows = suite_rows(s, b, BILLS);
     EXPECT_EQ(s, rows.count, 3);
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-0"));
-    /* Rows that stay are free: a program that can decode them gets them at once. */
+    /* Rows that are left out stay free for a program that can decode them. */
     for (size_t i = 0; i < 3; i++)
         EXPECT(s, pawl_uuid_is_zero(rows.items[i].session.uuid));
     pawl_aggregator_leased_batch none = take_with(s, b, &options, SUITE_NOW);
@@ -225,7 +225,7 @@ static void a_lost_snapshot_removes_nothing(suite *s)
     EXPECT_EQ(s, second.count, 2);
     EXPECT_CODE(s, try_remove(s, a, &first), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), 2);
-    /* One row of two is gone: the other stays. */
+    /* One row of two is gone; the other is not removed. */
     pawl_aggregator_leased_batch half = second;
     half.count                        = 1;
     EXPECT_OK(s, try_remove(s, b, &half));
@@ -243,7 +243,7 @@ static void a_failed_removal_shows_the_rows_again(suite *s)
     insert(s, a, "key-0");
     insert(s, a, "key-1");
     pawl_aggregator_leased_batch leased = take(s, a, SUITE_NOW);
-    leased.ids[1] += 1000; /* a row that is not there */
+    leased.ids[1] += 1000; /* no such row */
     EXPECT_CODE(s, try_remove(s, a, &leased), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), 2);
     EXPECT_EQ(s, take(s, a, SUITE_NOW + LEASE).count, 2);

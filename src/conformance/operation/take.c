@@ -1,4 +1,5 @@
-/* take.c - messages that an operator takes out of a queue: buried, discarded, moved.
+/* take.c - an operator removes messages from a queue: to dead letters ("bury"), for good (discard), or to another queue
+ * (move).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,7 @@
 #define LINE TEXT("line")
 #define OTHER TEXT("other")
 
-/* Ids of a queue's messages, in their order: "m-1 m-2 ". */
+/* Ids of a queue's messages in queue order: "m-1 m-2 ". */
 static pawl_text ids_of(suite *s, pawl_store *store, pawl_text queue)
 {
     pawl_queue_rows rows = suite_queue(s, store, queue);
@@ -23,7 +24,7 @@ static pawl_text ids_of(suite *s, pawl_store *store, pawl_text queue)
     return ids;
 }
 
-/* Takes all messages that the queue has; how many went. */
+/* Takes all messages of the queue, and returns their number. */
 static size_t take(suite *s, pawl_store *store, pawl_queue_take_action action, pawl_text to)
 {
     const pawl_queue_take how = {
@@ -65,7 +66,7 @@ static void buried_messages_are_letters_that_can_be_retried(suite *s)
     EXPECT(s, !suite_knows(s, a, LINE, TEXT("m-2")));
 }
 
-/* A sender may write any headers: with those of a timeout's letter, and the body of one, it is a message all the same. */
+/* Senders may write any headers: a message with the headers and the body of a timeout's letter is still a message. */
 static void a_buried_message_with_a_timeouts_headers_is_a_message(suite *s)
 {
     pawl_store       *a       = suite_open(s);
@@ -118,7 +119,7 @@ static void moved_messages_keep_id_order_and_time(suite *s)
     EXPECT(s, suite_text_has(rows.items[1].event.body, TEXT("\"m-2\",\"m-1\",\"m-3\"")));
 }
 
-/* A message that lies there already is not doubled. */
+/* A message that the target queue has already is not duplicated. */
 static void a_message_that_is_in_the_other_queue_is_there_once(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -143,7 +144,7 @@ static void a_message_in_hand_is_left_alone(suite *s)
     for (size_t i = 0; i < 3; i++)
         seqs[i] = rows.items[i].seq;
     pawl_code code = pawl_store_queue_take(b, &how, seqs, 3, SUITE_NOW, &taken, &s->error);
-    if (code == PAWL_EBUSY) /* another worker cannot claim of a queue that is worked */
+    if (code == PAWL_EBUSY) /* another worker reads the queue, so this one cannot claim */
         EXPECT_EQ(s, taken, 0);
     else {
         EXPECT_OK(s, code);
@@ -154,7 +155,7 @@ static void a_message_in_hand_is_left_alone(suite *s)
                .seq = mine.items[0].seq);
 }
 
-/* A copy of what was handled would have been dropped, and is no letter. */
+/* A copy of a handled message would be dropped as a duplicate, so it does not become a dead letter. */
 static void a_copy_of_a_handled_message_is_no_letter(suite *s)
 {
     pawl_store           *a    = suite_open(s);
@@ -204,7 +205,7 @@ static void what_cannot_be_taken_is_refused(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, LINE).count, 3);
 }
 
-/* A moved message begins anew: what failed before is the other queue's. */
+/* A moved message starts without attempts: earlier failures belong to the other queue. */
 static void a_moved_message_has_no_attempts(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -221,8 +222,7 @@ static void a_moved_message_has_no_attempts(suite *s)
     EXPECT_EQ(s, rows.items[0].crashes, 0);
 }
 
-/* The letter says all that the row said: what was tried, how often a process died of it, and of what
- * it was a consequence. */
+/* The letter keeps the row's attempts, crash count and causation id. */
 static void a_buried_message_keeps_what_became_of_it(suite *s)
 {
     pawl_store           *a    = suite_open(s);
@@ -245,7 +245,7 @@ static void a_buried_message_keeps_what_became_of_it(suite *s)
     EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
 }
 
-/* Claims for a commit that is refused are free again, also for other handles. */
+/* After a refused commit the claimed messages are free again, also for other handles. */
 static void a_take_that_is_refused_leaves_nothing_claimed(suite *s)
 {
     pawl_store     *a = suite_open(s), *b = suite_open(s);
@@ -291,7 +291,7 @@ static void a_reason_that_fills_its_limit_is_cut_for_letters(suite *s)
 #define TAKERS 4
 #define TAKEN_EACH 40
 
-/* Takes one message per commit. A store that lets only one process claim refuses with PAWL_EBUSY. */
+/* Takes one message per commit. A store in which only one process may claim returns PAWL_EBUSY. */
 static void take_own(suite_thread *thread)
 {
     suite                *s     = thread->s;
@@ -307,7 +307,7 @@ static void take_own(suite_thread *thread)
     }
 }
 
-/* Each of their commits appends to the one stream of the queue. */
+/* All commits append to the same stream, that of the queue. */
 static void of_those_who_take_messages_nobody_fails(suite *s)
 {
     pawl_store *a = suite_open(s);

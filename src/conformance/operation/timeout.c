@@ -206,7 +206,7 @@ static void remove_checks_the_owner(suite *s)
     pawl_timeout_rows rows = suite_timeouts(s, a);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].owner.uuid, suite_uuid(70)), 0);
-    EXPECT_OK(s, try_remove(s, b, 1, OWNER(70))); /* the owner counts, not the handle */
+    EXPECT_OK(s, try_remove(s, b, 1, OWNER(70))); /* the owner decides, not the handle */
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
     EXPECT_CODE(s, try_remove(s, a, 1, OWNER(70)), PAWL_EGONE);
 }
@@ -252,7 +252,7 @@ static void release_puts_it_in_the_next_batch(suite *s)
     EXPECT_EQ(s, row.lease_expires, 0);
     EXPECT_EQ(s, row.due, SUITE_NOW);
     EXPECT_EQ(s, batch(s, b, 71, SUITE_NOW, 1).count, 1);
-    EXPECT_OK(s, try_release(s, a, 1, NULL)); /* of any worker */
+    EXPECT_OK(s, try_release(s, a, 1, NULL)); /* leased by any worker */
     EXPECT_EQ(s, batch(s, a, 72, SUITE_NOW, 1).count, 1);
     EXPECT_OK(s, try_release(s, a, 99, NULL));
     EXPECT_CODE(s, try_release(s, a, 99, OWNER(72)), PAWL_EGONE);

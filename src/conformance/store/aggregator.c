@@ -149,8 +149,8 @@ static void rows_are_in_the_order_of_insertion(suite *s)
     }
 }
 
-/* Two handles insert by turns, and at one time, rows whose keys say nothing of the order. Whoever
- * reads, and however often, finds one order, and each handle's rows in its own. */
+/* Two handles insert alternately and at the same time, with keys in random order. Every reader must find the same
+ * order, in which each handle's rows are in the order of insertion. */
 static void ties_come_in_one_order_on_each_read(suite *s)
 {
     pawl_store *handles[2] = {suite_open(s), suite_open(s)};
@@ -200,7 +200,7 @@ static void one_correlation_id_may_have_many_rows(suite *s)
                .correlation_id = TEXT("conversation-1"));
     rows = suite_rows(s, a, BILLS);
     expect_keys(s, &rows, (const char *const[]){"key-2", "key-3"}, 2);
-    add(s, a, "Bills", "key-0", SUITE_NOW - 1); /* the oldest, though it comes last */
+    add(s, a, "Bills", "key-0", SUITE_NOW - 1); /* the oldest, though added last */
     COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
                .correlation_id = TEXT("conversation-1"));
     rows = suite_rows(s, a, BILLS);

@@ -1,4 +1,4 @@
-/* concurrent.c - several threads on one store, a handle each.
+/* concurrent.c - several threads with one store, each with its own handle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #define ROWS (50 * SUITE_ROUNDS)
 
-/* How many of them a race is about. */
+/* Number of rows in a race. */
 static unsigned row_count(const suite *s)
 {
     return 50 * s->rounds;
@@ -24,7 +24,7 @@ typedef struct tally {
     atomic_int seen[ROWS];
 } tally;
 
-/* The number at the end of "m-17"; ROWS when it is none of ours. */
+/* The number at the end of "m-17"; ROWS for other ids. */
 static unsigned number_of(pawl_text id)
 {
     unsigned long number = ROWS;
@@ -81,8 +81,8 @@ static void each_queue_row_is_settled_once(suite *s)
     EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, row_count(s));
 }
 
-/* Puts each row back until later. A claim that shows a row as it was before
- * that hands it out too early and forgets its attempt. */
+/* Delays each row by a retry. A claim that returned a row as it was before would hand it out too early, without its
+ * attempt. */
 static void put_rows_back(suite_thread *thread)
 {
     suite      *s     = thread->s;
@@ -156,7 +156,7 @@ static race *race_create(suite *s)
     return r;
 }
 
-/* Counts a win when the set was applied; the only other answer is a duplicate. */
+/* Counts a success; the only other result is a duplicate. */
 static void run(suite_thread *thread, suite_set *set, pawl_store *store, unsigned round)
 {
     suite        *s = thread->s;
@@ -216,12 +216,11 @@ static void racing_marks_have_one_winner(suite *s)
     EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, s->rounds);
 }
 
-/* Handles stay open for as long as the contest: a handle that closes frees its claims for the
- * others. */
+/* Handles stay open during the contest, since closing one would free its claims for the others. */
 typedef struct contest {
     race        race;
     tally       tally;
-    pawl_store *stores[THREADS]; /* the case's, one for each thread */
+    pawl_store *stores[THREADS]; /* of the case, one for each thread */
 } contest;
 
 static contest *contest_create(suite *s)
@@ -273,7 +272,7 @@ static int64_t count_in(pawl_text data)
     return at < data.size ? strtoll(data.data + at, NULL, 10) : -1;
 }
 
-/* Load, add one, save; again from the load when another was faster. */
+/* Loads, adds one and saves; loads again after a conflict. */
 static void raise_one(suite *s, pawl_store *store, unsigned number)
 {
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
@@ -454,8 +453,8 @@ typedef struct dead_workers {
     atomic_uint    opened; /* threads that have opened their handle */
 } dead_workers;
 
-/* Two processes that find the same dead workers end their rows at once: two threads each in one order, and the pairs
- * in others, so that all wait for the row that keeps the counters. */
+/* Two processes that find the same dead workers end them at the same time. Each pair of threads begins at another
+ * worker, and all update the row with the counters. */
 static void end_the_same_workers(suite_thread *thread)
 {
     suite        *s    = thread->s;

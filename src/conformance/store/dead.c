@@ -71,7 +71,7 @@ static void listing_is_by_time(suite *s)
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("Orders")).count, 0);
 }
 
-/* In which order burials of one time came is not kept anywhere: endpoint and id tell them apart. */
+/* The store does not keep the order of letters with the same time; endpoint and id order them. */
 static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
 {
     static const char *const order[] = {"Z-1", "a-1", "m-1", "m-10", "m-2"};
@@ -95,7 +95,7 @@ static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
         EXPECT_TEXT(s, rows.items[i + 2].message.id, pawl_text_of(order[i]));
 }
 
-/* The ids of the letters that the query matches, in their order: "m-1 m-2 ". */
+/* Ids of the letters that match the query, in order: "m-1 m-2 ". */
 static pawl_text ids_of(suite *s, pawl_store *store, pawl_dead_query query)
 {
     pawl_dead_rows rows;
@@ -138,7 +138,7 @@ static void letters_are_found_by_what_they_have_in_common(suite *s)
     FOUND("m-1 ", .at_max = SUITE_NOW + 1);
 }
 
-/* An id is one of each endpoint: the letters of all of them, in the order of time. */
+/* Several endpoints may have a letter with the same id: all are found, in the order of time. */
 static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
 {
     pawl_store    *a = suite_open(s);
@@ -162,7 +162,7 @@ static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
     FOUND("", .message_id = TEXT("m-9"));
 }
 
-/* The part stands for itself: no character of it is a wildcard, and its case counts. */
+/* The part is matched literally, without wildcards and case-sensitively. */
 static void letters_are_found_by_a_part_of_their_error(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -177,8 +177,7 @@ static void letters_are_found_by_a_part_of_their_error(suite *s)
     FOUND("", .error_part = TEXT("the bank is closed."));
 }
 
-/* A walk through pages that takes letters away on the way misses none: the letter that
- * a page begins behind need not be there. */
+/* A walk through pages that removes letters misses none: a page may begin after a letter that no longer exists. */
 static void letters_are_found_behind_one_that_went(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -198,7 +197,7 @@ static void letters_are_found_behind_one_that_went(suite *s)
     FOUND("", .after = &last);
 }
 
-/* A retry, as an operator asks for it: letter and mark go, the message is sent. */
+/* An operator's retry removes the letter and the inbox entry, and sends the message. */
 static void a_retry_removes_letter_and_mark(suite *s)
 {
     pawl_store  *a       = suite_open(s);
@@ -250,7 +249,7 @@ static pawl_text error_of(suite *s, pawl_store *store, const char *endpoint, con
     return TEXT("none");
 }
 
-/* Letters of one commit go each its own way; those of one message in their order. */
+/* Changes to different letters in one commit are independent; changes to the letter of one message apply in order. */
 static void letters_of_one_commit_keep_their_ways(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -278,7 +277,7 @@ static void letters_of_one_commit_keep_their_ways(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("orders"), TEXT("m-2")));
 }
 
-/* A message that was sent again, and died anew, has left another letter than the one that was read. */
+/* A message that was retried and failed again has a new letter, which a removal of the earlier one must not remove. */
 static void a_checked_removal_is_of_the_letter_of_its_time(suite *s)
 {
     static const char *const ids[] = {"m-1", "m-2", "m-3", "m-4"};

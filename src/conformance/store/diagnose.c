@@ -1,4 +1,4 @@
-/* diagnose.c - the look at a database, its server and its settings.
+/* diagnose.c - diagnosis of a database, its server and its settings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ static pawl_finding_rows diagnose(suite *s, pawl_store *store)
     return rows;
 }
 
-/* The suite's time is not the server's. */
+/* The suite's time differs from the server's. */
 static void a_new_store_has_nothing_wrong_but_the_time(suite *s)
 {
     pawl_finding_rows rows = diagnose(s, suite_open(s));
@@ -44,7 +44,7 @@ static void it_changes_nothing(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9).count, 1);
 }
 
-/* The clock's value is how far the suite's time is from the server's. */
+/* The value of the finding "clock" is the difference between the suite's time and the server's. */
 static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
 {
     pawl_store       *a     = suite_open(s);
@@ -64,7 +64,7 @@ static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
     }
 }
 
-/* Asked from 1970 on; a file tells of records: there is one, of the suite's time. */
+/* The given time is 1970. A file can only tell the time by its records: here there is one, with the suite's time. */
 static void one_for_the_time_alone_tells_what_time_it_is(suite *s)
 {
     pawl_store       *a     = suite_open(s);

@@ -1,8 +1,8 @@
-/* died.c - workers whose process died: they are told of until somebody ends their rows, and what
- * they wrote about the message in hand is there.
+/* died.c - workers whose process crashed: they are reported until their rows are ended, and the record of the message
+ * that they were handling is kept.
  *
- * Where processes share the store a child dies; elsewhere a handle is closed without a word, which
- * such a store takes for a death.
+ * If processes share the store, a child process crashes; otherwise a handle is closed without ending its worker, which
+ * such a store treats as a crash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TRIES_MAX 400 /* 20 s of waits */
+#define TRIES_MAX 400 /* 20 s of waiting */
 
 typedef void last_words(suite *s, pawl_store *store);
 
@@ -26,7 +26,7 @@ static pawl_worker_id say_and_stay(suite *s, last_words *say)
     return pawl_store_worker(store);
 }
 
-/* The child closes nothing. */
+/* The child ends without closing anything. */
 static _Noreturn void live_and_die(suite *s, last_words *say, int to)
 {
     pawl_worker_id worker;
@@ -53,7 +53,7 @@ static pawl_worker_id die_in_a_child(suite *s, last_words *say)
     return worker;
 }
 
-/* A worker opens a handle, says its last words, and dies. */
+/* Opens a worker in a child, lets it write its last record, and kills it. */
 static pawl_worker_id die(suite *s, last_words *say)
 {
     pawl_worker_id worker    = die_in_a_child(s, say);
@@ -87,7 +87,7 @@ static found list_died(suite *s, pawl_store *store)
     return rows;
 }
 
-/* A server takes a moment to notice that a session is gone. */
+/* A server takes a moment to notice that a session has ended. */
 static void wait_a_moment(suite *s, pawl_store *store, unsigned tries)
 {
     int64_t time = PAWL_MILLISECONDS(tries < 50 ? 1 + (int64_t)tries : 50);
@@ -128,7 +128,7 @@ static void a_death_is_told_until_it_is_ended(suite *s)
     EXPECT_OK(s, pawl_store_worker_list(a, s->arena, &rows.items, &living, &s->error));
     EXPECT_EQ(s, living, 1);
     EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).workers, 1);
-    pawl_store *b = suite_open(s); /* frees what it had leased, and tells of it still */
+    pawl_store *b = suite_open(s); /* frees its leases, but still reports it */
     EXPECT_EQ(s, list_died(s, b).count, 1);
     end_in_its_name(s, dead);
     EXPECT_EQ(s, list_died(s, a).count, 0);
@@ -162,8 +162,8 @@ static void close_and_await(suite *s, pawl_store *store, pawl_store *living)
     suite_fail(s, __FILE__, __LINE__, "two workers live after %d tries", TRIES_MAX);
 }
 
-/* A server may end one session of a process. A container that starts again has the process id and the host of the one
- * before: its workers began after that one was seen last. */
+/* A server may end one session of a living process. A restarted container has the host and process id of the earlier
+ * one, but its workers started after that one was last seen. */
 static void a_worker_whose_process_lives_did_not_die(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -172,7 +172,7 @@ static void a_worker_whose_process_lives_did_not_die(suite *s)
     EXPECT_EQ(s, list_died(s, a).count, 0);
     close_and_await(s, b, a);
     EXPECT_EQ(s, list_died(s, a).count, 0);
-    pawl_store *c = suite_open(s); /* frees what the dead one had leased */
+    pawl_store *c = suite_open(s); /* frees the leases of the dead worker */
     EXPECT_EQ(s, list_died(s, c).count, 0);
     suite_end_worker(s, c);
     pawl_store *later = suite_open_bare(s);
@@ -201,7 +201,7 @@ static void a_death_that_is_old_is_swept(suite *s)
     EXPECT_EQ(s, list_died(s, a).count, 0);
 }
 
-/* Before a worker runs a handler alone it writes so into the row, and claims it again. */
+/* Before a worker runs a handler alone, it records that in the row, and claims the row again. */
 static void stamp_a_message(suite *s, pawl_store *store)
 {
     suite_send(s, store, TEXT("orders"), "m-1", SUITE_NOW);
@@ -237,7 +237,7 @@ static void the_message_in_hand_is_on_record(suite *s)
     EXPECT_EQ(s, rows.items[1].crashes, 0);
 }
 
-/* Before a worker runs a flush alone it writes so into a stream of the partition. */
+/* Before a worker runs a flush alone, it records that in a stream of the partition. */
 static void stamp_a_flush(suite *s, pawl_store *store)
 {
     pawl_message            crate = suite_message(s, TEXT("m-1"));
@@ -261,8 +261,8 @@ static void stamp_a_flush(suite *s, pawl_store *store)
                          .at           = SUITE_NOW});
 }
 
-/* A worker that opens has the rows free, whose lease is not over, and finds the stamp: of two that
- * write over it one is told that it was late. */
+/* After a crash the next worker can claim the rows although their lease has not expired, and finds the record. If two
+ * workers append the next record, one gets a conflict. */
 static void the_flush_in_hand_is_on_record(suite *s)
 {
     pawl_text              type = suite_message(s, TEXT("m-1")).type;
@@ -311,7 +311,7 @@ static pawl_text text_of(suite *s, pawl_store *store, pawl_worker_id worker)
     return text;
 }
 
-/* A worker that lives has the pid of the dead one where a process is a store's own. */
+/* In stores that belong to one process, the living worker has the same process id as the dead one. */
 static void how_it_died_is_noted_once(suite *s)
 {
     pawl_worker_id    dead   = die(s, say_nothing);
@@ -335,7 +335,7 @@ static void how_it_died_is_noted_once(suite *s)
     EXPECT_EQ(s, rows.count, 1);
     EXPECT(s, suite_text_has(rows.items[0].event.headers, TEXT("\"by\":\"ann\"")));
     end_in_its_name(s, dead);
-    EXPECT(s, text_of(s, a, dead).size > 0); /* an end in its name does not take the note */
+    EXPECT(s, text_of(s, a, dead).size > 0); /* ending the dead worker does not remove the note */
 }
 
 static void a_note_says_by_whom(suite *s)
@@ -353,8 +353,8 @@ static void a_note_says_by_whom(suite *s)
     EXPECT_TEXT(s, text_of(s, a, dead.id), TEXT("exited with code 0"));
 }
 
-/* A note under the process's own id needs no row of a worker: it may come before the store has noticed,
- * and after somebody ended the row. */
+/* A note under the process's own id needs no worker row: it may come before the store notices the crash, and after the
+ * row was ended. */
 static void how_a_process_died_is_noted_under_its_id(suite *s)
 {
     const pawl_uuid   one = suite_saga_id(1).uuid, two = suite_saga_id(2).uuid;

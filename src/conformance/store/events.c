@@ -1,5 +1,4 @@
-/* events.c - lists of events, the positions they get, and the sizes and
- * texts that the journal takes.
+/* events.c - lists of events, their positions, and limits of sizes and texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +9,7 @@
 
 /* ---- Lists -------------------------------------------------------------- */
 
-/* Three streams whose appends alternate: "A@1 B@1 A@2 A@3 B@2 C@1" by seq. */
+/* Appends to three streams alternately; by seq: "A@1 B@1 A@2 A@3 B@2 C@1". */
 static pawl_store *make_streams(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -49,7 +48,7 @@ static void a_streams_events_are_listed_by_version(suite *s)
     expect_list(s, b, q, "");
     expect_list(s, b, (pawl_event_query){.stream = TEXT("a")}, "");
     expect_list(s, b, (pawl_event_query){.stream = TEXT("D")}, "");
-    /* A stream's own order stays, whatever else is asked. */
+    /* A stream keeps its own order, whatever the query's order is. */
     expect_list(s, b, (pawl_event_query){.stream = TEXT("B"), .is_by_position = true}, "B@1 B@2");
 }
 
@@ -128,7 +127,7 @@ static void lists_are_filtered(suite *s)
 
 /* ---- Positions ---------------------------------------------------------- */
 
-/* From 1, without a gap, each position once. */
+/* Expects positions from 1, without gaps or duplicates. */
 static pawl_event_rows expect_gapless(suite *s, pawl_store *store, size_t count)
 {
     pawl_event_rows rows = suite_events(s, store, (pawl_event_query){.is_by_position = true});
@@ -171,7 +170,7 @@ static void a_reader_goes_on_behind_its_position(suite *s)
     expect_list(s, b, q, "B@1 A@1");
 }
 
-/* A refused append, or one that is rolled back, may leave a hole in the seqs. */
+/* An append that was refused or rolled back may leave a gap in the seqs, but not in the positions. */
 static void what_was_rolled_back_leaves_no_gap(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -186,7 +185,7 @@ static void what_was_rolled_back_leaves_no_gap(suite *s)
     EXPECT_ROWS(s, &rows, "A@1 A@2 C@1 C@2");
 }
 
-/* Appends in the transaction that `by` has open. */
+/* Appends in the open transaction of `by`. */
 static void append_in_hold(suite *s, pawl_store *by, const char *stream, size_t count)
 {
     suite_set set = suite_changes(s);
@@ -195,8 +194,8 @@ static void append_in_hold(suite *s, pawl_store *by, const char *stream, size_t 
                                    &set.changes, &s->error));
 }
 
-/* Seqs are drawn at the insert, commits end in another order: the event that was
- * inserted first commits last, behind one that has its position already. */
+/* Seqs are assigned by the insert, but commits end in another order: the event that was inserted first commits last,
+ * when a later one has its position already. */
 static void a_late_commit_is_not_skipped(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s), *gone = suite_open(s);
@@ -215,14 +214,14 @@ static void a_late_commit_is_not_skipped(suite *s)
     expect_list(s, a, (pawl_event_query){0}, "Slow@1 Slow@2 Fast@1 Fast@2");
     EXPECT_EQ(s, suite_events(s, a, (pawl_event_query){.stream = TEXT("Slow")}).items[0].position,
               0);
-    rows = expect_gapless(s, a, 2); /* an event without a position is not listed by it */
+    rows = expect_gapless(s, a, 2); /* events without a position are not listed by it */
     EXPECT_EQ(s, suite_number(s, a), 2);
     rows = expect_gapless(s, a, 4);
     EXPECT_ROWS(s, &rows, "Fast@1 Fast@2 Slow@1 Slow@2");
 }
 
-/* More events than a driver could look back on are committed before the first of a
- * stream is; the second one must not get its position before that. */
+/* While the first event of a stream is not committed, so many others are committed that a driver cannot look back on
+ * all. The stream's second event must still not get a position before the first. */
 static void a_streams_positions_follow_its_versions(suite *s)
 {
     enum { OTHERS = 9000 };
@@ -321,7 +320,7 @@ static void a_nul_is_refused_in_names_and_kept_in_bodies(suite *s)
     EXPECT_TEXT(s, suite_stream(s, a, TEXT("A"), 0).events[0].event.body, nul);
 }
 
-/* Names that a database might take for one another. */
+/* Names that a database might treat as equal. */
 static void odd_names_are_apart(suite *s)
 {
     static const char *const names[] = {
@@ -330,7 +329,7 @@ static void odd_names_are_apart(suite *s)
         "Account/1 ",
         " Account/1",
         "Account/\xc3\xa9",  /* e with an acute accent */
-        "Account/e\xcc\x81", /* the same, composed of two */
+        "Account/e\xcc\x81", /* the same as two code points */
         "Account/e",
         "Account/%",
         "Account/_",

@@ -1,4 +1,4 @@
-/* flush.c - flush rows: what is known about a partition's flushes.
+/* flush.c - flush rows: the state of each partition's flushes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -131,8 +131,8 @@ static const pawl_flush_row *find_flush(const pawl_flush_rows *rows, const char 
     return NULL;
 }
 
-/* The sets of one commit, as if they came in commits of their own: a set after the one that took
- * the row finds none, and makes none. */
+/* Several sets in one commit act as in separate commits: a set after the one that removed the row finds none, and
+ * inserts none. */
 static void sets_of_one_commit_come_in_their_order(suite *s)
 {
     pawl_store *a   = suite_open(s);

@@ -1,4 +1,4 @@
-/* group.c - groups: refused whole or applied whole, whatever the kind.
+/* group.c - groups are applied or refused as a whole, for all kinds of changes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -148,8 +148,8 @@ static const struct {
 _Static_assert(BAD_COUNT == 0 PAWL_CHANGE_KINDS(COUNT_REFUSABLE), "a row for each refusable kind");
 #undef COUNT_REFUSABLE
 
-/* Group 0 has a good change of every kind in units 0 and 2 and one bad change
- * in unit 1; group 1 is good. */
+/* Group 0 has an applicable change of every kind in units 0 and 2, and one bad change in unit 1; group 1 is
+ * applicable. */
 static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
 {
     suite_world world;
@@ -289,8 +289,8 @@ static void units_of_one_group_fall_together(suite *s)
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("from-u3"));
 }
 
-/* Group 1 could begin its saga only because group 0 ends another; group 0 is
- * refused for a reason of its own, so group 1 must be refused as well. */
+/* Group 1 can begin its saga only because group 0 deletes another one. Group 0 is refused for another reason, so group
+ * 1 must be refused, too. */
 static void what_a_refused_group_made_possible_is_refused_too(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -348,8 +348,7 @@ static void an_empty_set_commits(suite *s)
 
 /* ---- The fence ---------------------------------------------------------- */
 
-/* Another handle takes over the worker, as a process does that finds it hung:
- * it raises the worker's epoch. */
+/* Takes over the worker through another handle, which raises its epoch. */
 static pawl_store *replace(suite *s, pawl_store *replaced)
 {
     pawl_store *by      = suite_open_bare(s);
@@ -401,7 +400,7 @@ static void resolve_knows_what_landed(suite *s)
         EXPECT(s, applied);
         EXPECT_OK(s, pawl_store_resolve(a, commit_id, &applied, &s->error));
         EXPECT(s, applied);
-        commit_id.bytes[15 * (i % 2)] ^= 1; /* another one, in the last byte or the first */
+        commit_id.bytes[15 * (i % 2)] ^= 1; /* differs in the last byte or the first */
         EXPECT_OK(s, pawl_store_resolve(a, commit_id, &applied, &s->error));
         EXPECT(s, !applied);
     }
@@ -413,7 +412,7 @@ static void resolve_knows_what_landed(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("last")));
 }
 
-/* Of sagas that begin in one set, those whose key is taken are refused, each alone. */
+/* If a set inserts several sagas, only those whose key exists are refused. */
 static void of_sagas_that_begin_the_taken_are_refused(suite *s)
 {
     static const char *const refs[] = {"order-1", "order-a", "order-2", "order-b", "order-1"};

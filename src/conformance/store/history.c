@@ -1,4 +1,4 @@
-/* history.c - lines of history: what comes back, how they are found, and which go.
+/* history.c - history lines: reading, finding and sweeping them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ static void a_line_comes_back_as_it_was_written(suite *s)
     EXPECT_TEXT(s, found->out, TEXT("{\"sends\":[{\"id\":\"m-2\"}]}"));
 }
 
-/* Five lines in one commit: of two sagas, of none, and one message that two sagas handled. */
+/* Five lines in one commit: of two sagas, of no saga, and of a message that two sagas handled. */
 static void make_lines(suite *s, pawl_store *store)
 {
     suite_set set = suite_changes(s);
@@ -157,13 +157,13 @@ static void old_lines_go(suite *s)
     pawl_history_rows rows = find(s, a, (pawl_history_query){0});
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_EQ(s, rows.items[0].entry.at, SUITE_NOW + 3);
-    /* Another sweep at once is not worth one old line in a page of five. */
+    /* Next to four newer lines one old line is not worth another sweep at once. */
     for (int i = 0; i < 5; i++)
         COMMIT_ONE(s, a, history_add, .entry = line_of("Order/1", "m-1", SUITE_NOW + 9));
     SWEEP(s, a, SUITE_NOW + 4, 5, {1, false});
 }
 
-/* Lines of a clock that was ahead, which stand before old ones by their numbers. */
+/* Lines of a clock that was ahead have lower numbers than older lines. */
 static void old_lines_go_from_behind_newer_ones(suite *s)
 {
     static const char lines[] = "nnnnoooooon"; /* newer, or old */
@@ -179,7 +179,7 @@ static void old_lines_go_from_behind_newer_ones(suite *s)
     EXPECT_EQ(s, find(s, a, (pawl_history_query){0}).count, 1);
 }
 
-/* As many as are allowed go altogether: those of the first lines and of others. */
+/* A sweep removes its maximum in total: from the first lines and from later ones. */
 static void old_lines_go_from_among_newer_ones(suite *s)
 {
     static const char lines[] = "nnooooon";
@@ -191,7 +191,7 @@ static void old_lines_go_from_among_newer_ones(suite *s)
     EXPECT_EQ(s, find(s, a, (pawl_history_query){0}).count, 3);
 }
 
-/* The part that is looked at for them goes on from sweep to sweep, to the last line. */
+/* The position of the search moves on from sweep to sweep, to the last line. */
 static void old_lines_go_from_behind_many_newer_ones(suite *s)
 {
     pawl_store *a = suite_open(s);

@@ -1,4 +1,4 @@
-/* inbox.c - inbox marks: what an endpoint has handled.
+/* inbox.c - inbox entries: the messages that an endpoint has handled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,7 @@ static void twice_in_one_set_refuses_the_later_one(suite *s)
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("from-0"));
 }
 
-/* One message at two endpoints, of which either knows it: the other's mark is made. */
+/* A message is sent to two endpoints and one has handled it: the other's entry is still inserted. */
 static void of_two_endpoints_marks_the_known_one_is_refused(suite *s)
 {
     static const char *const endpoints[] = {"billing", "orders"};
@@ -113,8 +113,8 @@ static void twice_in_one_group_refuses_it_whole(suite *s)
     EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
 }
 
-/* A store may read the marks with the claim: they are those of the handle's own endpoint, of the
- * claimed messages alone, and count until the next commit. */
+/* A store may read the inbox entries together with a claim: those of the handle's endpoint and of the claimed messages,
+ * valid until the next commit. */
 static void expect_known(suite *s, pawl_store *store, pawl_text endpoint, const char *const ids[3],
                          const bool expected[3])
 {
@@ -183,7 +183,7 @@ static void many_ids_are_looked_up_at_once(suite *s)
                 .message_id = ids[i], .at = SUITE_NOW);
     }
     COMMIT(&set, a);
-    /* A store may ask in parts: of 32 ids, say, with many or few left over, or none. */
+    /* A store may query in parts, of 32 ids for example; the last part may be full, nearly empty or empty. */
     for (unsigned left = 0; left < 64; left += 7) {
         size_t count = COUNT - left;
         memset(known, left % 2 == 0, COUNT * sizeof *known);
@@ -193,8 +193,7 @@ static void many_ids_are_looked_up_at_once(suite *s)
     }
 }
 
-/* Marks of other ids and of other endpoints stand between those asked for, which
- * come in no order and one of them twice. */
+/* Between the wanted entries are those of other ids and endpoints. The ids are unsorted, and one comes twice. */
 static void few_of_many_ids_are_known(suite *s)
 {
     enum { COUNT = 41 };

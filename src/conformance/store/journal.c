@@ -1,5 +1,5 @@
-/* journal.c - the journal's changes: appending at a version, folds,
- * checkpoints, and what a load of a stream shows of them.
+/* journal.c - changes of the event store: appending at a version, snapshots ("folds"), checkpoints, and loading
+ * streams.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,7 @@ static void an_event_comes_back_as_it_was_appended(suite *s)
     EXPECT_EQ(s, rows.items[0].seq, stream.events[0].seq);
 }
 
-/* The change set that appends one event of "Account/1" at that version, refused. */
+/* Appends one event to "Account/1" at that version, which is refused; returns the text. */
 static pawl_text refused_at(suite *s, pawl_store *store, int64_t version)
 {
     suite_set set = suite_changes(s);
@@ -60,13 +60,13 @@ static pawl_text refused_at(suite *s, pawl_store *store, int64_t version)
 static void only_the_next_version_is_appended(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    EXPECT(s, suite_text_has(refused_at(s, a, 2), ACCOUNT)); /* the stream is not there */
+    EXPECT(s, suite_text_has(refused_at(s, a, 2), ACCOUNT)); /* the stream does not exist */
     suite_append(s, a, "Account/1", 0, 1);
     suite_append(s, a, "Account/1", 1, 3);
     pawl_event first = suite_stream(s, a, ACCOUNT, 0).events[0].event;
     for (int64_t version = 1; version <= 7; version++) {
         if (version == 5)
-            continue; /* the next one */
+            continue; /* the next version, which is allowed */
         pawl_text text = refused_at(s, version % 2 == 0 ? a : b, version);
         EXPECT(s, suite_text_has(text, ACCOUNT));
         EXPECT(s, suite_text_has(text, version < 5 ? suite_printf(s, "%d", (int)version)
@@ -79,7 +79,7 @@ static void only_the_next_version_is_appended(suite *s)
     EXPECT_EQ(s, suite_stream(s, a, ACCOUNT, 0).version, 5);
 }
 
-/* Events behind a taken version are refused too, and events before it in the set. */
+/* Events of the set before and after the one whose version exists are refused, too. */
 static void a_refused_append_leaves_none_of_its_events(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -97,8 +97,8 @@ static void a_refused_append_leaves_none_of_its_events(suite *s)
     EXPECT_ROWS(s, &rows, "Account/1@1 Account/1@2 Account/4@1 Account/4@2");
 }
 
-/* Each append looks at the stream as it was before the set, so two groups on two
- * streams do not help one another, and refusals name all of them. */
+/* Each append is checked against the stream before the set, so groups on different streams do not depend on each other,
+ * and all refusals are reported. */
 static void each_stream_is_looked_at_by_itself(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -114,7 +114,7 @@ static void each_stream_is_looked_at_by_itself(suite *s)
     pawl_refusals refused = REFUSED(&set, a);
     EXPECT(s, suite_refusal(&refused, 0) == NULL);
     EXPECT(s, suite_refusal(&refused, 1) == NULL);
-    EXPECT(s, suite_refusal(&refused, 2) != NULL); /* version 1 is taken */
+    EXPECT(s, suite_refusal(&refused, 2) != NULL); /* version 1 exists */
     EXPECT(s, suite_refusal(&refused, 3) != NULL); /* version 1 is missing */
     EXPECT(s, suite_text_has(suite_refusal(&refused, 2)->text, TEXT("Account/2")));
     EXPECT(s, suite_text_has(suite_refusal(&refused, 3)->text, TEXT("account/1")));
@@ -145,7 +145,7 @@ static void a_refused_dispatch_leaves_no_event(suite *s)
     EXPECT_EQ(s, stream.version, 0);
     EXPECT_EQ(s, stream.count, 0);
     EXPECT_EQ(s, stream.snapshot.version, 0);
-    suite_append(s, a, "Account/1", 0, 1); /* nothing is in the way */
+    suite_append(s, a, "Account/1", 0, 1); /* nothing blocks it */
 }
 
 /* ---- Folds -------------------------------------------------------------- */
@@ -221,20 +221,20 @@ static void expect_load(suite *s, pawl_store *store, int64_t after, int32_t snap
     }
 }
 
-/* Six events and a fold at the fourth, of a state of version 2. */
+/* Six events and a snapshot at the fourth, with state version 2. */
 static void a_load_begins_behind_what_is_known(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_append(s, a, "Account/1", 0, 6);
     save_fold(s, a, 4, 2, "four");
-    expect_load(s, b, 0, 0, 0, 1, 6); /* no fold is wanted */
-    expect_load(s, b, 0, 1, 0, 1, 6); /* the fold's state is too new */
+    expect_load(s, b, 0, 0, 0, 1, 6); /* no snapshot is wanted */
+    expect_load(s, b, 0, 1, 0, 1, 6); /* the snapshot's state is too new */
     expect_load(s, b, 0, 2, 4, 5, 2);
     expect_load(s, b, 3, 9, 4, 5, 2);
     expect_load(s, b, 3, 0, 0, 4, 3);
-    expect_load(s, b, 4, 9, 0, 5, 2); /* as old as what is known */
+    expect_load(s, b, 4, 9, 0, 5, 2); /* the snapshot is as old as the known version */
     expect_load(s, b, 5, 9, 0, 6, 1);
-    expect_load(s, b, 6, 9, 0, 0, 0); /* nothing new, and the version all the same */
+    expect_load(s, b, 6, 9, 0, 0, 0); /* nothing new, but the version is returned */
 }
 
 static void streams_are_loaded_together(suite *s)
@@ -266,7 +266,7 @@ static void streams_are_loaded_together(suite *s)
     EXPECT_OK(s, pawl_store_stream_load(b, reads, 0, s->arena, streams, &s->error));
 }
 
-/* As an append refuses them. An empty name is no question for all streams. */
+/* Refused as in an append. An empty name does not mean all streams. */
 static void a_load_of_a_name_that_no_stream_has_is_refused(suite *s)
 {
     pawl_store     *a    = suite_open(s);

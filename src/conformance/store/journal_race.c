@@ -1,8 +1,8 @@
 /* journal_race.c - several threads that append, and one that reads by position.
  *
- * The isolation of O3 is stated here as a caller can see it: of any number of appends at one
- * version one wins and the others are refused whole, a set over two streams lands on both or on
- * none, a reader by position misses none, and a load has all events of the version it says.
+ * O3 as callers see it: of concurrent appends at one version one succeeds and the others are refused as a whole; a set
+ * with two streams is applied to both or none; a reader by position misses no event; and a load has all events up to
+ * the version that it returns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #define STREAMS 4
 #define APPENDS 40
 #define READS 200
-#define LOADED 200 /* versions of a stream that is loaded meanwhile */
+#define LOADED 200 /* versions of a stream that is loaded at the same time */
 #define LOADS_MAX 20000
 
 /* ---- One version -------------------------------------------------------- */
@@ -88,8 +88,8 @@ static pawl_text stream_name(suite *s, unsigned number)
     return suite_printf(s, "Account/%u", number);
 }
 
-/* From one account to another, in either order of their names: loaded, then tried
- * once. A refused one left nothing on either side. */
+/* Transfers between two accounts, in either order of their names: loads both and tries once. A refused transfer must
+ * change neither. */
 static void transfer(suite_thread *thread)
 {
     suite      *s     = thread->s;
@@ -121,7 +121,7 @@ static void two_streams_move_together(suite *s)
     atomic_int  done;
     atomic_init(&done, 0);
     suite_threads(s, 4, transfer, &done);
-    EXPECT(s, atomic_load(&done) >= TRANSFERS); /* one of any that meet wins */
+    EXPECT(s, atomic_load(&done) >= TRANSFERS); /* of concurrent transfers one succeeds */
     size_t events = 0;
     for (unsigned i = 0; i < STREAMS; i++) {
         pawl_stream stream = suite_stream(s, a, stream_name(s, i), 0);
@@ -141,11 +141,10 @@ static void two_streams_move_together(suite *s)
 typedef struct reader {
     pawl_store *store;
     int64_t     position;
-    int64_t     versions[THREADS]; /* seen of each writer's stream */
+    int64_t     versions[THREADS]; /* seen in the stream of each writer */
 } reader;
 
-/* Gives positions and reads on: each one is the next, and each event of a stream is
- * behind the one before it. */
+/* Assigns positions and reads on: positions have no gap, and the events of a stream come in order. */
 static size_t number_and_read(suite *s, reader *r)
 {
     int64_t count = 0;
@@ -198,8 +197,8 @@ static void a_reader_by_position_misses_none(suite *s)
 
 /* ---- Loads of a stream -------------------------------------------------- */
 
-/* A load is whole when each event of its version is in the snapshot, in what the caller has read before, or in
- * the events: whoever appends behind that version claims to know them all. */
+/* A load is complete if each event up to its version is in the snapshot, among those read before, or in the result. An
+ * append after that version relies on having seen them all. */
 static int64_t expect_whole(suite *s, pawl_store *store, int64_t after)
 {
     pawl_arena_point start  = pawl_arena_position(s->arena);
@@ -214,8 +213,8 @@ static int64_t expect_whole(suite *s, pawl_store *store, int64_t after)
     return stream.version;
 }
 
-/* Thread 0 appends, with a snapshot of every other version; the others load until they see the last one,
- * every other time behind the version of the load before. */
+/* Thread 0 appends, with a snapshot at every other version. The others load until they see the last version; every
+ * other load starts after the version of the one before. */
 static void append_or_load(suite_thread *thread)
 {
     suite      *s     = thread->s;

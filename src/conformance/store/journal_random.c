@@ -1,5 +1,4 @@
-/* journal_random.c - random change sets to the journal, compared with a model
- * after each one.
+/* journal_random.c - random change sets for the event store, compared with a model after each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,24 +9,23 @@
 #define STREAMS 6
 #define EVENTS_MAX 3
 
-/* The changes of a group: events on one stream, and perhaps a fold of it, a dispatch and the one
- * checkpoint of the set. */
+/* Changes of a group: events on one stream, maybe with a snapshot, a dispatch and the only checkpoint of the set. */
 typedef struct wish {
     unsigned stream;
-    int64_t  version; /* behind which it appends */
+    int64_t  version; /* version after which it appends */
     size_t   count;
-    int64_t  snapshot;   /* version of a fold; 0: none */
+    int64_t  snapshot;   /* version of the snapshot; 0: none */
     unsigned dispatch;   /* 0: none */
-    bool     is_other;   /* the dispatch has another body than the first time */
-    int64_t  checkpoint; /* from where; -1: none */
+    bool     is_other;   /* the dispatch has another body than before */
+    int64_t  checkpoint; /* expected position; -1: no checkpoint */
 } wish;
 
-/* The rows that must be in the store. */
+/* Rows that must be in the store. */
 typedef struct model {
     int64_t  versions[STREAMS];
     int64_t  folds[STREAMS];
     int64_t  checkpoint;
-    unsigned dispatches; /* 1 ... so many are known; every one committed once */
+    unsigned dispatches; /* dispatches 1 to this number are committed, each once */
     size_t   events;
 } model;
 
@@ -41,7 +39,7 @@ static pawl_text stream_name(suite *s, unsigned stream)
     return suite_printf(s, "Random/%u", stream);
 }
 
-/* The streams of a set's groups are different ones. */
+/* Each group of a set has another stream. */
 static wish make_wish(suite *s, const model *m, unsigned stream, unsigned group, unsigned *fresh)
 {
     wish w    = {.stream = stream, .count = 1 + below(s, EVENTS_MAX), .checkpoint = -1};
@@ -124,8 +122,7 @@ static void compare(suite *s, pawl_store *store, const model *m)
         suite_number(s, store);
 }
 
-/* New dispatch ids of applied groups are made known in the order of their numbers, so
- * that the known ones are always 1 to `dispatches`: a set has at most one new. */
+/* A set has one new dispatch id at most, so that the committed ones are always 1 to `dispatches`. */
 static void run_round(suite *s, pawl_store *store, model *m, unsigned round)
 {
     wish     wishes[GROUPS_MAX];

@@ -1,4 +1,4 @@
-/* lead.c - named leases: who drains, who sweeps.
+/* lead.c - named leases, such as those of dispatchers and sweeps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,4 @@
-/* number.c - JSON numbers of every form: a body keeps their spelling, a
- * saga's state their values.
+/* number.c - JSON numbers of every form: a body keeps their spelling, a saga's state keeps their values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +83,7 @@ static void bodies_keep_the_spelling_of_numbers(suite *s)
 
 /* ---- State -------------------------------------------------------------- */
 
-/* Cuts the next number off a list that ends with ']'. */
+/* Removes the next number from a list that ends with ']'. */
 static pawl_text next_number(suite *s, pawl_text *list)
 {
     size_t size = 0;
@@ -96,8 +95,8 @@ static pawl_text next_number(suite *s, pawl_text *list)
     return number;
 }
 
-/* Integers stay integers; of the others the double is compared, for a store may
- * write 1e3 as 1000, and 5e-324 with all its digits. */
+/* Integers must stay integers. Others are compared as doubles, since a store may write 1e3 as 1000, and 5e-324 with all
+ * its digits. */
 static void expect_same_value(suite *s, pawl_text actual, const char *expected)
 {
     char *end        = NULL;
@@ -133,7 +132,7 @@ static void state_keeps_the_values_of_numbers(suite *s)
     pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, 1);
     expect_numbers(s, row.data);
     expect_numbers(s, row.metadata);
-    /* The values that were read are written by the next update. */
+    /* The next update writes the values as they were read. */
     COMMIT_ONE(s, a, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1),
                .version = 1, .row = row.row, .metadata = row.metadata, .data = row.data,
                .type_version = TEXT("1.0"));

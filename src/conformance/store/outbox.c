@@ -1,4 +1,4 @@
-/* outbox.c - outbox rows: adding, order, settling, history, holding.
+/* outbox.c - outbox rows: adding, order, settling, history, blocking.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -299,7 +299,7 @@ static void expect_success(suite *s, pawl_store *store, int64_t id, pawl_time at
     EXPECT_EQ(s, rows.items[0].duration, duration);
 }
 
-/* A driver may settle rows that went the same way in another manner than others. */
+/* A driver may settle rows with the same result together. */
 static void rows_are_settled_together(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -335,8 +335,8 @@ static void rows_are_settled_together(suite *s)
     EXPECT_EQ(s, rows.items[4].dispatched, SUITE_NOW + 7);
 }
 
-/* The one that may not be settled leaves no line of history that others could stumble over:
- * it is held, or gone. With a handle that met no refusal before. */
+/* The row that may not be settled is blocked or gone. The refusal must leave no history line, also on a handle without
+ * earlier refusals. */
 static void refuse_among_alike(suite *s, pawl_store *store, const int64_t ids[3])
 {
     suite_set set = suite_changes(s);
@@ -399,11 +399,12 @@ static void hold_two(suite *s, pawl_store *store, unsigned after_one, unsigned a
     suite_set set = suite_changes(s);
     ADD(&set, outbox_block, .source = SOURCE, .after = id_of(s, store, after_one));
     ADD(&set, outbox_block, .source = TEXT("Order/2"), .after = id_of(s, store, after_two));
-    ADD(&set, outbox_block, .source = SOURCE, .after = id_of(s, store, 5)); /* holds no more */
+    ADD(&set, outbox_block, .source = SOURCE,
+        .after = id_of(s, store, 5)); /* blocks no more rows */
     COMMIT(&set, store);
 }
 
-/* Each source is held behind its own row, whichever of the rows came first. */
+/* Each source is blocked after its own row, in whatever order the rows come. */
 static void holds_of_a_commit_are_apart(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -417,7 +418,7 @@ static void holds_of_a_commit_are_apart(suite *s)
     expect_state(s, a, PAWL_OUTBOX_BLOCKED, (const unsigned[]){4, 5, 6}, 3);
 }
 
-/* A commit of the dispatcher may settle a row of a source, and put off a later one. */
+/* One commit of the dispatcher may settle a row of a source, which unblocks the source, and postpone a later row. */
 static void a_release_undoes_the_holds_before_it(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -433,7 +434,7 @@ static void a_release_undoes_the_holds_before_it(suite *s)
     expect_state(s, a, PAWL_OUTBOX_BLOCKED, (const unsigned[]){5}, 1);
 }
 
-/* Ids need not follow the versions. */
+/* Ids need not follow versions. Blocked rows do not count towards a claim's limit. */
 static void a_held_row_takes_nobodys_place(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -444,7 +445,7 @@ static void a_held_row_takes_nobodys_place(suite *s)
     expect_claim(s, a, SUITE_NOW, (const unsigned[]){1}, 1);
 }
 
-/* A release frees all of its source, also what stands before `after`, and no other. */
+/* An unblock frees all rows of its source, also those before `after`, and no others. */
 static void a_release_frees_all_of_its_source(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -471,7 +472,7 @@ static void a_claim_says_when_to_look_next(suite *s)
     EXPECT_EQ(s, claim(s, a, SUITE_NOW + 10, 10).next_attempt, SUITE_NOW + 20);
 }
 
-/* Producers' clocks differ: what goes by the time that a row was made at goes past its predecessor. */
+/* Clocks of producers differ, so rows must not be ordered by creation time: a row could overtake its predecessor. */
 static void a_new_row_is_due_by_any_clock(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -483,7 +484,7 @@ static void a_new_row_is_due_by_any_clock(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){1}, 1);
     EXPECT(s, rows.next_attempt <= SUITE_NOW);
     EXPECT_EQ(s, rows.items[0].at, SUITE_NOW + PAWL_MINUTES(1));
-    EXPECT_EQ(s, rows.items[0].due, 0); /* so is its message at the receiver */
+    EXPECT_EQ(s, rows.items[0].due, 0); /* so the receiver gets the message at once, too */
     rows = claim(s, a, SUITE_NOW, 10);
     expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
     EXPECT_EQ(s, rows.next_attempt, PAWL_TIME_MAX);
@@ -503,7 +504,7 @@ static void listing_is_by_state_and_id(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){1, 3}, 2);
 }
 
-/* Another endpoint's rows are not claimed, nor do they say when to look next. */
+/* Rows of other endpoints are not claimed, and do not affect the next time to claim. */
 static void a_claim_is_of_one_endpoint(suite *s)
 {
     pawl_store      *store = suite_open(s);
@@ -548,8 +549,8 @@ static void deliver_others(suite *s, pawl_store *store)
     }
 }
 
-/* A row gets its id early and is committed when more rows were delivered than a driver
- * could look back on; the next one of its source must not be claimed without it. */
+/* A row has its id, but is committed only after more rows were delivered than a driver can look back on. The next row
+ * of its source must not be claimed before it. */
 static void a_late_commit_keeps_the_order(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s);

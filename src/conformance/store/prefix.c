@@ -1,4 +1,4 @@
-/* prefix.c - two prefixes on one ground do not see one another.
+/* prefix.c - stores with different prefixes in one database do not affect each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,7 +89,7 @@ static void records_of_two_prefixes_are_apart(suite *s)
     COMMIT(&first, a);
     expect_nothing(s, b);
     suite_set second = suite_changes(s);
-    add_all(s, &second, "b"); /* no key is taken */
+    add_all(s, &second, "b"); /* no key exists yet */
     COMMIT(&second, b);
     expect_own(s, a, "a");
     expect_own(s, b, "b");

@@ -1,4 +1,4 @@
-/* program.c - several processes on one store: claims, sagas, streams, aggregators, installing.
+/* program.c - several processes with one store: claims, sagas, streams, aggregators, schema creation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static unsigned number_of(suite *s, pawl_text id)
     return (unsigned)number;
 }
 
-/* Where one process at a time works a queue, this waits for its commits. */
+/* If only one process at a time may claim from a queue, waits for its turn. */
 static pawl_queue_rows claim_some(suite *s, pawl_store *store, size_t count_max)
 {
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
@@ -50,7 +50,7 @@ static void settle_rows(suite *s, pawl_store *store, pawl_queue_rows rows, unsig
         counts[number_of(s, rows.items[i].message.id)]++;
 }
 
-/* Settles its share of the rows, and lets go of the queue now and then. */
+/* Settles its share of the rows, and gives up the queue now and then. */
 static void settle_a_share(suite *s, unsigned index, unsigned *counts)
 {
     (void)index;
@@ -122,7 +122,7 @@ static void racing_starters_leave_one_saga(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), s->rounds);
 }
 
-/* At each version of one stream, one event and its dispatch. */
+/* Appends one event and its dispatch at each version of a stream. */
 static void append_events(suite *s, unsigned index, unsigned *counts)
 {
     pawl_store *store = suite_open(s);
@@ -162,7 +162,7 @@ static int64_t count_in(suite *s, pawl_text data)
     return strtoll(data.data + at, NULL, 10);
 }
 
-/* One more in each of three sagas, or in none: false when another was faster. */
+/* Increments three sagas or none: false after a conflict. */
 static bool raise_three(suite *s, pawl_store *store, unsigned first)
 {
     pawl_refusals refused;
@@ -181,8 +181,8 @@ static bool raise_three(suite *s, pawl_store *store, unsigned first)
     return refused.count == 0;
 }
 
-/* The three are named in an order that depends on the first of them: two workers
- * that took their rows one by one in that order would wait for each other. */
+/* The three sagas are named in an order that depends on the first: workers that locked rows in that order would
+ * deadlock. */
 static void raise_some(suite_thread *thread)
 {
     suite      *s     = thread->s;
@@ -260,7 +260,7 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
 
 #define TIES 30
 
-/* At one time, and three in each commit: keys say nothing of the order. */
+/* Inserts rows with the same time, three in each commit, with keys in random order. */
 static void add_ties(suite *s, unsigned index, unsigned *counts)
 {
     pawl_store *store = suite_open(s);
@@ -276,8 +276,8 @@ static void add_ties(suite *s, unsigned index, unsigned *counts)
     }
 }
 
-/* Whichever order the rows of several processes have, each process's own are as it inserted them, and
- * other handles find the same one. */
+/* The order between processes is free, but each process's rows keep the order of insertion, and all handles find the
+ * same order. */
 static void ties_of_processes_come_in_one_order(suite *s)
 {
     unsigned counts[SUITE_COUNTS], found[SUITE_PROGRAMS] = {0};
@@ -301,8 +301,7 @@ static void ties_of_processes_come_in_one_order(suite *s)
     }
 }
 
-/* Claims until none is left, and only then removes what it claimed: what it left
- * would be free when its worker ends. */
+/* Claims until none is left, and only then removes: timeouts that it left would be free again when its worker ends. */
 static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
 {
     pawl_store *store   = suite_open(s);
@@ -365,7 +364,7 @@ static void install(suite *s, unsigned index, unsigned *counts)
     counts[0]++;
 }
 
-/* Each time the prefix is a new one: nothing of it is there any more. */
+/* Each round has a new prefix, so nothing exists yet. */
 static void installers_at_once_both_succeed(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
@@ -402,7 +401,7 @@ static void count_line(pawl_text line, void *context)
     ++*(size_t *)context;
 }
 
-/* Of each verb: the lines that it says. */
+/* The number of lines that the verb prints. */
 static size_t lines_of(suite *s, pawl_schema_verb verb, pawl_code code)
 {
     size_t       count = 0;

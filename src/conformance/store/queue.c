@@ -1,4 +1,4 @@
-/* queue.c - queue rows: order, claims, settling, dedupe, place.
+/* queue.c - queue rows: order, claims, settling, deduplication, `placed`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,7 +118,7 @@ static void release_frees_and_changes_nothing_else(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW - 5);
     pawl_queue_rows before = suite_claim(s, a, QUEUE, LATE, 1);
-    /* Only the claim goes: due, attempts and the rest are for RETRY. */
+    /* Only the claim ends; RETRY alone changes due time and attempts. */
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = QUEUE,
                .seq = before.items[0].seq, .due = LATE, .attempts = 9, .crashes = 9,
                .waiting_since = 9, .error = TEXT("none"));
@@ -158,7 +158,7 @@ static void retry_waits_and_keeps_its_place(suite *s)
     rows = suite_queue(s, a, QUEUE);
     expect_ids(s, &rows, (const char *const[]){"m-1", "m-2"}, 2);
     EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
-    /* Claimed again by its number, and written anew. */
+    /* Claimed again by its number, with its new values. */
     pawl_queue_claim again = {.queue     = QUEUE,
                               .due_max   = LATE,
                               .count_max = 1,
@@ -193,8 +193,8 @@ static void a_second_send_of_a_live_row_changes_nothing(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, QUEUE).count, 0);
 }
 
-/* Sends of both sorts by turns, each a group of its own; the later of two of one id is refused as
- * well, and a claimed row refuses as a free one does. */
+/* Sends with and without is_new alternate, each in its own group. The later of two with one id is refused, and claimed
+ * rows refuse as well as free ones. */
 static void a_send_that_must_be_new_is_refused_by_a_live_row(suite *s)
 {
     static const char *const sent[]   = {"m-1", "m-2", "m-3", "m-4", "m-2", "m-5", "m-1"};
@@ -226,7 +226,7 @@ static void an_id_is_accepted_again_when_its_row_is_gone(suite *s)
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
     int64_t first = suite_claim(s, a, QUEUE, LATE, 1).items[0].seq;
-    /* The row goes and comes in one commit: settles stand before sends. */
+    /* In one commit the row is removed and sent again: settles are applied before sends. */
     suite_set set = suite_changes(s);
     ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = first);
     ADD(&set, queue_send, .queue = QUEUE, .message = suite_message(s, TEXT("m-1")),
@@ -265,7 +265,7 @@ static void a_row_that_is_not_ours_cannot_be_settled(suite *s)
                .seq = held);
 }
 
-/* Not even by the worker that has it, and works the other queue, too. */
+/* Refused even for the worker that has claimed it and also reads the other queue. */
 static void a_row_is_settled_by_its_own_queue_alone(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -338,7 +338,7 @@ static void numbers_that_are_not_due_or_of_another_queue_are_not_claimed(suite *
     pawl_queue_rows rows    = claim_seqs(s, a, named, 3);
     expect_ids(s, &rows, (const char *const[]){"due"}, 1);
     EXPECT_EQ(s, suite_claim(s, a, TEXT("other"), SUITE_NOW, 10).count, 1);
-    /* A claimed message is settled by the queue that it is in. */
+    /* A claimed message can only be settled in its own queue. */
     REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
                .seq = other);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
@@ -357,7 +357,7 @@ static void rows_can_be_claimed_by_seq(suite *s)
     int64_t mixed[] = {all.items[1].seq, all.items[2].seq};
     rows            = claim_seqs(s, b, mixed, 2);
     expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
-    /* Rows that this handle has claimed are claimed again, as a rerun does. */
+    /* This handle's own rows can be claimed again, as a rerun does. */
     rows = claim_seqs(s, a, mixed, 2);
     expect_ids(s, &rows, (const char *const[]){"m-1"}, 1);
     settle(s, a, PAWL_QUEUE_RELEASE, all.items[1].seq);
@@ -426,7 +426,7 @@ static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, siz
     return rows;
 }
 
-/* Rows of another type or queue, and rows that only wait, are not among them. */
+/* Rows of another type or queue, and rows that only wait, are not found. */
 static void retried_rows_are_found_by_type_claimed_or_not(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -453,7 +453,7 @@ static void retried_rows_are_found_by_type_claimed_or_not(suite *s)
     EXPECT_TEXT(s, found.items[0].message.body, TEXT("{}"));
     EXPECT_TEXT(s, found.items[1].message.id, TEXT("m-1"));
     EXPECT_EQ(s, retried(s, b, SUITE_NOW + 30, 1000, 9).count, 1);
-    found = retried(s, b, PAWL_TIME_MIN, 4, 9); /* of five */
+    found = retried(s, b, PAWL_TIME_MIN, 4, 9); /* 4 of 5 */
     EXPECT_EQ(s, found.count != 0, true);
     EXPECT_TEXT(s, found.items[found.count - 1].message.id, TEXT("m-1"));
     EXPECT_EQ(s, retried(s, b, SUITE_NOW + 40, 1000, 9).count, 0);

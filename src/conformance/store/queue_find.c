@@ -7,7 +7,7 @@
 
 #define LINE TEXT("line")
 
-/* The ids of the messages that the query matches, in their order: "m-1 m-2 ". */
+/* Ids of the messages that match the query, in order: "m-1 m-2 ". */
 static pawl_text ids_of(suite *s, pawl_store *store, pawl_queue_query query)
 {
     pawl_queue_messages found;
@@ -148,7 +148,7 @@ static void letters_are_counted_by_queue(suite *s)
     EXPECT_EQ(s, counts.items[2].oldest, SUITE_NOW + 2);
 }
 
-/* The entry of the queue, which must be there. */
+/* The entry of the queue, which must exist. */
 static pawl_queue_info info_of(suite *s, const pawl_queue_infos *infos, const char *queue)
 {
     for (size_t i = 0; i < infos->count; i++) {
@@ -183,7 +183,8 @@ static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
     EXPECT_EQ(s, info_of(s, &infos, "suite").workers, 2);
 }
 
-/* Where an endpoint's queue has another name, what the queue is subscribed to tells of its reader. */
+/* If a queue is not named like its endpoint, its reader is found by comparing the queue's subscriptions with the types
+ * that a worker handles. */
 static void a_reader_is_found_by_what_it_handles(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open_bare(s);
@@ -201,8 +202,8 @@ static void a_reader_is_found_by_what_it_handles(suite *s)
     EXPECT_EQ(s, info_of(s, &infos, "billing").workers, 1);
 }
 
-/* A new reader of an ordered queue relies on this: it sees messages in another hand in their places, and
- * when it has moved the checkpoint, the earlier reader settles nothing of its own. */
+/* A new reader of an ordered queue relies on this: it sees claimed messages in their order, and after it has moved the
+ * checkpoint, the earlier reader can settle nothing. */
 static void the_next_reader_of_an_ordered_queue(suite *s)
 {
     const pawl_text number = TEXT("ordered/line");

@@ -1,6 +1,5 @@
-/* random.c - random change sets, checked against what is true of any:
- * a group is applied whole or not at all, every refusal has its reason, and no
- * key is won twice.
+/* random.c - random change sets with invariants: a group is applied completely or not at all, every refusal has a
+ * reason, and no key is inserted twice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +11,7 @@
 #define SAGAS 6
 #define MARKS_MAX 3
 
-/* The changes of a group of one unit: inbox marks and one saga's update. */
+/* Changes of a group of one unit: inbox entries and one saga's update. */
 typedef struct wish {
     unsigned keys[MARKS_MAX];
     unsigned key_count;
@@ -20,7 +19,7 @@ typedef struct wish {
     int64_t  version;
 } wish;
 
-/* The rows that must be in the store. */
+/* Rows that must be in the store. */
 typedef struct model {
     bool    known[KEYS];
     int64_t versions[SAGAS];
@@ -36,7 +35,7 @@ static pawl_text key_name(suite *s, unsigned key)
     return suite_printf(s, "key-%u", key);
 }
 
-/* A key that is not in the wish yet. */
+/* A key that the wish does not have yet. */
 static unsigned fresh_key(suite *s, const wish *w)
 {
     for (;;) {
@@ -73,8 +72,7 @@ static void add_wish(suite *s, suite_set *set, const wish *w, unsigned round, un
         .message = suite_message(s, suite_printf(s, "round-%u-%u", round, group)));
 }
 
-/* Whether another group of the set asks for the key, or for the saga at its
- * right version. */
+/* Does another group of the set use the key, or the saga at its current version? */
 static bool is_rivalled(const wish *wishes, unsigned count, unsigned group, int key)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -89,7 +87,7 @@ static bool is_rivalled(const wish *wishes, unsigned count, unsigned group, int 
     return false;
 }
 
-/* A refusal is right when the model or another group of the set explains it. */
+/* A refusal is correct if the model or another group of the set explains it. */
 static void check_refusal(suite *s, const pawl_refusal *refusal, const wish *wishes, unsigned count,
                           const model *m)
 {
@@ -110,7 +108,7 @@ static void check_refusal(suite *s, const pawl_refusal *refusal, const wish *wis
     EXPECT(s, is_explained);
 }
 
-/* Enters what an applied group did; it must have been possible. */
+/* Applies the group to the model; it must have been possible. */
 static void apply(suite *s, model *m, const wish *w)
 {
     EXPECT_EQ(s, w->version, m->versions[w->saga]);

@@ -107,7 +107,7 @@ static void what_was_written_is_a_copy(suite *s)
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{\"n\":2}"));
 }
 
-/* One refusal that names the saga's type, its id and the version expected. */
+/* Expects one refusal that names the saga's type, its id and the expected version. */
 static void expect_conflict(suite *s, suite_set *set, pawl_store *store, pawl_change_kind kind,
                             unsigned number, const char *version)
 {
@@ -143,8 +143,7 @@ static void a_stale_update_is_refused(suite *s)
     }
 }
 
-/* A hint is no key: after rows went and others came, or moved, it may be that of
- * another saga, which is of the same version here. */
+/* The row hint is no key: after deletes and inserts it may be that of another saga, here with the same version. */
 static void a_hint_of_another_row_changes_nothing(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -287,7 +286,7 @@ static void a_shorter_state_leaves_no_trace(suite *s)
     update(s, a, 1, 3, "{}");
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{}"));
     update(s, a, 1, 4, "{\"n\":1}");
-    update(s, a, 1, 5, ""); /* an object without members */
+    update(s, a, 1, 5, ""); /* an empty text is an object without members */
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{}"));
 }
 
@@ -332,7 +331,7 @@ static void saga_types_do_not_see_one_another(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_TWIN), 1);
 }
 
-/* In turns, so that no two that follow one another are of one table. */
+/* Changes of two tables alternate. */
 static void sagas_of_two_types_are_changed_in_one_set(suite *s)
 {
     pawl_store *a       = suite_open(s);
@@ -370,7 +369,7 @@ static void many_are_loaded_at_once(suite *s)
             .main = pawl_value_text(suite_printf(s, "order-%u", i)), .metadata = TEXT("{}"),
             .data = TEXT("{}"), .type_version = TEXT("1.0"));
     COMMIT(&set, a);
-    /* Half of the values are there, each twice. */
+    /* Half of the values exist; each is asked for twice. */
     for (unsigned i = 0; i < COUNT; i++)
         values[i] = pawl_value_text(suite_printf(s, "order-%u", (COUNT - 1 - i) % 500));
     EXPECT_OK(s, pawl_store_saga_load(a, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
@@ -386,7 +385,7 @@ static void many_are_loaded_at_once(suite *s)
                                       s->arena, rows, &s->error));
 }
 
-/* One at the limit is found by itself alone, whatever the number of values that are looked for. */
+/* A value of maximum length is found only by the same value, not by a longer one, however many values are looked up. */
 static void a_longer_value_finds_no_saga(suite *s)
 {
     enum { COUNT = 40 };

@@ -1,5 +1,4 @@
-/* saga_lock.c - rows that a load locks without waiting, for stores that
- * promise row locks.
+/* saga_lock.c - loads that lock rows without waiting, for stores that promise row locks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +8,7 @@
 #define MOVE(s) ((s)->tables[SUITE_MOVE])
 #define QUEUE TEXT("orders")
 
-/* Two handles, and in the queue four messages to claim. */
+/* Opens two handles, and queues four messages. */
 static void begin(suite *s, pawl_store **a, pawl_store **b)
 {
     *a = suite_open(s);
@@ -22,7 +21,7 @@ static void begin(suite *s, pawl_store **a, pawl_store **b)
     suite_insert_order(s, *a, 2, "order-2");
 }
 
-/* A lock is taken inside of what a claim began. */
+/* Claims a message: the lock belongs to the transaction that the claim began. */
 static int64_t claim(suite *s, pawl_store *store)
 {
     pawl_queue_rows rows = suite_claim(s, store, QUEUE, SUITE_NOW, 1);
@@ -49,7 +48,7 @@ static void release(suite *s, pawl_store *store, int64_t seq)
     COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = QUEUE, .seq = seq);
 }
 
-/* Ends the claim, and raises the order's version. */
+/* Settles the message, and updates the order. */
 static void finish(suite *s, pawl_store *store, int64_t seq, const pawl_saga_row *row)
 {
     suite_set set = suite_changes(s);
@@ -68,10 +67,10 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     pawl_saga_row row = lock_order(s, a, "order-1");
     EXPECT_EQ(s, row.version, 1);
     EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"ref\":\"order-1\"}"));
-    /* A handle's own lock does not stand in its way. */
+    /* A handle's own lock does not block it. */
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
     EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
-    /* A read without a lock finds the row as ever. */
+    /* A read without a lock is not affected. */
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 1);
     finish(s, a, of_a, &row);
     row = lock_order(s, b, "order-1");
@@ -85,7 +84,7 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, QUEUE).count, 2);
 }
 
-/* Rows that are free, elsewhere, and not there, doubles too, in one load. */
+/* One load has free rows, locked ones, missing ones and duplicates. */
 static void each_row_is_answered_for_itself(suite *s)
 {
     enum { COUNT = 6 };
@@ -111,7 +110,7 @@ static void each_row_is_answered_for_itself(suite *s)
     }
     EXPECT_TEXT(s, rows[0].main.as.text, TEXT("order-2"));
     EXPECT_EQ(s, pawl_uuid_compare(rows[3].id.uuid, suite_uuid(3)), 0);
-    /* The free ones are b's now. */
+    /* b has locked the free ones. */
     EXPECT_EQ(s, lock_order(s, a, "order-2").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     EXPECT_EQ(s, lock_order(s, a, "order-3").presence, PAWL_SAGA_LOCKED_BY_ANOTHER);
     release(s, b, of_b);
@@ -158,7 +157,7 @@ static void a_lock_ends_with_a_release_and_with_its_worker(suite *s)
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 1);
 }
 
-/* A commit that settles no message. */
+/* Commits an update without settling a message. */
 static void save(suite *s, pawl_store *store, const pawl_saga_row *row)
 {
     COMMIT_ONE(s, store, saga_update, .table = ORDER(s), .id = row->id, .version = row->version,
@@ -166,7 +165,7 @@ static void save(suite *s, pawl_store *store, const pawl_saga_row *row)
                .type_version = TEXT("1.0"));
 }
 
-/* A batch of timeouts has no claim in the queue. */
+/* A batch of timeouts has no claims in the queue. */
 static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
 {
     pawl_store *a, *b;
@@ -177,7 +176,7 @@ static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 2);
     row = lock_order(s, b, "order-1");
     finish(s, b, claim(s, b), &row);
-    /* A claim that is not settled stays. */
+    /* A claim that is not settled remains. */
     int64_t of_a = claim(s, a);
     row          = lock_order(s, a, "order-1");
     save(s, a, &row);
@@ -187,7 +186,7 @@ static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 5);
 }
 
-/* A version that is past is seen without the lock: the refusal waits for nobody. */
+/* An outdated version is found without a lock, so the refusal does not wait. */
 static void a_conflict_does_not_wait_for_a_lock(suite *s)
 {
     pawl_store *a, *b;

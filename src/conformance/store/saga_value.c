@@ -15,7 +15,7 @@ static void insert(suite *s, pawl_store *store, suite_table table, unsigned numb
 
 static const pawl_value none = {.type = PAWL_VALUE_NONE};
 
-/* Inserts one saga for each value, then finds each by its own value and id. */
+/* Inserts one saga for each value, then finds each by its value and its id. */
 static void expect_all_found(suite *s, suite_table table, const pawl_value *values, size_t count)
 {
     pawl_store *a = suite_open(s);
@@ -108,7 +108,7 @@ static void texts_match_byte_for_byte(suite *s)
 
 static void texts_of_200_characters_match(suite *s)
 {
-    /* Equal up to the last character, of one and of four bytes each. */
+    /* Different only in the last character, of one and of four bytes each. */
     pawl_text  small    = suite_repeat(s, TEXT("x"), 199);
     pawl_text  large    = suite_repeat(s, TEXT("\xf0\x9f\x8e\xbb"), 199);
     pawl_value values[] = {
@@ -197,7 +197,7 @@ static void the_transitional_value_is_unique(suite *s)
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_SHIFT, 1).version, 2);
 }
 
-/* In groups of their own: the first takes it. */
+/* In separate groups: the first gets the value. */
 static void of_two_updates_one_takes_the_value(suite *s)
 {
     pawl_store *a = suite_open(s);

@@ -1,5 +1,4 @@
-/* set.c - many changes of one kind in one set: a driver may write them with one statement, and each
- * has its own end all the same.
+/* set.c - many changes of one kind in one set: a driver may write them with one statement, but each has its own result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +6,7 @@
 
 #include <string.h>
 
-#define COUNT 21 /* in no power of two */
+#define COUNT 21 /* not a power of two */
 #define ORDERS TEXT("orders")
 
 static const unsigned odd_ones[] = {9, 10, 20};
@@ -117,7 +116,7 @@ static void messages_that_are_there_are_left(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, ORDERS).count, 20);
 }
 
-/* Of each stream the second event, whose first one is not everywhere. */
+/* Appends the second event of each stream; some streams have no first one. */
 static void streams_without_a_beginning_are_refused_alone(suite *s)
 {
     pawl_store *a     = suite_open(s);
@@ -139,13 +138,13 @@ static void streams_without_a_beginning_are_refused_alone(suite *s)
                   is_odd_one(i) ? 0 : 2);
 }
 
-/* With letters that a driver may have to write in another way. */
+/* With characters that a driver may have to write differently. */
 static pawl_text stream_of(suite *s, unsigned number)
 {
     return suite_printf(s, "\"%u\"\\\t{\xc3\xa9", number);
 }
 
-/* Each is as long as its number; all go on in one set. */
+/* Each stream has a different length; all are continued in one set. */
 static void each_stream_goes_on_alone(suite *s)
 {
     pawl_store *a     = suite_open(s);
@@ -207,7 +206,7 @@ static void timeouts_that_are_cancelled_go_alone(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 3);
 }
 
-/* Row i was tried i times before: its line is the next number of its own history. */
+/* Row i had i attempts before, so its next history line has its own number. */
 static int64_t add_dead_row(suite *s, pawl_store *store, unsigned i)
 {
     COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(i), .source = TEXT("saga"),
@@ -257,7 +256,7 @@ static void rows_that_are_put_back_wait_to_the_microsecond(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, ORDERS, SUITE_NOW + 1, COUNT).count, COUNT);
 }
 
-/* The first item has no value, from which a driver may not learn the type of the others. */
+/* The first item has no value, so a driver must not derive the type from it. */
 static void transitional_times_are_kept_to_the_microsecond(suite *s)
 {
     pawl_store            *a   = suite_open(s);
@@ -283,8 +282,8 @@ static void transitional_times_are_kept_to_the_microsecond(suite *s)
     }
 }
 
-/* Rows of one source and of others are held by their ids: no others of the source, no tried or dispatched one, none of a
- * source that is released behind it. */
+/* Rows are blocked one by one, by id: other rows of the source stay free, and so do rows that were tried or dispatched.
+ * An unblock later in the set frees rows of its source again. */
 static void rows_are_held_by_their_ids(suite *s)
 {
     pawl_store *a    = suite_open(s);
@@ -297,7 +296,7 @@ static void rows_are_held_by_their_ids(suite *s)
     COMMIT(&rows, a);
     pawl_outbox_rows all = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
     EXPECT_EQ(s, all.count, COUNT);
-    const pawl_outbox_row *of = all.items - 1; /* by number */
+    const pawl_outbox_row *of = all.items - 1; /* indexed by number */
     COMMIT_ONE(s, a, outbox_settle, .id = of[3].id, .source = ORDERS, .state = PAWL_OUTBOX_PENDING,
                .attempts = 1, .next_attempt = SUITE_NOW + 10, .outcome = PAWL_ATTEMPT_TRANSIENT,
                .at = SUITE_NOW);

@@ -7,7 +7,7 @@
 #define BILLS TEXT("Bills")
 #define MEGABYTE ((size_t)1024 * 1024)
 
-/* `count` bills, in sets of 4,000. */
+/* Inserts `count` bills in sets of 4,000. */
 static void fill(suite *s, pawl_store *store, unsigned count)
 {
     pawl_arena_point start = pawl_arena_position(s->arena);
@@ -71,7 +71,7 @@ static void bodies_of_a_megabyte_are_kept(suite *s)
     EXPECT_MESSAGE(s, &suite_dead_rows(s, a, TEXT("suite")).items[0].message, &sent);
 }
 
-/* One change that carries the message. */
+/* Adds a change of the kind that carries the message. */
 static void add_carrier(suite_set *set, pawl_change_kind kind, pawl_message message)
 {
     if (kind == pawl_change_queue_send)
@@ -88,7 +88,7 @@ static void add_carrier(suite_set *set, pawl_change_kind kind, pawl_message mess
             .code = TEXT("EPERSIST"), .at = SUITE_NOW);
 }
 
-/* How many rows carry a message; `first` is the message of the first of them. */
+/* The number of rows that carry a message; `first` is the first row's message. */
 static size_t carried(suite *s, pawl_store *store, pawl_change_kind kind, pawl_message *first)
 {
     pawl_queue_rows   queue  = suite_queue(s, store, TEXT("orders"));
@@ -143,7 +143,7 @@ static void bodies_in_the_outbox_reach_their_limit(suite *s)
     try_body_sizes(s, pawl_change_outbox_add);
 }
 
-/* More in one commit than any packet of a server takes at once. */
+/* Together more than one packet of any server can hold. */
 static void five_bodies_at_their_limit_are_sent_together(suite *s)
 {
     pawl_store  *a    = suite_open(s);
@@ -163,7 +163,7 @@ static void five_bodies_at_their_limit_are_sent_together(suite *s)
     }
 }
 
-/* Memory with room for the first of them has none for the last. */
+/* Bodies grow, so a buffer that fits the first does not fit the last. */
 static void bodies_that_grow_are_sent_together(suite *s)
 {
     enum { COUNT = 64 };
@@ -226,7 +226,7 @@ static void a_stream_snapshot_of_its_limit_is_kept(suite *s)
     EXPECT_TEXT(s, kept.dispatches, ids);
 }
 
-/* As the engine does it: claim, mark, save, send, settle, in one commit. */
+/* Claim, inbox entry, save, send and settle in one commit, as the engine does. */
 static void a_batch_of_4096_units_commits(suite *s)
 {
     enum { COUNT = PAWL_BATCH_MESSAGES_MAX };
@@ -266,7 +266,7 @@ static void a_batch_of_4096_units_commits(suite *s)
 #define LATE (SUITE_NOW + PAWL_HOURS(1))
 #define CLAIMED_MAX 5
 
-/* Bodies that a store may read in more than one way. */
+/* Sizes that a store may read in different ways. */
 static const size_t body_sizes[CLAIMED_MAX] = {10, 2000, 0, 9000, 10};
 
 static pawl_message sized_message(suite *s, size_t number)
@@ -276,7 +276,7 @@ static pawl_message sized_message(suite *s, size_t number)
     return message;
 }
 
-/* Queued, and in the outbox; what was sent is in `sent`. */
+/* Sends messages of these sizes to a queue and to the outbox, and returns them in `sent`. */
 static void send_sized(suite *s, pawl_store *store, pawl_message sent[CLAIMED_MAX])
 {
     for (size_t i = 0; i < CLAIMED_MAX; i++) {
@@ -327,7 +327,7 @@ static void release_all(suite *s, pawl_store *store, const pawl_queue_rows *rows
     COMMIT(&set, store);
 }
 
-/* A claim ends with the first rows that come to its size, whatever the limit, or with all. */
+/* A claim ends with the first row that reaches its size limit, or with all rows. */
 static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
@@ -348,8 +348,8 @@ static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
     expect_messages(s, &all, sent, CLAIMED_MAX);
 }
 
-/* Rows behind the size are neither lost nor kept: this handle has them with its next claim, another
- * handle after the commit. */
+/* Rows after the size limit are not claimed: this handle gets them with its next claim, another handle after the
+ * commit. */
 static void rows_behind_the_size_of_a_claim_are_free(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
@@ -375,7 +375,7 @@ static void rows_behind_the_size_of_a_claim_are_free(suite *s)
 #define PAGED_SIZE 1000
 #define ALL_FIT (PAGED * PAGED_SIZE + 1)
 
-/* Retried messages of a queue, and as many dead letters. */
+/* Adds retried messages to a queue, and as many dead letters. */
 static void add_paged(suite *s, pawl_store *store)
 {
     suite_set sent = suite_changes(s), later = suite_changes(s);

@@ -1,4 +1,4 @@
-/* snapshot.c - snapshots of aggregators: leases, exact removal.
+/* snapshot.c - leased batches of aggregators: leases, exact removal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ static void add(suite *s, pawl_store *store, const char *key, const char *type)
                .key = pawl_text_of(key), .message = message, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
 }
 
-/* key-0 to key-(count - 1). */
+/* Adds key-0 to key-(count - 1). */
 static void fill(suite *s, pawl_store *store, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -185,7 +185,7 @@ static void release_frees_exactly_the_sessions_rows(suite *s)
     EXPECT_TEXT(s, again.items[1].key, TEXT("key-1"));
 }
 
-/* One session may have rows of several partitions; each is released for itself. */
+/* A session may lease rows of several partitions; each is released on its own. */
 static void release_leaves_the_sessions_rows_of_other_partitions(suite *s)
 {
     pawl_store *a     = suite_open(s);
@@ -244,7 +244,7 @@ static void a_refused_removal_keeps_the_lease(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
 }
 
-/* Behind its bound, too; and of rows up to the id alone. */
+/* Counts rows of other types, also after the claim's limit; with id_max only rows up to that id. */
 static void a_bounded_snapshot_counts_what_it_leaves(suite *s)
 {
     static const char *const sent[] = {"Unheard",     "PlaceOrder",  "placeorder", "Place,Order",
@@ -265,25 +265,25 @@ static void a_bounded_snapshot_counts_what_it_leaves(suite *s)
     for (int turn = 0; turn < 2; turn++, claim.now += SUITE_LEASE) {
         EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
         EXPECT_EQ(s, taken.count, 2);
-        EXPECT(s, taken.unresolved <= 4); /* the rows behind the last one need not be read */
+        EXPECT(s, taken.unresolved <= 4); /* rows after the last claimed one need not be read */
         EXPECT_TEXT(s, taken.items[0].key, TEXT("key-1"));
         EXPECT_TEXT(s, taken.items[1].key, TEXT("key-4"));
     }
     claim.id_max = fourth;
     EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
-    EXPECT_EQ(s, taken.count, 1); /* the leases are over */
+    EXPECT_EQ(s, taken.count, 1); /* the first leases have expired */
     EXPECT_EQ(s, taken.unresolved, 3);
     claim.id_max = 0;
     claim.types += 2;
     claim.type_count = 1;
     EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 0);
-    EXPECT_EQ(s, taken.unresolved, 6); /* all but the row that is leased again */
+    EXPECT_EQ(s, taken.unresolved, 6); /* all but the leased row */
     claim.type_count = 0;
     claim.now -= 1;
     EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 0);
-    EXPECT_EQ(s, taken.unresolved, 5); /* the other lease is not over yet */
+    EXPECT_EQ(s, taken.unresolved, 5); /* the other lease has not expired */
 }
 
 static const suite_case cases[] = {

@@ -52,7 +52,7 @@ static void the_oldest_is_by_due_time(suite *s)
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 9);
     suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW - 5);
     int64_t first = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).items[0].seq;
-    /* The retried message keeps its place before the other and is due after it. */
+    /* The retried message keeps its place before the other, but is due after it. */
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
                .seq = first, .due = SUITE_NOW - 1, .attempts = 1);
     pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
@@ -70,7 +70,7 @@ static void retry_at(suite *s, pawl_store *store, const pawl_queue_row *row, paw
                .waiting_since = attempts == 0 ? SUITE_NOW : 0);
 }
 
-/* A message that only waits, was sent for later or is due again is not in delayed retry. */
+/* A message that only waits, was sent for later or is due again is not counted as a delayed retry. */
 static void retries_that_wait_are_counted(suite *s)
 {
     pawl_store *a     = suite_open(s);
@@ -163,7 +163,7 @@ static void the_rest_is_counted(suite *s)
     EXPECT_EQ(s, stats.flushes_dead, 1);
 }
 
-/* Of all aggregators; those that are dead, or not due yet, wait for something else. */
+/* For all aggregators; dead partitions, and those that are not due, do not count. */
 static void partitions_that_are_due_are_counted(suite *s)
 {
     static const struct {
@@ -237,7 +237,7 @@ static pawl_stats stats_up_to(suite *s, pawl_store *store, int64_t count_max)
     return stats;
 }
 
-/* Rows of every kind, three of each, in two queues. */
+/* Adds three rows of every kind, in two queues. */
 static void place_three_of_each(suite *s, pawl_store *store)
 {
     suite_set set = suite_changes(s);
@@ -271,7 +271,7 @@ static void place_three_of_each(suite *s, pawl_store *store)
     COMMIT(&last, store);
 }
 
-/* However many rows there are, a look reads so many and no more. */
+/* However many rows there are, counting reads a limited number. */
 static void counts_end_at_their_limit(suite *s)
 {
     pawl_store *a = suite_open(s);

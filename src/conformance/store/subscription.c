@@ -1,4 +1,4 @@
-/* subscription.c - which queue wants which type.
+/* subscription.c - subscriptions: pairs of a type and a queue.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ static void add_pair(suite_set *set, const char *type, const char *queue, bool i
         .queue = pawl_text_of(queue));
 }
 
-/* Pairs of one commit go each its own way; those of one pair in their order. */
+/* Different pairs in one commit are independent; changes to one pair apply in order. */
 static void pairs_of_one_commit_keep_their_ways(suite *s)
 {
     pawl_store *a = suite_open(s);

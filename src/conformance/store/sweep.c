@@ -1,4 +1,4 @@
-/* sweep.c - retention: what goes, what stays, and how much at a time.
+/* sweep.c - retention: which rows a sweep removes, and how many at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static void old_marks_go(suite *s)
         EXPECT_EQ(s, suite_knows(s, a, TEXT("suite"), suite_printf(s, "m-%d", i)), i >= 3);
 }
 
-/* Clocks differ, so an old mark may stand behind many that are newer. */
+/* Clocks differ, so an old inbox entry may come after many newer ones. */
 static void old_marks_go_from_among_newer_ones(suite *s)
 {
     pawl_store *a    = suite_open(s);
@@ -48,7 +48,7 @@ static void old_marks_go_from_among_newer_ones(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("m-1398")));
 }
 
-/* Rows 1 to 6: two dispatched early, one late, one dead, one pending, one held. */
+/* Rows 1 to 6: two dispatched early, one late, one dead, one pending, one blocked. */
 static void make_outbox(suite *s, pawl_store *a, int64_t *ids)
 {
     suite_set set = suite_changes(s);

@@ -1,5 +1,4 @@
-/* text.c - texts and bytes: what is written is what is read, at the limits
- * too, and what is over them is refused.
+/* text.c - texts and bytes are read as they were written, up to the limits; longer ones are refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -168,7 +167,7 @@ static void refuse_name(suite *s, pawl_store *store, pawl_text queue, pawl_text 
     suite_set     set     = suite_changes(s);
     message.id            = id;
     message.headers       = headers;
-    /* A good change beside it must not land either. */
+    /* An applicable change in the same group must not be applied either. */
     ADD(&set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
         .at = SUITE_NOW);
     ADD(&set, queue_send, .queue = queue, .message = message, .due = SUITE_NOW);
@@ -197,7 +196,7 @@ static void what_is_over_a_limit_is_refused(suite *s)
 
 /* ---- NUL ---------------------------------------------------------------- */
 
-/* A text field of a change: the `index`th of its kind in what add_all makes. */
+/* A text field of a change that add_all makes: the `index`th change of its kind. */
 typedef struct nul_field {
     pawl_change_kind kind;
     unsigned         index;
@@ -284,7 +283,7 @@ static void add_sagas(suite *s, suite_set *set)
         .type_version = text);
 }
 
-/* A change of each kind that has names, none of them with a fault. */
+/* Adds an applicable change of each kind that has names. */
 static void add_all(suite *s, suite_set *set)
 {
     pawl_text    text    = TEXT("x");
@@ -353,7 +352,7 @@ static void a_nul_is_refused_by_field(suite *s)
     }
 }
 
-/* A saga's text, which some stores keep as JSON, where the escape is the character. */
+/* A saga's text: some stores keep it as JSON, where the escape means the character itself. */
 static void expect_escape_refused(suite *s, pawl_store *store, const nul_field *field,
                                   const char *text, unsigned at)
 {

@@ -66,7 +66,7 @@ static void due_rows_only_earliest_first(suite *s)
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).count, 0);
 }
 
-/* Timeouts that were set in another order than that of their due times, claimed a few at a time. */
+/* Timeouts are set in another order than they are due, and claimed a few at a time. */
 static void timeouts_of_one_due_time_go_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -83,7 +83,7 @@ static void timeouts_of_one_due_time_go_by_id(suite *s)
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 0);
 }
 
-/* Leases of others in between are left to them, and one that ended is taken. */
+/* Leased timeouts in between are skipped, and an expired lease is taken over. */
 static void a_claim_takes_what_is_free_between_leases(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -103,10 +103,11 @@ static void a_claim_takes_what_is_free_between_leases(suite *s)
     }
 }
 
-/* A program that was built with an older header relies on this number: limits.h must not move it. */
+/* Programs built with an older header rely on this number, so limits.h must not change it. */
 #define DEFAULT_MIN 1000
 
-/* As many as the header says at least: a store may hand out more. One reaping clears them all (T14). */
+/* Without a count a claim returns at least this many timeouts; a store may return more. One reap frees all expired
+ * leases (T14). */
 static void no_size_is_the_stores_own(suite *s)
 {
     pawl_store *a    = suite_open(s);
@@ -295,7 +296,7 @@ static void a_claim_says_when_to_look_next(suite *s)
                .due = SUITE_NOW + 1);
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(6), .destination = TEXT("orders2"),
                .due = SUITE_NOW + 2);
-    /* One due row is left over: it is what to look at next. */
+    /* One due timeout remains, so its time is next_due. */
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).next_due, SUITE_NOW - 1);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).next_due, SUITE_NOW + 20);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW + 20, 10).next_due, SUITE_NOW + 30);
@@ -346,7 +347,7 @@ static void destinations_are_apart_unless_none_is_named(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){4, 3, 2}, 3);
 }
 
-/* Timeouts of one time come by id, whatever their destinations. */
+/* Timeouts with the same time are listed by id, whatever their destinations. */
 static void listing_is_over_all_destinations(suite *s)
 {
     static const char *const to[]    = {"parcel", "orders", "mail", "orders", "mail"};
@@ -381,7 +382,7 @@ static void listing_is_by_due_time(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){3}, 1);
 }
 
-/* Pages of every size, of all timeouts and of those of one saga; ids go against the order in which they are set. */
+/* Pages of every size, for all timeouts and for one saga; ids are in the opposite order of setting. */
 static void listing_goes_on_behind_a_row(suite *s)
 {
     static const int      due[]       = {2, 1, 1, 2, 1, 3, 1};
@@ -426,7 +427,7 @@ static void subscribe(suite *s, pawl_store *store, const char *queue, bool is_re
                .queue = pawl_text_of(queue));
 }
 
-/* Destinations and how long after SUITE_NOW the first of each is due: "a:0 b:-5". */
+/* Destinations, and how long after SUITE_NOW the first timeout of each is due: "a:0 b:-5". */
 static void expect_foreign(suite *s, pawl_store *store, const char *own, pawl_time now,
                            const char *expected)
 {

@@ -4,7 +4,7 @@
  */
 #include "conformance/suite/suite.h"
 
-/* Timeout `number`, of saga 9, by name. */
+/* Sets timeout `number` of saga 9, by name. */
 static void arm(suite *s, pawl_store *store, unsigned number, const char *name, pawl_time due)
 {
     COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(number), .saga_id = suite_saga_id(9),
@@ -77,7 +77,7 @@ static void one_of_its_own_id_is_written_over(suite *s)
     EXPECT_EQ(s, rows.items[1].generation, 1);
 }
 
-/* By its own id, and by its saga's name: the second finds what the first made. */
+/* By its own id, and by its saga's name: the second change finds the timeout that the first one set. */
 static void setting_twice_in_one_set_is_setting_again(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -149,7 +149,7 @@ static void settling_needs_the_generation(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-/* As operators settle: a claim does not matter, setting anew does. */
+/* An operator's settle: claims do not matter, a new generation does. */
 static void without_an_owner_the_generation_counts(suite *s)
 {
     static const pawl_timeout_action actions[] = {PAWL_TIMEOUT_RETRY, PAWL_TIMEOUT_RELEASE,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The page behind the last row of the one before. */
+/* The page after the last row of the one before. */
 static pawl_scan_rows page_of(suite *s, pawl_store *store, pawl_scan_kind kind,
                               const pawl_scan_rows *before, size_t count_max)
 {
@@ -20,7 +20,7 @@ static pawl_scan_rows page_of(suite *s, pawl_store *store, pawl_scan_kind kind,
     return rows;
 }
 
-/* Two pages of three rows, the second of which has one. */
+/* Reads three rows as two pages: two rows and one. */
 static pawl_scan_row *three_of(suite *s, pawl_store *store, pawl_scan_kind kind)
 {
     pawl_scan_rows first = page_of(s, store, kind, NULL, 2);
@@ -184,7 +184,7 @@ static void dead_letters_are_walked_by_endpoint_and_id(suite *s)
         EXPECT_TEXT(s, rows[i].name, TEXT("q"));
         EXPECT_TEXT(s, rows[i].code, TEXT("X"));
     }
-    /* A page that ends the letters of one endpoint begins those of the next, up to its count. */
+    /* A page continues with the letters of the next endpoint, up to its count. */
     const pawl_scan_rows of_one = {.items = rows, .count = 1};
     pawl_scan_rows       both   = page_of(s, a, PAWL_SCAN_DEAD, &of_one, 3);
     EXPECT_EQ(s, both.count, 2);

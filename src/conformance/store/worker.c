@@ -57,7 +57,7 @@ static const pawl_worker_info *row_of(suite *s, pawl_store *reader, const pawl_s
     return row;
 }
 
-/* A name of the largest size comes back whole, in characters of two bytes; one byte more is cut. */
+/* A name of the largest size, with two-byte characters, is kept completely; one more byte is cut off. */
 static void a_worker_names_its_program(suite *s)
 {
     pawl_store *a = suite_open_bare(s), *b = suite_open(s);
@@ -81,7 +81,7 @@ static void a_worker_names_its_program(suite *s)
     EXPECT_EQ(s, row->program_version.size, 0);
 }
 
-/* Not a microsecond off. */
+/* Times are kept to the microsecond. */
 static void the_times_of_a_worker_are_the_callers(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -117,7 +117,7 @@ static void fill(suite *s, pawl_store *a)
                .due = SUITE_NOW);
 }
 
-/* The message, the timeout and the partition can be had by this handle, or cannot. */
+/* Can this handle claim the message, the timeout and the partition? */
 static void expect_claimed(suite *s, pawl_store *store, unsigned owner, size_t count)
 {
     EXPECT_EQ(s, suite_claim(s, store, TEXT("orders"), SUITE_NOW, 1).count, count);
@@ -125,7 +125,7 @@ static void expect_claimed(suite *s, pawl_store *store, unsigned owner, size_t c
     EXPECT_EQ(s, suite_snapshot_of(s, store, TEXT("Bills"), owner, SUITE_NOW).count, count);
 }
 
-/* Claims, leases and the lead: all of them are the worker's to lose. */
+/* Claims, leases and leadership end with the worker. */
 static void an_ended_worker_holds_nothing(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -136,9 +136,8 @@ static void an_ended_worker_holds_nothing(suite *s)
     expect_claimed(s, b, 71, 1);
 }
 
-/* Another handle becomes the worker, of a thread that is given up, say. The old handle is
- * open still, and nobody calls it meanwhile. Only a store that names the missing right is let off:
- * its older session lasts until the server ends it. */
+/* Another handle takes over the worker, as after a thread that hangs. The old handle is open, but not used. Stores that
+ * name a missing privilege are excused: without it the old session lasts until the server ends it. */
 static pawl_store *take_over(suite *s, const pawl_store *old)
 {
     pawl_store *by = suite_open_bare(s);
@@ -158,7 +157,7 @@ static void end_worker_and_close(suite *s, pawl_store *store)
     suite_close(s, store);
 }
 
-/* Its claims are free as soon as it is taken over: another one need not wait for its end. */
+/* The claims are free as soon as the worker is taken over, not only after its end. */
 static void a_worker_that_is_taken_over_holds_nothing(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -175,8 +174,8 @@ static void a_worker_that_is_taken_over_holds_nothing(suite *s)
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("late")));
 }
 
-/* A handle that opened no worker, as a sender's, and whose row is gone, as after a quiet day. Of one whose session was
- * ended, too, the commit may be lost at first. */
+/* Opens a handle without a worker, as senders have, and removes its row, as a sweep does after a long pause. If its
+ * session was ended, too, the next commit may fail with PAWL_ELOST. */
 static pawl_store *open_swept(suite *s)
 {
     pawl_store *idle = suite_open_bare(s);
@@ -209,7 +208,7 @@ static void a_handle_that_opened_no_worker_outlives_its_row(suite *s)
     EXPECT_CODE(s, send_again(s, idle, "m-4"), PAWL_EFENCED);
     EXPECT_OK(s, pawl_store_worker_open(idle, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
     suite_send(s, idle, TEXT("orders"), "m-5", SUITE_NOW);
-    end_worker_and_close(s, take_over(s, idle)); /* the caller opened this one */
+    end_worker_and_close(s, take_over(s, idle)); /* this worker was opened explicitly */
     EXPECT_CODE(s, send_again(s, idle, "m-6"), PAWL_EFENCED);
 }
 
@@ -227,7 +226,7 @@ static void a_worker_that_is_taken_over_is_one_of_its_new_program(suite *s)
     EXPECT(s, after->started > before->started);
 }
 
-/* With a transaction of its own that is open. */
+/* The worker that is taken over has an open handler transaction. */
 static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -247,7 +246,7 @@ static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
 }
 
-/* Findings of the child, as bits of its exit code. */
+/* Returns the child's failures as bits, for its exit code. */
 static int try_in_child(suite *s, pawl_store *store)
 {
     pawl_queue_rows  rows  = {0};
@@ -295,7 +294,7 @@ static void *wait_long(void *context)
     return NULL;
 }
 
-/* Half a wait is more than a thread needs to begin. */
+/* Half of the wait is enough for a thread to begin. */
 static bool is_done_soon(waiting *w)
 {
     for (unsigned tries = 0; tries < 500 && !atomic_load(&w->is_done); tries++)
@@ -303,7 +302,7 @@ static bool is_done_soon(waiting *w)
     return atomic_load(&w->is_done);
 }
 
-/* The descriptor is ready, so that nothing is waited for; it stays ready. */
+/* The descriptor is ready, so the call does not wait; it stays ready. */
 static void wait_ends_when_the_descriptor_is_ready(suite *s)
 {
     waiting   w = {.store = suite_open(s)};
@@ -335,10 +334,10 @@ static void interrupt_ends_a_wait(suite *s)
     waiting     w = {.store = a, .wake_fd = -1};
     pthread_t   thread;
     atomic_init(&w.is_done, false);
-    /* Takes note of what was committed until now, so that the long one waits. */
+    /* Notices all earlier commits, so that the long wait is not ended by them. */
     EXPECT_OK(s, pawl_store_wait(a, 0, -1, &s->error));
     EXPECT_EQ(s, pthread_create(&thread, NULL, wait_long, &w), 0);
-    /* The call may not have begun yet: an interrupt before it counts for nothing. */
+    /* An interrupt has no effect before the call begins, so it is repeated. */
     while (!atomic_load(&w.is_done)) {
         pawl_store_interrupt(a);
         sched_yield();
@@ -378,7 +377,7 @@ static void a_hold_ends_with_commit_or_handler_transaction_end(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 3);
 }
 
-/* As a pessimistic saga is found: begin, and its row locked. */
+/* Begins a transaction and locks the row, as for a pessimistic saga. */
 static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
 {
     pawl_value ref  = pawl_value_text(TEXT("order-1"));
@@ -396,8 +395,8 @@ static void save_in_hold(suite *s, pawl_store *store, int64_t version)
                .type_version = TEXT("1.0"));
 }
 
-/* A second locked find waits as long as its handle does, and may be tried again; once the first has
- * committed it sees the rows that are left. */
+/* The second locked load waits up to the handle's deadline, and may be repeated. After the first commit it sees the
+ * current rows. */
 static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
@@ -436,8 +435,8 @@ static void a_refused_hold_leaves_nothing(suite *s)
     suite_insert_order(s, a, 3, "order-3");
 }
 
-/* All that the handler did is undone, and no other worker has its message before its failure is committed: time and again,
- * as a message is tried again at once. */
+/* The rollback undoes everything that the handler did, but keeps the claims: no other worker gets the message before
+ * its failure is committed. Repeated, as a message is retried at once. */
 static void a_hold_that_is_rolled_back_keeps_the_claims(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
@@ -463,7 +462,7 @@ static void a_hold_that_is_rolled_back_keeps_the_claims(suite *s)
     EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 9).count, 1);
 }
 
-/* Has nothing to do: it has claimed in vain, knows what is due next, and waited for a moment. */
+/* Idle as a worker: claims nothing, reads the next due time, and waits for a moment. */
 static void go_to_sleep(suite *s, pawl_store *store)
 {
     pawl_next_due next;
@@ -482,7 +481,7 @@ static void expect_woken(suite *s, pawl_store *store)
     EXPECT(s, end.tv_sec - begin.tv_sec < 8);
 }
 
-/* The memory store has no other process, and its handles are woken by the commit itself. */
+/* Not for the memory store, which has no other processes; there each commit wakes the other handles itself. */
 static void a_lease_that_is_given_back_wakes(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s), *operator= suite_open(s);

@@ -1,5 +1,5 @@
-/* items.c - the list of items, and those that no case can prove on a store
- * alone. The rows are written by tests/guarantees.py from docs/GUARANTEES.md.
+/* items.c - the list of items, with those that no case on a store can prove. tests/guarantees.py writes the rows from
+ * docs/GUARANTEES.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -116,7 +116,7 @@ static const suite_item rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
-/* -1 when there is no such item. */
+/* -1: no such item. */
 static int index_of(char letter, unsigned long number)
 {
     unsigned first = 0;

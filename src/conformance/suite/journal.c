@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define NUMBERED_AT_ONCE 7 /* small, so that one round is not all */
+#define NUMBERED_AT_ONCE 7 /* small, so that several rounds are needed */
 
 pawl_event suite_event_of(suite *s, pawl_text stream, int64_t version)
 {
@@ -30,7 +30,7 @@ void suite_append(suite *s, pawl_store *store, const char *stream, int64_t versi
     COMMIT(&set, store);
 }
 
-/* As PAD of rows.c: a case may look at a row that a faulty driver left out. */
+/* Appends spare rows, as SPARE_COUNT of rows.c. */
 static pawl_event_row *padded(suite *s, const pawl_event_row *rows, size_t count)
 {
     pawl_event_row *made = pawl_arena_take(s->arena, (count + 8) * sizeof *made);

@@ -1,5 +1,5 @@
-/* picture.c - a world with one row of every noun, and all that can be
- * seen of it as one text: two equal pictures mean that nothing was written.
+/* picture.c - a store with rows of every kind, and all that can be read of it as one text: two equal texts prove that
+ * nothing was written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +60,7 @@ static void add_journal(suite_set *set)
     ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 0, .to = 5, .at = SUITE_NOW);
 }
 
-/* The last pending row has come to its end. */
+/* Makes the last pending row dead. */
 static int64_t make_dead(suite *s, pawl_store *store)
 {
     pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);

@@ -11,7 +11,7 @@
 
 /* ---- Children ----------------------------------------------------------- */
 
-/* The report of a child at its end. */
+/* What a child reports at its end. */
 typedef struct report {
     char     failure[sizeof((suite *)NULL)->failure]; /* empty: none */
     unsigned counts[SUITE_COUNTS];
@@ -19,10 +19,10 @@ typedef struct report {
 
 typedef struct child {
     pid_t pid;
-    int   from; /* where its report comes from */
+    int   from; /* pipe of its report */
 } child;
 
-/* False when the other side ended first. */
+/* False: the other side closed first. */
 static bool take_all(int file, void *data, size_t size)
 {
     char *at = data;
@@ -59,12 +59,12 @@ static void run_guarded(suite *s, suite_program *function, unsigned index, unsig
         function(s, index, counts);
 }
 
-/* The child flushes and frees nothing of the parent's. */
+/* The child must not flush or free anything of the parent. */
 static _Noreturn void run_child(suite *s, suite_program *function, unsigned index, int gate, int to)
 {
     static report own;
     char          byte;
-    (void)take_all(gate, &byte, 1); /* ends when the parent opens it */
+    (void)take_all(gate, &byte, 1); /* returns when the parent opens the gate */
     run_guarded(s, function, index, own.counts);
     suite_close_all(s);
     memcpy(own.failure, s->failure, sizeof own.failure);
@@ -92,7 +92,7 @@ static bool start_child(suite *s, suite_program *function, unsigned index, const
     return made->pid > 0;
 }
 
-/* Adds what the child counted; its failure is taken when it is the first. */
+/* Adds the child's counts; keeps the first failure of any child. */
 static void end_child(const child *ended, unsigned *counts, char *failure, size_t failure_size)
 {
     static report taken;

@@ -1,7 +1,7 @@
-/* process.h - parts of a case that run in processes of their own. A child opens handles of its own; the case
- * has none open while it forks, for what a library keeps of them would be the child's too.
+/* process.h - runs parts of a case in child processes. Each child opens its own handles. The case has none open while
+ * it forks, as a child would share the state that a client library keeps for them.
  *
- *     fork all -> open the gate -> children run, report, _exit -> sum -> look
+ *     fork all -> open the gate -> children run, report, _exit -> sum up -> check
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +13,14 @@
 #define SUITE_PROGRAMS 4
 #define SUITE_COUNTS 400
 
-/* Runs in a child, whose number from 0 is `index`, and counts what it likes. */
+/* Runs in a child, numbered from 0 by `index`; may count in `counts`. */
 typedef void suite_program(suite *s, unsigned index, unsigned *counts);
 
-/* Runs the function in `count` processes at once. `counts` gets the sums of what
- * they counted; a failure in one is the case's. */
+/* Runs the function in `count` processes at once. `counts` gets the sums of their counts; a failure in a child fails
+ * the case. */
 void suite_run_programs(suite *s, unsigned count, suite_program *function, unsigned *counts);
 
-/* Whether processes share a store is seen by what one leaves behind: the case is not applicable otherwise. */
+/* Skips the case if processes do not share the store: a child leaves data, which the parent must see. */
 void suite_need_programs(suite *s);
 
 void suite_expect_each(suite *s, const unsigned *counts, unsigned count, unsigned expected);

@@ -202,7 +202,7 @@ pawl_refusals suite_refused_at(suite_set *set, pawl_store *store, const char *fi
     return refused;
 }
 
-/* The kind of the set's only change. */
+/* The kind of the only change in the set. */
 static pawl_change_kind only_kind(const pawl_changes *changes)
 {
     pawl_change_kind kind = pawl_change_kind_count;
@@ -248,8 +248,8 @@ bool suite_text_has(pawl_text text, pawl_text part)
 
 /* ---- Reads and claims that must succeed --------------------------------- */
 
-/* Enough zeroed items behind the rows that a case may look at one that a faulty
- * driver did not return: it then fails and does not crash. */
+/* Spare zeroed items after the rows: a case that reads a row which a faulty driver did not return then fails, but does
+ * not crash. */
 #define SPARE_COUNT 8
 
 static void *padded(suite *s, const void *items, size_t count, size_t size)

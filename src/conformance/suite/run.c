@@ -125,7 +125,7 @@ static void run_guarded(suite *s, const suite_case *item)
         item->run(s);
 }
 
-/* A failure to make or drop the tables is the case's, unless it has a failure of its own. */
+/* A failure to create or drop the tables fails the case, unless the case failed itself. */
 static void note_failure(suite *s, const char *what, pawl_code code)
 {
     if (code != PAWL_OK && s->failure[0] == '\0')
@@ -165,7 +165,7 @@ static void run_at(const suite_ground *ground, case_run *run, const suite_case *
     drop(ground, s, &s->other, &run->tables);
 }
 
-/* `reason` takes what is said about a case that did not pass. */
+/* `reason`: why the case did not pass. */
 static suite_result run_case(const suite_ground *ground, const suite_case *item, unsigned number,
                              uint64_t seed, char *reason, size_t reason_size)
 {

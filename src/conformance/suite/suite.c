@@ -10,7 +10,7 @@
 
 /* ---- Expectations ------------------------------------------------------- */
 
-/* With its folder: the suite has a store/saga.c and an operation/saga.c. */
+/* Keeps the folder: the suite has store/saga.c and operation/saga.c. */
 static const char *file_name(const char *path)
 {
     const char *name = path + strlen(path);
@@ -68,7 +68,7 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 
 /* ---- Handles ------------------------------------------------------------ */
 
-#define DEADLINE PAWL_MINUTES(2) /* hardly a case is about it, and a server may be slow */
+#define DEADLINE PAWL_MINUTES(2) /* few cases depend on it, and a server may be slow */
 #define BRIEF PAWL_MILLISECONDS(500)
 
 static pawl_store *open_at(suite *s, const suite_address *address, size_t table_count,

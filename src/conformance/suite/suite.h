@@ -1,13 +1,11 @@
-/* suite.h - the contract suite: the behaviour of every store, as cases that run against any driver
- * through the calls of a store (pawl/store_calls.h) and its operations. Cases see this header; run.h
- * runs them.
+/* suite.h - the contract suite: the required behaviour of every store, as cases that run on any driver through the
+ * public calls (pawl/store_calls.h) and operations. Cases include this header; run.h runs them.
  *
- * A case is a function that returns when all was as expected; an EXPECT that fails leaves the case at
- * once. Handles and memory of a case belong to its suite struct and are freed by the runner, so
- * that leaving is always safe.
+ * A case is a function that returns if everything is as expected. A failing EXPECT leaves the case at once (longjmp).
+ * The runner frees handles and memory of the case, which belong to its suite struct.
  *
- * Threads: each thread of a case has a suite struct of its own (suite_threads).
- * Needs no test library: the command carries it, for `pawl conformance`.
+ * Threads: each thread of a case has a suite struct of its own (suite_threads). Needs no test library, since it is part
+ * of the command (`pawl conformance`).
  * Tests: tests/contract runs it on every store, and on stores with a defect
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,7 +25,7 @@
 
 typedef struct suite_address {
     char url[1000];
-    char prefix[32]; /* of all tables; empty: the driver's own system prefix */
+    char prefix[32]; /* of all tables; empty: the driver's default */
 } suite_address;
 
 typedef enum suite_table {
@@ -38,18 +36,18 @@ typedef enum suite_table {
     SUITE_ALARM,  /* main time, transitional time */
     SUITE_MOVE,   /* main text, transitional integer */
     SUITE_SHIFT,  /* main integer, transitional text; its names have spaces */
-    SUITE_PLAIN,  /* none */
+    SUITE_PLAIN,  /* no correlation */
     SUITE_TABLE_COUNT
 } suite_table;
 
 #define SUITE_STORES_MAX 16
 
-#define SUITE_ROUNDS 40 /* how often the threads of a race meet */
+#define SUITE_ROUNDS 40 /* rounds of a race between threads */
 
 typedef struct suite {
     const suite_address   *address;
-    unsigned               rounds; /* SUITE_ROUNDS, or fewer where each takes long */
-    suite_address          other;  /* of suite_open_other, once it was called */
+    unsigned               rounds; /* SUITE_ROUNDS, or fewer on slow stores */
+    suite_address          other;  /* of suite_open_other, after its first call */
     const pawl_saga_table *tables[SUITE_TABLE_COUNT];
     pawl_arena            *arena;
     pawl_random            random;
@@ -57,8 +55,8 @@ typedef struct suite {
     size_t                 store_count;
     pawl_error             error;
     jmp_buf                failed;
-    char                   failure[1200];  /* where and what; empty: none */
-    const char            *not_applicable; /* why the case was left; NULL: it was not */
+    char                   failure[1200];  /* place and reason; empty: none */
+    const char            *not_applicable; /* why the case was skipped; NULL: it was not */
 } suite;
 
 typedef void suite_function(suite *s);
@@ -94,9 +92,9 @@ extern const suite_cases cases_op_partition, cases_op_pause, cases_op_projection
 
 _Noreturn void suite_fail(suite *s, const char *file, int line, const char *format, ...)
     PAWL_PRINTF(4, 5);
-/* Leaves the case, which asks for what this store does not promise. */
+/* Leaves the case, as this store does not promise what it needs. */
 _Noreturn void suite_not_applicable(suite *s, const char *reason);
-/* Not applicable unless transactions can end in another order than they began in. */
+/* Skips the case unless transactions can overlap, and end in another order than they began. */
 void suite_need_overlap(suite *s, const pawl_store *store);
 void suite_expect_integer(suite *s, int64_t actual, int64_t expected, const char *what,
                           const char *file, int line);
@@ -111,43 +109,41 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
     suite_expect_integer((s), (int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
 #define EXPECT_TEXT(s, actual, expected) \
     suite_expect_text((s), (actual), (expected), #actual, __FILE__, __LINE__)
-/* `call` passes &s->error, whose text is shown when it answers otherwise. */
+/* `call` must pass &s->error, whose text is shown if the code differs. */
 #define EXPECT_CODE(s, call, expected) \
     suite_expect_code((s), (call), (expected), #call, __FILE__, __LINE__)
 #define EXPECT_OK(s, call) EXPECT_CODE(s, call, PAWL_OK)
 
 /* ---- Handles ------------------------------------------------------------ */
 
-/* The time at which cases begin; drivers read no clock. */
+/* Start time of cases; drivers read no clock. */
 #define SUITE_NOW INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 #define SUITE_LEASE PAWL_MINUTES(5)
 
-/* A handle with its worker's row, endpoint "suite". Closed with the case. */
+/* Opens a handle with a worker of endpoint "suite". Closed at the end of the case. */
 pawl_store *suite_open(suite *s);
 /* A handle without a worker. */
 pawl_store *suite_open_bare(suite *s);
-/* A handle whose calls wait for half a second at most. */
+/* Opens a handle with a deadline of half a second. */
 pawl_store *suite_open_brief(suite *s);
-/* Under another prefix on the same ground, whose tables it makes; without the saga
- * tables. */
+/* Opens a handle under another prefix in the same database, without saga tables; creates the tables. */
 pawl_store *suite_open_other(suite *s);
 void        suite_close(suite *s, pawl_store *store);
-/* Ends the worker and leaves the handle open. */
+/* Ends the worker, but leaves the handle open. */
 void suite_end_worker(suite *s, pawl_store *store);
 
 /* ---- Threads ------------------------------------------------------------ */
 
 typedef struct suite_thread {
-    suite   *s; /* the thread's own */
+    suite   *s; /* of this thread only */
     unsigned index;
-    void    *context; /* shared by all */
+    void    *context; /* shared by all threads */
 } suite_thread;
 typedef void suite_thread_function(suite_thread *thread);
 
 #define SUITE_THREADS_MAX 16
 
-/* Runs the function in `count` threads and waits for them. A failure in one is
- * the case's. */
+/* Runs the function in `count` threads and waits for them. A failure in a thread fails the case. */
 void suite_threads(suite *s, unsigned count, suite_thread_function *function, void *context);
 
 /* ---- Making rows -------------------------------------------------------- */
@@ -155,24 +151,23 @@ void suite_threads(suite *s, unsigned count, suite_thread_function *function, vo
 #define TEXT(literal) PAWL_TEXT(literal)
 
 pawl_text suite_printf(suite *s, const char *format, ...) PAWL_PRINTF(2, 3);
-/* `size` bytes of all values, zero included, in no order a driver could guess. */
+/* `size` bytes of all values, zero included, in an order that no driver can guess. */
 pawl_text suite_bytes(suite *s, size_t size);
-/* `count` times the text. */
+/* The text, repeated `count` times. */
 pawl_text suite_repeat(suite *s, pawl_text text, size_t count);
-/* JSON, blanks outside of strings left out: what stores keep of a saga's state
- * is its values, not its spelling. */
+/* The JSON without blanks outside of strings: stores keep the values of a saga's state, not their spelling. */
 pawl_text suite_compact(suite *s, pawl_text json);
 
-/* Ids made from a number: equal numbers give equal ids. */
+/* Ids computed from a number. */
 pawl_uuid        suite_uuid(unsigned number);
 pawl_saga_id     suite_saga_id(unsigned number);
 pawl_timeout_id  suite_timeout_id(unsigned number);
 pawl_session_id  suite_session_id(unsigned number);
 pawl_dispatch_id suite_dispatch_id(unsigned number);
 
-/* Type "PlaceOrder", a body and headers that name the id. */
+/* A message of type "PlaceOrder"; body and headers contain the id. */
 pawl_message suite_message(suite *s, pawl_text id);
-/* Type "Deposited", of the message with that id; the body names it. */
+/* An event of type "Deposited", caused by the message; its body contains the id. */
 pawl_event suite_event(suite *s, pawl_text message_id);
 void       suite_expect_message(suite *s, const pawl_message *actual, const pawl_message *expected,
                                 const char *file, int line);
@@ -181,7 +176,7 @@ void       suite_expect_message(suite *s, const pawl_message *actual, const pawl
 
 /* ---- Change sets -------------------------------------------------------- */
 
-/* A change set that grows. Changes belong to the unit and group set last. */
+/* A change set to which changes are added, for the current unit and group. */
 typedef struct suite_set {
     suite       *s;
     uint32_t     unit;
@@ -197,30 +192,30 @@ void      suite_unit(suite_set *set, uint32_t unit, uint32_t group);
 PAWL_CHANGE_KINDS(SUITE__KIND)
 #undef SUITE__KIND
 
-/* ADD(&set, queue_send, .queue = TEXT("orders"), ...): one more change. */
+/* Adds a change: ADD(&set, queue_send, .queue = TEXT("orders"), ...). */
 #define ADD(set, kind, ...) suite_add_##kind((set), (pawl_##kind){__VA_ARGS__})
 
-/* Commits; any code is an answer. The refusals live in the suite's arena. */
+/* Commits, and returns the code. The refusals are in the suite's arena. */
 pawl_code suite_try(suite_set *set, pawl_store *store, pawl_refusals *refused);
-/* Commits; every group must be applied. */
+/* Commits; all groups must be applied. */
 void suite_commit_at(suite_set *set, pawl_store *store, const char *file, int line);
-/* Commits; some group must be refused. */
+/* Commits; at least one group must be refused. */
 pawl_refusals suite_refused_at(suite_set *set, pawl_store *store, const char *file, int line);
-/* Commits a set of one change, which must be refused for the reason. */
+/* Commits a set of one change, which must be refused for this reason. */
 void suite_refuse_at(suite_set *set, pawl_store *store, pawl_code reason, const char *file,
                      int line);
 
 #define COMMIT(set, store) suite_commit_at((set), (store), __FILE__, __LINE__)
 #define REFUSED(set, store) suite_refused_at((set), (store), __FILE__, __LINE__)
 
-/* A set of one change that must be applied. */
+/* Commits one change, which must be applied. */
 #define COMMIT_ONE(s, store, kind, ...)                     \
     do {                                                    \
         suite_set one = suite_changes(s);                   \
         suite_add_##kind(&one, (pawl_##kind){__VA_ARGS__}); \
         suite_commit_at(&one, (store), __FILE__, __LINE__); \
     } while (0)
-/* A set of one change that must be refused for the reason. */
+/* Commits one change, which must be refused for this reason. */
 #define REFUSE_ONE(s, store, reason, kind, ...)                       \
     do {                                                              \
         suite_set one = suite_changes(s);                             \
@@ -244,30 +239,30 @@ pawl_saga_row suite_load(suite *s, pawl_store *store, suite_table table, pawl_sa
                          pawl_value value);
 pawl_saga_row suite_load_id(suite *s, pawl_store *store, suite_table table, unsigned number);
 int64_t       suite_saga_count(suite *s, pawl_store *store, suite_table table);
-/* An order of that number, found by the text `ref`. */
+/* Inserts an order of that number, with `ref` as correlation value. */
 void suite_insert_order(suite *s, pawl_store *store, unsigned number, const char *ref);
 
 pawl_timeout_rows suite_timeouts(suite *s, pawl_store *store);
-/* Claims from destination "orders" for the session of that number. */
+/* Claims timeouts for destination "orders" and the session of that number. */
 pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned session, pawl_time now,
                                        size_t count_max);
 
 pawl_leased_batch suite_rows(suite *s, pawl_store *store, pawl_text partition);
-/* Of the types "PlaceOrder" and "CancelOrder". */
+/* Leases rows of types "PlaceOrder" and "CancelOrder". */
 pawl_leased_batch      suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition,
                                          unsigned session, pawl_time now);
 pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text partition,
                                     pawl_time now);
 
 pawl_outbox_rows suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state);
-/* The row with suite_dispatch_id(number), which must be there. */
+/* Finds the row with suite_dispatch_id(number), which must exist. */
 pawl_outbox_row suite_outbox_row(suite *s, pawl_store *store, unsigned number);
-/* An attempt at it; one that is to be repeated is due a microsecond later. */
+/* Settles an attempt; after a transient failure the row is due again a microsecond later. */
 void suite_outbox_settle(suite *s, pawl_store *store, unsigned number, pawl_attempt_outcome outcome,
                          pawl_time now);
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id);
 pawl_dead_rows    suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint);
-/* The whole stream; the fold too, if its state's version is at most that one. */
+/* Reads the whole stream, with its snapshot if the version of its state is at most the given one. */
 pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream,
                          int32_t snapshot_version_max);
 int64_t     suite_checkpoint(suite *s, pawl_store *store, pawl_text name);
